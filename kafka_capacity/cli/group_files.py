@@ -37,6 +37,7 @@ def groups_document(planned: PlannedGroups) -> dict[str, Any]:
         **decided,
         "groups": [{**group, **_rows(choices[group["group_id"]])} for group in decided["groups"]],
         "skipped": list(planned.found.skipped),
+        "shared": list(planned.found.shared),
     }
 
 

@@ -21,6 +21,7 @@ from kafka_capacity.questions.consumers.names import variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.sentences import part_of
 from kafka_capacity.questions.consumers.share import FoundGroups, find_groups, simulate_found
+from kafka_capacity.questions.consumers.share_groups import SHARE_COLUMNS, share_sentences
 from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, definitions
 from kafka_capacity.text import format_rate
@@ -66,7 +67,18 @@ def print_groups(planned: PlannedGroups) -> None:
     columns = columns_for(choices)
     if choices:
         print_rows("Consumer groups", columns, [cells(columns, choice) for choice in choices])
-    print_lines([*_advice(found), *_facts(planned), *_skipped(planned)])
+    shared = planned.found.shared
+    if shared:
+        print_rows("Share groups", SHARE_COLUMNS, [cells(SHARE_COLUMNS, row) for row in shared])
+    print_lines([*_advice(found), *_facts(planned), *share_sentences(shared), *_skipped(planned)])
+
+
+def shared_headline(shared: Sequence[Mapping[str, Any]]) -> str:
+    """Return the answer where there are no other groups than share groups."""
+    if not shared:
+        return "there are no consumer groups."
+    unfit = sum(row["verdict"] == Verdict.DOES_NOT_FIT for row in shared)
+    return f"{counted(len(shared), 'share group')}, {unfit:,} of which do not fit."
 
 
 def print_group(planned: PlannedGroups, group: GroupDecision) -> None:

@@ -40,17 +40,19 @@ UNKNOWN_RECORD_BYTES = 1000.0  # a usual size; only lags in bytes and duplicates
 DEFAULT_ASSIGNORS = {
     GroupProtocol.CLASSIC: "range",
     GroupProtocol.CONSUMER: "uniform",
+    GroupProtocol.SHARE: "simple",
     GroupProtocol.STREAMS: "sticky",
 }
-"""The first of ``partition.assignment.strategy`` and of ``group.consumer.assignors``, and the one of streams groups."""
+"""The first of ``partition.assignment.strategy`` and of ``group.consumer.assignors``; the ones of other groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFactsFound:
-    """The groups of an inventory, each in one of two lists, sorted by group id."""
+    """The groups of an inventory, each in one of three lists, sorted by group id."""
 
     facts: tuple[GroupFacts, ...]
     skipped: tuple[SkippedGroup, ...]
+    shared: tuple[GroupFacts, ...] = ()  # share groups; who owns a partition is one of those that read it
 
 
 def group_facts(
@@ -70,9 +72,10 @@ def group_facts(
         else:
             chosen.append(found)
     cluster = _Cluster(raw, snapshot, load or partition_load(raw, snapshot), chosen, broker_heap_bytes)
-    facts = (_facts(each, cluster) for each in chosen)
+    facts = sorted((_facts(each, cluster) for each in chosen), key=lambda each: each.group_id)
     return GroupFactsFound(
-        facts=tuple(sorted(facts, key=lambda each: each.group_id)),
+        facts=tuple(each for each in facts if each.protocol is not GroupProtocol.SHARE),
+        shared=tuple(each for each in facts if each.protocol is GroupProtocol.SHARE),
         skipped=tuple(sorted(skipped, key=lambda each: each.group_id)),
     )
 

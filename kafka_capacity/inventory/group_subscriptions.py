@@ -1,7 +1,8 @@
 """Which groups can be simulated, and what they subscribe to.
 
 A group is simulated if its members share partitions among themselves and rebalance: classic consumer groups, those of
-KIP-848, and streams groups whose subtopologies are known. The others are skipped, each with the reason.
+KIP-848, and streams groups whose subtopologies are known. Of share groups (KIP-932) it is known what they read. The
+others are skipped, each with the reason.
 
 A member whose subscription is not told subscribes to the topics that it is assigned, and if it is assigned none, to
 those that the group's other members subscribe to. Topics that do not exist are left out: Kafka's assignors skip them,
@@ -22,8 +23,13 @@ from kafka_capacity.kafka.cluster.snapshot import Group, Snapshot
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 
 _CONSUMER_TYPE = "consumer"
+_SHARE_TYPE = "share"
 _STREAMS_TYPE = "streams"
-_PROTOCOLS = {_CONSUMER_TYPE: GroupProtocol.CONSUMER, _STREAMS_TYPE: GroupProtocol.STREAMS}
+_PROTOCOLS = {
+    _CONSUMER_TYPE: GroupProtocol.CONSUMER,
+    _SHARE_TYPE: GroupProtocol.SHARE,
+    _STREAMS_TYPE: GroupProtocol.STREAMS,
+}
 _NO_MEMBERS = "It has no members, so nobody subscribes to anything."
 
 
@@ -40,7 +46,7 @@ class SubscribedGroup:
     """A group that can be simulated, and its partitions."""
 
     group: Group  # as it was observed
-    protocol: GroupProtocol  # classic, consumer or streams
+    protocol: GroupProtocol  # classic, consumer, share or streams
     subscriptions: tuple[tuple[str, ...], ...]  # of each member, filled in; topics that exist
     topics: Ints  # int64[T], the subscribed topics that exist, positions in the snapshot's, ascending
     rows: Ints  # int64[N], their partitions, rows of the snapshot, ascending
@@ -81,18 +87,16 @@ def _place(names: Sequence[str], name: str) -> int:
 def _why_not(group: Group) -> str | None:
     """Return why a group cannot be simulated; ``None`` where it can."""
     kind, protocol = group.group_type, group.protocol_type
-    if kind == "share":
-        return "A share group: several members read a partition at once, and a rebalance stops nobody."
     if kind == _STREAMS_TYPE:
         if not group.subtopologies:
             return "A streams group of which the inventory tells no subtopologies: its tasks are not known."
         return None if group.members else _NO_MEMBERS
-    if kind not in ("", "classic", _CONSUMER_TYPE):
+    if kind not in ("", "classic", *_PROTOCOLS):
         return f"A group of type {kind!r}: its members do not share partitions as consumers do."
-    if kind != _CONSUMER_TYPE and protocol not in ("", "consumer"):
+    if kind not in _PROTOCOLS and protocol not in ("", "consumer"):
         return f"A group of protocol type {protocol!r}: its members share other things than partitions."
     says_something = any(member.subscribed or member.assigned for member in group.members)
-    if not says_something and not group.assignor and protocol == "" and kind != _CONSUMER_TYPE and group.lags:
+    if not says_something and not group.assignor and protocol == "" and kind not in _PROTOCOLS and group.lags:
         return "Its consumers take partitions by hand (assign), so that it never rebalances."
     if not group.members:
         return _NO_MEMBERS

@@ -1,8 +1,8 @@
 """The groups of a live cluster and their members, in all protocols of consumers.
 
 A group is listed and described by its coordinator, so each broker is asked for the groups that it has. Those of the
-classic protocol, of the consumer protocol (KIP-848) and of streams (KIP-1071) take different requests. Share groups
-and classic groups that are not of consumers (Kafka Connect's) are listed with their state and without members.
+classic protocol, of the consumer protocol (KIP-848), of streams (KIP-1071) and share groups (KIP-932) take different
+requests. Classic groups that are not of consumers (Kafka Connect's) are listed with their state and without members.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from kafka.errors import KafkaError, for_code
 from kafka_capacity.health.problem import Problem, counted, info, some, warning
 from kafka_capacity.inventory.kafka_admin_messages import (
     ConsumerGroupDescribeRequest,
+    ShareGroupDescribeRequest,
     StreamsGroupDescribeRequest,
 )
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
@@ -82,11 +83,11 @@ def _listed_row(group: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(group: dict[str, Any]) -> str | None:
-    """Return by which request a group is described: ``classic``, ``consumer``, ``streams``, or none."""
+    """Return by which request a group is described: its type, or none."""
     kind = (group.get("group_type") or "classic").lower()
     if kind == "classic" and group["protocol_type"] in ("consumer", ""):
         return "classic"
-    return kind if kind in {"consumer", "streams"} else None
+    return kind if kind in {"consumer", "share", "streams"} else None
 
 
 def _describe(
@@ -98,7 +99,7 @@ def _describe(
         if kind is not None:
             batches.setdefault((group["coordinator"], kind), []).append(group_id)
     for (coordinator, kind), group_ids in batches.items():
-        ask = {"classic": _ask_classic, "consumer": _ask_consumer, "streams": _ask_streams}[kind]
+        ask = {"classic": _ask_classic, "consumer": _ask_consumer, "share": _ask_share, "streams": _ask_streams}[kind]
         for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
             batch = group_ids[start : start + _GROUPS_AT_ONCE]
             yield from _describe_batch(session, ask, batch, coordinator, failed)
@@ -189,6 +190,17 @@ def _ask_consumer(session: AdminSession, group_ids: list[str], coordinator: int)
     }
 
 
+def _ask_share(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
+    request = ShareGroupDescribeRequest(group_ids=group_ids, include_authorized_operations=False)
+    return {
+        group.group_id: {
+            "group": {"state": group.group_state, "protocol_type": "share", "assignor": group.assignor_name},
+            "members": [_coordinated_member(group.group_id, member, set(), None) for member in group.members],
+        }
+        for group in _described(session, request, coordinator)
+    }
+
+
 def _ask_streams(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
     request = StreamsGroupDescribeRequest(group_ids=group_ids, include_authorized_operations=False)
     standbys = _standby_replicas(session, group_ids)
@@ -265,18 +277,20 @@ def _consumer_members(group: Any) -> list[dict[str, Any]]:
             matched.setdefault(member.subscribed_topic_regex or "", set()).update(topics)
     matched[""] = set()
     return [
-        _consumer_member(group.group_id, member, matched[member.subscribed_topic_regex or ""])
+        _coordinated_member(
+            group.group_id, member, matched[member.subscribed_topic_regex or ""], member.instance_id or None
+        )
         for member in group.members
     ]
 
 
-def _consumer_member(group_id: str, member: Any, matched: set[str]) -> dict[str, Any]:
+def _coordinated_member(group_id: str, member: Any, matched: set[str], instance_id: str | None) -> dict[str, Any]:
     return {
         "group_id": group_id,
         "member_id": member.member_id,
         "client_id": member.client_id,
         "host": member.client_host,
-        "instance_id": member.instance_id or None,
+        "instance_id": instance_id,
         "rack": member.rack_id or None,
         "subscribed": sorted(matched.union(member.subscribed_topic_names or [])),
         "assigned": _assigned((each.topic_name, each.partitions) for each in member.assignment.topic_partitions),

@@ -45,6 +45,11 @@ _ADDED = frozenset(
     {
         "standby_replicas",
         "restore_bytes_per_second",
+        "record_processing_seconds",
+        "max_poll_records",
+        "share_lock_seconds",
+        "share_record_locks",
+        "share_delivery_limit",
         "removed_brokers",
         "replaced_brokers",
         "rack_names",

@@ -40,6 +40,7 @@ def plan_results(
         snapshot_facts={
             **facts["snapshot"],
             "skipped_groups": documents.get(GROUPS_DOCUMENT, {}).get("skipped", []),
+            "share_groups": documents.get(GROUPS_DOCUMENT, {}).get("shared", []),
             **(more_facts or {}),
         },
         findings=facts["findings"],

@@ -49,7 +49,7 @@ def groups(
 ) -> Found:
     """Simulate groups; the text that users read is the help above."""
     from kafka_capacity.cli.group_files import groups_document, write_groups
-    from kafka_capacity.cli.group_planning import plan_groups, print_group, print_groups
+    from kafka_capacity.cli.group_planning import plan_groups, print_group, print_groups, shared_headline
 
     planned = plan_groups(snapshot, given, begin)
 
@@ -61,7 +61,7 @@ def groups(
     is_unfit = any(group.recommended is None for group in planned.groups)
     return Found(
         of=planned.basis.snapshot,
-        answer=lambda: planned.answer.headline or "there are no consumer groups.",
+        answer=lambda: planned.answer.headline or shared_headline(planned.found.shared),
         hint="" if "groups" in given or not planned.groups else "--group NAME, for all about one of them",
         document=lambda: groups_document(planned),
         show=show,

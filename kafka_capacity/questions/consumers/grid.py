@@ -13,11 +13,12 @@ of them, so that they spread evenly whatever the groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
+from kafka_capacity.kafka.groups.share import ShareSettings
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, GroupSettings
 from kafka_capacity.questions.consumers.scenario import SmallestCounts
 
@@ -52,6 +53,8 @@ class GroupGridRequest:
     settings: GroupSettings
     seed: int
     standby_replicas: int | None = None  # of streams groups, beside what each has; `None` means that alone
+    share: ShareSettings = field(default_factory=ShareSettings)  # of share groups
+    record_processing_seconds: float | None = None  # of a record, by a member of a share group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

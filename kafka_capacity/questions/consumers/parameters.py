@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor_names
+from kafka_capacity.kafka.groups.share import ShareSettings
 from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES
 from kafka_capacity.questions.consumers.grid import GroupGridRequest, StaticMembership
@@ -16,7 +17,7 @@ from kafka_capacity.questions.form_section import FormSection
 _GROUPS, _TIMEOUTS = FormSection("Consumer groups"), FormSection("Consumer timeouts")
 GIB = 2**30
 
-_KAFKA = GroupSettings()
+_KAFKA, _SHARE = GroupSettings(), ShareSettings()
 _PROTOCOLS = (GroupProtocol.CLASSIC, GroupProtocol.CONSUMER)
 ASSIGNORS = tuple(sorted({name for protocol in _PROTOCOLS for name in assignor_names(protocol)}))
 USUAL_EVENTS = tuple(event for event in Event if event not in {Event.SLOW_MEMBER, Event.MORE_PARTITIONS})
@@ -89,6 +90,15 @@ class GroupParameters(BaseModel):
     standby_replicas: int | None = _GROUPS.field(None, "Standbys of streams groups", "--standbys", ge=0, le=10)(
         "num.standby.replicas to try with streams groups, beside what each has. Empty: that alone."
     )
+    record_processing_seconds: float | None = _GROUPS.field(
+        None, "Time for a record (seconds)", "--record-time", gt=0.0, le=86_400.0, allow_inf_nan=False
+    )(
+        "How long a member of a share group takes over one record. Empty: as long as a record of the mean size takes "
+        "at the capacity of a member, where that is given."
+    )
+    max_poll_records: int = _GROUPS.field(
+        _SHARE.max_poll_records, "Records a poll, share groups", "--max-poll-records", ge=1, le=1_000_000
+    )("max.poll.records of members of share groups: what each takes at once.")
     partitions_factor: int = _GROUPS.field(2, "Growth of partitions (factor)", ge=2, le=100)(
         "By how much the event more-partitions multiplies partition counts."
     )
@@ -118,6 +128,15 @@ class GroupParameters(BaseModel):
     auto_commit_interval_seconds: Seconds = _TIMEOUTS.field(
         _KAFKA.auto_commit_interval_seconds, "Commit interval (seconds)", "--commit-interval"
     )("auto.commit.interval.ms, or how often the application commits.")
+    share_lock_seconds: Seconds = _TIMEOUTS.field(_SHARE.lock_seconds, "Lock of a record (seconds)", "--share-lock")(
+        "group.share.record.lock.duration.ms: how long a member of a share group has a record to itself."
+    )
+    share_record_locks: int = _TIMEOUTS.field(
+        _SHARE.max_record_locks, "Locks of a partition", "--share-locks", ge=1, le=1_000_000
+    )("group.share.partition.max.record.locks: how many records of a partition are given out at most.")
+    share_delivery_limit: int = _TIMEOUTS.field(
+        _SHARE.delivery_limit, "Deliveries of a record", "--share-deliveries", ge=1, le=1_000
+    )("group.share.delivery.count.limit: how often a record of a share group is delivered before it is given up.")
     metadata_max_age_seconds: Seconds = _TIMEOUTS.field(
         _KAFKA.metadata_max_age_seconds, "Metadata age (seconds)", "--metadata-max-age"
     )("metadata.max.age.ms: how late a member may see new partitions.")
@@ -187,5 +206,11 @@ class GroupParameters(BaseModel):
             failure_count=self.consumer_failures,
             broker_heap_bytes=float(self.broker_heap_bytes),
             settings=filled(GroupSettings, self),
+            share=ShareSettings(
+                lock_seconds=self.share_lock_seconds,
+                max_record_locks=self.share_record_locks,
+                delivery_limit=self.share_delivery_limit,
+                max_poll_records=self.max_poll_records,
+            ),
             seed=seed,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -12,6 +13,7 @@ from kafka_capacity.kafka.rebalance.tasks import as_tasks
 from kafka_capacity.questions.consumers.decide import decide_tables
 from kafka_capacity.questions.consumers.evaluate import GroupInputs, GroupWork, simulate_groups, work_tables
 from kafka_capacity.questions.consumers.grid import has_known_assignor, wanted_groups
+from kafka_capacity.questions.consumers.share_groups import share_group
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 from kafka_capacity.questions.question import PlanContext, Question, RunPieces, Share
 
@@ -24,6 +26,7 @@ class FoundGroups:
 
     inputs: GroupInputs
     skipped: tuple[dict[str, str], ...]
+    shared: tuple[dict[str, Any], ...] = ()  # share groups, see `share_groups.py`
 
 
 def find_groups(asked: PlanContext) -> FoundGroups:
@@ -46,6 +49,7 @@ def find_groups(asked: PlanContext) -> FoundGroups:
             for group_id in sorted(reasons)
             if not wanted or group_id in wanted
         ),
+        shared=tuple(share_group(facts, request) for facts in wanted_groups(found.shared, request)),
     )
 
 
@@ -59,7 +63,7 @@ def simulate_found(found: FoundGroups, run: RunPieces) -> Share:
     tables = simulate_groups(found.inputs, run_work)
     return Share(
         tables=tables,
-        documents={GROUPS_DOCUMENT: {"skipped": list(found.skipped)}},
+        documents={GROUPS_DOCUMENT: {"skipped": list(found.skipped), "shared": list(found.shared)}},
         scenario_count=len(tables["group_scenarios"]),
     )
 

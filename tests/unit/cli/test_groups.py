@@ -230,3 +230,18 @@ def test_standbys_are_tried_beside_those_of_today(run, application):
     printed = run("groups", application, *asked).stdout
     assert "app: 2 members, 4 tasks" in printed
     assert "sticky (KIP-1071), 1 standby" in printed
+
+
+def test_a_share_group_has_a_row_and_what_there_is_to_say(run, tmp_path):
+    members = [
+        {"group_id": "mailers", "member_id": f"m-{number}", "subscribed": ["orders"], "assigned": []}
+        for number in range(2)
+    ]
+    shares = [{"group_id": "mailers", "state": "Stable", "group_type": "share", "protocol_type": "share"}]
+    write_snapshot_files(cluster(groups=shares, members=members), tmp_path)
+    done = run("groups", tmp_path, "--record-time", "1ms")
+    assert done.exit_code == 0, done.output
+    assert "1 share group, " in done.stdout
+    assert "mailers: a member that is killed gives back up to 500 records at once" in done.stdout
+    (row,) = planned(run, tmp_path, "--record-time", "1ms")["shared"]
+    assert (row["group_id"], row["member_count"], row["record_processing_seconds"]) == ("mailers", 2, 0.001)

@@ -48,6 +48,15 @@ def test_an_assignor_that_is_not_told_is_kafkas_default(group_type, assignor):
     assert only(groups=[group(group_type=group_type, assignor=None)]).assignor == assignor
 
 
+def test_a_share_group_is_told_apart():
+    answer = found(groups=[group(group_type="Share", protocol_type="share", assignor=None)])
+    (facts,) = answer.shared
+
+    assert (answer.facts, answer.skipped) == ((), ())
+    assert (facts.protocol, facts.assignor, len(facts.members)) == (GroupProtocol.SHARE, "simple", 2)
+    assert facts.peak_bytes_per_second.tolist() == [1000.0] * 4
+
+
 def test_several_topics_are_sorted_by_name():
     both = member("a", ("orders", 3), ("audit", 1), subscribed=("orders", "audit"))
     facts = only(members=[both, member("b", ("audit", 0))])
@@ -102,12 +111,6 @@ def test_groups_are_sorted_and_each_has_its_own():
 @pytest.mark.parametrize(
     ("changes", "members", "lags", "reason"),
     [
-        (
-            {"group_type": "share", "protocol_type": "share"},
-            [A],
-            [],
-            "A share group: several members read a partition at once, and a rebalance stops nobody.",
-        ),
         (
             {"group_type": "streams"},
             [A],

@@ -192,3 +192,32 @@ def test_a_cluster_that_does_not_tell_its_quorum_has_no_rows():
         raise RequestTimedOutError
 
     assert read_quorum(session(describe_metadata_quorum=refuse), []) == []
+
+
+def test_members_of_a_share_group_may_have_one_partition_together():
+    sharers = [
+        SimpleNamespace(
+            member_id=name,
+            rack_id=None,
+            client_id="c",
+            client_host="/10.0.0.1",
+            subscribed_topic_names=["orders"],
+            assignment=assignment(("orders", [0])),
+        )
+        for name in ("a", "b")
+    ]
+    answer = SimpleNamespace(
+        error_code=0, error_message=None, group_id="g", group_state="Stable", assignor_name="simple", members=sharers
+    )
+    listed = [{"group_id": "g", "protocol_type": "share", "group_state": "Stable", "group_type": "Share"}]
+    manager = SimpleNamespace(run=lambda _: SimpleNamespace(groups=[answer]))
+    remarks = []
+    groups, rows = read_groups(session(list_groups=lambda **_: listed, _manager=manager), [UP], remarks)
+
+    assert [(row["group_type"], row["protocol_type"], row["assignor"]) for row in groups] == [
+        ("share", "share", "simple")
+    ]
+    assert [(row["member_id"], row["instance_id"], row["assigned"]) for row in rows] == [
+        (name, None, [{"topic": "orders", "partition": 0}]) for name in ("a", "b")
+    ]
+    assert remarks == []

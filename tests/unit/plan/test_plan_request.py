@@ -83,6 +83,11 @@ GROUP_VALUES = {
     "slow_seconds": 900.0,
     "standby_replicas": 1,
     "restore_bytes_per_second": 5e7,
+    "record_processing_seconds": 0.2,
+    "max_poll_records": 100,
+    "share_lock_seconds": 60.0,
+    "share_record_locks": 4000,
+    "share_delivery_limit": 3,
 }
 BROKER_CHANGES = {"removed_brokers": "removed", "replaced_brokers": "replaced", "rack_names": "rack_names"}
 DELIVERY = {

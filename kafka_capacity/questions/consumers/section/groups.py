@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka_capacity.questions.consumers.columns import EVENTS, VARIANTS
 from kafka_capacity.questions.consumers.decide import MAX_NAMED, GroupDecision, decided_groups
+from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.section.caveats import common_caveats, group_caveats
 from kafka_capacity.questions.consumers.section.chart import lag_chart
 from kafka_capacity.questions.consumers.section.details import (
@@ -18,9 +19,10 @@ from kafka_capacity.questions.consumers.section.details import (
     variants_table,
 )
 from kafka_capacity.questions.consumers.section.view import GroupsView, groups_of
+from kafka_capacity.questions.consumers.share_groups import SHARE_COLUMNS, share_sentences
 from kafka_capacity.report.anchors import GROUPS
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import column, definitions, table
+from kafka_capacity.report.tables import cells, column, definitions, table
 from kafka_capacity.report.view import ReportView
 
 MAX_FULL = 4  # groups with a chart and every table: those at risk, then those with a change to recommend
@@ -60,6 +62,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "left_out": len(decided) - len(full) - len(folded),
         "charts": [part["chart"] for part in parts if part["chart"] is not None],
         "skipped": _skipped(groups),
+        "shared": _shared(groups),
     }
 
 
@@ -98,6 +101,19 @@ def _common(group: GroupDecision, anchor: str, *, limit: int) -> dict[str, Any]:
         "sentences": list(group.known),
         "caveats": group_caveats(group.choice),
         "variants": variants_table(group.choice, limit=limit),
+    }
+
+
+def _shared(groups: GroupsView) -> dict[str, Any] | None:
+    """Return the share groups, those that do not fit first, and what there is to say of them."""
+    if not groups.shared:
+        return None
+    ranked = sorted(groups.shared, key=lambda row: (row["verdict"] != Verdict.DOES_NOT_FIT, row["group_id"]))
+    listed = ranked[:MAX_DETAILED]
+    note = f"{len(listed):,} of {len(ranked):,} are listed." if len(listed) < len(ranked) else None
+    return {
+        "table": table("Share groups", SHARE_COLUMNS, [cells(SHARE_COLUMNS, row) for row in listed], note=note),
+        "sentences": share_sentences(listed[:MAX_TABLES]),
     }
 
 

@@ -16,6 +16,7 @@ from kafka_capacity.report.view import ReportView
 
 SKIPPED = "skipped_groups"
 """Among the facts about an inventory: groups that were left out, each with ``group_id`` and ``reason``."""
+SHARED = "share_groups"  # likewise: share groups, see `share_groups.py`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -25,6 +26,7 @@ class GroupsView:
     answer: Answer  # what is decided about them
     skipped: tuple[Mapping[str, Any], ...]  # groups that were left out: `group_id` and `reason`
     tables: Mapping[str, pa.Table]  # of the plan
+    shared: tuple[Mapping[str, Any], ...] = ()  # share groups
 
     @property
     def groups(self) -> tuple[GroupDecision, ...]:
@@ -43,6 +45,7 @@ def groups_of(view: ReportView) -> GroupsView | None:
     inputs = view.inputs
     skipped = tuple(sorted(inputs.snapshot_facts.get(SKIPPED) or (), key=lambda one: str(one["group_id"])))
     answer = decide_tables(inputs.tables)
-    if not answer.details and not skipped:
+    shared = tuple(inputs.snapshot_facts.get(SHARED) or ())
+    if not answer.details and not skipped and not shared:
         return None
-    return GroupsView(answer=answer, skipped=skipped, tables=inputs.tables)
+    return GroupsView(answer=answer, skipped=skipped, tables=inputs.tables, shared=shared)

@@ -1,0 +1,155 @@
+"""Share groups of a plan (KIP-932): members that help, members that are needed, and what record locks cost.
+
+Nobody stops reading while a share group rebalances, so that it has no scenarios: closed forms tell what there is to
+tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_capacity.kafka.groups.share import ShareSettings, members_needed, useful_members
+from kafka_capacity.kafka.rebalance.model import GroupFacts
+from kafka_capacity.questions.consumers.events import has_rates
+from kafka_capacity.questions.consumers.grid import GroupGridRequest
+from kafka_capacity.questions.consumers.scenario import Verdict
+from kafka_capacity.report.tables import column
+from kafka_capacity.text import format_count, format_duration, plural
+from kafka_capacity.text.wording import few_names
+
+_VERDICTS: dict[str, str] = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_JUDGED: "not judged"}
+SHARE_COLUMNS = (
+    column("group_id", "Share group", "name"),
+    column("member_count", "Members", "count"),
+    column("needed_members", "Needed", "count"),
+    column("useful_members", "Have records at once", "count"),
+    column("rate", "Records/s at peak", "count", lambda row: _rounded(row["peak_records_per_second"])),
+    column("batch_seconds", "A full poll takes", "wait"),
+    column("lock_seconds", "Locks last", "wait"),
+    column("verdict", "Fits", "text", lambda row: _VERDICTS[row["verdict"]]),
+)
+"""One row a share group: made of what :func:`share_group` returns."""
+
+
+def share_group(facts: GroupFacts, request: GroupGridRequest) -> dict[str, Any]:
+    """Return what is known of a share group as plain data; null where it is not known."""
+    locks, partitions = request.share, len(facts)
+    seconds = request.record_processing_seconds
+    if seconds is None and request.member_capacity_bytes_per_second is not None:
+        seconds = facts.record_bytes / request.member_capacity_bytes_per_second
+    rates = facts.peak_bytes_per_second / facts.record_bytes if has_rates(facts) else None
+    busiest = 0 if rates is None else int(rates.argmax())
+    row: dict[str, Any] = {
+        "group_id": facts.group_id,
+        "member_count": len(facts.members),
+        "partition_count": partitions,
+        "useful_members": useful_members(partitions, locks),
+        "peak_records_per_second": None if rates is None else float(rates.sum()),
+        "busiest_partition": facts.partition_name(busiest),
+        "busiest_records_per_second": None if rates is None else float(rates[busiest]),
+        "record_bytes": facts.record_bytes,
+        "is_record_size_known": facts.is_record_size_known,
+        "record_processing_seconds": seconds,
+        "lock_seconds": locks.lock_seconds,
+        "redelivered_records": locks.batch_records,
+        "stuck_seconds": None if rates is None else locks.stuck_seconds(float(rates[busiest])),
+        "needed_members": None,
+        "batch_seconds": None,
+    }
+    if seconds is not None:
+        row |= {
+            "batch_seconds": locks.batch_seconds(seconds),
+            "records_in_time": locks.records_in_time(seconds),
+            "processed_again_records": locks.processed_again(seconds),
+            "max_partition_records_per_second": locks.max_partition_rate(seconds),
+        }
+        if rates is not None:
+            row["needed_members"] = members_needed(row["peak_records_per_second"], seconds) + request.failure_count
+    reasons = _reasons(row, locks, request.failure_count)
+    unknown = _unknown(row)
+    verdict = Verdict.DOES_NOT_FIT if reasons else Verdict.NOT_JUDGED if unknown else Verdict.FITS
+    return {**row, "verdict": verdict, "reasons": [*reasons, *unknown], "known": _known(row, locks)}
+
+
+def _reasons(row: Mapping[str, Any], locks: ShareSettings, failures: int) -> list[str]:
+    found, seconds, needed = [], row["record_processing_seconds"], row["needed_members"]
+    if seconds is None:
+        return []
+    if not row["records_in_time"]:
+        found.append(
+            f"every lock ends before its record is processed, which takes {format_duration(seconds)}: each is "
+            f"delivered {locks.delivery_limit:,} times and given up"
+        )
+    elif row["processed_again_records"]:
+        found.append(
+            f"a full poll takes {format_duration(row['batch_seconds'])} and its locks last "
+            f"{format_duration(locks.lock_seconds)}: {plural(row['processed_again_records'], 'record')} of it are "
+            f"processed again by others; with max.poll.records {row['records_in_time']:,} none is"
+        )
+    if needed is not None and needed > row["member_count"]:
+        found.append(
+            f"{plural(needed, 'member')} are needed for {format_count(row['peak_records_per_second'])} records/s at "
+            f"peak{f', {failures:,} of them in case that many fail' if failures else ''}, and there "
+            f"{'is' if row['member_count'] == 1 else 'are'} {row['member_count']:,}"
+        )
+    rate, most = row["busiest_records_per_second"], row["max_partition_records_per_second"]
+    if rate is not None and rate > most:
+        poll = math.floor(locks.max_record_locks / (rate * seconds))
+        remedy = f"with max.poll.records {poll:,} it is enough" if poll else "it takes more partitions"
+        found.append(
+            f"{row['busiest_partition']} gets {format_count(rate)} records/s at peak, and its "
+            f"{locks.max_record_locks:,} locks let {format_count(most)} through, whatever the members: {remedy}"
+        )
+    return found
+
+
+def _unknown(row: Mapping[str, Any]) -> list[str]:
+    if row["peak_records_per_second"] is None:
+        return ["what is produced to its partitions is not known: there is no rate history"]
+    if row["record_processing_seconds"] is None:
+        return [
+            "how long a record takes is not known; give record_processing_seconds or member_capacity_bytes_per_second"
+        ]
+    return []
+
+
+def _known(row: Mapping[str, Any], locks: ShareSettings) -> list[str]:
+    """Return what is so whatever the verdict: members beyond what helps, a crash, a record that nobody gets done."""
+    found = []
+    members, useful = row["member_count"], row["useful_members"]
+    if members > useful:
+        found.append(f"of {members:,} members {useful:,} can have records at once: the others wait for locks")
+    elif members > row["partition_count"]:
+        found.append(
+            f"{plural(members, 'member')} share {plural(row['partition_count'], 'partition')}: up to {useful:,} help"
+        )
+    found.append(
+        f"a member that is killed gives back up to {plural(row['redelivered_records'], 'record')} at once, which are "
+        f"delivered again; where its host vanishes they wait for their locks, {format_duration(locks.lock_seconds)} at "
+        "most"
+    )
+    held = format_duration(locks.delivery_limit * locks.lock_seconds)
+    stuck = row["stuck_seconds"]
+    stands = f"; {row['busiest_partition']} stands still for {format_duration(stuck)} of them at peak" if stuck else ""
+    found.append(
+        f"a record whose lock ends each time is delivered {locks.delivery_limit:,} times, in {held}, and then given "
+        f"up{stands}"
+    )
+    if not row["is_record_size_known"]:
+        found.append(f"the size of a record is not known and taken to be {row['record_bytes']:,.0f} bytes")
+    return found
+
+
+def share_sentences(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what there is to say of each, the group before it; what is so of several is said once."""
+    said: dict[str, list[str]] = {}
+    for row in rows:
+        for sentence in (*row["reasons"], *row["known"]):
+            said.setdefault(sentence, []).append(row["group_id"])
+    return [f"{few_names(groups, 5)}: {sentence}." for sentence, groups in said.items()]
+
+
+def _rounded(rate: float | None) -> int | None:
+    return None if rate is None else round(rate)

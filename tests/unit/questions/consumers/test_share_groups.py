@@ -1,0 +1,111 @@
+"""Share groups: members that are needed, and what locks, crashes and stuck records cost."""
+
+import dataclasses
+import json
+
+import pytest
+
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.questions.consumers.scenario import Verdict
+from kafka_capacity.questions.consumers.section.groups import build
+from kafka_capacity.questions.consumers.share_groups import share_group, share_sentences
+from tests.builders import topic
+from tests.report.decided import render_all, view_plan
+from tests.report.plans import make_inputs
+from tests.unit.inventory.inventories_with_groups import found, group, member
+
+TOPICS = (topic("orders", partitions=4, bytes_in=50_000.0), topic("audit", partitions=2, bytes_in=500.0))
+
+
+def shared(count=3, *, topics=TOPICS, hours=168, **asked):
+    """Return what a share group of some members is told, which reads 200 records/s of 1,000 bytes, 50 a partition."""
+    members = [member(f"m-{number}", ("orders", number % 4)) for number in range(count)]
+    shares = [group(group_type="share", protocol_type="share", assignor="simple")]
+    (facts,) = found(groups=shares, members=members, topics=topics, hours=hours).shared
+    request = parse_plan_request({"cluster": "payments", **asked})
+    return share_group(facts, request.group_grid(seed=0))
+
+
+def test_members_are_needed_for_the_rate_and_for_those_that_fail():
+    row = shared(record_processing_seconds=0.05)
+    assert (row["peak_records_per_second"], row["busiest_records_per_second"]) == (200.0, 50.0)
+    assert (row["needed_members"], row["member_count"], row["useful_members"]) == (11, 3, 16)
+    assert row["verdict"] is Verdict.DOES_NOT_FIT
+    assert row["reasons"] == [
+        "11 members are needed for 200 records/s at peak, 1 of them in case that many fail, and there are 3"
+    ]
+    assert shared(11, record_processing_seconds=0.05)["verdict"] is Verdict.FITS
+    assert shared(10, record_processing_seconds=0.05, consumer_failures=0)["verdict"] is Verdict.FITS
+
+
+def test_a_capacity_in_bytes_does_as_well():
+    row = shared(member_capacity_bytes_per_second=20_000)
+    assert (row["record_processing_seconds"], row["needed_members"]) == (0.05, 11)
+
+
+def test_what_is_not_known_is_not_judged():
+    row = shared()
+    assert (row["verdict"], row["needed_members"], row["batch_seconds"]) == (Verdict.NOT_JUDGED, None, None)
+    assert row["reasons"] == [
+        "how long a record takes is not known; give record_processing_seconds or member_capacity_bytes_per_second"
+    ]
+    assert shared(hours=0, record_processing_seconds=0.05)["reasons"] == [
+        "what is produced to its partitions is not known: there is no rate history"
+    ]
+
+
+def test_members_beyond_partitions_help_until_locks_are_used_up():
+    assert shared(8, record_processing_seconds=0.01)["known"][0] == "8 members share 4 partitions: up to 16 help"
+    row = shared(20, record_processing_seconds=0.05)
+    assert row["known"][0] == "of 20 members 16 can have records at once: the others wait for locks"
+    slow = shared(40, record_processing_seconds=0.1, max_poll_records=250, share_record_locks=1000)
+    # 40 a second pass a partition that gets 50.
+    assert slow["reasons"] == [
+        "orders-0 gets 50 records/s at peak, and its 1,000 locks let 40 through, whatever the members: with "
+        "max.poll.records 200 it is enough"
+    ]
+
+
+def test_locks_that_end_before_their_records_are_processed():
+    row = shared(40, record_processing_seconds=0.1)
+    assert row["processed_again_records"] == 200
+    assert row["reasons"][0] == (
+        "a full poll takes 50 s and its locks last 30 s: 200 records of it are processed again by others; with "
+        "max.poll.records 300 none is"
+    )
+    never = shared(400, record_processing_seconds=31.0)
+    assert never["reasons"][0] == (
+        "every lock ends before its record is processed, which takes 31 s: each is delivered 5 times and given up"
+    )
+
+
+def test_crashes_and_stuck_records():
+    known = shared(4, record_processing_seconds=0.01)["known"]
+    assert known[0] == (
+        "a member that is killed gives back up to 500 records at once, which are delivered again; where its host "
+        "vanishes they wait for their locks, 30 s at most"
+    )
+    assert known[1] == (
+        "a record whose lock ends each time is delivered 5 times, in 2 min 30 s, and then given up; orders-0 stands "
+        "still for 1 min 50 s of them at peak"
+    )
+
+
+def test_what_is_so_of_several_is_said_once():
+    rows = [shared(4, record_processing_seconds=0.01) | {"group_id": name} for name in ("a", "b")]
+    sentences = share_sentences(rows)
+    assert len(sentences) == len(rows[0]["known"]) + len(rows[0]["reasons"])
+    assert all(sentence.startswith("a, b: ") for sentence in sentences)
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_a_report_shows_them(is_stored):
+    row = shared(record_processing_seconds=0.05)
+    row = json.loads(json.dumps(row)) if is_stored else row
+    inputs = make_inputs()
+    inputs = dataclasses.replace(inputs, snapshot_facts={**inputs.snapshot_facts, "share_groups": [row]})
+    section = build(view_plan(inputs))
+    (shown,) = section["shared"]["table"]["rows"]
+    assert (shown["group_id"], shown["needed_members"], shown["verdict"]) == ("g", 11, "no")
+    page = render_all(inputs).index_html.decode()
+    assert "11 members are needed for 200 records/s at peak" in page
