@@ -71,7 +71,7 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
 def check_quorum(quorum: Quorum) -> Iterator[Problem]:
     """Look at what an inventory tells of voters and observers; where it tells nothing, nothing is said."""
     yield from _check_down(quorum)
-    behind = [one for one in quorum.observers if one.is_behind and one.node_id not in quorum.renewed]
+    behind = [one for one in quorum.observers if quorum.is_behind(one) and one.node_id not in quorum.renewed]
     if behind:
         yield Problem(
             severity=Severity.WARNING,

@@ -54,13 +54,6 @@ class QuorumReplica:
     is_named: bool | None = None  # whether `controller.quorum.voters` names it
     auto_joins: bool | None = None  # whether it makes itself a voter (`controller.quorum.auto.join.enable`)
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether it has not been caught up for longer than anything ordinary takes, or never was."""
-        if self.behind_seconds is None:
-            return bool(self.lag_records)
-        return self.behind_seconds > LAGGING_SECONDS
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quorum:
@@ -93,10 +86,18 @@ class Quorum:
 
     @property
     def down(self) -> frozenset[int]:
-        """Voters that do not help to commit: far behind, or not heard of by an active controller that tells."""
-        is_told = any(one.is_active and one.behind_seconds is not None for one in self.voters)
-        silent = (one.node_id for one in self.voters if one.is_behind or (is_told and one.behind_seconds is None))
-        return self.renewed | frozenset(silent)
+        """Voters that do not help to commit: far behind, or with another disk."""
+        return self.renewed | frozenset(one.node_id for one in self.voters if self.is_behind(one))
+
+    def is_behind(self, one: QuorumReplica) -> bool:
+        """Return whether one has not been caught up for longer than anything ordinary takes, or not at all.
+
+        Kafka tells since when from 3.3 on, and of whoever has not been caught up since the election nothing.
+        """
+        if one.behind_seconds is not None:
+            return one.behind_seconds > LAGGING_SECONDS
+        is_told = any(voter.is_active and voter.behind_seconds is not None for voter in self.voters)
+        return is_told and (one.is_voter or bool(one.lag_records))
 
     @property
     def _voting(self) -> frozenset[int]:
