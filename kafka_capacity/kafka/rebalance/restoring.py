@@ -56,12 +56,15 @@ class Restoring:
         if not self._bytes.any():
             return
         self._has_state |= {(row, self._process(owner)) for row, owner in enumerate(state.owner.tolist())}
-        first = {topic.name: int(rows[0]) for topic, rows in zip(state.table.topics, state.table.row_of, strict=True)}
+        rows_of = {
+            topic.name: rows.tolist() for topic, rows in zip(state.table.topics, state.table.row_of, strict=True)
+        }
         number = {member.member_id: place for place, member in enumerate(state.roster.members)}
         self._has_state |= {
-            (first[name] + partition, self._process(number[member_id]))
+            (row, self._process(number[member_id]))
             for member_id, tasks in standby.items()
             for name, partition in tasks
+            for row in rows_of.get(name, [])[partition : partition + 1]
         }
 
     def start(self, rows: NDArray[np.int64], member: int, time_seconds: float) -> float:

@@ -285,8 +285,6 @@ def _state_sentence(group: GroupChoice) -> str | None:
         f"Its {plural(tasks, 'task')} run in {counted_processes}, and more than {plural(tasks, 'member')} would leave "
         "some without any"
     )
-    if facts["state_bytes"] == 0:
-        return f"{sentence}; none keeps state."
     sentence += f"; their state is {size}, with {plural(standbys, 'standby')} of each task that keeps any"
     restoring = [
         (outcome["restored_bytes"], outcome["event"], row, outcome["restore_seconds"])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
 from kafka import TopicPartition
 from kafka.admin import OffsetSpec
 from kafka.errors import RequestTimedOutError
 
+from kafka_capacity.inventory.kafka_admin_brokers import read_storage
 from kafka_capacity.inventory.kafka_admin_groups import read_groups
 from kafka_capacity.inventory.kafka_admin_lags import lags_table
 from kafka_capacity.inventory.kafka_admin_quorum import read_quorum
@@ -102,6 +104,75 @@ def test_who_subscribes_by_a_regular_expression_subscribes_to_what_is_read_by_it
         "e": [],
         "f": [],
     }
+
+
+def named(*names):
+    return [SimpleNamespace(name=name) for name in names]
+
+
+def tasks(*pairs):
+    return [SimpleNamespace(subtopology_id=name, partitions=list(numbers)) for name, numbers in pairs]
+
+
+def test_a_streams_group_comes_with_its_subtopologies_tasks_and_standbys():
+    parts = [
+        SimpleNamespace(
+            subtopology_id="1",
+            source_topics=["users"],
+            repartition_source_topics=named("app-repartition"),
+            state_changelog_topics=named("app-changelog"),
+        )
+    ]
+    thread = member(
+        "m",
+        process_id="p",
+        assignment=SimpleNamespace(active_tasks=tasks(("1", [2, 0])), standby_tasks=tasks(("1", [1]))),
+    )
+    described = SimpleNamespace(
+        error_code=0,
+        group_id="g",
+        group_state="Stable",
+        topology=SimpleNamespace(subtopologies=parts),
+        members=[thread],
+    )
+    listed = [{"group_id": "g", "protocol_type": "streams", "group_state": "Stable", "group_type": "Streams"}]
+    configs = {"group": {"g": {"streams.num.standby.replicas": {"value": "1"}}}}
+    asked = session(
+        list_groups=lambda **_: listed,
+        describe_configs=lambda *_, **__: configs,
+        _manager=SimpleNamespace(run=lambda _: SimpleNamespace(groups=[described])),
+    )
+    (group,), (row,) = read_groups(asked, [UP], [])
+
+    assert (group["group_type"], group["assignor"], group["num_standby_replicas"]) == ("streams", "sticky", 1)
+    assert group["subtopologies"] == [
+        {"subtopology": "1", "topics": ["app-repartition", "users"], "changelogs": ["app-changelog"]}
+    ]
+    assert (row["process_id"], row["standby_tasks"]) == ("p", [{"subtopology": "1", "partition": 1}])
+    assert row["assigned"] == [
+        {"topic": topic, "partition": number} for topic in ("app-repartition", "users") for number in (0, 2)
+    ]
+
+
+def refused(*_, **__):
+    raise RequestTimedOutError
+
+
+@pytest.mark.parametrize(
+    ("describe_configs", "is_cordoned"),
+    [
+        (lambda *_, **__: {"broker": {"1": {"cordoned.log.dirs": {"value": "/b,/c"}}}}, [False, True]),
+        (lambda *_, **__: {"broker": {"1": {"cordoned.log.dirs": {"value": "*"}}}}, [True, True]),
+        (lambda *_, **__: {"broker": {"1": {"cordoned.log.dirs": {"value": ""}}}}, [False, False]),
+        (lambda *_, **__: {"broker": {"1": {}}}, [None, None]),
+        (refused, [None, None]),
+    ],
+)
+def test_a_log_dir_is_cordoned_where_its_broker_says_so(describe_configs, is_cordoned):
+    dirs = [{"log_dir": path, "error_code": 0, "topics": []} for path in ("/a", "/b")]
+    asked = session(describe_configs=describe_configs, describe_log_dirs=lambda **_: [{"log_dirs": dirs}])
+
+    assert read_storage(asked, [UP], []).log_dirs.column("is_cordoned").to_pylist() == is_cordoned
 
 
 def test_logs_have_their_first_and_last_offsets_where_they_are_known(monkeypatch):

@@ -6,6 +6,7 @@ from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.snapshot import build_snapshot
+from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad
 from kafka_capacity.kafka.groups.registry import GroupProtocol
@@ -60,6 +61,20 @@ def test_a_changelog_that_is_not_there_leaves_the_state_open():
     (facts,) = found(topics=TOPICS[::2], groups=[streams_group()], members=[thread(0)]).facts
 
     assert facts.streams.state_bytes == {"1": ()}
+
+
+def test_a_task_may_read_topics_of_which_some_have_fewer_partitions():
+    both = {"subtopology": "0", "topics": ["orders", "users"], "changelogs": []}
+    members = [thread(0, *(("orders", n) for n in range(4)), *(("users", n) for n in range(4)))]
+    raw = cluster(
+        topics=(topic("orders", partitions=4), topic("users", partitions=2)),
+        groups=[streams_group(subtopologies=[both])],
+        members=members,
+    )
+    (facts,) = group_facts(raw, build_snapshot(raw)).facts
+
+    assert "assigned_unknown_partition" not in {one.code for one in inventory_problems(raw)}
+    assert as_tasks(facts).owner.tolist() == [0] * 4
 
 
 def test_without_subtopologies_or_members_nothing_is_simulated():
