@@ -65,12 +65,10 @@ def _escaped(text: str) -> str:
 
 def _teams(news: News, secret: str) -> dict[str, Any]:
     del secret
-    # Runs of rich text, which take no marks, each a paragraph.
-    texts = [
-        {"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": text, "weight": weight}]}
-        for place, text in enumerate([*news.lines, *([] if news.link else [news.url])])
-        for weight in ["bolder" if not place else "default"]
-    ]
+    lines = [*news.lines, *([] if news.link else [news.url])]
+    # Runs of rich text, which take no marks, each a paragraph; the first is bold.
+    runs = [{"type": "TextRun", "text": line, **({"weight": "bolder"} if line == lines[0] else {})} for line in lines]
+    texts = [{"type": "RichTextBlock", "inlines": [run]} for run in runs]
     link = [{"type": "Action.OpenUrl", "title": "Open the report", "url": news.link}] if news.link else []
     card = {"type": "AdaptiveCard", "version": "1.4", "body": texts, "actions": link}
     kind = "application/vnd.microsoft.card.adaptive"

@@ -14,9 +14,10 @@ import pytest
 from bs4 import BeautifulSoup
 
 from kafka_capacity.errors import RenderError
+from kafka_capacity.plan.lifecycle import Said, Verb, after_saying, entries_of
 from kafka_capacity.report.email import build_email
 from kafka_capacity.report.palette import PAPER
-from tests.report.decided import render_all
+from tests.report.decided import decision_of, render_all
 from tests.report.group_plans import fine, group_tables, named_groups
 from tests.report.plans import GIB, ClusterSpec, make_inputs
 from tests.report.sized import sized_inputs
@@ -275,3 +276,22 @@ def first_pixel(png):
 
 def plain(tag):
     return tag.get_text().replace("\u00a0", " ").strip()
+
+
+def test_what_was_dismissed_is_counted_and_no_longer_said():
+    inputs = sized_inputs(disk_limit_ratio=0.7)
+    decision = decision_of(inputs)
+    said = Said(ids=("disk-over-limit",), verb=Verb.DISMISS, by="ana", on=inputs.ds, reason="they go")
+    entries = entries_of(after_saying(None, decision, said))
+    plain, shown = (render_all(inputs, entries=found) for found in ({}, entries))
+    told = "over the limit of 70% of disk space"
+    for one in (plain.email_text, plain.email_html.decode()):
+        assert told in one
+    for one in (shown.email_text, shown.email_html.decode()):
+        assert told not in one
+        assert "1 dismissed." in one
+    assert "\n1 dismissed." in shown.email_text or "more problem" in shown.email_text
+    page = shown.index_html.decode()
+    assert "<summary>1 dismissed</summary>" in page
+    assert f'dismissed by ana on <span class="whole">{inputs.ds}</span>: they go' in page
+    assert page.count(told) == 1  # in that line
