@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from kafka_capacity.errors import InventoryError, MissingManifestError
 from kafka_capacity.health.problem import Problems
-from kafka_capacity.inventory.chosen_hours import MOST_ROWS, ChosenHours, gather_hours
+from kafka_capacity.inventory.chosen_hours import METRICS, MOST_ROWS, ChosenHours, gather_hours
 from kafka_capacity.inventory.column_values import PartitionIndex, ReplicaColumns
 from kafka_capacity.inventory.columns import conform
 from kafka_capacity.inventory.raw import (
@@ -89,9 +89,6 @@ def find(store: ObjectStore, cluster: str, ds: str) -> InventoryRef:
         InventoryError: there is none for that day, or it is not complete.
     """
     return _ref(cluster, ds, inventory_manifest(store, cluster, ds))
-
-
-METRICS = "metrics"
 
 
 def load(
