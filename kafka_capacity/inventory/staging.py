@@ -24,9 +24,10 @@ from kafka_capacity.inventory.raw import (
     parse_cluster_document,
     raw_from_document,
 )
-from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES
+from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
 from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.objects.dataset import (
+    PART_ROWS,
     Manifest,
     canonical_json,
     has_manifest,
@@ -168,6 +169,17 @@ def load_for_plan(
     raw = load(store, cluster, ds, manifest_sha256=manifest_sha256, leave_out={METRICS})
     index = ReplicaColumns.of(raw.table("replicas")).index()
     return dataclasses.replace(raw, hours=gather(store, manifest, index))
+
+
+def with_chosen_hours(raw: RawInventory) -> RawInventory:
+    """Return an inventory that is read already as :func:`load_for_plan` reads it, so that both give the same plan."""
+    metrics = raw.table(METRICS)
+    if len(metrics) <= MOST_ROWS:
+        return raw
+    index = ReplicaColumns.of(raw.table("replicas")).index()
+    parts = [metrics.slice(start, PART_ROWS) for start in range(0, len(metrics), PART_ROWS)]
+    tables = {**raw.tables, METRICS: empty_table(METRICS)}
+    return dataclasses.replace(raw, tables=tables, hours=gather_hours(lambda: parts, index))
 
 
 def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Manifest:
