@@ -32,8 +32,9 @@ from benchmarks.peak_memory import DRIVER, EXECUTOR, Watched, watched
 from benchmarks.placement_cases import Case
 from benchmarks.plan_process import made_up_inventory
 from benchmarks.through_spark import say
+from kafka_capacity.inventory.chosen_hours import METRICS
 from kafka_capacity.inventory.history import keep_history
-from kafka_capacity.inventory.staging import KIND, METRICS, InventoryRef, inventory_manifest, stage
+from kafka_capacity.inventory.staging import KIND, InventoryRef, inventory_manifest, stage
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES
 from kafka_capacity.kafka.placement import Balance
 from kafka_capacity.objects.dataset import PART_ROWS, Part, parquet_bytes

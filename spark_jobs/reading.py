@@ -10,9 +10,8 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 
-from kafka_capacity.inventory.chosen_hours import RATES, ChosenHours, assembled, choose_hours, hours_of_part
+from kafka_capacity.inventory.chosen_hours import METRICS, RATES, ChosenHours, assembled, choose_hours, hours_of_part
 from kafka_capacity.inventory.column_values import PartitionIndex
-from kafka_capacity.inventory.staging import METRICS, gather_here
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.packing import pack_tables, unpack_table
@@ -21,6 +20,8 @@ from spark_jobs.fetching import fetched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from kafka_capacity.inventory.staging import Gather
 
 log = logging.getLogger("kafka_capacity.spark")
 
@@ -62,17 +63,21 @@ def _has_s3a(spark: SparkSession) -> bool:
 
 
 class GatherInSpark:
-    """Lets executors choose the hours of an inventory's metrics and read them; in the driver where Spark cannot."""
+    """Lets executors choose the hours of an inventory's metrics and read them.
 
-    def __init__(self, spark: SparkSession, cargo: Cargo) -> None:
-        self._spark, self._cargo = spark, cargo
+    Where Spark cannot read them the driver does, by another :data:`kafka_capacity.inventory.staging.Gather`. Executors
+    import this module too, and have no more than it needs.
+    """
+
+    def __init__(self, spark: SparkSession, cargo: Cargo, *, otherwise: Gather) -> None:
+        self._spark, self._cargo, self._otherwise = spark, cargo, otherwise
 
     def __call__(self, store: ObjectStore, manifest: Manifest, index: PartitionIndex) -> ChosenHours:
         """Return what :func:`kafka_capacity.inventory.staging.gather_here` does."""
         parts = manifest.tables[METRICS]
         rows = read_by_itself(self._spark, store, [manifest.prefix + part.key for part in parts])
         if rows is None:
-            return gather_here(store, manifest, index)
+            return self._otherwise(store, manifest, index)
         seconds = choose_hours(hourly_totals_in_spark(rows))
         log.info("%d hours are read of %d files of metrics", len(seconds), len(parts))
         packed = self._cargo.pack((index, seconds))

@@ -16,6 +16,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from kafka_capacity import __version__
+from kafka_capacity.inventory.staging import gather_here
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import read_plan_inputs
 from kafka_capacity.plan.plan_dataset import SHARES
@@ -36,7 +37,7 @@ def run(spark: SparkSession, args: argparse.Namespace) -> dict[str, str]:
     inputs = read_plan_inputs(store, args.request_key)
     log.info("kafka_capacity %s: %s", __version__, ", ".join(args.shares))
     cargo = Cargo(spark.sparkContext)
-    spread, gather = Spread(spark, cargo, tasks=args.tasks), GatherInSpark(spark, cargo)
+    spread, gather = Spread(spark, cargo, tasks=args.tasks), GatherInSpark(spark, cargo, otherwise=gather_here)
     made = simulate_plan(store, inputs, spread, shares=args.shares, side_by_side=True, gather=gather)
     for share, manifest in made.items():
         log.info("%s: %d scenarios, %s (%s)", share, manifest.facts["scenarios"], manifest.prefix, manifest.sha256)

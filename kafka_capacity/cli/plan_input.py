@@ -17,6 +17,7 @@ from kafka_capacity.inventory.brokers_file import brokers_of, listed_brokers_tab
 from kafka_capacity.inventory.checks.brokers import check_brokers
 from kafka_capacity.inventory.files import read_snapshot_files
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.inventory.staging import with_chosen_hours
 from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.question import Basis, Piece, PlanContext, RunPieces, Shared
@@ -66,6 +67,7 @@ def read_plan_input(place: str) -> Basis:
     raw = read_snapshot_files(place)
     findings = validate(raw)
     findings.raise_if_fatal()
+    raw = with_chosen_hours(raw)
     snapshot = build_snapshot(raw)
     return Basis(raw=raw, findings=findings, snapshot=snapshot, load=partition_load(raw, snapshot))
 

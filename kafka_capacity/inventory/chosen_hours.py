@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.inventory.column_values import Flags, Ints, PartitionIndex, flags, ints
 
+METRICS = "metrics"
 MOST_ROWS = 20_000_000
 HOURS_CHOSEN = 336
 

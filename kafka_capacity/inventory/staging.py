@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from kafka_capacity.errors import InventoryError, MissingManifestError
 from kafka_capacity.health.problem import Problems
-from kafka_capacity.inventory.chosen_hours import MOST_ROWS, ChosenHours, gather_hours
+from kafka_capacity.inventory.chosen_hours import METRICS, MOST_ROWS, ChosenHours, gather_hours
 from kafka_capacity.inventory.column_values import PartitionIndex, ReplicaColumns
 from kafka_capacity.inventory.columns import conform
 from kafka_capacity.inventory.raw import (
@@ -24,9 +24,10 @@ from kafka_capacity.inventory.raw import (
     parse_cluster_document,
     raw_from_document,
 )
-from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES
+from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
 from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.objects.dataset import (
+    PART_ROWS,
     Manifest,
     canonical_json,
     has_manifest,
@@ -89,9 +90,6 @@ def find(store: ObjectStore, cluster: str, ds: str) -> InventoryRef:
         InventoryError: there is none for that day, or it is not complete.
     """
     return _ref(cluster, ds, inventory_manifest(store, cluster, ds))
-
-
-METRICS = "metrics"
 
 
 def load(
@@ -171,6 +169,17 @@ def load_for_plan(
     raw = load(store, cluster, ds, manifest_sha256=manifest_sha256, leave_out={METRICS})
     index = ReplicaColumns.of(raw.table("replicas")).index()
     return dataclasses.replace(raw, hours=gather(store, manifest, index))
+
+
+def with_chosen_hours(raw: RawInventory) -> RawInventory:
+    """Return an inventory that is read already as :func:`load_for_plan` reads it, so that both give the same plan."""
+    metrics = raw.table(METRICS)
+    if len(metrics) <= MOST_ROWS:
+        return raw
+    index = ReplicaColumns.of(raw.table("replicas")).index()
+    parts = [metrics.slice(start, PART_ROWS) for start in range(0, len(metrics), PART_ROWS)]
+    tables = {**raw.tables, METRICS: empty_table(METRICS)}
+    return dataclasses.replace(raw, tables=tables, hours=gather_hours(lambda: parts, index))
 
 
 def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Manifest:

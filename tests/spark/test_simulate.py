@@ -13,9 +13,9 @@ import pytest
 
 from kafka_capacity.errors import StorageError
 from kafka_capacity.example import make_example
-from kafka_capacity.inventory.chosen_hours import assembled, choose_hours, hourly_totals, hours_of_part
+from kafka_capacity.inventory.chosen_hours import METRICS, assembled, choose_hours, hourly_totals, hours_of_part
 from kafka_capacity.inventory.column_values import ReplicaColumns
-from kafka_capacity.inventory.staging import METRICS, inventory_manifest, stage
+from kafka_capacity.inventory.staging import inventory_manifest, stage
 from kafka_capacity.objects.dataset import read_manifest, read_parts, read_table
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
@@ -113,10 +113,10 @@ from kafka_capacity.plan.traffic import read_basis
 from spark_jobs import reading
 from spark_jobs.carried import Cargo
 spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-staging.MOST_ROWS, reading.gather_here = 0, None
+staging.MOST_ROWS = 0
 reading.choose_hours.__kwdefaults__["count"] = 100
 store = open_store({str(folder)!r})
-gather = reading.GatherInSpark(spark, Cargo(spark.sparkContext))
+gather = reading.GatherInSpark(spark, Cargo(spark.sparkContext), otherwise=None)
 hours = read_basis(store, read_plan_inputs(store, {plan.request_key!r}).pinned, gather=gather).raw.hours
 np.savez({str(tmp_path / "hours.npz")!r}, seconds=hours.seconds, known_hours=hours.known_hours,
          has_traffic=hours.has_traffic, **hours.rates)

@@ -86,6 +86,17 @@ def test_some_hours_have_the_peaks_of_all_about_and_idle_topics_are_looked_for_i
     np.testing.assert_array_equal(all_hours.has_any, of_all.has_any)
 
 
+def test_files_and_store_give_the_same(pinned, few):
+    whole, staged = read_basis(*pinned).raw, few(100).raw
+    read = staging.with_chosen_hours(whole)
+    assert len(read.table("metrics")) == 0
+    for field in dataclasses.fields(read.hours):
+        if field.name != "rates":
+            np.testing.assert_array_equal(getattr(read.hours, field.name), getattr(staged.hours, field.name))
+    for name, rates in read.hours.rates.items():
+        np.testing.assert_array_equal(rates, staged.hours.rates[name])
+
+
 def test_hours_are_chosen_at_even_steps_of_rank_whatever_the_order_of_the_parts():
     totals = {3600 * hour: (7 * hour) % 100 for hour in range(100)}
     chosen = chosen_hours.choose_hours(totals, count=12)
