@@ -2,6 +2,7 @@
 
 import csv
 import io
+import functools
 import json
 
 import pyarrow as pa
@@ -114,6 +115,11 @@ OPTIONS = {
     "slow_seconds": ("--slow-time", 999, 999.0, None),
     "standby_replicas": ("--standbys", 1, 1, "standby_replicas"),
     "restore_bytes_per_second": ("--restore-rate", 1e7, 1e7, None),
+    "record_processing_seconds": ("--record-time", 0.5, 0.5, "record_processing_seconds"),
+    "max_poll_records": ("--max-poll-records", 50, 50, "share.max_poll_records"),
+    "share_lock_seconds": ("--share-lock", 40, 40.0, "share.lock_seconds"),
+    "share_record_locks": ("--share-locks", 300, 300, "share.max_record_locks"),
+    "share_delivery_limit": ("--share-deliveries", 3, 3, "share.delivery_limit"),
     "seed": ("--seed", 5, 5, "seed"),
 }
 
@@ -122,7 +128,8 @@ def test_every_option_reaches_the_simulation(run, clicks):
     arguments = [str(part) for option, value, _, _ in OPTIONS.values() for part in (option, value)]
     request = planned(run, clicks, "--group", GROUP, *arguments)["request"]
     for field, (_, _, value, name) in OPTIONS.items():
-        assert (request["settings"][field] if name is None else request[name]) == value, field
+        found = functools.reduce(lambda part, key: part[key], (name or f"settings.{field}").split("."), request)
+        assert found == value, field
     assert request["groups"] == [GROUP]
 
 
