@@ -1,8 +1,8 @@
 """``kafka-capacity groups``: consumer groups on a laptop."""
 
 import csv
-import io
 import functools
+import io
 import json
 
 import pyarrow as pa
