@@ -184,7 +184,7 @@ def test_every_secret_is_asked_for() -> None:
     asked = {match[1]: match[2] for match in INTERPOLATED.finditer(TEXT)}
     blank = {name for name, value in assignments(EXAMPLE_ENV).items() if not value}
     assert {name for name, operator in asked.items() if operator == ":?"} == blank
-    assert {name for name, operator in asked.items() if operator == ":-"} == {"IMAGE_TAG", "REPORTS_WITHOUT_SIGN_IN"}
+    assert {name for name, operator in asked.items() if operator == ":-"} == {"IMAGE_TAG"}
     assert set(asked.values()) == {":?", ":-"}
     for match in INTERPOLATED.finditer(TEXT):
         assert match[2] == ":-" or match[3] == "set it in docker/.env"
@@ -320,13 +320,13 @@ def test_the_kafka_connection_is_one_that_the_planner_takes() -> None:
     assert "brokers" in SERVICES["airflow-scheduler"]["networks"]
 
 
-def test_mail_and_reports_are_where_a_browser_on_this_machine_looks() -> None:
-    environment = airflow_environment()
-    bucket, prefix = (SERVICES["make-bucket"]["environment"][key] for key in ("BUCKET", "PREFIX"))
-    assert environment["AIRFLOW_VAR_KAFKA_CAPACITY_STORE_URI"] == f"s3://{bucket}/{prefix}"
-    url = f"http://localhost:7070/{bucket}/{prefix}/{{key}}"
-    assert environment["AIRFLOW_VAR_KAFKA_CAPACITY_REPORT_URL"] == url
-    assert SERVICES["s3"]["ports"] == ["127.0.0.1:7070:7070"]
+def test_reports_are_pages_of_airflow_which_can_read_them() -> None:
+    environment = airflow_environment("airflow-api-server")
+    bucket = SERVICES["make-bucket"]["environment"]["BUCKET"]
+    assert environment["AIRFLOW_VAR_KAFKA_CAPACITY_STORE_URI"].startswith(f"s3://{bucket}/")
+    assert not environment["AIRFLOW_VAR_KAFKA_CAPACITY_REPORT_URL"]
+    assert environment["AIRFLOW__API__BASE_URL"] == "http://localhost:8080"
+    assert "objects" in SERVICES["airflow-api-server"]["networks"]
 
 
 # -- Spark -----------------------------------------------------------------------------------------

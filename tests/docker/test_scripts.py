@@ -12,7 +12,6 @@ from typing import Any
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from tests.docker.files import DOCKER, load_script
@@ -29,7 +28,6 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         "AWS_SECRET_ACCESS_KEY": "secret",
         "AWS_DEFAULT_REGION": "us-east-1",
         "BUCKET": "kafka-capacity",
-        "PREFIX": "capacity",
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
@@ -37,30 +35,10 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         yield boto3.client("s3")
 
 
-def test_the_bucket_is_made_and_can_be_made_again(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REPORTS_WITHOUT_SIGN_IN", "no")
+def test_the_bucket_is_made_and_can_be_made_again(client: Any) -> None:
     make_bucket.main()
     make_bucket.main()
     assert [bucket["Name"] for bucket in client.list_buckets()["Buckets"]] == ["kafka-capacity"]
-
-
-def test_reports_are_opened_and_closed_again(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REPORTS_WITHOUT_SIGN_IN", "yes")
-    make_bucket.main()
-    (statement,) = json.loads(client.get_bucket_policy(Bucket="kafka-capacity")["Policy"])["Statement"]
-    assert statement["Action"] == ["s3:GetObject"]
-    assert statement["Resource"] == ["arn:aws:s3:::kafka-capacity/capacity/reports/*"]
-    monkeypatch.setenv("REPORTS_WITHOUT_SIGN_IN", "no")
-    make_bucket.main()
-    with pytest.raises(ClientError, match="NoSuchBucketPolicy"):
-        client.get_bucket_policy(Bucket="kafka-capacity")
-
-
-def test_anything_but_yes_and_no_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REPORTS_WITHOUT_SIGN_IN", "maybe")
-    with pytest.raises(ValueError, match=r"^REPORTS_WITHOUT_SIGN_IN is 'maybe'; write yes or no$"):
-        make_bucket.main()
-    assert client.list_buckets()["Buckets"] == []
 
 
 def test_the_command_runs_with_the_file_and_without_the_password(tmp_path: Path) -> None:
