@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("kafka_capacity.spark")
 
 S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
+ROWS_TOGETHER = 1_000_000
 NAMED = "table_name string, data binary"
 
 
@@ -102,6 +103,18 @@ def hourly_totals_in_spark(rows: DataFrame) -> dict[int, int]:
 
 def _hours(packed: Packed, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     index, seconds = packed.open()
-    for batch in batches:
-        found = pack_tables(hours_of_part(pa.Table.from_batches([batch]), index, seconds))
+    for part in _together(batches):
+        found = pack_tables(hours_of_part(part, index, seconds))
         yield pa.RecordBatch.from_pydict({"table_name": list(found), "data": pa.array(found.values(), pa.binary())})
+
+
+def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Put batches together, which have 10,000 rows in Spark: fewer and larger results travel."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(map(len, held)) >= ROWS_TOGETHER:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
