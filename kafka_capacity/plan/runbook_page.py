@@ -15,10 +15,11 @@ from kafka_capacity.text import format_bytes, format_duration, format_throttle, 
 RUNBOOK = "runbook.md"
 
 _BROKERS = [
-    "Say first where the brokers are:",
+    "Say first where the brokers are and, on a secured cluster, how to sign in:",
     "",
     "```sh",
     "export BOOTSTRAP=broker-1.example.com:9092",
+    'export COMMAND_CONFIG="--command-config admin.properties"',
     "```",
     "",
 ]

@@ -25,7 +25,7 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.reassignment.kafka_json import wave_files
 from kafka_capacity.kafka.reassignment.problem import MoveProblem, Throttle, WaveSettings, move_problem
-from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER, RunbookStep, runbook_page
+from kafka_capacity.kafka.reassignment.runbook import SERVERS, WAVES_FOLDER, RunbookStep, runbook_page
 from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from tests.live.clients import produce
@@ -297,8 +297,8 @@ class LiveMoves:
         """Run the commands of a step, where there is one, and give what they said."""
         said = []
         for command in (command for step in steps if step.does == does for command in step.commands):
-            script, option, servers, *words = shlex.split(command)
-            assert (option, servers) == ("--bootstrap-server", "$BOOTSTRAP"), command
+            script, _, arguments = command.partition(f" {SERVERS} ")
+            words = shlex.split(arguments)
             words = [
                 str(self.folder / w.removeprefix(WAVES_FOLDER)) if w.startswith(WAVES_FOLDER) else w for w in words
             ]

@@ -35,7 +35,7 @@ def _observed(cluster: KafkaCluster) -> Quorum:
 def _run(cluster: KafkaCluster, command: str) -> None:
     """Run a command of the plan, whose brokers are those of the cluster."""
     script, *arguments = shlex.split(command, comments=True)
-    text = " ".join(arguments).replace("--bootstrap-server $BOOTSTRAP ", "")
+    text = " ".join(arguments).removeprefix("--bootstrap-server $BOOTSTRAP ").removeprefix("$COMMAND_CONFIG ")
     text = text.replace("controller.properties", str(cluster.nodes[_NEW].settings) if _NEW in cluster.nodes else "")
     cluster.tool(_CLASSES[script], *text.split())
 

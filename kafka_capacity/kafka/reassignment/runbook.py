@@ -14,9 +14,9 @@ from kafka_capacity.kafka.reassignment.schedule import COPIES, Schedule, Wave
 
 WAVES_FOLDER = "waves/"  # where the files of waves are, seen from the runbook
 
-_SERVERS = "--bootstrap-server $BOOTSTRAP"
-_REASSIGN = f"kafka-reassign-partitions.sh {_SERVERS} --reassignment-json-file"
-_ELECT = f"kafka-leader-election.sh {_SERVERS} --election-type preferred --path-to-json-file"
+SERVERS = "--bootstrap-server $BOOTSTRAP $COMMAND_CONFIG"  # variables of the shell: where brokers are, how to sign in
+_REASSIGN = f"kafka-reassign-partitions.sh {SERVERS} --reassignment-json-file"
+_ELECT = f"kafka-leader-election.sh {SERVERS} --election-type preferred --path-to-json-file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +57,13 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
             does="check",
             commands=(
                 *(f'echo "{each.sha256}  {WAVES_FOLDER}{each.name}" | sha256sum --check' for each in files.listed()),
-                f"kafka-reassign-partitions.sh {_SERVERS} --list",
-                f"kafka-topics.sh {_SERVERS} --describe --under-replicated-partitions",
+                f"kafka-reassign-partitions.sh {SERVERS} --list",
+                f"kafka-topics.sh {SERVERS} --describe --under-replicated-partitions",
             ),
         ),
         RunbookStep(does="execute", commands=(f"{execute} --execute{limit}",)),
         *_higher_throttles(schedule, wave, throttle),
-        RunbookStep(does="watch", commands=(f"kafka-reassign-partitions.sh {_SERVERS} --list",)),
+        RunbookStep(does="watch", commands=(f"kafka-reassign-partitions.sh {SERVERS} --list",)),
         RunbookStep(does="verify", commands=(f"{execute} --verify",)),
     ]
     if files.election is not None:
@@ -115,7 +115,7 @@ def _higher_throttles(schedule: Schedule, wave: Wave, throttle: int | None) -> l
                 rates.append(f"{name}.replication.throttled.rate={math.floor(rate)}")
         if rates:
             commands.append(
-                f"kafka-configs.sh {_SERVERS} --entity-type brokers --entity-name {broker} --alter "
+                f"kafka-configs.sh {SERVERS} --entity-type brokers --entity-name {broker} --alter "
                 f"--add-config {','.join(rates)}"
             )
     return [RunbookStep(does="throttle", commands=tuple(commands))] if commands else []
@@ -153,6 +153,6 @@ class NewPartitions:
         assignment = ",".join(":".join(map(str, brokers)) for brokers in lists)
         name = self.topic.replace(".", r"\.")
         return (
-            f"kafka-topics.sh --bootstrap-server $BOOTSTRAP --alter --topic '{name}' --partitions {self.count_after} "
+            f"kafka-topics.sh {SERVERS} --alter --topic '{name}' --partitions {self.count_after} "
             f"--replica-assignment {assignment}"
         )

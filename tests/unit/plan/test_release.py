@@ -114,7 +114,8 @@ def test_the_runbook_has_the_exact_commands(released):
     for name, content in files.items():
         if name.startswith("waves/"):
             assert f'echo "{hashlib.sha256(content).hexdigest()}  {name}" | sha256sum --check' in runbook
-    start = "kafka-reassign-partitions.sh --bootstrap-server $BOOTSTRAP --reassignment-json-file waves/01-copy"
+    cluster = "--bootstrap-server $BOOTSTRAP $COMMAND_CONFIG"
+    start = f"kafka-reassign-partitions.sh {cluster} --reassignment-json-file waves/01-copy"
     for command in (".json --execute --throttle 20000000", ".json --verify", "-rollback.json --execute --throttle "):
         assert start + command in runbook
     assert "## What stays" not in runbook

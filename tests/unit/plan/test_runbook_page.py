@@ -24,7 +24,10 @@ def test_waves_follow_each_other_with_their_times():
     assert "## Wave 1 of 2: copy" in lines
     assert "Begins at once; 1 partition, 976.6 KiB to copy." in lines
     assert "Begins after 10 s; 1 partition, 976.6 KiB to copy." in lines
-    assert [line for line in lines if line.startswith("export ")] == ["export BOOTSTRAP=broker-1.example.com:9092"]
+    assert [line for line in lines if line.startswith("export ")] == [
+        "export BOOTSTRAP=broker-1.example.com:9092",
+        'export COMMAND_CONFIG="--command-config admin.properties"',
+    ]
 
 
 def test_what_stays_is_said_with_its_reason():

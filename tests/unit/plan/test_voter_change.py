@@ -76,7 +76,7 @@ def test_the_active_controller_is_replaced_and_hands_over():
     added, removed = controllers["change"]["steps"]
     assert (added["node_id"], removed["node_id"], removed["is_active"]) == (3004, 3001, True)
     assert removed["commands"][1] == (
-        "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP remove-controller --controller-id 3001 "
+        "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP $COMMAND_CONFIG remove-controller --controller-id 3001 "
         "--controller-directory-id disk-3001"
     )
     section = voter_change(controllers, tables["quorum_failovers"].to_pylist())

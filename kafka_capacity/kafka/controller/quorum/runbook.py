@@ -1,11 +1,12 @@
-"""The commands that change the voters of a metadata quorum; ``BOOTSTRAP`` is a broker's address in the shell."""
+"""The commands that change the voters of a metadata quorum, in a shell that knows the cluster."""
 
 from __future__ import annotations
 
 from kafka_capacity.kafka.controller.quorum.change import VoterStep
 from kafka_capacity.kafka.controller.quorum.voters import Quorum
+from kafka_capacity.kafka.reassignment.runbook import SERVERS
 
-_TOOL = "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP"
+_TOOL = f"kafka-metadata-quorum.sh {SERVERS}"
 
 
 def upgrade_commands(quorum: Quorum) -> tuple[str, ...]:
@@ -13,7 +14,7 @@ def upgrade_commands(quorum: Quorum) -> tuple[str, ...]:
     if quorum.kraft_version != 0:
         return ()
     return (
-        "kafka-features.sh --bootstrap-server $BOOTSTRAP upgrade --feature kraft.version=1",
+        f"kafka-features.sh {SERVERS} upgrade --feature kraft.version=1",
         "# then, on every node, controller.quorum.bootstrap.servers in place of controller.quorum.voters",
     )
 
@@ -49,5 +50,5 @@ def step_commands(step: VoterStep, quorum: Quorum) -> tuple[str, ...]:
         ),
         f"{_TOOL} describe --replication  # until {node_id} is an Observer with a lag of 0",
         f"# on {node_id}, with its own controller.properties",
-        f"{_TOOL} --command-config controller.properties add-controller",
+        "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP --command-config controller.properties add-controller",
     )

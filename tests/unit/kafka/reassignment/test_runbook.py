@@ -6,8 +6,9 @@ from kafka_capacity.kafka.reassignment.runbook import runbook_page
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from tests.properties.move_problems import move_problem_of
 
-REASSIGN = "kafka-reassign-partitions.sh --bootstrap-server $BOOTSTRAP --reassignment-json-file"
-ELECT = "kafka-leader-election.sh --bootstrap-server $BOOTSTRAP --election-type preferred --path-to-json-file"
+SERVERS = "--bootstrap-server $BOOTSTRAP $COMMAND_CONFIG"
+REASSIGN = f"kafka-reassign-partitions.sh {SERVERS} --reassignment-json-file"
+ELECT = f"kafka-leader-election.sh {SERVERS} --election-type preferred --path-to-json-file"
 
 
 def pages(before, after, **given):
@@ -61,7 +62,7 @@ def test_brokers_with_more_room_get_larger_throttles():
 
     assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-copy.json --execute --throttle 10"]
     assert commands(page.steps, "throttle") == [
-        "kafka-configs.sh --bootstrap-server $BOOTSTRAP --entity-type brokers --entity-name 3 --alter "
+        f"kafka-configs.sh {SERVERS} --entity-type brokers --entity-name 3 --alter "
         "--add-config follower.replication.throttled.rate=20"
     ]
 

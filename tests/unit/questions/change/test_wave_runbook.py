@@ -13,7 +13,7 @@ def text_of(move, does, part="steps"):
 
 def test_the_runbook_has_the_commands_of_each_wave():
     first, last = pages(two_waves(pause_seconds=60.0))
-    servers = "--bootstrap-server $BOOTSTRAP"
+    servers = "--bootstrap-server $BOOTSTRAP $COMMAND_CONFIG"
     commands = {step["does"]: step["commands"] for step in [*first["steps"], *first["back"]]}
     (execute,) = commands["Execute"]
     assert execute.startswith(f"kafka-reassign-partitions.sh {servers} --reassignment-json-file ")
