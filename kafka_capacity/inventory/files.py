@@ -1,7 +1,7 @@
 """Native snapshot files: a folder with ``cluster.json`` and one file a table.
 
-A table is ``<table>.parquet``, ``<table>.json`` or, but for ``members``, ``<table>.csv``. ``cluster.json`` is written
-last and taken away first, so that a folder that has one is whole.
+A table is ``<table>.parquet``, ``<table>.json`` or, without its columns of lists, ``<table>.csv``. ``cluster.json`` is
+written last and taken away first, so that a folder that has one is whole.
 """
 
 from __future__ import annotations
@@ -122,9 +122,6 @@ def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, 
     They are UTF-8, and an empty value is not known.
     """
     schema = TABLES[name].schema
-    nested = [field.name for field in schema if pa.types.is_nested(field.type)]
-    if nested:
-        return None, [f"{file}: {nested[0]} holds lists, which no CSV can; write JSON or Parquet"]
     texts = {field.name: field.type for field in schema if pa.types.is_string(field.type)}
     options = pc.ConvertOptions(column_types=texts, null_values=[""], strings_can_be_null=True)
     try:
@@ -132,6 +129,9 @@ def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, 
         _ = table.column_names  # which are text, or this raises
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         return None, [f"{file}: is not CSV that can be read ({error}); fix it or write Parquet"]
+    for field in schema:
+        if pa.types.is_nested(field.type) and field.name in table.column_names:
+            return None, [f"{file}: {field.name} holds lists, which no CSV can; write JSON or Parquet"]
     return conform(table, name, file)
 
 

@@ -326,3 +326,14 @@ def test_a_damaged_parquet_file_is_named(folder):
     (folder / "topics.json").unlink()
     (folder / "topics.parquet").write_bytes(b"PAR1 and no more")
     assert fails(folder).startswith("topics.parquet: is not a Parquet file that can be read (")
+
+
+def test_a_csv_leaves_out_lists_and_names_them_where_it_has_them(tmp_path):
+    write_snapshot_files(cluster(), tmp_path, file_format="json")
+    (tmp_path / "groups.json").unlink(missing_ok=True)
+    (tmp_path / "groups.csv").write_text("group_id,state\ng,Stable\n")
+    (row,) = read_snapshot_files(tmp_path).table("groups").to_pylist()
+    assert (row["group_id"], row["subtopologies"]) == ("g", None)
+    (tmp_path / "groups.csv").write_text("group_id,subtopologies\ng,[]\n")
+    with pytest.raises(InventoryError, match=r"groups.csv: subtopologies holds lists, which no CSV can"):
+        read_snapshot_files(tmp_path)
