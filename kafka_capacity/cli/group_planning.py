@@ -42,7 +42,7 @@ class PlannedGroups:
     @cached_property
     def answer(self) -> Answer:
         """What is decided about them."""
-        return decide_tables(self.tables)
+        return decide_tables(self.tables, self.found.shared)
 
     @property
     def groups(self) -> tuple[GroupDecision, ...]:
@@ -71,14 +71,6 @@ def print_groups(planned: PlannedGroups) -> None:
     if shared:
         print_rows("Share groups", SHARE_COLUMNS, [cells(SHARE_COLUMNS, row) for row in shared])
     print_lines([*_advice(found), *_facts(planned), *share_sentences(shared), *_skipped(planned)])
-
-
-def shared_headline(shared: Sequence[Mapping[str, Any]]) -> str:
-    """Return the answer where there are no other groups than share groups."""
-    if not shared:
-        return "there are no consumer groups."
-    unfit = sum(row["verdict"] == Verdict.DOES_NOT_FIT for row in shared)
-    return f"{counted(len(shared), 'share group')}, {unfit:,} of which do not fit."
 
 
 def print_group(planned: PlannedGroups, group: GroupDecision) -> None:

@@ -90,7 +90,10 @@ def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remar
     """Ask every broker what lies in its log directories; one that does not answer gets a row with the reason."""
     with ThreadPoolExecutor(_BROKERS_AT_ONCE) as pool:
         answers = list(pool.map(lambda broker: _ask_broker(session, broker), brokers))
-    cordoned = _cordoned(session, [broker["broker_id"] for broker in brokers if not broker["is_fenced"]])
+        told = [
+            broker["broker_id"] for broker, answer in zip(brokers, answers, strict=True) if not isinstance(answer, str)
+        ]
+        cordoned = dict(zip(told, pool.map(lambda broker_id: _cordoned(session, broker_id), told), strict=True))
     rows: list[dict[str, Any]] = []
     replicas: dict[tuple[int, str, int], StoredReplica] = {}
     for broker, answer in zip(brokers, answers, strict=True):
@@ -124,21 +127,18 @@ def _ask_broker(session: AdminSession, broker: dict[str, Any]) -> list[dict[str,
     return directories
 
 
-def _cordoned(session: AdminSession, broker_ids: list[int]) -> dict[int, frozenset[str]]:
-    """Return the log directories that each broker has cordoned, ``*`` for all; nothing where brokers do not tell.
+def _cordoned(session: AdminSession, broker_id: int) -> frozenset[str] | None:
+    """Return the log directories that a broker has cordoned, ``*`` for all; ``None`` where it does not tell.
 
     Brokers before 4.3 know no such setting, and reading it takes DESCRIBE_CONFIGS on the cluster.
     """
-    resources = [ConfigResource(ConfigResourceType.BROKER, str(broker_id), [_CORDONED]) for broker_id in broker_ids]
+    resource = ConfigResource(ConfigResourceType.BROKER, str(broker_id), [_CORDONED])
     try:
-        found = session.try_to_ask(session.client.describe_configs, resources, config_filter="all").get("broker", {})
+        found = session.try_to_ask(session.client.describe_configs, [resource], config_filter="all")
     except KafkaError:
-        return {}
-    return {
-        int(broker_id): frozenset(part.strip() for part in (config[_CORDONED]["value"] or "").split(","))
-        for broker_id, config in found.items()
-        if _CORDONED in config
-    }
+        return None
+    setting = found.get("broker", {}).get(str(broker_id), {}).get(_CORDONED)
+    return None if setting is None else frozenset(part.strip() for part in (setting["value"] or "").split(","))
 
 
 def _log_dir_row(broker_id: int, directory: dict[str, Any], cordoned: frozenset[str] | None) -> dict[str, Any]:

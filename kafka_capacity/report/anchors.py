@@ -15,6 +15,7 @@ _OF_PROBLEMS = {
     "growth-assumed": GROWTH,
     "prediction-drift": SCOREBOARD,
     "groups-at-risk": GROUPS,
+    "share-groups-at-risk": GROUPS,
     "waves-never-end": WAVES,
     "partitions-in-no-wave": WAVES,
     "inventory-warnings": FINDINGS,

@@ -35,6 +35,7 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 def session(**answers: Any) -> AdminSession:
     """Make a session whose client gives these answers: functions, or values for any arguments."""
     connection = KafkaConnection(bootstrap_servers="kafka:9092", request_timeout_seconds=5)
+    answers = {"describe_configs": {}, **answers}
     methods = {name: each if callable(each) else lambda *_, _each=each, **__: _each for name, each in answers.items()}
     return AdminSession(connection, SimpleNamespace(**methods))
 
@@ -58,8 +59,13 @@ def test_a_silent_broker_costs_its_own_sizes_only() -> None:
             raise ClusterAuthorizationFailedError
         return [{"broker": 1, "log_dirs": [directory("/a"), directory("/b", partition_index=1)]}]
 
+    def cordoned(resources: list[Any], **_: Any) -> Any:
+        (resource,) = resources
+        return {"broker": {resource.name: {"cordoned.log.dirs": {"value": "/b"}}}}
+
     remarks: list[Problem] = []
-    storage = read_storage(session(describe_log_dirs=describe), [UP, SILENT], remarks)
+    storage = read_storage(session(describe_log_dirs=describe, describe_configs=cordoned), [UP, SILENT], remarks)
+    assert [row["is_cordoned"] for row in storage.log_dirs.to_pylist()] == [False, True, None]
     rows = [(row["broker_id"], row["path"], row["error"]) for row in storage.log_dirs.to_pylist()]
     assert rows == [
         (1, "/a", None),

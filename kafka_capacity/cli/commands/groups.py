@@ -49,7 +49,8 @@ def groups(
 ) -> Found:
     """Simulate groups; the text that users read is the help above."""
     from kafka_capacity.cli.group_files import groups_document, write_groups
-    from kafka_capacity.cli.group_planning import plan_groups, print_group, print_groups, shared_headline
+    from kafka_capacity.cli.group_planning import plan_groups, print_group, print_groups
+    from kafka_capacity.questions.consumers.scenario import Verdict
 
     planned = plan_groups(snapshot, given, begin)
 
@@ -58,10 +59,12 @@ def groups(
             print_group(planned, group)
         print_groups(planned)
 
-    is_unfit = any(group.recommended is None for group in planned.groups)
+    is_unfit = any(group.recommended is None for group in planned.groups) or any(
+        row["verdict"] == Verdict.DOES_NOT_FIT for row in planned.found.shared
+    )
     return Found(
         of=planned.basis.snapshot,
-        answer=lambda: planned.answer.headline or shared_headline(planned.found.shared),
+        answer=lambda: planned.answer.headline or "there are no consumer groups.",
         hint="" if "groups" in given or not planned.groups else "--group NAME, for all about one of them",
         document=lambda: groups_document(planned),
         show=show,

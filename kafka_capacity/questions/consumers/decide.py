@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,9 +76,11 @@ class GroupDecision:
         }
 
 
-def decide_tables(tables: Mapping[str, pa.Table]) -> Answer:
-    """Return the answer that the tables of a plan hold, of this version or the one before."""
-    return decide(*(stored_rows(tables, name) for name in ("group_scenarios", "group_churn", "group_facts")))
+def decide_tables(tables: Mapping[str, pa.Table], shared: Sequence[Row] = ()) -> Answer:
+    """Return the answer that the tables of a plan hold, of this version or the one before, and its share groups."""
+    answer = decide(*(stored_rows(tables, name) for name in ("group_scenarios", "group_churn", "group_facts")))
+    headline = " ".join(filter(None, (answer.headline, _share_summary(shared))))
+    return dataclasses.replace(answer, headline=headline, problems=(*answer.problems, *_share_problems(shared)))
 
 
 def decide(scenarios: Iterable[Row], churn: Iterable[Row], facts: Iterable[Row] = ()) -> Answer:
@@ -174,3 +176,27 @@ def _problems(groups: tuple[GroupDecision, ...]) -> tuple[Problem, ...]:
         named.append(f"and {len(risky) - MAX_NAMED:,} more")
     message = f"{len(risky):,} of {plural(len(groups), 'consumer group')} at risk: {', '.join(named)}"
     return (Problem(severity=Severity.SERIOUS, code="groups-at-risk", where="consumer groups", message=message),)
+
+
+_SHARE_KINDS = (
+    (Verdict.DOES_NOT_FIT, "that cannot keep up or do work twice"),
+    (Verdict.NOT_JUDGED, "not judged, since too little is known"),
+    (Verdict.FITS, "best left as they are"),
+)
+
+
+def _share_summary(shared: Sequence[Row]) -> str:
+    counted = [(sum(row["verdict"] == kind for row in shared), words) for kind, words in _SHARE_KINDS]
+    parts = [f"{count:,} {words}" for count, words in counted if count]
+    return f"{plural(len(shared), 'share group')}: {', '.join(parts)}." if parts else ""
+
+
+def _share_problems(shared: Sequence[Row]) -> tuple[Problem, ...]:
+    risky = sorted((row for row in shared if row["verdict"] == Verdict.DOES_NOT_FIT), key=lambda row: row["group_id"])
+    if not risky:
+        return ()
+    named = [f"{short(row['group_id'])} ({row['reasons'][0]})" for row in risky[:MAX_NAMED]]
+    if len(risky) > MAX_NAMED:
+        named.append(f"and {len(risky) - MAX_NAMED:,} more")
+    message = f"{len(risky):,} of {plural(len(shared), 'share group')} at risk: {', '.join(named)}"
+    return (Problem(severity=Severity.SERIOUS, code="share-groups-at-risk", where="share groups", message=message),)

@@ -13,7 +13,7 @@ from kafka_capacity.kafka.rebalance.tasks import as_tasks
 from kafka_capacity.questions.consumers.decide import decide_tables
 from kafka_capacity.questions.consumers.evaluate import GroupInputs, GroupWork, simulate_groups, work_tables
 from kafka_capacity.questions.consumers.grid import has_known_assignor, wanted_groups
-from kafka_capacity.questions.consumers.share_groups import share_group
+from kafka_capacity.questions.consumers.share_groups import SHARED, share_group
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 from kafka_capacity.questions.question import PlanContext, Question, RunPieces, Share
 
@@ -73,5 +73,5 @@ CONSUMERS = Question(
     share="groups",
     tables=GROUP_TABLES,
     simulate=lambda asked, _, run: simulate_found(find_groups(asked), run),
-    decide=lambda results, _: decide_tables(results.tables),
+    decide=lambda results, _: decide_tables(results.tables, results.snapshot_facts.get(SHARED) or ()),
 )

@@ -19,6 +19,7 @@ from kafka_capacity.report.tables import column
 from kafka_capacity.text import format_count, format_duration, plural
 from kafka_capacity.text.wording import few_names
 
+SHARED = "share_groups"  # among the facts about an inventory: what :func:`share_group` returns of each
 _VERDICTS: dict[str, str] = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_JUDGED: "not judged"}
 SHARE_COLUMNS = (
     column("group_id", "Share group", "name"),

@@ -248,7 +248,7 @@ def test_a_share_group_has_a_row_and_what_there_is_to_say(run, tmp_path):
     write_snapshot_files(cluster(groups=shares, members=members), tmp_path)
     done = run("groups", tmp_path, "--record-time", "1ms")
     assert done.exit_code == 0, done.output
-    assert "1 share group, " in done.stdout
+    assert "1 share group: " in done.stdout
     assert "mailers: a member that is killed gives back up to 500 records at once" in done.stdout
     (row,) = planned(run, tmp_path, "--record-time", "1ms")["shared"]
     assert (row["group_id"], row["member_count"], row["record_processing_seconds"]) == ("mailers", 2, 0.001)

@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.consumers.choice import Row
 from kafka_capacity.questions.consumers.decide import GroupDecision, decide_tables
+from kafka_capacity.questions.consumers.share_groups import SHARED
 from kafka_capacity.report.view import ReportView
 
 SKIPPED = "skipped_groups"
 """Among the facts about an inventory: groups that were left out, each with ``group_id`` and ``reason``."""
-SHARED = "share_groups"  # likewise: share groups, see `share_groups.py`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,8 +44,8 @@ def groups_of(view: ReportView) -> GroupsView | None:
     """Read what a plan says of consumer groups; ``None`` where it says nothing, as older plans do."""
     inputs = view.inputs
     skipped = tuple(sorted(inputs.snapshot_facts.get(SKIPPED) or (), key=lambda one: str(one["group_id"])))
-    answer = decide_tables(inputs.tables)
     shared = tuple(inputs.snapshot_facts.get(SHARED) or ())
+    answer = decide_tables(inputs.tables, shared)
     if not answer.details and not skipped and not shared:
         return None
     return GroupsView(answer=answer, skipped=skipped, tables=inputs.tables, shared=shared)

@@ -10,7 +10,7 @@ from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.section.groups import build
 from kafka_capacity.questions.consumers.share_groups import share_group, share_sentences
 from tests.builders import topic
-from tests.report.decided import render_all, view_plan
+from tests.report.decided import decision_of, render_all, view_plan
 from tests.report.plans import make_inputs
 from tests.unit.inventory.inventories_with_groups import found, group, member
 
@@ -104,6 +104,9 @@ def test_a_report_shows_them(is_stored):
     row = json.loads(json.dumps(row)) if is_stored else row
     inputs = make_inputs()
     inputs = dataclasses.replace(inputs, snapshot_facts={**inputs.snapshot_facts, "share_groups": [row]})
+    (problem,) = [one for one in decision_of(inputs)["problems"] if one["code"] == "share-groups-at-risk"]
+    assert problem["severity"] == "serious"
+    assert problem["text"].startswith("1 of 1 share group at risk: g (11 members are needed for 200 records/s at peak")
     section = build(view_plan(inputs))
     (shown,) = section["shared"]["table"]["rows"]
     assert (shown["group_id"], shown["needed_members"], shown["verdict"]) == ("g", 11, "no")
