@@ -23,6 +23,7 @@ def _profile() -> str:
 settings.load_profile(_profile())
 
 
+@pytest.hookimpl(tryfirst=True)  # before the workers read the groups
 def pytest_collection_modifyitems(items):
     """Keep a folder together where processes share tests: each would set up its Airflow, Spark or browser."""
     for item in items:
