@@ -5,8 +5,7 @@ part fails the run.
 
 Where there are two cores there are two courses of about the same length, and what the second says is printed when both
 are done: the tests with live brokers mostly wait, for heartbeats and throttles, and those of the whole product for its
-parts to start. So they do beside ``make check``, which has something to do for every core. What is left is shared by
-two processes, folder by folder.
+parts to start. So they do beside ``make check``, which has something to do for every core.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def main() -> int:
     if (os.cpu_count() or 1) < 2:
         return subprocess.call(check) or subprocess.call(_pytest(wanted))
     others = [*wanted, *(f"--ignore={folder}" for folder in BESIDE)]
-    return side_by_side(check, _pytest([*others, "-n", "2", "--dist", "loadgroup"]), _pytest([*BESIDE, *left_out]))
+    return side_by_side(check, _pytest(others), _pytest([*BESIDE, *left_out]))
 
 
 def deselected() -> list[str]:

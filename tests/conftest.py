@@ -23,13 +23,6 @@ def _profile() -> str:
 settings.load_profile(_profile())
 
 
-@pytest.hookimpl(tryfirst=True)  # before the workers read the groups
-def pytest_collection_modifyitems(items):
-    """Keep a folder together where processes share tests: each would set up its Airflow, Spark or browser."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(item.path.parent.name))
-
-
 @pytest.fixture(scope="session")
 def services(tmp_path_factory):
     """A local set-up with its own state, Airflow's database made; Airflow may be imported after this."""
