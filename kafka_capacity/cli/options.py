@@ -74,6 +74,14 @@ CpuSamples = Annotated[
         "says so.",
     ),
 ]
+OwnersFile = Annotated[
+    Path | None,
+    file_option(
+        "--owners",
+        metavar="OWNERS.json",
+        text='Who owns which topics and groups, as {"payments-*": "team"}; the first pattern that matches counts.',
+    ),
+]
 
 
 def day_or_today(ds: str | None) -> str:

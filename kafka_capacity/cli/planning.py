@@ -32,7 +32,7 @@ from kafka_capacity.questions.change.move_schedule import MoveSettings, schedule
 from kafka_capacity.questions.change.move_tables import schedule_tables
 from kafka_capacity.questions.change.move_view import read_move
 from kafka_capacity.questions.change.problems import cluster_problems, move_problems
-from kafka_capacity.questions.change.share import FACTS_DOCUMENT, inventory_facts
+from kafka_capacity.questions.change.share import FACTS_DOCUMENT, inventory_facts, move_settings
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
 from kafka_capacity.questions.question import Basis, PlanContext
 
@@ -77,10 +77,10 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     asked = ask_plan(snapshot, given, brokers_file)
     scenarios = asked.scenarios or placement_grid(asked.basis.snapshot.brokers, asked.parameters.grid())
     read_seconds = time.perf_counter() - began
-    judged, placed = [], dict[str, PlacementResult]()
+    judged, placed, move = [], dict[str, PlacementResult](), move_settings(asked)
     for scenario in scenarios:
         begin(f"planning {scenario.scenario_id}", steps=len(scenarios) + 2)
-        judged.append(_judge(asked.basis, scenario, asked.parameters.move_settings(), placed))
+        judged.append(_judge(asked.basis, scenario, move, placed))
     facts = inventory_facts(asked.basis, scenarios)
     return Planned(asked=asked, facts=facts, judged=tuple(judged), read_seconds=read_seconds)
 

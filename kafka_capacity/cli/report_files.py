@@ -51,6 +51,7 @@ def simulate_report(asked: PlanContext, files: SizeFiles, run: RunPieces, *, sna
         ds=basis.snapshot.ds,
         inventory_sha256=sha256,
         own_shapes=files.own_shapes,
+        owners=json.dumps(asked.owners) if asked.owners else "",
         cpu_samples_sha256=files.cpu_samples_sha256,
         brokers=json.dumps(scenario_to_json(asked.scenarios[0])["target"]) if "brokers" in asked.request else "",
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import days_between, days_later
-from kafka_capacity.demand.day_gaps import WEEK_DAYS
+from kafka_capacity.demand.day_gaps import WEEK_DAYS, clean_days
 from kafka_capacity.demand.forecast import INTERVAL_RATIO, Forecast, NoForecast, forecast_series
 from kafka_capacity.demand.growth import ExpectedPath, growth_path
 from kafka_capacity.demand.history import DailySeries
@@ -60,12 +60,17 @@ def forecast_class(
             path = _stopped(path, history)
         return ClassForecast(name=name, history=history, forecast=None, path=path)
     weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
-    reference = float(np.nanmean(history.rate_bytes_per_second[-reference_days:]))
+    measured, reference = _reference(history, reference_days)
     middle, high = (_at(part, weeks) / reference for part in (forecast.expected, forecast.high))
     # Rounded, so that another machine's last bits change no plan.
     middle, high = np.round(middle, 6), np.round(high, 6)
     middle[0] = high[0] = 1.0
-    path = ExpectedPath(basis=_basis(name, history, forecast, settings), middle=middle, high=np.maximum(middle, high))
+    path = ExpectedPath(
+        basis=_basis(name, history, forecast, settings),
+        middle=middle,
+        high=np.maximum(middle, high),
+        mean_ratio=round(reference / measured, 6),
+    )
     return ClassForecast(name=name, history=history, forecast=forecast, path=path)
 
 
@@ -82,13 +87,23 @@ def _forecast(
             why=f"The history ends on {history.last_day}, {stale:,} days before the inventory, more than the "
             f"{MAX_STALE_DAYS} that a forecast allows"
         )
-    if not np.nansum(history.rate_bytes_per_second[-reference_days:]) > 0:
-        # Nothing times any growth is nothing, and over nothing a forecast has no ratio.
-        return NoForecast(why=f"The last {reference_days:,} days are without traffic")
     weeks = -(-days_between(history.last_day, dates[-1]) // WEEK_DAYS)
-    return forecast_series(
+    found = forecast_series(
         history.rate_bytes_per_second, weeks_ahead=weeks, prior=USUAL_GROWTH, quantile=settings.high_quantile
     )
+    if isinstance(found, Forecast) and not np.nansum(history.rate_bytes_per_second[-reference_days:]) > 0:
+        # Nothing times any growth is nothing, and over nothing a forecast has no ratio.
+        return NoForecast(why=f"The last {reference_days:,} days are without traffic")
+    return found
+
+
+def _reference(history: DailySeries, days: int) -> tuple[float, float]:
+    """Return the mean of the last days as measured, and as it would be with what outages took."""
+    rates, clean = history.rate_bytes_per_second[-days:], clean_days(history.rate_bytes_per_second)
+    measured = float(np.nanmean(rates))
+    if clean is None or len(clean.values) < len(rates):
+        return measured, measured
+    return measured, float(clean.values[-len(rates) :][np.isfinite(rates)].mean())
 
 
 def _at(path: NDArray[np.float64], weeks: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -110,13 +125,18 @@ def _stopped(path: ExpectedPath, history: DailySeries) -> ExpectedPath:
     )
 
 
+def _factor(ratio: float) -> str:
+    return f"{ratio:.2g}" if ratio < 99.5 else f"{ratio:,.0f}"
+
+
 def _basis(name: str, history: DailySeries, forecast: Forecast, settings: DemandSettings) -> ClassBasis:
     reason = f"Fitted to {forecast.fitted_days:,} days to {history.last_day}"
     if forecast.shift is not None:
         day = days_later(history.last_day, 1 - forecast.shift_days_ago)
         turn = "rose" if forecast.shift.ratio > 1 else "fell"
         reason = (
-            f"The level {turn} ×{forecast.shift.ratio:.2g} on {day}; fitted to the {forecast.fitted_days:,} days since"
+            f"The level {turn} ×{_factor(forecast.shift.ratio)} on {day}; fitted to the {forecast.fitted_days:,} days "
+            "since"
         )
     if forecast.outage_days:
         reason += f", without {plural(forecast.outage_days, 'day')} of outages"

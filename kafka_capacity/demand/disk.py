@@ -67,7 +67,7 @@ def partition_sizes(workload: Workload) -> NDArray[np.float64]:
     rate = workload.load.bytes_in_mean_bytes_per_second
     size = workload.size_bytes.astype(np.float64)
     retention = np.where(workload.is_compacted, np.inf, workload.retention_seconds)
-    reach, is_full = _reach_today(size, rate, retention)
+    reach, is_full = reach_today(workload)
     # What the log takes for each second that it reaches back, at today's traffic.
     density = np.divide(size, reach, out=np.where(is_full, 0.0, rate), where=(reach > 0) & np.isfinite(reach))
     allowance = np.where(is_full, 0.0, workload.segment_bytes)
@@ -89,10 +89,13 @@ def partition_sizes(workload: Workload) -> NDArray[np.float64]:
     return np.where(workload.is_compacted[:, None, None], compacted, np.minimum(found, cap[:, None, None]))
 
 
-def _reach_today(
-    size: NDArray[np.float64], rate: NDArray[np.float64], retention: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return how far back each log reaches, and whether its retention bites; infinite where nothing can be said."""
+def reach_today(workload: Workload) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return float64[P], how many seconds back each log reaches, and bool[P], whether its retention bites.
+
+    It is infinite where nothing can be said.
+    """
+    size, rate = workload.size_bytes.astype(np.float64), workload.load.bytes_in_mean_bytes_per_second
+    retention = np.where(workload.is_compacted, np.inf, workload.retention_seconds)
     asked = np.multiply(rate, retention, out=np.zeros_like(rate), where=rate > 0)
     is_full = np.isfinite(retention) & (size >= FULL_RATIO * asked)
     filled = np.divide(size, rate, out=np.full_like(size, np.inf), where=rate > 0)

@@ -80,9 +80,9 @@ def _launch_ratio(key: _Key, planned: PlannedEvents, dates: Sequence[str]) -> ND
 
 
 def _mean_ratio(key: _Key, path: ExpectedPath, planned: PlannedEvents, ds: str, measured_days: int) -> float:
-    """Return the mean of today over the measured one; a forecast goes on from the days of the launch by itself."""
+    """Return today's mean over the measured one; a forecast goes on from the days of a launch by itself."""
     if path.basis.basis is not Basis.GROWTH_RATE:
-        return 1.0
+        return path.mean_ratio
     events = [planned.of_topics[index].event for index in key[1]]
     return math.prod(event.mean_ratio(ds, measured_days) for event in events if isinstance(event, Launch))
 

@@ -86,7 +86,11 @@ def forecast_series(values: Floats, *, weeks_ahead: int, prior: Growth, quantile
     logs = {
         name: np.log([getattr(part, name) for part in parts]) for name in ("expected", "high", "week_low", "week_high")
     }
-    return replace(main, outage_days=clean.outage_days, **{name: np.exp(weights @ part) for name, part in logs.items()})
+    mixed = {name: np.exp(weights @ part) for name, part in logs.items()}
+    # The next week that ends has all but one of the last days in it, whether or not their level is believed to last.
+    under_way = float(np.nansum(values[1 - WEEK_DAYS :])) / WEEK_DAYS
+    mixed |= {name: np.maximum(mixed[name], under_way) for name in ("expected", "high")}
+    return replace(main, outage_days=clean.outage_days, **mixed)
 
 
 def _beliefs(clean: CleanDays) -> list[tuple[LevelShift | None, float]]:

@@ -20,6 +20,7 @@ class ExpectedPath:
     basis: ClassBasis  # of the class
     middle: NDArray[np.float64]  # float64[D], 1 at the first date
     high: NDArray[np.float64]  # float64[D], never below the middle
+    mean_ratio: float = 1.0  # today's mean over the measured one, which outages lower while peaks have none of them
 
 
 def growth_ratio(days: NDArray[np.float64], growth_per_year_ratio: float) -> NDArray[np.float64]:

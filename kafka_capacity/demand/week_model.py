@@ -100,10 +100,13 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     forecast += share[:, None] * shape[:, (HORIZONS - 1) % YEAR_WEEKS]
     ahead = np.arange(1, weeks_ahead + 1)
     growth = np.clip(slope[-1] * _worn(ahead), -MAX_GROWTH, MAX_GROWTH)
+    # What a series came down from by a trend of its own, steeper than chance makes one, is no burst to come again.
+    steep = min(0.0, float(slope[-1]) + PERSISTENT_GROWTH_PER_YEAR / YEAR_DAYS)
+    fallen = weeks + steep * np.arange(count)[::-1]
     return WeekModel(
         level=float(start[-1]),
-        top=max(0.0, _top(weeks) - float(start[-1])),
-        past_top=max(0.0, float(weeks.max()) - float(start[-1])),
+        top=max(0.0, _top(fallen) - float(start[-1])),
+        past_top=max(0.0, float(fallen.max()) - float(start[-1])),
         path=growth + share[-1] * np.resize(shape[-1], weeks_ahead),
         residuals=np.sort(weeks - target),
         errors=came - forecast,

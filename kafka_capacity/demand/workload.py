@@ -34,6 +34,7 @@ class Traffic:
     bytes_in: NDArray[np.float32]  # float32[P, H], produced to each partition, bytes per second
     bytes_out: NDArray[np.float32]  # float32[P, H], read of it by consumers
     basis: PeakBasis  # what the H columns are: hours, or one column of peaks
+    is_unbroken: bool = False  # whether they are consecutive hours, none left out
 
     @classmethod
     def of_peaks(cls, load: PartitionLoad) -> Traffic:

@@ -9,6 +9,10 @@ middle values of Netflix's Kafka model (service-capacity-modeling, ``models/org/
 thumb, 5 MiB/s produced and 15 read per vCPU, is 200 ms. Such figures differ three to five times between users (message
 sizes, compression, TLS), which is why one's own samples are worth a lot.
 
+A core is not a core: the stated figures are taken to be of an m5's (Intel Skylake), the slowest of the catalogue, and
+those of one's own samples are of the brokers they were taken on. Other cores take less time by their speed
+(:func:`on_cores`).
+
 Worked example: one leader that takes in 100 MiB/s and sends 500
     >>> round(float(cores(STATED, 100 * MIB, 0.0, 500 * MIB)), 6)
     23.0
@@ -17,6 +21,7 @@ Worked example: one leader that takes in 100 MiB/s and sends 500
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import math
 from dataclasses import dataclass
@@ -46,6 +51,7 @@ class CpuCosts:
     follower_in_seconds_per_mib: float
     out_seconds_per_mib: float
     source: str
+    core_speed_ratio: float = 1.0  # how much the core does that the seconds are of, over one of an m5; NaN for unknown
 
 
 STATED = CpuCosts(
@@ -55,6 +61,34 @@ STATED = CpuCosts(
     out_seconds_per_mib=0.040,
     source="stated: Netflix' Kafka model for leaders, Cruise Control's weights for followers",
 )
+
+
+def speed_factor(costs: CpuCosts, core_speed_ratio: float) -> float:
+    """Return how many times the cores of the costs the same traffic takes of others; 1 where a speed is not known.
+
+    Args:
+        costs: and the speed of the cores that they are of.
+        core_speed_ratio: how much one of the others does over one of an m5; NaN where it is not known.
+    """
+    factor = costs.core_speed_ratio / core_speed_ratio
+    return 1.0 if math.isnan(factor) else factor
+
+
+def on_cores(costs: CpuCosts, core_speed_ratio: float) -> CpuCosts:
+    """Return what the same traffic takes of other cores; see :func:`speed_factor`.
+
+    >>> round(on_cores(STATED, 1.25).leader_in_seconds_per_mib, 6)
+    0.024
+    """
+    factor = speed_factor(costs, core_speed_ratio)
+    return dataclasses.replace(
+        costs,
+        base_cores=factor * costs.base_cores,
+        leader_in_seconds_per_mib=factor * costs.leader_in_seconds_per_mib,
+        follower_in_seconds_per_mib=factor * costs.follower_in_seconds_per_mib,
+        out_seconds_per_mib=factor * costs.out_seconds_per_mib,
+        core_speed_ratio=costs.core_speed_ratio if math.isnan(core_speed_ratio) else core_speed_ratio,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

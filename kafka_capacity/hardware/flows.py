@@ -47,23 +47,40 @@ def roles(replicas: NDArray[np.int32], alive: NDArray[np.bool_], rack_of: NDArra
     return Roles(
         leader_in=leader,
         follower_in=follower,
-        consumer_out=leader if rack_of is None else _in_own_rack(replicas, alive, leader, rack_of),
+        consumer_out=leader if rack_of is None else read_shares(replicas, alive, leader, rack_of),
         replication_out=leader * follower.sum(axis=1, keepdims=True),
     )
 
 
-def _in_own_rack(
-    replicas: NDArray[np.int32], alive: NDArray[np.bool_], leader: Weights, rack_of: NDArray[np.int32]
+def read_shares(
+    replicas: NDArray[np.int32],
+    alive: NDArray[np.bool_],
+    leader: Weights,
+    rack_of: NDArray[np.int32],
+    readers: Weights | None = None,
 ) -> Weights:
+    """Return which replicas consumers read from in their own rack, and from the leader where it has none (KIP-392).
+
+    Args:
+        replicas: int[N, W], positions of brokers, -1 for padding.
+        alive: bool[N, W], which of them live.
+        leader: float32[N, W], 1 for the leader.
+        rack_of: int32[B], the rack of each broker.
+        readers: float32[N, R], how much of each partition is read from each rack; ``None`` for the same from all.
+
+    Returns:
+        float32[N, W], shares of what is read.
+    """
     racks = int(rack_of.max(initial=-1)) + 1
+    asked, total = (readers, 1) if readers is not None else (np.ones((len(replicas), racks), np.float32), max(1, racks))
     share = np.zeros(replicas.shape, dtype=np.float32)
     rack = np.where(alive, rack_of[replicas.clip(min=0)], -1)
     for one in range(racks):
-        is_there = rack == one
+        is_there, wanted = rack == one, asked[:, one]
         has_one = is_there.any(axis=1)
-        share += np.where(has_one[:, None], 0.0, leader)
-        share[has_one, is_there.argmax(axis=1)[has_one]] += 1.0
-    return share / np.float32(max(1, racks))
+        share += np.where(has_one[:, None], 0.0, leader) * wanted[:, None]
+        share[has_one, is_there.argmax(axis=1)[has_one]] += wanted[has_one]
+    return share / np.float32(total)
 
 
 _MAX_CELLS = 1 << 24  # how many hourly figures of one flow are held at once: 64 MiB
@@ -198,25 +215,26 @@ def peaks(flows: Hourly, ratios: NDArray[np.float64], costs: CpuCosts) -> Peaks:
         + np.float32(costs.follower_in_seconds_per_mib / MIB) * flows[_FOLLOWER_IN]
         + np.float32(costs.out_seconds_per_mib / MIB) * sent
     )
-    return Peaks(
-        network_in=_peak(written, ratios),
-        network_out=_peak(sent, ratios),
-        client_in=_peak(flows[_CLIENT_IN], ratios),
-        client_out=_peak(flows[_CLIENT_OUT], ratios),
-        cores=costs.base_cores + _peak(busy, ratios),
-    )
-
-
-def _peak(hourly: Hourly, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return float64[2, D, B], the percentile of each broker's hourly totals."""
-    classes, estimates, dates = ratios.shape
-    if classes == 1:
-        today = percentile(hourly[:, 0])
-        return np.asarray(ratios[0][:, :, None] * today, dtype=np.float64)
+    classes, *shape = ratios.shape
+    # Many dates weigh the classes alike, and are reckoned once.
     weights, back = np.unique(ratios.reshape(classes, -1), axis=1, return_inverse=True)
-    totals = np.einsum("bch,ce->beh", hourly, weights.astype(np.float32))
-    found = percentile(totals)
-    return np.ascontiguousarray(found[:, back.reshape(-1)].T.reshape(estimates, dates, len(hourly)))
+    weights = weights.astype(np.float32)
+
+    def peak(hourly: Hourly) -> NDArray[np.float64]:
+        """Return float64[2, D, B], the percentile of each broker's hourly totals."""
+        if classes == 1:
+            today = percentile(hourly[:, 0])
+            return np.asarray(ratios[0][:, :, None] * today, dtype=np.float64)
+        found = percentile(np.einsum("bch,ce->beh", hourly, weights))
+        return np.ascontiguousarray(found[:, back.reshape(-1)].T.reshape(*shape, len(hourly)))
+
+    return Peaks(
+        network_in=peak(written),
+        network_out=peak(sent),
+        client_in=peak(flows[_CLIENT_IN]),
+        client_out=peak(flows[_CLIENT_OUT]),
+        cores=costs.base_cores + peak(busy),
+    )
 
 
 def percentile(values: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -22,14 +22,17 @@ class Resource(StrEnum):
     REPLICAS = "replicas"
     RECOVERY = "recovery"
     """How long it takes to re-replicate the broker once it is lost; judged where somebody set a limit."""
+    VOLUME_RECOVERY = "volume_recovery"  # the same for the fullest of its disks
 
 
 RESOURCES = tuple(Resource)
+RECOVERIES = frozenset({Resource.RECOVERY, Resource.VOLUME_RECOVERY})
 UNITS = dict.fromkeys(RESOURCES, "bytes_per_second") | {
     Resource.CPU: "cores",
     Resource.DISK: "bytes",
     Resource.REPLICAS: "replicas",
     Resource.RECOVERY: "seconds",
+    Resource.VOLUME_RECOVERY: "seconds",
 }
 RESOURCE_NAMES = {
     Resource.NETWORK_IN: "network in",
@@ -41,6 +44,7 @@ RESOURCE_NAMES = {
     Resource.DISK_IO: "disk throughput",
     Resource.REPLICAS: "replicas",
     Resource.RECOVERY: "recovery time",
+    Resource.VOLUME_RECOVERY: "recovery time of a disk",
 }
 """As they stand in sentences."""
 
@@ -81,7 +85,7 @@ def shown_amount(resource: Resource, value: float) -> str:
         return f"{value / _GIB:,.0f} GiB"
     if resource is Resource.REPLICAS:
         return f"{value:,.0f} replicas"
-    if resource is Resource.RECOVERY:
+    if resource in RECOVERIES:
         return f"{value / 3600:,.1f} hours" if value < NEVER_SECONDS else "more than a year"
     return shown_rate(value)
 
@@ -112,7 +116,7 @@ class Limits:
 
     def ratio(self, resource: Resource, condition: Condition) -> float:
         """Return how far a resource may be used under a condition; all of replicas and of the time to recover."""
-        if resource in (Resource.REPLICAS, Resource.RECOVERY):
+        if resource is Resource.REPLICAS or resource in RECOVERIES:
             return 1.0
         if resource is Resource.DISK:
             return self.disk_ratio

@@ -4,7 +4,10 @@
      "shapes": [{"name": "r740", "offer": "our-racks", "vcpu": 32, "memory_gib": 192, "network_mbit_per_second": 10000,
                  "disk_gib": 14000, "disk_mib_per_second": 900, "usd_per_hour": 0.71}]}
 
-A shape of a user's file takes the place of the shipped one of the same name; offers likewise.
+A shape of a user's file takes the place of the shipped one of the same name; offers likewise. ``processors`` say how
+much a core of a family does over one of an m5 (``{"families": ["m6i.*"], "core_speed_ratio": 1.3, "source": "…"}``),
+and the last that names a family counts. An offer may be of the shapes of another, with other volumes (``shapes_of``);
+they are named with its prefix, such as ``io2.m7g.2xlarge``.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import dataclasses
 import datetime
 import importlib.resources
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -30,6 +33,7 @@ _MBIT = 1e6 / 8
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Positive = Annotated[float, Field(gt=0.0, le=1e15, allow_inf_nan=False)]
+Source = Annotated[str, Field(min_length=1, max_length=2000)]
 Price = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
 
 
@@ -66,7 +70,7 @@ class _OfferEntry(_Entry):
     name: Name
     provider: Name
     priced_on: datetime.date
-    source: Annotated[str, Field(min_length=1, max_length=2000)]
+    source: Source
     disk: DiskKind
     volume: _VolumeEntry | None = None
     usd_per_gib_month: Price | None = None
@@ -75,6 +79,8 @@ class _OfferEntry(_Entry):
     is_replication_free: bool = False
     has_quotas: bool = False
     is_discounted: bool = True
+    shapes_of: Name | None = None
+    name_prefix: str = Field("", max_length=100)
 
     @model_validator(mode="after")
     def _has_what_its_disk_needs(self) -> _OfferEntry:
@@ -84,13 +90,23 @@ class _OfferEntry(_Entry):
         if self.disk is not DiskKind.MANAGED and self.usd_per_gib_month is not None:
             msg = "usd_per_gib_month is for managed disks; leave it out, or say it of the volume"
             raise ValueError(msg)
+        if (self.shapes_of is None) != (not self.name_prefix):
+            msg = "give a name_prefix where the shapes are those of another offer, shapes_of, and only there"
+            raise ValueError(msg)
         return self
+
+
+class _ProcessorEntry(_Entry):
+    families: Annotated[tuple[Name, ...], Field(min_length=1)]
+    core_speed_ratio: Positive
+    source: Source
 
 
 class _ShapeEntry(_Entry):
     name: Name
     offer: Name
     vcpu: Positive | None = None
+    core_speed_ratio: Positive | None = None
     memory_gib: Positive | None = None
     network_mbit_per_second: Positive | None = None
     network_burst_mbit_per_second: Positive | None = None
@@ -120,14 +136,17 @@ class _ShapeEntry(_Entry):
             raise ValueError(msg)
         return self
 
-    def shape(self, offer: _OfferEntry) -> Shape:
+    def shape(self, offer: _OfferEntry, processors: Mapping[str, float]) -> Shape:
         volume = None if offer.volume is None else offer.volume.volume()
         disk_bytes = _or_nan(self.disk_gib) * GIB if volume is None else volume.largest_bytes
         return filled(
             Shape,
             offer,
-            name=self.name,
+            name=offer.name_prefix + self.name,
             vcpu=_or_nan(self.vcpu),
+            core_speed_ratio=processors.get(_family(self.name), math.nan)
+            if self.core_speed_ratio is None
+            else self.core_speed_ratio,
             memory_bytes=_or_nan(self.memory_gib) * GIB,
             network_bytes_per_second=_rate(self.network_mbit_per_second, self.network_mib_per_second),
             disk_bytes_per_second=_rate(self.disk_mbit_per_second, self.disk_mib_per_second),
@@ -159,6 +178,7 @@ class _ShapeEntry(_Entry):
 class _Catalogue(_Entry):
     about: str = ""
     offers: tuple[_OfferEntry, ...] = ()
+    processors: tuple[_ProcessorEntry, ...] = ()
     shapes: tuple[_ShapeEntry, ...] = ()
 
     @model_validator(mode="after")
@@ -201,7 +221,16 @@ def shapes_beside(own: str, name: str) -> dict[str, Shape]:
                 f"{name}: shape {shape.name!r} is of the offer {shape.offer!r}, which is not listed; "
                 f"add it to offers, or name one of {', '.join(sorted(offers))}"
             )
-    return {shape.name: shape.shape(offers[shape.offer]) for one in found for shape in one.shapes}
+    speeds = {family: entry.core_speed_ratio for one in found for entry in one.processors for family in entry.families}
+    entries = {shape.name: shape for one in found for shape in one.shapes}.values()
+    others = [offer for offer in offers.values() if offer.shapes_of is not None]
+    made = [entry.shape(offers[entry.offer], speeds) for entry in entries]
+    made += [entry.shape(offer, speeds) for offer in others for entry in entries if entry.offer == offer.shapes_of]
+    return {shape.name: shape for shape in made}
+
+
+def _family(name: str) -> str:
+    return name.rpartition(".")[0] + ".*"
 
 
 def _parse(text: str, file: str) -> _Catalogue:
@@ -229,7 +258,7 @@ def chosen_shapes(
     for name in names:
         family = [s for s in shapes if name.endswith(".*") and s.startswith(name[:-1])]
         if not family and name not in shapes:
-            known = ", ".join(sorted({s.rpartition(".")[0] + ".*" if "." in s else s for s in shapes}))
+            known = ", ".join(sorted({_family(s) if "." in s else s for s in shapes}))
             if name == TODAY:
                 raise RequestError(f"{field}: {name!r} is always tried and no shape of the catalogue; leave it out")
             choice = ", ".join((*others, known))
@@ -237,6 +266,16 @@ def chosen_shapes(
         for one in family or [name]:
             chosen[one] = shapes[one]
     return tuple(chosen.values())
+
+
+def next_sizes(shape: Shape, catalogue: Iterable[Shape]) -> tuple[Shape, ...]:
+    """Return the next smaller and the next larger shape of a family, as far as there are any."""
+    family = shape.name.rpartition(".")[0]
+    alike = [one for one in catalogue if family and one.provider == shape.provider and one.name != shape.name]
+    alike = [one for one in alike if one.name.rpartition(".")[0] == family]
+    smaller = max((one for one in alike if one.vcpu < shape.vcpu), key=lambda one: one.vcpu, default=None)
+    larger = min((one for one in alike if one.vcpu > shape.vcpu), key=lambda one: one.vcpu, default=None)
+    return tuple(one for one in (smaller, larger) if one is not None)
 
 
 def with_estimated_price(shape: Shape, catalogue: Iterable[Shape]) -> Shape:
@@ -248,14 +287,14 @@ def with_estimated_price(shape: Shape, catalogue: Iterable[Shape]) -> Shape:
     if math.isnan(shape.vcpu) and math.isnan(shape.memory_bytes):
         return shape
     priced = [
-        (distance, one.usd_per_hour, one.name, one)
+        (distance, one.usd_per_hour, one.volume.usd_per_gib_month, one.name, one)
         for one in catalogue
-        if one.disk_kind is DiskKind.ATTACHED and not one.has_quotas and not math.isnan(one.usd_per_hour)
+        if one.volume is not None and not one.has_quotas and not math.isnan(one.usd_per_hour)
         if (distance := _distance(shape, one)) is not None
     ]
     if not priced:
         return shape
-    *_, nearest = min(priced, key=lambda found: found[:3])
+    *_, nearest = min(priced, key=lambda found: found[:4])
     is_rack_price_known = not math.isnan(shape.usd_per_gib_between_racks)
     return dataclasses.replace(
         shape,
@@ -278,3 +317,11 @@ def _distance(one: Shape, other: Shape) -> float | None:
     )
     known = [abs(math.log(a / b)) for a, b in pairs if not math.isnan(a) and not math.isnan(b)]
     return round(sum(known), 6) if known else None
+
+
+def estimated_price_sentence(priced_as: str | None, priced_on: str | None) -> str | None:
+    """Return whose prices stand in for those that nobody gave; ``None`` where they are the own ones."""
+    return priced_as and (
+        f"Dollars of today’s hardware are an estimate, at the prices of {priced_as} of {priced_on}: "
+        "give broker_usd_per_hour or current_shape."
+    )

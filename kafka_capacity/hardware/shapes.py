@@ -14,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.hardware.limits import RECOVERIES, Resource
 from kafka_capacity.kafka.cluster.brokers import Brokers
 
 MIB = 1024.0**2
@@ -55,11 +55,13 @@ class Shape:
     # attached
     provider: str
     vcpu: float  # how many, NaN where it is not known
+    core_speed_ratio: float = math.nan  # how much each does over one of an m5, NaN where it is not known
     memory_bytes: float  # of the whole machine
     network_bytes_per_second: float  # in each direction
     disk_bytes_per_second: float  # between machine and disk, reads and writes together; a volume may give less
     disk_kind: DiskKind  # where the log is
     disk_bytes: float  # how much a broker can store
+    fullest_volume_ratio: float = 1.0  # how much of what a broker holds is on the fullest of its disks
     volume: Volume | None = None  # what is attached, `None` for other disks
     # what clients may produce to one broker, NaN where that is no limit of its own
     client_in_bytes_per_second: float = math.nan
@@ -106,7 +108,7 @@ class Hardware:
             Resource.DISK: self.disk_bytes,
             Resource.DISK_IO: self.disk_bytes_per_second,
             Resource.REPLICAS: self.replica_limit,
-            Resource.RECOVERY: np.full(len(self.vcpu), math.nan),
+            **{one: np.full(len(self.vcpu), math.nan) for one in RECOVERIES},
         }
 
 
@@ -114,6 +116,7 @@ def observed_shape(
     brokers: Brokers,
     *,
     vcpu: float = math.nan,
+    core_speed_ratio: float = math.nan,
     disk_bytes_per_second: float = math.nan,
     usd_per_hour: float = math.nan,
     usd_per_gib_between_racks: float = math.nan,
@@ -130,6 +133,7 @@ def observed_shape(
         name=TODAY,
         provider=TODAY,
         vcpu=vcpu,
+        core_speed_ratio=core_speed_ratio,
         memory_bytes=median(brokers.memory_bytes),
         network_bytes_per_second=median(network),
         disk_bytes_per_second=disk_bytes_per_second,

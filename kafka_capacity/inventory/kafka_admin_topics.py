@@ -21,7 +21,12 @@ _COLUMN_OF_CONFIG = {
     "segment.bytes": "segment_bytes",
     "cleanup.policy": "cleanup_policy",
     "unclean.leader.election.enable": "unclean_leader_election_enable",
+    "compression.type": "compression_type",
+    "remote.storage.enable": "remote_storage_enable",
+    "local.retention.ms": "local_retention_ms",
 }
+_TEXTS = frozenset({"cleanup_policy", "compression_type"})
+_FLAGS = frozenset({"unclean_leader_election_enable", "remote_storage_enable"})
 _TOPICS_AT_ONCE = 1000
 
 
@@ -116,9 +121,9 @@ def _typed(config: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for key, column in _COLUMN_OF_CONFIG.items():
         value = config[key]["value"] if key in config else None
-        if value is None or column == "cleanup_policy":
+        if value is None or column in _TEXTS:
             row[column] = value
-        elif column == "unclean_leader_election_enable":
+        elif column in _FLAGS:
             row[column] = value == "true"
         else:
             row[column] = int(value)

@@ -5,6 +5,7 @@ What the inventory does not tell is filled in:
 * an hour of which a partition has no rate counts its mean;
 * with less than :data:`LEAST_HOURS` hours, every partition counts its own peak at once;
 * a limit of retention that is not known is none; the size of a segment is Kafka's default;
+* brokers keep what is in tiered storage as well for ``local.retention.ms``, else as long as the topic's retention;
 * how long ago what a group reads now was produced is its lag in bytes over what is produced on average.
 """
 
@@ -36,15 +37,15 @@ def sizing_workload(
 ) -> Workload:
     """Put together what sizing needs to know of the partitions, all of one inventory without fatal findings."""
     topics, topic = snapshot.topics, snapshot.partitions.topic
-    segment = _segment_bytes(raw, snapshot)
+    segment = _of_topics(raw, snapshot, "segment_bytes")
     return Workload(
         partitions=snapshot.partitions,
         load=_mean_of_today(load, outlook),
         traffic=traffic,
         size_bytes=snapshot.partition_size_bytes(),
-        retention_seconds=_unlimited(topics.retention_seconds)[topic],
+        retention_seconds=_kept_seconds(raw, snapshot)[topic],
         retention_bytes=_unlimited(topics.retention_bytes)[topic],
-        segment_bytes=segment[topic],
+        segment_bytes=np.where(segment > 0, segment, DEFAULT_SEGMENT_BYTES)[topic],
         is_compacted=topics.is_compacted[topic],
         lags=group_lags(raw, snapshot, load),
         outlook=outlook,
@@ -65,12 +66,20 @@ def _unlimited(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isnan(values), np.inf, values)
 
 
-def _segment_bytes(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.float64]:
+def _kept_seconds(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.float64]:
+    """Return float64[T], how long brokers keep records, infinite for no limit."""
+    whole = _unlimited(snapshot.topics.retention_seconds)
+    local = _of_topics(raw, snapshot, "local_retention_ms") / 1000
+    has_local = (_of_topics(raw, snapshot, "remote_storage_enable") > 0) & (local >= 0)
+    return np.where(has_local, np.fmin(local, whole), whole)
+
+
+def _of_topics(raw: RawInventory, snapshot: Snapshot, column: str) -> NDArray[np.float64]:
+    """Return float64[T], a column of the table ``topics``, NaN where it is not known."""
     table = raw.table("topics")
-    given = floats(table.column("segment_bytes"))
-    known = dict(zip(table.column("topic").to_pylist(), given.tolist(), strict=True))
-    values = np.array([known.get(name, np.nan) for name in snapshot.partitions.topics], dtype=np.float64)
-    return np.where(values > 0, values, DEFAULT_SEGMENT_BYTES)
+    known = dict(zip(table.column("topic").to_pylist(), table.column(column).to_pylist(), strict=True))
+    found = [known.get(name) for name in snapshot.partitions.topics]
+    return np.array([np.nan if value is None else float(value) for value in found], dtype=np.float64)
 
 
 def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Traffic:
@@ -85,6 +94,7 @@ def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -
         bytes_in=_filled(coming, hours, load.bytes_in_mean_bytes_per_second),
         bytes_out=_filled(going, hours, load.bytes_out_mean_bytes_per_second),
         basis=PeakBasis.SAME_HOURS,
+        is_unbroken=bool(hours[-1] - hours[0] == 3600 * (len(hours) - 1)),
     )
 
 

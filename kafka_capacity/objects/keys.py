@@ -9,6 +9,7 @@
     profiles/cluster={c}/ds={ds}/…
     scores/cluster={c}/ds={ds}/…
     untold/cluster={c}/plan={id}/run={id}.json
+    unheard/cluster={c}/plan={id}.json
     told/cluster={c}/plan={id}.json
     lifecycle/cluster={c}.json
     refusals/{id}.json
@@ -164,6 +165,16 @@ def untold_prefix(cluster: str) -> str:
 def untold_key(cluster: str, plan_id: str, run_id: str) -> str:
     """Return the key of the note of whom a run could not tell about a plan's report."""
     return f"{untold_prefix(cluster)}plan={encode_value(plan_id)}/run={encode_value(run_id)}.json"
+
+
+def unheard_prefix(cluster: str) -> str:
+    """Return the prefix of the notes of which chats and pagers could not be told the news of a cluster."""
+    return f"unheard/cluster={encode_value(cluster)}/"
+
+
+def unheard_key(cluster: str, plan_id: str) -> str:
+    """Return the key of the note of which chats and pagers could not be told the news of a plan."""
+    return f"{unheard_prefix(cluster)}plan={encode_value(plan_id)}.json"
 
 
 def told_key(cluster: str, plan_id: str) -> str:

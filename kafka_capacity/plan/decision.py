@@ -39,8 +39,10 @@ from kafka_capacity.questions.failures.section.view import FailuresView
 from kafka_capacity.questions.failures.share import FAILURES
 from kafka_capacity.questions.question import Handed
 from kafka_capacity.questions.registry import QUESTIONS
+from kafka_capacity.questions.savings.share import SAVINGS
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.text import format_month, plural
+from kafka_capacity.text.figures import steady
 from kafka_capacity.text.names import clipped, visible
 
 DECISION_KIND = "kafka-capacity-decision"
@@ -75,11 +77,17 @@ class Decision:
         """The answer about sizing; ``None`` where the plan has none."""
         return self.answers.get(CAPACITY.name)
 
+    @property
+    def instead(self) -> str | None:
+        """What could be done instead of buying; ``None`` where nothing avoids or postpones that."""
+        answer = self.answers.get(SAVINGS.name)
+        return None if answer is None else answer.details
+
     def as_dict(self) -> dict[str, Any]:
         """Return ``decision.json`` as plain data."""
         recommended, capacity = self.view.recommended, self.capacity
         every = [self.change, *(answer for name, answer in self.answers.items() if name != CHANGE.name)]
-        return {
+        decided = {
             "kind": DECISION_KIND,
             "version": DECISION_VERSION,
             "cluster": self.cluster,
@@ -90,7 +98,7 @@ class Decision:
             "because": list(self.because),
             "badge": _badge(self.change.badge if self.status is self.change.status else BADGES[self.status]),
             "headline": self.change.headline,
-            "box": decision_box(self.view, self.sizing, self.change, capacity, self.status, self.because),
+            "box": decision_box(self.view, self.sizing, self.change, capacity, self.status, self.because, self.instead),
             "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
             "nearest_scenario_id": self.view.nearest.scenario_id,
             "recommendation": _recommendation(self.view, self.sizing),
@@ -112,6 +120,7 @@ class Decision:
                 if name not in _TOLD_APART
             },
         }
+        return {name: steady(value) for name, value in decided.items()}
 
 
 def decide(results: ReportInputs) -> Decision:

@@ -30,16 +30,19 @@ def decision_box(
     capacity: Answer | None,
     status: Status,
     because: Sequence[str],
+    instead: str | None = None,
 ) -> dict[str, Any]:
     """Return the box as plain data: ``approve``, a sentence, and ``lines`` of ``name``, ``label`` and ``text``.
 
-    Sizing is ``None`` where the plan says nothing of it; ``because`` is why the verdict is not ``fits``.
+    Sizing is ``None`` where the plan says nothing of it; ``because`` is why the verdict is not ``fits``, and
+    ``instead`` what could be done instead of buying, if anything.
     """
     lines: list[tuple[str, str, str | None]] = []
     if sizing is not None and capacity is not None:
         lines = [
             ("why", "Why", capacity.headline),
             ("otherwise", "Otherwise", otherwise(sizing)),
+            ("instead", "Or", instead),
             ("cost", "Cost", _cost(capacity)),
             ("confidence", "Confidence", confidence(sizing)),
             ("load", f"±{format_limit(LOAD_MARGIN_RATIO)} load", at_other_loads(sizing)),

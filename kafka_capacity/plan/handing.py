@@ -7,20 +7,25 @@ many brokers are needed now. None makes again what another has found.
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.hardware.given import GivenHardware
+from kafka_capacity.hardware.shape_catalogue import next_sizes, shapes_beside
 from kafka_capacity.proposal.grid import placement_grid
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
-from kafka_capacity.questions.capacity.found import sizing_request_of
+from kafka_capacity.questions.capacity.found import sizing_request_of, sizing_setup
+from kafka_capacity.questions.capacity.pricing import TodaysPricing
+from kafka_capacity.questions.capacity.resize import Resizing, resize
 from kafka_capacity.questions.capacity.sizing_view import SizingView, read_sizing
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.choice import choose, read_options
 from kafka_capacity.questions.failures.share import find_failures
 from kafka_capacity.questions.failures.simulate import FailureInputs
-from kafka_capacity.questions.question import Handed, PlanContext, Share
+from kafka_capacity.questions.question import Handed, PlanContext, Share, SizedCluster
 
 HANDED_TABLES = frozenset({"scenarios", *SIZING_TABLES})  # what is read here of the shares of other questions
 
@@ -34,9 +39,37 @@ def given_hardware(asked: PlanContext) -> GivenHardware:
     )
 
 
+def sized_cluster(asked: PlanContext) -> SizedCluster:
+    """Return the cluster as sizing is asked about it, and what sizes it again.
+
+    Raises:
+        RequestError: a planned event or a shape cannot be.
+    """
+    inputs = sizing_setup(asked).inputs
+    catalogue = shapes_beside(asked.own_shapes, asked.own_shapes_name)
+    names = [one.name for one in next_sizes(inputs.request.today, catalogue.values())]
+    # Prices and processors as sizing takes those of shapes that are asked for.
+    parameters = asked.parameters.model_copy(update={"shapes": tuple(names)})
+    with_others, _ = sizing_request_of(dataclasses.replace(asked, parameters=parameters))
+    given = Resizing(inputs=inputs, others=with_others.shapes)
+    return SizedCluster(
+        snapshot=inputs.snapshot,
+        workload=inputs.workload,
+        limits=inputs.request.limits,
+        today=inputs.request.today,
+        others=given.others,
+        resize=functools.partial(resize, given),
+    )
+
+
 def failures_today(asked: PlanContext) -> FailureInputs:
     """Return what simulating failures of the cluster as it is needs."""
     return find_failures(asked, Handed(hardware=given_hardware(asked)))
+
+
+def handed_to_all(asked: PlanContext) -> Handed:
+    """Return what is there for questions that wait for no other; nothing of it is worked out before it is used."""
+    return Handed(sized=functools.partial(sized_cluster, asked), pricing=TodaysPricing(asked))
 
 
 def placements_to_try(asked: PlanContext, sizing: Share) -> tuple[PlacementScenario, ...]:

@@ -1,47 +1,61 @@
 """Who owns which topics and groups, and what each owner has to do by a report.
 
-Owners are a deployment's, not a plan's: they stand beside what was decided, in the table of groups and in a mail each.
+Owners are a deployment's: they stand beside what was decided, in the table of groups, on a page of their own and in a
+mail each. Only what they pay is of a plan, which pins them (:mod:`kafka_capacity.questions.chargeback`).
 """
 
 from __future__ import annotations
 
-import fnmatch
-import json
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.errors import RequestError
-from kafka_capacity.report import anchors
-from kafka_capacity.report.tables import column
+import pyarrow as pa
 
-Owners = Mapping[str, str]  # pattern of names of topics and groups to whoever owns them; the first that matches counts
+from kafka_capacity.inventory.owners import Owners, owner_of
+from kafka_capacity.report import anchors
+from kafka_capacity.report.tables import NOTE, column, table
+from kafka_capacity.text.names import slug
+from kafka_capacity.text.wording import few_names
 
 OWNER = column("owner", "Owner", "name")
-_IDLE = "idle"  # the section
+MAX_LISTED = 500  # topics on the page of an owner, the largest
+_TOPICS = (
+    column("topic", "Topic", "name"),
+    column("partitions", "Partitions", "count"),
+    column("bytes", "All replicas", "bytes"),
+)
+_IDLE, _SAVINGS = "idle", "savings"  # the sections
+_OWNERS_NAMED = 3  # of an action
 
 
-def parse_owners(text: str, *, source: str) -> Owners:
-    """Read ``{"payments-*": "payments@example.com", …}``; nothing is nobody.
+def topic_rows(replicas: pa.Table) -> list[dict[str, Any]]:
+    """Return each topic of an inventory's table of replicas with its partitions and the bytes of all replicas."""
+    found = replicas.group_by("topic").aggregate([("partition", "count_distinct"), ("size_bytes", "sum")])
+    rows = found.sort_by("topic").to_pylist()
+    return [
+        {"topic": row["topic"], "partitions": row["partition_count_distinct"], "bytes": row["size_bytes_sum"]}
+        for row in rows
+    ]
 
-    Raises:
-        RequestError: it is no object of names.
+
+def page_name(owner: str) -> str:
+    """Return the file of an owner's page beside the report: safe and its own, whatever the owner is called.
+
+    >>> page_name("../Payments Team")
+    'owners/payments-team-518dd69e.html'
     """
-    try:
-        found = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError) as error:
-        raise RequestError(f"{source}: is not JSON ({error}); fix it") from None
-    if not isinstance(found, dict) or not all(isinstance(one, str) and one.strip() for one in found.values()):
-        raise RequestError(f'{source}: write patterns and who owns what matches: {{"payments-*": "team@example.com"}}')
-    return found
+    return f"owners/{slug(owner).lower()[:40].strip('-')}-{hashlib.sha256(owner.encode()).hexdigest()[:8]}.html"
 
 
-def owner_of(owners: Owners, name: str) -> str | None:
-    """Return who owns a topic or group; ``None`` where nobody is known to."""
-    return next((owner for pattern, owner in owners.items() if fnmatch.fnmatchcase(name, pattern)), None)
+def add_owners(report: dict[str, Any], owners: Owners, topics: Sequence[Mapping[str, Any]] = ()) -> None:
+    """Add a column to the table of groups, and under ``owners`` what each owns and has to do; nothing without owners.
 
-
-def add_owners(report: dict[str, Any], owners: Owners) -> None:
-    """Add a column to the table of groups, and under ``owners`` what each has to do; nothing without owners."""
+    Args:
+        report: its data, which is changed.
+        owners: of topics and groups.
+        topics: of the cluster, those of :func:`topic_rows`.
+    """
     if not owners:
         return
     sections = {one["name"]: one["data"] for one in report["sections"]}
@@ -50,11 +64,53 @@ def add_owners(report: dict[str, Any], owners: Owners) -> None:
         overview["columns"].insert(1, {"key": OWNER.key, "label": OWNER.label, "format": OWNER.kind})
         for row in overview["rows"]:
             row[OWNER.key] = owner_of(owners, row["group"])
-    to_do: dict[str, list[dict[str, str]]] = {}
-    for name, item in _items(sections):
-        if (owner := owner_of(owners, name)) is not None:
-            to_do.setdefault(owner, []).append(item)
-    report["owners"] = [{"owner": owner, "items": to_do[owner]} for owner in sorted(to_do)]
+    _add_to_savings(sections.get(_SAVINGS), owners)
+    rows = (overview or {"rows": ()})["rows"]
+    named = (
+        ("items", _items(sections)),
+        ("topics", ((row["topic"], row) for row in topics)),
+        ("groups", ((row["group"], row) for row in rows)),
+    )
+    owned: dict[str, dict[str, list[Any]]] = {}
+    for what, found in named:
+        for name, one in found:
+            if (owner := owner_of(owners, name)) is not None:
+                owned.setdefault(owner, {"items": [], "topics": [], "groups": []})[what].append(one)
+    report["owners"] = [
+        {
+            "owner": owner,
+            "page": page_name(owner),
+            "items": of["items"],
+            "tables": [one for one in (_topics_table(of["topics"]), _groups_table(overview, of["groups"])) if one],
+        }
+        for owner, of in sorted(owned.items())
+    ]
+
+
+def _topics_table(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    listed = sorted(rows, key=lambda row: (-(row["bytes"] or 0), row["topic"]))[:MAX_LISTED]
+    note = f"The {len(listed):,} largest of {len(rows):,}." if len(listed) < len(rows) else None
+    return table("Topics", _TOPICS, listed, note=note) if listed else None
+
+
+def _groups_table(overview: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return the rows of the table of groups that are an owner's, each without what stands behind it on the page."""
+    if overview is None or not rows:
+        return None
+    columns = [one for one in overview["columns"] if one["key"] != OWNER.key]
+    kept = [{name: row.get(name) for name in (*(one["key"] for one in columns), NOTE)} for row in rows]
+    return {"caption": "Consumer groups", "columns": columns, "rows": kept, "note": None}
+
+
+def _add_to_savings(data: dict[str, Any] | None, owners: Owners) -> None:
+    """Add a column to the tables of actions: who owns a topic that the action is about."""
+    topics = {} if data is None else data["topics"]
+    for listed in () if data is None else (*data["tables"], *data["data"]):
+        if any(row["text"] in topics for row in listed["rows"]):
+            listed["columns"].insert(1, {"key": OWNER.key, "label": OWNER.label, "format": OWNER.kind})
+            for row in listed["rows"]:
+                found = {owner_of(owners, name) for name in topics.get(row["text"], ())} - {None}
+                row[OWNER.key] = few_names(sorted(map(str, found)), _OWNERS_NAMED) or None
 
 
 def _items(sections: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -65,8 +121,8 @@ def _items(sections: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
         if row["verdict"] == "at_risk":
             text = reasons.get(row.get("anchor"), f"Consumer group {row['group']} is at risk")
             yield row["group"], {"text": f"{text.rstrip('.')}.", "anchor": row.get("anchor", anchors.GROUPS)}
-    for table in sections.get(_IDLE, {}).get("tables", ()):
-        for row in table["rows"]:
+    for idle in sections.get(_IDLE, {}).get("tables", ()):
+        for row in idle["rows"]:
             if "topic" in row:
                 text = f"Topic {row['topic']} is idle: remove it, or say what it is for."
                 yield row["topic"], {"text": text, "anchor": _IDLE}

@@ -15,6 +15,7 @@ from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.errors import InventoryError, RequestError
 from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES, chosen_shapes, shapes_beside
 from kafka_capacity.inventory.brokers_file import brokers_of
+from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.inventory.staging import inventory_manifest, newest_complete
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.objects.dataset import keep_version, read_table
@@ -63,7 +64,14 @@ class PinnedPlan:
         return asdict(self)
 
 
-def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.date, own_shapes: str = "") -> PinnedPlan:
+def pin_plan(
+    store: ObjectStore,
+    request: PlanRequest,
+    *,
+    run_date: datetime.date,
+    own_shapes: str = "",
+    owners: Owners | None = None,
+) -> PinnedPlan:
     """Find the inventory, name the plan, and write down what it is asked.
 
     The versions that it rests on are kept for its tasks, whatever is staged over them.
@@ -73,6 +81,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         request: what is asked.
         run_date: without a date in the request, the newest complete inventory that is not younger counts.
         own_shapes: the deployment's own shapes and prices, JSON in the form of the shipped catalogue.
+        owners: of topics and groups, as the deployment knows them; whose costs are shared out to them.
 
     Raises:
         InventoryError: there is no such inventory.
@@ -104,6 +113,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
             profile_sha256=profile_sha256,
             scores_sha256="" if scores is None else scores.sha256,
             own_shapes=own_shapes,
+            owners=json.dumps(owners) if owners else "",
         ),
         profile_sha256=profile_sha256,
     )
@@ -111,6 +121,7 @@ def pin_plan(store: ObjectStore, request: PlanRequest, *, run_date: datetime.dat
         "pinned": pinned.as_dict(),
         "request": request.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"}),
         "own_shapes": own_shapes,
+        "owners": [list(pair) for pair in (owners or {}).items()],  # the first that matches counts
         "scores": None if scores is None else read_score_document(store, scores),
         "code_version": __version__,
         "model_version": MODEL_VERSION,
@@ -196,6 +207,7 @@ class PlanInputs:
     scenarios: tuple[PlacementScenario, ...]
     scores: dict[str, Any] | None  # those of earlier predictions, if any
     own_shapes: str  # the deployment's own shapes and prices
+    owners: Owners  # of topics and groups, in the order in which patterns count
     code_version: str  # of the program that pinned it
     model_version: str  # of its model
 
@@ -228,6 +240,7 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
         scenarios=() if grid.is_count_open else placement_grid(observed, grid),
         scores=document.get("scores"),
         own_shapes=document.get("own_shapes", ""),
+        owners=dict(document.get("owners", ())),
         code_version=versions[0],
         model_version=versions[1],
     )

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import ConflictError, MissingObjectError, StorageError
+from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.inventory.snapshot import observed_assignment
 from kafka_capacity.inventory.staging import inventory_manifest
 from kafka_capacity.kafka.cluster.assignment import Partitions
@@ -37,7 +38,7 @@ from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.changes import is_comparable
 from kafka_capacity.plan.lifecycle import keep_observed, read_entries
-from kafka_capacity.plan.owners import Owners
+from kafka_capacity.plan.owners import topic_rows
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.plan_dataset import (
     DECISION,
@@ -78,12 +79,24 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan, owners: Owners | None
     if undelivered := _undelivered(store, pinned.cluster):
         inputs = replace(inputs, provenance={**inputs.provenance, "not_delivered_so_far": undelivered})
     entries = read_entries(store, pinned.cluster)
-    rendered = render_all(inputs, decision, last=last_report(store, pinned), entries=entries, owners=owners)
+    topics = _topics(store, pinned) if owners else []
+    known = {"last": last_report(store, pinned), "entries": entries, "owners": owners, "topics": topics}
+    rendered = render_all(inputs, decision, **known)
     documents = {DECISION: canonical_json(decision), **rendered.files()}
     facts = {**pinned.as_dict(), "subject": rendered.subject}
     _write(store, pinned.report_prefix, REPORT_KIND, documents, facts, kept_folders=(PLAN_FILES_FOLDER,))
     keep_observed(store, decision, json.loads(rendered.report_json)["changes"])
     return dict(rendered.verdict)
+
+
+def _topics(store: ObjectStore, pinned: PinnedPlan) -> list[dict[str, Any]]:
+    """Return the topics of the pinned inventory; none where that version is kept no more."""
+    try:
+        manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
+    except ConflictError as error:
+        log.warning("pages of owners are without topics: %s", error)
+        return []
+    return topic_rows(read_table(store, manifest, "replicas"))
 
 
 def _write(

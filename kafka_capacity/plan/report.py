@@ -9,16 +9,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity import questions
+from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.plan.changes import changes_since, gist
 from kafka_capacity.plan.lifecycle import CLUSTER, Entry, followed_lines, with_states
-from kafka_capacity.plan.owners import Owners, add_owners
+from kafka_capacity.plan.owners import add_owners
 from kafka_capacity.plan.section.findings import cluster_problems
 from kafka_capacity.report.anchors import FINDINGS, anchor_of
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION, RenderedReport, rerender
 from kafka_capacity.report.sections import Section, registered_sections
 from kafka_capacity.report.view import ReportView
+from kafka_capacity.text.figures import steady
 
 SERIOUS_NAMED = 3  # things that are seriously wrong with the cluster that stand at the top; the section lists them all
 _ALARMING = frozenset({"fatal", "serious"})
@@ -32,6 +34,7 @@ def build_report(
     last: Mapping[str, Any] | None = None,
     entries: Mapping[str, Entry] | None = None,
     owners: Owners | None = None,
+    topics: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return the data of a report, and what changed since the last one's; the same inputs give the same data.
 
@@ -41,6 +44,7 @@ def build_report(
         last: the data of the last report; ``None`` where there is none.
         entries: what became of problems so far; ``None`` where nobody keeps that.
         owners: of topics and groups; ``None`` where nobody says.
+        topics: of the cluster, with partitions and bytes, for the pages of owners.
     """
     if entries is not None:
         decision = with_states(decision, entries)
@@ -64,7 +68,7 @@ def build_report(
             if data is not None
         ],
     }
-    add_owners(report, owners or {})
+    add_owners(report, owners or {}, topics)
     changes = changes_since(last, report)
     if changes is not None:
         report["verdict"]["subject"] += f": {gist(changes)}"
@@ -83,7 +87,7 @@ def sections() -> tuple[Section, ...]:
     return registered_sections()
 
 
-def render_all(inputs: ReportInputs, decision: Mapping[str, Any], **known: Mapping[str, Any] | None) -> RenderedReport:
+def render_all(inputs: ReportInputs, decision: Mapping[str, Any], **known: Any) -> RenderedReport:
     """Return every file of a report; the same inputs give the same bytes.
 
     Args:
@@ -94,7 +98,7 @@ def render_all(inputs: ReportInputs, decision: Mapping[str, Any], **known: Mappi
     Raises:
         RenderError: a template or chart is wrong.
     """
-    return rerender(canonical_json(build_report(inputs, decision, **known)))
+    return rerender(canonical_json(steady(build_report(inputs, decision, **known))))
 
 
 def _verdict(decision: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,9 +17,11 @@ from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.change.move_parameters import MoveParameters
 from kafka_capacity.questions.change.placement_parameters import PlacementParameters
+from kafka_capacity.questions.chargeback.parameters import ChargebackParameters
 from kafka_capacity.questions.consumers.parameters import GroupParameters
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 from kafka_capacity.questions.failures.parameters import FailureParameters
+from kafka_capacity.questions.savings.parameters import SavingsParameters
 from kafka_capacity.text.quantities import parse_quantity, shown_quantity, unit_of
 from kafka_capacity.text.validation_errors import check_text, plain_words
 
@@ -61,15 +63,22 @@ _ADDED = frozenset(
         "commitment_discount_ratio",
         "budget_usd_per_month",
         "recovery_hours",
+        "volume_recovery_hours",
+        "core_speeds",
+        "window",
         *BROKER_MAXIMA,
         *FailureParameters.model_fields,
         *DurabilityParameters.model_fields,
+        *ChargebackParameters.model_fields,
+        *SavingsParameters.model_fields,
     }
 )
 """Parameters that came later: left at their defaults they do not change the names of plans that were made before."""
 
 
 class PlanRequest(
+    ChargebackParameters,
+    SavingsParameters,
     GroupParameters,
     DurabilityParameters,
     FailureParameters,

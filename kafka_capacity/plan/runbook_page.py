@@ -9,7 +9,8 @@ from typing import Any
 
 from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
-from kafka_capacity.questions.change.wave_runbook import are_unsized, wave_amount, wave_page
+from kafka_capacity.questions.change.move_words import window_sentence
+from kafka_capacity.questions.change.wave_runbook import are_unsized, hours_of, wave_amount, wave_page
 from kafka_capacity.text import format_bytes, format_duration, format_throttle, format_throttle_above, plural
 
 RUNBOOK = "runbook.md"
@@ -75,6 +76,8 @@ def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]
         f"{plural(count, 'wave')}, {copied} at {throttle}, in the order {schedule['order']}. In all: {total}.",
         "",
     ]
+    if (sentence := window_sentence(schedule)) is not None:
+        lines += [sentence, ""]
     smallest = schedule["smallest_throttle_expected_bytes_per_second"]
     if schedule["total_expected_seconds"] is None:
         lines += [f"**It never ends with this throttle**: it takes more than {format_throttle_above(smallest)}.", ""]
@@ -152,6 +155,8 @@ def _wave(wave: Mapping[str, Any], count: int) -> list[str]:
     page = wave_page(wave)
     start = format_duration(wave["start_expected_seconds"])
     begins = "Begins at once" if wave["wave"] == 1 else f"Begins after {start}"
+    if (hours := hours_of(wave)) is not None:
+        begins = f"Runs from {hours}"
     if wave["start_expected_seconds"] is None:
         begins = "Never begins, since one before it does not end"
     lines = [

@@ -16,7 +16,7 @@ from kafka_capacity.errors import InventoryError, KafkaCapacityError, RequestErr
 from kafka_capacity.inventory.staging import Gather, gather_here
 from kafka_capacity.objects.dataset import Manifest, read_manifest
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.handing import HANDED_TABLES, handed_over, placements_to_try
+from kafka_capacity.plan.handing import HANDED_TABLES, handed_over, handed_to_all, placements_to_try
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import SHARES, find_share, read_share, write_share
 from kafka_capacity.plan.request import parse_plan_request
@@ -70,6 +70,7 @@ def simulate_plan(
         scenarios=inputs.scenarios,
         request=inputs.request,
         own_shapes=inputs.own_shapes,
+        owners=inputs.owners,
         scores=inputs.scores,
         model_version=inputs.model_version,
     )
@@ -122,7 +123,7 @@ def simulate_questions(
 
     def simulate(question: Question) -> Share:
         if not question.is_handed:
-            return keep(question, question.simulate(asked, Handed(), run))
+            return keep(question, question.simulate(asked, handed_to_all(asked), run))
         whole = _with_scenarios(asked, found)
         handed = Handed() if question.share == CHANGE.share else _handed(whole, found)
         return keep(question, question.simulate(whole, handed, run))

@@ -33,10 +33,11 @@ from kafka_capacity.objects.dataset import (
 from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix, scores_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
+from kafka_capacity.plan.drift_classes import drifted_classes
 from kafka_capacity.plan.drift_effects import Effect, move_effect, sizing_effect
 from kafka_capacity.plan.plan_dataset import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER, finished_document
 from kafka_capacity.questions.accuracy.executed_moves import score_moves
-from kafka_capacity.questions.accuracy.scores import MOVES, Prediction, Score, score, summarise
+from kafka_capacity.questions.accuracy.scores import MOVES, Prediction, Score, peak_of_all, score, summarise
 from kafka_capacity.questions.accuracy.stored_scores import (
     DOCUMENT,
     KIND,
@@ -58,14 +59,15 @@ SHOWN_WEEKS = 12  # so many scored weeks count in the sums, the last ones
 def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> dict[str, float]:
     """Describe what a day brought, measured as the predictions were made: traffic of the last week that is known."""
     return {
-        TRAFFIC: peak_of_all(hourly_traffic(raw, snapshot, traffic).bytes_in[:, -WEEK_HOURS:]),
+        TRAFFIC: peak_of_all(_scored_hours(raw, snapshot, traffic)),
         STORED: float(snapshot.size_bytes.sum()),
     }
 
 
-def peak_of_all(hours: np.ndarray[Any, np.dtype[np.float32]]) -> float:
-    """Return the 99th percentile of the hourly totals of all partitions; ``hours`` is float32[P, H]."""
-    return float(np.percentile(hours.sum(axis=0, dtype=np.float64), 99)) if hours.size else 0.0
+def _scored_hours(
+    raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad
+) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return hourly_traffic(raw, snapshot, traffic).bytes_in[:, -WEEK_HOURS:]
 
 
 def find_predictions(store: ObjectStore, cluster: str, *, before: str) -> list[Prediction]:
@@ -147,7 +149,9 @@ def _document(
         "moves": [dataclasses.asdict(one) for one in moves],
         CPU_HELD: [dataclasses.asdict(one) for one in held_cpu],
         "drifts": [
-            {**dataclasses.asdict(one), **_effect(store, cluster, ds, one)} for one in drifts if one is not None
+            {**dataclasses.asdict(one), **_consequences(store, ds, raw, snapshot, load, one)}
+            for one in drifts
+            if one is not None
         ],
     }
 
@@ -161,8 +165,14 @@ def _earlier_cpu(store: ObjectStore, cluster: str, days: Sequence[str]) -> Itera
         yield from (Held(**one) for one in read_score_document(store, manifest).get(CPU_HELD, ()))
 
 
-def _effect(store: ObjectStore, cluster: str, ds: str, drift: Drift) -> dict[str, Any]:
-    """Return what a drift does to the plan that it has left; of moves, to the one that the last plan recommends."""
+def _consequences(
+    store: ObjectStore, ds: str, raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, drift: Drift
+) -> dict[str, Any]:
+    """Return what a drift does to the plan that it has left, and in which classes of topics it is.
+
+    Of moves it is what it does to the one that the last plan recommends.
+    """
+    cluster = raw.cluster
     try:
         if drift.figure == MOVES:
             return dataclasses.asdict(_effect_on_moves(store, cluster, ds, drift))
@@ -171,8 +181,11 @@ def _effect(store: ObjectStore, cluster: str, ds: str, drift: Drift) -> dict[str
         documents = {name: json.loads(read_document(store, manifest, name)) for name in PLAN_DOCUMENTS}
     except (MissingManifestError, StorageError):
         return dataclasses.asdict(Effect())  # taken away since, or of a time before plans looked ahead
-    view = read_sizing(tables, documents[SIZING_DOCUMENT], documents[REQUEST_DOCUMENT]["request"])
-    return dataclasses.asdict(Effect() if view is None else sizing_effect(drift, view))
+    document, request = documents[SIZING_DOCUMENT], documents[REQUEST_DOCUMENT]["request"]
+    view = read_sizing(tables, document, request)
+    effect = dataclasses.asdict(Effect() if view is None else sizing_effect(drift, view))
+    hours = _scored_hours(raw, snapshot, load)
+    return effect | {"classes": drifted_classes(drift, document, request.get("topic_classes", ()), snapshot, hours)}
 
 
 PLAN_DOCUMENTS = (SIZING_DOCUMENT, REQUEST_DOCUMENT)

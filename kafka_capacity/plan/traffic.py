@@ -65,4 +65,5 @@ def read_basis(store: ObjectStore, pinned: PinnedPlan, *, gather: Gather = gathe
         load=partition_load(raw, snapshot) if profile is None else load_of_profile(profile, snapshot),
         profile_partitions=profile,
         profile_days=pinned_profile(store, pinned, "profile_days"),
+        profile_seasons=pinned_profile(store, pinned, "profile_seasons"),
     )

@@ -30,6 +30,17 @@ def has_several(dirs: LogDirs, brokers: NDArray[np.int32]) -> NDArray[np.bool_]:
     return np.isin(brokers, owners[counts > 1])
 
 
+def fullest_dir_ratio(snapshot: Snapshot) -> float:
+    """Return the largest share of what some broker holds that is in one of its directories; 1 where it is not known."""
+    dirs, is_held = snapshot.log_dirs, snapshot.replicas >= 0
+    if not len(dirs.path) or (snapshot.log_dir[is_held] < 0).any():
+        return 1.0
+    held = np.bincount(snapshot.log_dir[is_held], weights=snapshot.size_bytes[is_held], minlength=len(dirs.path))
+    _, owner = np.unique(dirs.broker_id, return_inverse=True)
+    of_broker = np.bincount(owner, weights=held)[owner]
+    return float(np.divide(held, of_broker, out=np.zeros_like(held), where=of_broker > 0).max()) or 1.0
+
+
 def log_dir_facts(dirs: LogDirs) -> dict[str, int]:
     """Count the brokers with several directories, and those of them where the size of one is not known."""
     several = np.unique(dirs.broker_id[has_several(dirs, dirs.broker_id)])

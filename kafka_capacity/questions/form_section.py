@@ -6,7 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
+
+
+def named_number(item: str, kind: TypeAdapter[float], refusal: str) -> tuple[str, float]:
+    """Return the name and the number of ``name=number``.
+
+    Args:
+        item: as it was typed.
+        kind: what the number may be.
+        refusal: follows the item where it is none.
+    """
+    name, _, text = item.partition("=")
+    try:
+        number = kind.validate_python(text)
+    except ValueError:
+        number = None
+    if not name.strip() or number is None:
+        raise ValueError(f"{item!r} {refusal}")
+    return name.strip(), number
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,15 +21,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity import MODEL_VERSION
-from kafka_capacity.demand.workload import Traffic
+from kafka_capacity.demand.changed import ClusterChange
+from kafka_capacity.demand.removal import Removal
+from kafka_capacity.demand.workload import Traffic, Workload
+from kafka_capacity.hardware.bill import Bill, SmallestSize
 from kafka_capacity.hardware.cpu import CpuCalibration
 from kafka_capacity.hardware.given import GivenHardware
+from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES
+from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.health.problem import Problems
+from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
+from kafka_capacity.inventory.week_traffic import filled_week, week_of_metrics, week_of_profile
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.tables import Tables
+from kafka_capacity.proposal.resized import Resized
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.report.inputs import ReportInputs
@@ -81,11 +89,18 @@ class Basis:
     # the table of that name of the load profile; `None` where there is no profile
     profile_partitions: pa.Table | None = None
     profile_days: pa.Table | None = None  # likewise
+    profile_seasons: pa.Table | None = None  # likewise
 
     @cached_property
     def traffic(self) -> Traffic:
         """The hours of its partitions: one copy for all questions, the largest arrays that they send to executors."""
         return hourly_traffic(self.raw, self.snapshot, self.load)
+
+    @cached_property
+    def week(self) -> NDArray[np.float64] | None:
+        """What is produced in each hour of a week, from Monday 0:00 UTC; ``None`` where no hour is known."""
+        seasons = self.profile_seasons
+        return filled_week(week_of_metrics(self.raw) if seasons is None else week_of_profile(seasons))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,7 +117,32 @@ class PlanContext:
     # what came of samples of processors that were given; else the inventory's own count, where it has any
     cpu: CpuCalibration | None = None
     scores: Mapping[str, Any] | None = None  # those of earlier predictions, if any
+    owners: Owners = field(default_factory=dict)  # of topics and groups, as the deployment knows them
     model_version: str = MODEL_VERSION  # that the plan was pinned with
+
+
+class Pricing(Protocol):
+    """Prices a cluster as sizing does."""
+
+    @property
+    def today(self) -> Bill:
+        """What the cluster costs as it is, and what it is used for."""
+
+    def smallest(self, removals: Sequence[Removal], run: RunPieces) -> tuple[SmallestSize, ...]:
+        """Return the smallest size of the whole cluster, and of what is left without each removal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SizedCluster:
+    """The cluster that sizing is asked about, and how to size it again after changes."""
+
+    snapshot: Snapshot
+    workload: Workload  # its partitions
+    limits: Limits  # how far resources may be used
+    today: Shape  # of the observed brokers
+    others: tuple[Shape, ...]  # that a change may ask for: the next sizes of the family
+    # sizes it after each of several changes, as sizing would: answers in the order of the changes
+    resize: Callable[[Sequence[ClusterChange], RunPieces], Sequence[Resized]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -115,6 +155,9 @@ class Handed:
     # replica lists of placements that were made already, by the first scenario of each
     made: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
     hardware: GivenHardware | None = None  # what brokers run on, as sizing takes it
+    # returns the cluster to size again, which needs nothing that another question found; `None` for those that wait
+    sized: Callable[[], SizedCluster] | None = None
+    pricing: Pricing | None = None  # what today's cluster costs, likewise, for who waits for nobody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_capacity.errors import RenderError
+from kafka_capacity.report.compact_svg import compact
 from kafka_capacity.report.palette import LIGHT, PAPER
 from kafka_capacity.report.tables import HOVER
 from kafka_capacity.text import format_bytes, iec_unit
@@ -39,7 +40,6 @@ _EMPTY_PATH = re.compile(r'<path[^>]*\sd="(?:M0,0h0v0h0Z)?"[^>]*/>')
 _FONT = re.compile(r'\sfont-(?:family="[^"]*"|size="12px"|weight="normal")')
 """What is the same all over a drawing, and stands at its root or in the page's style."""
 _MARK = re.compile(r'<(path|line)([^>]*)\saria-label="([^"]*)"([^>]*)/>')
-_DECIMALS = re.compile(r"(?<=\d)\.\d{3,}")
 _IDS = re.compile(r'(\bid="|url\(#)([^")]+)')
 _COLOUR = re.compile(r'\b(fill|stroke)="(#[0-9a-fA-F]{6})"')
 _TAG = re.compile(r"<[^>]*>")
@@ -157,14 +157,13 @@ def page_svg(svg: str, prefix: str, described: Mapping[str, Any]) -> str:
     svg = _MARK.sub(lambda mark: _hovered(mark) if unescape(mark[3]) in hovers else mark[0], svg)
 
     def of_the_page(tag: re.Match[str]) -> str:
-        text = _DECIMALS.sub(lambda found: f"{float(found[0]):.2f}"[1:].rstrip("0").rstrip("."), tag[0])
-        text = _IDS.sub(lambda found: f"{found[1]}{prefix}-{found[2]}", _FONT.sub("", _NOISE.sub("", text)))
+        text = _IDS.sub(lambda found: f"{found[1]}{prefix}-{found[2]}", _FONT.sub("", _NOISE.sub("", tag[0])))
         return _COLOUR.sub(
             lambda found: f'{found[1]}="var(--{variables[found[2]]})"' if found[2] in variables else found[0], text
         )
 
     # Tags alone: a label may be any text, one that looks like an attribute among them.
-    svg = _without_empty_groups(_TAG.sub(of_the_page, svg))
+    svg = compact(_without_empty_groups(_TAG.sub(of_the_page, svg)))
     title, description = escape(visible(described["title"])), escape(visible(described["description"]))
 
     def root(found: re.Match[str]) -> str:

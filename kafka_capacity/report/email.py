@@ -93,11 +93,12 @@ def build_owner_email(
     owner: str,
     items: Sequence[Mapping[str, str]],
     *,
+    page_uri: str,
     sender: str,
     message_id: str,
     date: datetime.datetime,
 ) -> EmailMessage:
-    """Build the short message to an owner: what to do by a report, each with where the page says more.
+    """Build the short message to an owner: what to do by a report, each with where more is said, and the owner's page.
 
     Raises:
         RenderError: an address or the message id has a line break.
@@ -114,6 +115,7 @@ def build_owner_email(
     lines = [f"Of what you own on Kafka cluster {cluster}, by its inventory of {report['ds']}:", ""]
     for one in items:
         lines += [f"- {visible(one['text'])}", f"  {uri}#{one['anchor']}", ""]
+    lines += [f"All that you own there: {page_uri}", ""]
     message.set_content("\n".join(lines), cte="quoted-printable")
     return message
 

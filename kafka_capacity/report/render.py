@@ -35,6 +35,7 @@ class RenderedReport:
     email_text: str  # the e-mail's plain text
     images: dict[str, bytes]  # the e-mail's images by file name, PNG
     tables: dict[str, bytes]  # the page's tables as CSV, by the names that it links
+    owners: dict[str, bytes]  # a page for each owner of topics and groups, by the names that it links
     verdict: dict[str, Any]  # the answer, as in the data
     subject: str  # of the e-mail
 
@@ -43,6 +44,7 @@ class RenderedReport:
         return {
             **{f"images/{name}": data for name, data in sorted(self.images.items())},
             **self.tables,
+            **self.owners,
             "report.json": self.report_json,
             "email.html": self.email_html,
             "email.txt": self.email_text.encode(),
@@ -68,6 +70,11 @@ def rerender(report_json: bytes) -> RenderedReport:
         email_text=render_email_text(report),
         images=images,
         tables={name: data for name, data in tables.items() if f'href="{name}"' in page},
+        owners={
+            one["page"]: render_page("owner.html", report=report, mine=one).encode()
+            for one in report.get("owners", ())
+            if "page" in one
+        },
         verdict=report["verdict"],
         subject=report["verdict"]["subject"],
     )

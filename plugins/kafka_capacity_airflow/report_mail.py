@@ -129,11 +129,14 @@ def mail_owners(store: ObjectStore, plan: PinnedPlan, run_id: str, run_after: da
     untold: dict[str, str] = {}
     for one in report.get("owners", ()):
         owner, note = one["owner"], f"owner {one['owner']}"
-        if "@" not in owner or note in told_of(store, plan):
+        if "@" not in owner or not one["items"] or note in told_of(store, plan):
             continue
+        page = plan.report_prefix + one.get("page", "index.html")
+        page_uri = browser_url(page, store.uri(page))
         digest = hashlib.sha256(f"{run_id}/{owner}".encode()).hexdigest()[:16]
         message_id = f"<{plan.plan_id}.{digest}@kafka-capacity>"
-        message = build_owner_email(report, owner, one["items"], sender=sender(), message_id=message_id, date=run_after)
+        of = {"page_uri": page_uri, "sender": sender(), "message_id": message_id}
+        message = build_owner_email(report, owner, one["items"], **of, date=run_after)
         try:
             refused = send_message(message, [owner])
         except (OSError, AirflowException) as error:

@@ -25,8 +25,8 @@ from airflow.sdk import Variable
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.inventory.owners import Owners, parse_owners
 from kafka_capacity.inventory.prometheus_connection import MAX_DAYS, PrometheusSettings
-from kafka_capacity.plan.owners import Owners, parse_owners
 
 STORE_URI = "kafka_capacity_store_uri"
 CLUSTERS = "kafka_capacity_clusters"

@@ -34,6 +34,7 @@ from kafka_capacity_airflow.settings import (
     clusters,
     connections_to_tell,
     own_shapes,
+    owners,
     recipients,
 )
 from kafka_capacity_airflow.store import airflow_store
@@ -157,6 +158,7 @@ def pin(
                 plan_request({"ds": None if only else landed.get(name), **given}, name),
                 run_date=run_after.astimezone(datetime.UTC).date(),
                 own_shapes=own_shapes(),
+                owners=owners(),
             )
         except (InventoryError, DamagedObjectError) as error:
             if len(names) == 1:

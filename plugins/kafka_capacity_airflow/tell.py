@@ -7,6 +7,7 @@ No message of ours and no exception holds an address: it may be the secret.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import urllib.error
@@ -18,17 +19,20 @@ from urllib.parse import urlsplit
 
 from airflow.sdk import BaseHook
 
-from kafka_capacity.errors import RequestError
+from kafka_capacity.errors import MissingManifestError, MissingObjectError, RequestError, StorageError
+from kafka_capacity.objects.dataset import canonical_json
+from kafka_capacity.objects.keys import unheard_key, unheard_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.news import message, reasons
 from kafka_capacity.plan.pinned import PinnedPlan
-from kafka_capacity.plan.publish import published_report
+from kafka_capacity.plan.publish import published_report, read_untold, untold_text
 from kafka_capacity_airflow.report_mail import UntoldError, keep_told, told_of
 from kafka_capacity_airflow.settings import browser_url
 
 log = logging.getLogger("kafka_capacity")
 
 SILENT_SECONDS = 20  # how long a server may be silent
+_TOO_MANY = "HTTP 429"  # passes, as what servers get wrong themselves does
 _PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
 _SEVERITIES = {"bad": "error", "warn": "warning"}  # of PagerDuty, by the kind of a badge
 
@@ -117,21 +121,76 @@ _OF_TYPE = {"slackwebhook": "slack", "pagerduty": "pagerduty", "pagerduty_events
 
 
 def tell_news(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Sequence[str]) -> list[str]:
-    """Tell each connection what is new in a report, if anything is; returns whom.
+    """Tell each connection what is new in a report, if anything is, after what earlier runs could not; returns whom.
 
     Raises:
-        UntoldError: some could not be told; the others were, and are not told again.
+        UntoldError: some could not be told, now or by the next try or run; the others were, and are not told again.
     """
     if not connections:
         return []
+    earlier = _tell_earlier(store, plan, run_id, connections)
+    news = _news_of(store, plan)
+    if news is None:
+        log.info("nothing is new that anybody must be told of")
+        return earlier
+    told, untold = _tell_all(store, plan, run_id, connections, news)
+    _keep_untold(store, plan, untold)
+    if untold:
+        raise UntoldError(", ".join(f"{name} is not told: {why}" for name, why in untold.items()))
+    return [*earlier, *told]
+
+
+def _tell_earlier(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Sequence[str]) -> list[str]:
+    """Tell what earlier runs could not, oldest first, so that a pager ends with what is newest; returns whom.
+
+    What is refused for good, and what is of connections that nobody tells any more, is not tried again.
+    """
+    notes = []
+    for key in store.list_keys(unheard_prefix(plan.cluster)):
+        with contextlib.suppress(MissingObjectError):  # another run took it away meanwhile
+            notes.append(read_untold(store, key))
+    told: list[str] = []
+    for note in sorted(notes, key=lambda note: (note["plan"]["ds"], note["plan"]["plan_id"])):
+        of = PinnedPlan(**note["plan"])
+        if of.plan_id == plan.plan_id or of.ds > plan.ds:
+            continue
+        left = [name for name in connections if name in note["untold"]]
+        try:
+            news = _news_of(store, of)
+        except MissingManifestError as error:
+            log.warning("the report of earlier news is no longer there: %s", error)
+            news = None
+        except StorageError as error:
+            log.warning("news of %s are not told yet: %s", of.ds, error)
+            continue
+        took, untold = ([], {}) if news is None else _tell_all(store, of, run_id, left, news)
+        for_good = {name: why for name, why in untold.items() if why.startswith("HTTP 4") and why != _TOO_MANY}
+        if for_good:
+            log.warning("news of %s are refused again, and not tried any more: %s", of.ds, untold_text(for_good))
+        _keep_untold(store, of, {name: why for name, why in untold.items() if name not in for_good})
+        told += took
+    return told
+
+
+def _keep_untold(store: ObjectStore, plan: PinnedPlan, untold: Mapping[str, str]) -> None:
+    """Keep note of the connections that could not be told of a plan, for the next run; none takes the note away."""
+    key = unheard_key(plan.cluster, plan.plan_id)
+    if untold:
+        note = canonical_json({"plan": plan.as_dict(), "untold": dict(untold)})
+        store.write_bytes(key, note, content_type="application/json")
+    else:
+        store.delete(key)
+
+
+def _news_of(store: ObjectStore, plan: PinnedPlan) -> News | None:
+    """Return what is told of a plan; ``None`` where nothing is new."""
     report = published_report(store, plan)
     lines = message(report)
     if not lines:
-        log.info("nothing is new that anybody must be told of")
-        return []
+        return None
     key = plan.report_prefix + "index.html"
     verdict = report["verdict"]
-    news = News(
+    return News(
         cluster=plan.cluster,
         ds=plan.ds,
         plan_id=plan.plan_id,
@@ -140,7 +199,14 @@ def tell_news(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Se
         reasons=reasons(report),
         url=browser_url(key, store.uri(key)),
     )
-    told, untold = [], {}
+
+
+def _tell_all(
+    store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Sequence[str], news: News
+) -> tuple[list[str], dict[str, str]]:
+    """Tell those who were not told yet; returns whom, and who could not be told, each with why."""
+    told: list[str] = []
+    untold: dict[str, str] = {}
     for name in connections:
         if name in told_of(store, plan):
             log.info("%s was told of this plan already", name)
@@ -151,10 +217,8 @@ def tell_news(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Se
             continue
         keep_told(store, plan, [name], run_id)
         told.append(name)
-        log.info("told %s: %s", name, lines[0])
-    if untold:
-        raise UntoldError(", ".join(f"{name} is not told: {why}" for name, why in untold.items()))
-    return told
+        log.info("told %s: %s", name, news.lines[0])
+    return told, untold
 
 
 def _tell(name: str, news: News) -> str:

@@ -77,12 +77,17 @@ def test_the_tables_of_the_plan_are_in_s3_with_a_manifest(planned):
     about_durability = {"durability", "durability_placements", "durability_outcomes"}
     about_losses = about_failures | about_controllers | about_durability
     in_one_go = {name for question in QUESTIONS if not question.has_pieces for name in question.tables}
+    about_costs = {"chargeback", *(f"chargeback_{name}" for name in ("bill", "marginal", "scope"))}
+    about_racks = {"rack_flows", "rack_topics", "rack_brokers"}
     found = set(content["tables"]) - in_one_go
-    assert found == {*about_brokers, *about_waves, *about_groups, *about_sizing, *about_losses}
+    about_savings = {f"savings_{name}" for name in ("actions", "sets", "dates", "scope")}
+    of_sizes_and_costs = {*about_sizing, *about_savings, *about_costs, *about_racks}
+    assert found == {*about_brokers, *about_waves, *about_groups, *of_sizes_and_costs, *about_losses}
     assert in_one_go <= set(content["tables"])
     assert content["tables"]["scenarios"][0]["rows"] == 4
     assert content["tables"]["group_facts"][0]["rows"] == 2
-    assert {question.share for question in QUESTIONS} == {"placement", "groups", "sizing", "failures", "idle"}
+    shares = {"placement", "groups", "sizing", "failures", "idle", "savings", "chargeback"}
+    assert {question.share for question in QUESTIONS} == shares
     for share in (question.share for question in QUESTIONS):
         own = manifest.replace("manifest.json", f"{share}.manifest.json")
         assert content["facts"]["shares"][share] == keys[own]

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.airflow
 
 PINNED = {"cluster": "payments", "ds": "2026-11-20", "inventory_sha256": "ab" * 32, "plan_id": "1234"}
 IN_ONE_GO = [question.share for question in QUESTIONS if not question.has_pieces]
+APART = (["sizing", *IN_ONE_GO], ["groups"], ["savings"], ["chargeback"], ["placement"], ["failures"])
 REQUEST_KEY = "requests/cluster=payments/ds=2026-11-20/plan=1234/request.json"
 
 
@@ -22,7 +23,7 @@ REQUEST_KEY = "requests/cluster=payments/ds=2026-11-20/plan=1234/request.json"
     ("is_split", "expected"),
     [
         (False, [[]]),
-        (True, [["--shares", *shares] for shares in (["sizing", *IN_ONE_GO], ["groups"], ["placement"], ["failures"])]),
+        (True, [["--shares", *shares] for shares in APART]),
     ],
 )
 def test_a_plan_is_one_application_unless_a_split_is_asked_for(services, is_split, expected):

@@ -175,6 +175,72 @@ def test_nobody_is_told_twice_of_a_plan_and_each_who_was_not_is_tried_again(tell
     assert len(sink.taken) == 2
 
 
+def test_what_could_not_be_told_is_told_by_the_next_run_before_its_own(tell, connect, sink, tmp_path):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    connect("hook")
+    connect("pager", "pagerduty")
+    sink.status = {"pager": 503}
+    with pytest.raises(UntoldError, match=r"^pager is not told: HTTP 503$"):
+        tell()
+    assert [path.name for path in tmp_path.glob("unheard/cluster=payments/*")] == ["plan=1234.json"]
+    assert SECRET not in (tmp_path / "unheard" / "cluster=payments" / "plan=1234.json").read_text()
+    # The next run is down as well, and the one after tells all three, each connection its own and none twice.
+    with pytest.raises(UntoldError):
+        tell("two", plan_id="next")
+    sink.status, sink.taken[:] = {}, []
+    assert tell("three", plan_id="third") == ["pager", "pager", "hook", "pager"]
+    pager = [body for path, _, body in sink.taken if path == "/pager"]
+    reports = [body["payload"]["custom_details"]["report"].split("plan=")[1].split("/")[0] for body in pager]
+    assert reports == ["1234", "next", "third"]
+    assert list(tmp_path.glob("unheard/cluster=payments/*")) == []
+    assert tell("four", plan_id="fourth", lines=[]) == []
+
+
+def test_what_is_refused_for_good_the_second_time_is_not_tried_any_more(tell, connect, sink, tmp_path):
+    from kafka_capacity.plan.pinned import PinnedPlan
+    from kafka_capacity_airflow import tell as telling
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    for name in ("chat", "hook"):
+        connect(name)
+    sink.status = {"chat": 500, "hook": 500}
+    with pytest.raises(UntoldError):
+        tell()
+    store, later = open_store(str(tmp_path)), PinnedPlan(**{**PINNED, "ds": "2026-11-27", "plan_id": "next"})
+    sink.status = {"chat": 404, "hook": 429}
+    assert telling._tell_earlier(store, later, "two", ["chat", "hook"]) == []
+    (note,) = tmp_path.glob("unheard/cluster=payments/*")
+    assert json.loads(note.read_text())["untold"] == {"hook": "HTTP 429"}
+    sink.status = {}
+    # A run of an earlier day is silent about later news, and whom nobody tells any more is forgotten.
+    before = PinnedPlan(**{**PINNED, "ds": "2026-11-13", "plan_id": "before"})
+    assert telling._tell_earlier(store, before, "zero", ["hook"]) == []
+    assert telling._tell_earlier(store, later, "three", ["chat"]) == []
+    assert not note.exists()
+
+
+def test_owners_with_something_to_do_are_mailed_once_with_their_page(tell, monkeypatch):
+    from kafka_capacity_airflow import report_mail
+
+    sent = []
+    monkeypatch.setattr(report_mail, "send_message", lambda message, to: sent.append((to, message.get_content())) or {})
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_SENDER", "kafka@example.net")
+    item = {"text": "orders needs 3 members.", "anchor": "group-1"}
+    owners = [
+        {"owner": "a@example.net", "page": "owners/a-1.html", "items": [item], "tables": []},
+        {"owner": "b@example.net", "page": "owners/b-2.html", "items": [], "tables": []},
+        {"owner": "Team C", "page": "owners/c-3.html", "items": [item], "tables": []},
+    ]
+    more = {"owners": owners, "cluster": "payments", "ds": "2026-11-20"}
+    assert tell(lines=[], **more) == ["a@example.net"]
+    assert tell("two") == []
+    ((to, text),) = sent
+    assert to == ["a@example.net"]
+    assert f"{REPORT}#group-1" in text
+    assert "https://reports.example.net/reports/cluster=payments/ds=2026-11-20/plan=1234/owners/a-1.html" in text
+
+
 def test_who_has_the_report_by_mail_is_kept_beside(tell, connect, sink, tmp_path):
     from kafka_capacity.plan.pinned import PinnedPlan
     from kafka_capacity_airflow.report_mail import keep_told, told_of

@@ -27,6 +27,7 @@ from kafka.protocol.admin import DescribeClusterRequest
 
 from tests.live import kafka_jars
 from tests.live.certificates import Certificates, make_certificates
+from tests.live.class_archive import archive_options
 from tests.live.java import java_command
 from tests.live.settings import CLUSTER_ID, SCRAM_PASSWORD, SCRAM_USER, Node, server_properties
 from tests.ports import free_ports
@@ -60,6 +61,7 @@ class KafkaCluster:
         controller_ids: nodes that are controllers and nothing else; where there are some, no broker is a controller.
         features: levels that the cluster starts with, by feature; Kafka's own where they are left out.
         heap: of every node.
+        jvm_options: of every process; those with which it starts quickly where they are left out.
     """
 
     workdir: Path
@@ -71,6 +73,7 @@ class KafkaCluster:
     controller_ids: tuple[int, ...] = ()
     features: Mapping[str, int] = field(default_factory=dict)
     heap: str = "256m"
+    jvm_options: tuple[str, ...] | None = None
     nodes: dict[int, Node] = field(default_factory=dict)
     certificates: Certificates | None = None
     _running: dict[int, _Running] = field(default_factory=dict)
@@ -295,7 +298,8 @@ class KafkaCluster:
         return self.nodes[broker_id].folder / "server.log"
 
     def _java(self, main_class: str, *arguments: str, heap: str = "128m") -> list[str]:
-        options = [f"-Dlog4j2.configurationFile={self.log4j}"]
+        quick = archive_options() if self.jvm_options is None else self.jvm_options
+        options = [f"-Dlog4j2.configurationFile={self.log4j}", *quick]
         return java_command(main_class, *arguments, class_path=kafka_jars.class_path(), heap=heap, options=options)
 
 

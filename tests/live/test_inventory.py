@@ -181,6 +181,9 @@ def test_topics_have_what_is_set_for_them(observed: Observed) -> None:
         "segment_bytes": 1_048_576,
         "cleanup_policy": "compact,delete",
         "unclean_leader_election_enable": True,
+        "compression_type": "producer",
+        "remote_storage_enable": False,
+        "local_retention_ms": -2,
     }
     assert topics["orders"]["retention_bytes"] == -1
     assert topics["orders"]["unclean_leader_election_enable"] is False

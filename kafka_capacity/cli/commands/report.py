@@ -12,6 +12,7 @@ from kafka_capacity.cli.options import (
     BrokersFile,
     CpuSamples,
     NeededFolder,
+    OwnersFile,
     Quiet,
     ShapesFile,
     file_option,
@@ -51,14 +52,7 @@ def report(
             text="The report before: says what changed since.",
         ),
     ] = None,
-    owners: Annotated[
-        Path | None,
-        file_option(
-            "--owners",
-            metavar="OWNERS.json",
-            text='Who owns which topics and groups, as {"payments-*": "team"}: says so of each group.',
-        ),
-    ] = None,
+    owners: OwnersFile = None,
     brokers: BrokersFile = None,
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,
@@ -75,9 +69,10 @@ def report(
         from kafka_capacity.cli.planning import ask_plan
         from kafka_capacity.cli.report_files import serious_texts, simulate_report, write_report
         from kafka_capacity.cli.sizing import read_size_files
+        from kafka_capacity.inventory.owners import read_owners
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.plan.decision import decide
-        from kafka_capacity.plan.owners import parse_owners
+        from kafka_capacity.plan.owners import topic_rows
         from kafka_capacity.plan.report import render_all
         from kafka_capacity.report.render import read_report, rerender
 
@@ -87,17 +82,17 @@ def report(
             decision = None
             rendered = rerender(earlier.read_bytes())
         else:
-            owned = "" if owners is None else owners.read_text(encoding="utf-8")
-            known_owners = parse_owners(owned, source=f"--owners: {owners}")
+            known_owners = read_owners(owners)
             files = read_size_files(shapes_file, cpu_samples, given)
             begin("reading the snapshot")
-            asked = ask_plan(str(snapshot), given, brokers, **files.given)
+            asked = ask_plan(str(snapshot), given, brokers, owners=known_owners, **files.given)
             run = run_step_by_step(begin, begun=1)
             results = simulate_report(asked, files, run, snapshot=str(snapshot), out=out)
             begin("drawing")
             decision = decide(results).as_dict()
             before = None if last is None else read_report(last.read_bytes())
-            rendered = render_all(results, decision, last=before, owners=known_owners)
+            topics = topic_rows(asked.basis.raw.table("replicas")) if known_owners else []
+            rendered = render_all(results, decision, last=before, owners=known_owners, topics=topics)
         write_report(store, rendered, decision)
     print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), hint="", is_quiet=is_quiet)
     for text in serious_texts(rendered.verdict):

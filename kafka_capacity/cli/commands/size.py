@@ -15,7 +15,7 @@ from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
 
-_OF_OTHER_SECTIONS = (
+OF_OTHER_SECTIONS = (
     "disk_limit_ratio",
     "throttle_bytes_per_second",
     "broker_heap_bytes",
@@ -24,6 +24,9 @@ _OF_OTHER_SECTIONS = (
     "seed",
 )
 """What sizing hangs on beside its own sections of the form."""
+
+SIZED_BY = (*fields_of(DemandParameters, SizingParameters), *OF_OTHER_SECTIONS)
+"""All parameters that sizing hangs on."""
 
 _HELP = """Work out how many brokers of which kind the cluster needs up to a horizon, and what they cost.
 
@@ -42,8 +45,7 @@ Sizes and amounts are bytes, rates bytes per second, ratios 0 to 1, prices US do
 @asks(
     "size",
     "size.json",
-    *fields_of(DemandParameters, SizingParameters),
-    *_OF_OTHER_SECTIONS,
+    *SIZED_BY,
     version=1,
     text=_HELP,
     also={"planned_events": "--events", "sizing_broker_counts": "--broker-counts"},
@@ -61,14 +63,14 @@ def size(
     from kafka_capacity.cli.sizing import next_step, print_size, size_cluster, size_document
     from kafka_capacity.questions.capacity.share import sizing_tables
     from kafka_capacity.questions.capacity.sizing_view import view_sizing
-    from kafka_capacity.questions.capacity.sizing_words import headline
+    from kafka_capacity.questions.capacity.sizing_words import growth_sentence, headline
 
     found, sized = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
     document = size_document(found, sized)
     view = view_sizing(sizing_tables(found, sized), document, document["request"])
     return Found(
         of=found.inputs.snapshot,
-        answer=lambda: headline(view),
+        answer=lambda: f"{headline(view)} {growth_sentence(view, document['request'])}".strip(),
         hint=next_step(view, snapshot),
         document=lambda: document,
         show=lambda: print_size(found, view, is_everything=is_everything),

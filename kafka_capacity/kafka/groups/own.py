@@ -12,6 +12,8 @@ answers are checked: every partition of a subscribed topic to exactly one member
 
 from __future__ import annotations
 
+import functools
+import sys
 from importlib import metadata
 from typing import Any
 
@@ -48,9 +50,14 @@ class OwnAssignor:
         return answer
 
 
-def own_names() -> set[str]:
+def own_names() -> frozenset[str]:
     """Name the assignors that installed packages bring."""
-    return {found.name for found in metadata.entry_points(group=ENTRY_POINTS)}
+    return _names_below(tuple(sys.path))
+
+
+@functools.cache
+def _names_below(_: tuple[str, ...], /) -> frozenset[str]:
+    return frozenset(found.name for found in metadata.entry_points(group=ENTRY_POINTS))
 
 
 def load_own(name: str) -> OwnAssignor:

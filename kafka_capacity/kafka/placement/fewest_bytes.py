@@ -12,8 +12,9 @@ Goals (ordered)
     6. By bytes, replica counts and traffic follow the bytes, since every topic gives alike. It costs none.
     7. The leaders are even by bytes produced (by count where no rates are known), within a tenth of what each can
        lead at most; this costs no bytes, since only the order of replica lists changes.
-    8. Followers are in an order that levels what is taken over when a broker or a rack dies, where a loss would bring
-       another near what its network can send; this costs no bytes likewise.
+    8. Followers are in an order that levels what is taken over when a broker or a rack dies; this costs no bytes
+       likewise. Where there are as many brokers as before, lists are only reordered so where a loss would bring one
+       near what its network can send.
 
 Constraints (mandatory)
     1 and 2.
@@ -79,13 +80,15 @@ def place_with_fewest_bytes(problem: PlacementProblem) -> NDArray[np.int32]:
     relieve_log_dirs(layout)
     LeaderLevelling(layout).run()
     if problem.broker_limits is not None:
+        is_scaled = len(np.unique(problem.before[problem.before >= 0])) != len(problem.target)
         layout.held = level_takeovers(
             layout.held,
             problem.written_bytes_per_second(),
             problem.consumed_bytes_per_second(),
             rack=layout.rack,
             usable=layout.usable,
-            enough=TAKEOVER_LIMIT_RATIO * problem.broker_limits.network_out_bytes_per_second,
+            # Sizing counts on the best order: what is made for another count is what was judged.
+            enough=None if is_scaled else TAKEOVER_LIMIT_RATIO * problem.broker_limits.network_out_bytes_per_second,
         )
     return layout.broker_ids()
 

@@ -25,7 +25,7 @@ class Budgets:
     budget: NDArray[np.float64]  # float64[R], infinite where nothing limits
     is_ration: NDArray[np.bool_]  # bool[R], new in every wave
     throttles: BrokerThrottles  # of the brokers
-    # float64[B], what each network takes beside the expected traffic, NaN where it is not known
+    # float64[B], what each network takes beside the traffic for which waves are cut, NaN where it is not known
     spare_in: NDArray[np.float64]
     spare_out: NDArray[np.float64]  # float64[B]
 
@@ -37,10 +37,11 @@ class Budgets:
 def budgets_of(problem: MoveProblem, throttles: BrokerThrottles, before: Carried) -> Budgets:
     """Work out what the waves of a problem may use; ``before`` is what brokers carry at the start."""
     brokers, settings = problem.brokers, problem.settings
-    spare_in = brokers.network_in_bytes_per_second - before.written_bytes_per_second[EXPECTED]
-    spare_out = brokers.network_out_bytes_per_second - before.sent_bytes_per_second[EXPECTED]
+    traffic = problem.cutting_ratio
+    spare_in = brokers.network_in_bytes_per_second - traffic * before.written_bytes_per_second[EXPECTED]
+    spare_out = brokers.network_out_bytes_per_second - traffic * before.sent_bytes_per_second[EXPECTED]
     t_in, t_out = throttles.in_bytes_per_second, throttles.out_bytes_per_second
-    longest, ratio = settings.max_wave_seconds, settings.max_traffic_ratio
+    longest, ratio = problem.max_wave_seconds, settings.max_traffic_ratio
     count = (
         np.inf if settings.max_concurrent_moves_per_broker is None else float(settings.max_concurrent_moves_per_broker)
     )
@@ -71,11 +72,11 @@ def budgets_of(problem: MoveProblem, throttles: BrokerThrottles, before: Carried
 def uses_of(problem: MoveProblem, hops: Hops, flows: Flows, budget: NDArray[np.float64]) -> tuple[Uses, Uses]:
     """Return what hops use of budgets that are limited, and what they give back when their wave is over."""
     brokers, dirs = len(problem.brokers), len(problem.log_dirs.path)
-    span = problem.settings.max_wave_seconds or 0.0
-    rate = problem.bytes_in_bytes_per_second[EXPECTED, hops.row]
+    span = problem.max_wave_seconds or 0.0
+    rate = problem.cutting_ratio * problem.bytes_in_bytes_per_second[EXPECTED, hops.row]
     size = problem.size_bytes[hops.row].astype(np.float64)
     copied, followers = size * flows.joining, hops.followers + flows.joining
-    arriving = flows.rate[EXPECTED]
+    arriving = problem.cutting_ratio * flows.rate[EXPECTED]
     one, all_hops = np.ones(len(flows.size)), np.arange(len(hops))
     first = brokers + dirs
     parts = [
@@ -98,8 +99,8 @@ def uses_of(problem: MoveProblem, hops: Hops, flows: Flows, budget: NDArray[np.f
 
 def is_endless(problem: MoveProblem, hops: Hops, flows: Flows, budgets: Budgets) -> NDArray[np.bool_]:
     """Return which hops never end even alone, at the expected rates: bool[M]."""
-    rate = problem.bytes_in_bytes_per_second[EXPECTED, hops.row]
-    arriving = flows.rate[EXPECTED]
+    rate = problem.cutting_ratio * problem.bytes_in_bytes_per_second[EXPECTED, hops.row]
+    arriving = problem.cutting_ratio * flows.rate[EXPECTED]
     throttles = budgets.throttles
     received = np.fmin(throttles.in_bytes_per_second, budgets.spare_in)[flows.destination] - arriving
     led = np.maximum(flows.leader, 0)

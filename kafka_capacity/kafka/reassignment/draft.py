@@ -19,7 +19,7 @@ from kafka_capacity.kafka.reassignment.orders import Pressure, in_order, pressur
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem, Order
 from kafka_capacity.kafka.reassignment.refusal import MoveRefusal, no_room, unmovable
 from kafka_capacity.kafka.reassignment.schedule import WaveKind
-from kafka_capacity.kafka.reassignment.timing import Pace, pace_of
+from kafka_capacity.kafka.reassignment.timing import Pace, pace_of, paced_by
 from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried, broker_throttles, carried
 
 
@@ -200,7 +200,8 @@ def _timed(
     detours: tuple[int, ...],
 ) -> Draft:
     pace = pace_of(ground.problem, hops, flows, len(kinds), ground.throttles, ground.before)
-    starts = _starts(ground.problem, hops, pace)
+    pauses, clock = _pauses(ground.problem, hops, pace), ground.problem.clock
+    starts, pace = (_one_by_one(pauses, pace), pace) if clock is None else paced_by(clock, pace, pauses)
     relieving = relieving_wave(ground.problem, hops, flows, len(kinds), ground.worst)
     relieved = np.inf if relieving is None else float(starts[EXPECTED, relieving] + pace.seconds[EXPECTED, relieving])
     return Draft(
@@ -249,11 +250,14 @@ def _refuse(problem: MoveProblem, stuck: Hops, left: NDArray[np.float64]) -> lis
     return found
 
 
-def _starts(problem: MoveProblem, hops: Hops, pace: Pace) -> NDArray[np.float64]:
-    """Put waves one after another, with a pause where disk space must be freed."""
-    count = pace.seconds.shape[1]
-    removes = np.zeros(count, dtype=np.bool_)
+def _pauses(problem: MoveProblem, hops: Hops, pace: Pace) -> NDArray[np.float64]:
+    """Return float64[N], how long to wait after each wave: until the disk space is free that it gives up."""
+    removes = np.zeros(pace.seconds.shape[1], dtype=np.bool_)
     removes[hops.wave[pace.flows.gone_hop]] = True
-    pauses = np.where(removes, problem.settings.pause_seconds, 0.0)
+    return np.where(removes, problem.settings.pause_seconds, 0.0)
+
+
+def _one_by_one(pauses: NDArray[np.float64], pace: Pace) -> NDArray[np.float64]:
+    """Return float64[3, N], when waves begin that run one after another."""
     ends = np.cumsum(pace.seconds + pauses, axis=1)
-    return np.concatenate([np.zeros((len(ends), min(count, 1))), ends[:, :-1]], axis=1)
+    return np.concatenate([np.zeros((len(ends), min(len(pauses), 1))), ends[:, :-1]], axis=1)

@@ -48,7 +48,20 @@ def closing_rates(
         spare: what the network can take beside its traffic, NaN where that is not known.
         joining_load: the part of ``load`` that is not in that traffic yet.
     """
-    return np.fmin(throttle - load, spare - joining_load)
+    return np.fmin(*closing_limits(throttle, load, spare, joining_load))
+
+
+def closing_limits(
+    throttle: NDArray[np.float64],
+    load: NDArray[np.float64],
+    spare: NDArray[np.float64],
+    joining_load: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the rates that throttles and networks allow, the smaller of which counts; each is linear in traffic.
+
+    Arguments are those of :func:`closing_rates`; of a network that is not known it is NaN.
+    """
+    return throttle - load, spare - joining_load
 
 
 def gate_seconds(amount_bytes: NDArray[np.float64], closing: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -12,6 +14,7 @@ from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, PartitionLoad, Snapshot
+from kafka_capacity.kafka.reassignment.clock import WEEK_HOURS, Clock, Window
 
 BAND = ("low", "expected", "high")  # the rows of everything that depends on traffic
 LOW, EXPECTED, HIGH = range(len(BAND))
@@ -63,6 +66,7 @@ class WaveSettings:
     tries_leadership_first: bool = True  # whether to compare with moving leadership off drained brokers first
     # whether a partition may go by way of a third broker where two full disks wait for each other
     allows_detours: bool = True
+    window: Window | None = None  # the part of each day in which waves may run, `None` for all of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,6 +96,18 @@ class MoveProblem:
     # int32[P, V] like `after`, where joining replicas shall go, -1 where the broker may choose; `None` to choose here
     log_dir_after: NDArray[np.int32] | None = None
     release: KafkaRelease = KAFKA_4_3  # that the brokers run
+    clock: Clock | None = None  # when waves may run; `None` for at any time, one after another
+
+    @property
+    def max_wave_seconds(self) -> float | None:
+        """How long a wave may take: as long as is asked for, and never longer than the window; ``None`` for any."""
+        limits = [self.settings.max_wave_seconds, None if self.clock is None else self.clock.window.seconds]
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    @property
+    def cutting_ratio(self) -> float:
+        """The traffic for which waves are cut, over the mean: that of the busiest hour in which they may run."""
+        return 1.0 if self.clock is None else self.clock.busiest_ratio
 
     def drained(self) -> NDArray[np.bool_]:
         """Return which brokers give up all that they hold: bool[B]."""
@@ -117,6 +133,7 @@ def move_problem(
     log_dir_after: NDArray[np.int32] | None = None,
     tolerated_bytes: NDArray[np.float64] | None = None,
     tolerated_log_dir_bytes: NDArray[np.float64] | None = None,
+    week_ratio: Sequence[float] | None = None,
 ) -> MoveProblem:
     """Put a target for a snapshot as a problem: low is a cluster nobody writes to, high every partition's peak.
 
@@ -133,6 +150,8 @@ def move_problem(
         log_dir_after: int32[P, V], where replicas shall be in them, -1 where the broker may choose; ``None`` for any.
         tolerated_bytes: float64[B], what each broker may hold in any case, such as what it holds today.
         tolerated_log_dir_bytes: float64[D], the same of the directories.
+        week_ratio: the cluster's traffic of each hour of a week, from Monday 0:00 UTC, over its mean; ``None`` where
+            that is not known. Waves that may run in a window only are timed by it.
     """
     dirs = snapshot.log_dirs if log_dirs is None else log_dirs
     rates_in = [np.zeros(len(snapshot.partitions)), load.bytes_in_mean_bytes_per_second]
@@ -158,7 +177,15 @@ def move_problem(
         settings=settings or WaveSettings(),
         log_dir_after=log_dir_after,
         release=snapshot.release,
+        clock=_clock(settings, snapshot.ds, week_ratio),
     )
+
+
+def _clock(settings: WaveSettings | None, ds: str, week_ratio: Sequence[float] | None) -> Clock | None:
+    if settings is None or settings.window is None:
+        return None
+    ratio = np.ones(WEEK_HOURS) if week_ratio is None else np.array(week_ratio, dtype=np.float64)
+    return Clock(window=settings.window, day=datetime.date.fromisoformat(ds), rate_ratio=ratio)
 
 
 def _at_least(limit: NDArray[np.float64], tolerated: NDArray[np.float64] | None) -> NDArray[np.float64]:

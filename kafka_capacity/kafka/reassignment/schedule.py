@@ -107,6 +107,16 @@ class LengthOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Overrun:
+    """A wave that does not fit into any window, even if it begins when one opens."""
+
+    wave: int  # its number
+    seconds: float  # how long it takes from then, at the traffic of these hours
+    # with which it fits; `None` where no throttle helps, since networks or fetchers decide
+    throttle_bytes_per_second: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeadershipOutcome:
     """What moving leaders off drained brokers first would lead to."""
 
@@ -139,3 +149,4 @@ class Schedule:
     brokers: BrokerTimeline  # what each carries
     log_dirs: LogDirTimeline  # the same for log directories
     lengths: tuple[LengthOutcome, ...] = ()  # those of waves that were tried; none where there was no choice
+    overruns: tuple[Overrun, ...] = ()  # waves that do not fit into the window that was asked for

@@ -8,16 +8,19 @@ what the waves before it leave.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.reassignment.cells import Cells, Flows, disk_levels
-from kafka_capacity.kafka.reassignment.flow import closing_rates, copy_seconds, gate_seconds
+from kafka_capacity.kafka.reassignment.clock import Clock, gates_seconds
+from kafka_capacity.kafka.reassignment.flow import closing_limits, copy_seconds, gate_seconds
 from kafka_capacity.kafka.reassignment.hops import Hops
-from kafka_capacity.kafka.reassignment.problem import BAND, EXPECTED, MoveProblem
-from kafka_capacity.kafka.reassignment.schedule import BrokerTimeline, LogDirTimeline
+from kafka_capacity.kafka.reassignment.problem import BAND, EXPECTED, LOW, MoveProblem
+from kafka_capacity.kafka.reassignment.schedule import BrokerTimeline, LogDirTimeline, Overrun
 from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried, sent_by_leader
 
 
@@ -30,8 +33,24 @@ class Gates:
     direction: NDArray[np.intp]  # intp[G], 0 in, 1 out, 2 fetch
     amount_bytes: NDArray[np.float64]  # float64[G]
     load: NDArray[np.float64]  # float64[3, G], what is produced to the moving partitions and passes too
-    closing: NDArray[np.float64]  # float64[3, G]
+    by_throttle: NDArray[np.float64]  # float64[3, G], the rate at which throttle or fetcher let it close its gap
+    by_network: NDArray[np.float64]  # float64[3, G], the same of the network; NaN where that is not known
     of_copy: NDArray[np.intp]  # intp[copies, K], the gates that each copy passes
+
+    @property
+    def closing(self) -> NDArray[np.float64]:
+        """The rate at which each closes its gap: float64[3, G]."""
+        return np.fmin(self.by_throttle, self.by_network)
+
+    def closing_at(self, ratio: NDArray[np.float64], gates: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return float64[N, R], the rate of some gates at traffic of R ratios of the mean."""
+        return np.fmin(*(at_traffic(rates[:, gates], ratio) for rates in (self.by_throttle, self.by_network)))
+
+
+def at_traffic(rates: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return float64[G, R], rates of G gates at R ratios of the mean traffic, from float64[3, G] of those of a band."""
+    none, mean = rates[LOW, :, None], rates[EXPECTED, :, None]
+    return np.asarray(none + ratio * (mean - none))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,16 +87,73 @@ class Timing:
     log_dirs: LogDirTimeline  # the same for log directories
 
 
+_ROUNDING_SECONDS = 1e-3
+
+
 def pace_of(
     problem: MoveProblem, hops: Hops, flows: Flows, wave_count: int, throttles: BrokerThrottles, before: Carried
 ) -> Pace:
     """Time hops that are in waves 0 to ``wave_count`` - 1, all of them in one."""
     cells = Cells.of(wave_count, len(problem.brokers), flows.broker_cells(hops))
     gates = _gates(problem, hops, flows, cells, throttles, _spare(problem, hops, flows, cells, before))
-    seconds = np.zeros((len(BAND), wave_count))
+    seconds, closing = np.zeros((len(BAND), wave_count)), gates.closing
     for band in range(len(BAND)):
-        np.maximum.at(seconds[band], gates.wave, gate_seconds(gates.amount_bytes, gates.closing[band]))
+        np.maximum.at(seconds[band], gates.wave, gate_seconds(gates.amount_bytes, closing[band]))
     return Pace(seconds=seconds, cells=cells, gates=gates, flows=flows)
+
+
+def paced_by(clock: Clock, pace: Pace, pauses: NDArray[np.float64]) -> tuple[NDArray[np.float64], Pace]:
+    """Place waves by a clock: return float64[3, N], when each begins, and the pace that they then have.
+
+    The expected time is that at the traffic of the hours in which a wave runs; low and high are at none and at the peak
+    whatever the hour. ``pauses`` is float64[N], how long to wait after each wave.
+    """
+    gates, count = pace.gates, len(pauses)
+    used = np.flatnonzero(gates.amount_bytes > 0)
+    used = used[np.argsort(gates.wave[used], kind="stable")]
+    # Of all gates only those that may be the slowest at some traffic between the least and the most.
+    extremes = gates.closing_at(np.array([clock.rate_ratio.min(), clock.rate_ratio.max()]), used)
+    soonest, latest = (gate_seconds(gates.amount_bytes[used], each) for each in extremes.T)
+    least = np.zeros(count)
+    np.maximum.at(least, gates.wave[used], soonest)
+    used = used[latest >= least[gates.wave[used]]]
+    bounds = np.searchsorted(gates.wave[used], np.arange(count + 1))
+
+    def expected(wave: int, at: float) -> float:
+        slowest = used[bounds[wave] : bounds[wave + 1]]
+        return gates_seconds(gates.amount_bytes[slowest], gates.closing_at(clock.rate_ratio, slowest), at)
+
+    def at_any_hour(band: int, wave: int, at: float) -> float:
+        del at
+        return float(pace.seconds[band, wave])
+
+    starts, seconds = np.zeros_like(pace.seconds), np.zeros_like(pace.seconds)
+    for band in range(len(BAND)):
+        took = expected if band == EXPECTED else partial(at_any_hour, band)
+        starts[band], seconds[band] = clock.place(pauses, took)
+    return starts, dataclasses.replace(pace, seconds=seconds)
+
+
+def overruns_of(clock: Clock, pace: Pace) -> tuple[Overrun, ...]:
+    """List the waves that take longer than a window, each with the throttle that would do."""
+    gates, traffic = pace.gates, np.array([clock.busiest_ratio])
+    seconds = pace.seconds[EXPECTED]
+    found = []
+    for wave in np.flatnonzero(np.isfinite(seconds) & (seconds > clock.window.seconds + _ROUNDING_SECONDS)).tolist():
+        used = np.flatnonzero((gates.wave == wave) & (gates.amount_bytes > 0))
+        needed = gates.amount_bytes[used] / clock.window.seconds
+        is_throttled = gates.direction[used] < 2
+        limits = [at_traffic(rates[:, used], traffic)[:, 0] for rates in (gates.by_throttle, gates.by_network)]
+        is_too_slow = np.where(is_throttled, limits[1], limits[0]) < needed  # whatever the throttle
+        throttle = (needed + traffic * gates.load[EXPECTED, used])[is_throttled].max()
+        found.append(
+            Overrun(
+                wave=wave + 1,
+                seconds=float(seconds[wave]),
+                throttle_bytes_per_second=None if is_too_slow.any() else float(throttle),
+            )
+        )
+    return tuple(found)
 
 
 def timing_of(problem: MoveProblem, hops: Hops, pace: Pace, before: Carried) -> Timing:
@@ -132,21 +208,24 @@ def _gates(
     copy_wave = hops.wave[flows.copy_hop]
     throttle = np.concatenate([throttles.in_bytes_per_second[cells.thing], throttles.out_bytes_per_second[cells.thing]])
     in_bytes = cells.sum(copy_wave, flows.destination, flows.size)
-    loads, closings = [], []
+    loads, by_throttle, by_network = [], [], []
     for band in range(len(BAND)):
         in_load = cells.sum(copy_wave, flows.destination, flows.rate[band])
         out_load = cells.sum(hops.wave, flows.leader, rate[band] * fetchers)
         joining_load = cells.sum(hops.wave, flows.leader, rate[band] * flows.joining)
         loads.append(np.concatenate([in_load, out_load]))
         free = np.concatenate([spare[0][band], spare[1][band]])
-        closings.append(closing_rates(throttle, loads[-1], free, np.concatenate([in_load, joining_load])))
+        rates = closing_limits(throttle, loads[-1], free, np.concatenate([in_load, joining_load]))
+        by_throttle.append(rates[0])
+        by_network.append(rates[1])
     gates = Gates(
         wave=np.tile(cells.wave, 2),
         broker=np.tile(cells.thing, 2),
         direction=np.repeat([0, 1], count),
         amount_bytes=np.concatenate([in_bytes, cells.sum(copy_wave, flows.source, flows.size)]),
         load=np.array(loads),
-        closing=np.array(closings),
+        by_throttle=np.array(by_throttle),
+        by_network=np.array(by_network),
         of_copy=np.stack([dest, source + count], axis=1),
     )
     return _with_fetchers(problem, hops, flows, gates)
@@ -172,9 +251,10 @@ def _with_fetchers(problem: MoveProblem, hops: Hops, flows: Flows, gates: Gates)
         direction=np.concatenate([gates.direction, np.full(len(keys) + len(copies), 2)]),
         amount_bytes=np.concatenate([gates.amount_bytes, amount, flows.size]),
         load=np.concatenate([gates.load, load, flows.rate], axis=1),
-        closing=np.concatenate(
-            [gates.closing, limit * problem.settings.fetchers - pair_load, limit - flows.rate], axis=1
+        by_throttle=np.concatenate(
+            [gates.by_throttle, limit * problem.settings.fetchers - pair_load, limit - flows.rate], axis=1
         ),
+        by_network=np.pad(gates.by_network, ((0, 0), (0, len(keys) + len(copies))), constant_values=np.nan),
         of_copy=np.concatenate(
             [gates.of_copy, first + which[:, None], first + len(keys) + copies[:, None]], axis=1
         ).astype(np.intp),

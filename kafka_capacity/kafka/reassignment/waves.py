@@ -64,7 +64,7 @@ from kafka_capacity.kafka.reassignment.schedule import (
     Schedule,
     Wave,
 )
-from kafka_capacity.kafka.reassignment.timing import Timing, timing_of
+from kafka_capacity.kafka.reassignment.timing import Timing, overruns_of, timing_of
 
 ABOUT_EQUAL_RATIO = 0.05
 """Shorter waves are more work: of lengths that cost so little more than the best the longest is taken."""
@@ -76,8 +76,18 @@ def plan_waves(problem: MoveProblem) -> Schedule:
     Returns:
         The schedule. Partitions that cannot move are in none of its waves, and in its refusals.
     """
-    lengths = problem.settings.tried_wave_seconds if problem.settings.max_wave_seconds is None else ()
+    lengths = _tried_lengths(problem) if problem.settings.max_wave_seconds is None else ()
     return _best_of_lengths(problem, lengths) if lengths else _schedule(_drafted(problem))
+
+
+def _tried_lengths(problem: MoveProblem) -> tuple[float, ...]:
+    """Return how long waves may be, to choose from: with a window, so long that as many as it takes fill it."""
+    lengths, clock = problem.settings.tried_wave_seconds, problem.clock
+    if clock is None:
+        return lengths
+    window, pause = clock.window.seconds, problem.settings.pause_seconds
+    counts = [int(-(-window // length)) for length in lengths]
+    return tuple(dict.fromkeys(window if n == 1 else window / n - pause for n in counts if window > n * pause))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -222,6 +232,7 @@ def _schedule(found: _Drafted) -> Schedule:
         detours=best.detours,
         brokers=timing.brokers,
         log_dirs=timing.log_dirs,
+        overruns=() if problem.clock is None else overruns_of(problem.clock, best.pace),
     )
 
 

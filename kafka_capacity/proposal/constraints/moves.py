@@ -13,6 +13,7 @@ THROTTLE = "throttle"
 ALL_AT_ONCE = frozenset({DISK_ON_THE_WAY.name, THROTTLE})
 """What a move breaks when all of it starts at once; waves and another throttle may do."""
 LOG_DIR = "log_dir"
+WINDOW = "window"  # of the day in which waves may copy: a wave that is longer breaks it
 
 
 def throttle(proposal: Proposal) -> list[Excuse]:

@@ -20,7 +20,7 @@ from kafka_capacity.proposal.constraints.brokers import (
     REPLICA_COUNT,
 )
 from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Constraint, Proposal
-from kafka_capacity.proposal.constraints.moves import LOG_DIR, log_dirs, throttle
+from kafka_capacity.proposal.constraints.moves import LOG_DIR, WINDOW, log_dirs, throttle
 from kafka_capacity.proposal.constraints.partitions import IN_SYNC, LEADERS, PINS, RACKS
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
@@ -44,7 +44,11 @@ CONSTRAINTS: tuple[Constraint, ...] = (
 BROKER_CONSTRAINTS = tuple(one for one in CONSTRAINTS if isinstance(one, BrokerConstraint))
 BROKER_MAXIMA = {one.parameter: one for one in BROKER_CONSTRAINTS if one.parameter is not None}
 """By the parameter of a request: the counts that it may limit for every broker."""
-_LABELS = {LOG_DIR: "the limit of a log dir", **{one.name: one.label for one in BROKER_CONSTRAINTS}}
+_LABELS = {
+    LOG_DIR: "the limit of a log dir",
+    WINDOW: "the window for waves",
+    **{one.name: one.label for one in BROKER_CONSTRAINTS},
+}
 _BROKERS_NAMED = 12
 
 

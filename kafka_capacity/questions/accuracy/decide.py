@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.health.problem import Figure, Problem, Severity
 from kafka_capacity.questions.accuracy.scores import CPU, MOVES, NAMES
 from kafka_capacity.text import format_bytes, format_duration, format_percent, format_rate
+from kafka_capacity.text.wording import listed
 
 PREDICTION_DRIFT = "prediction-drift"
 
@@ -41,6 +42,14 @@ def score_sentences(scores: Mapping[str, Any]) -> list[tuple[bool, str]]:
     return drifts + sums + [(bool(one["has_drifted"]), str(one["sentence"])) for one in scores["coefficients"]]
 
 
+def _classes(classes: Iterable[Mapping[str, Any]], amount: Callable[[float], str]) -> str:
+    def one(row: Mapping[str, Any]) -> str:
+        name, expected, observed = row["name"], row["expected"], row["observed"]
+        return f"{name} ({amount(observed)} in place of {amount(expected)})"
+
+    return f"Most of it is in {listed([one(row) for row in classes])}"
+
+
 def _problem(drift: Mapping[str, Any]) -> Problem:
     figure, ratio = drift["figure"], drift["ratio"]
     side = f"{format_percent(abs(ratio - 1))} {'above' if ratio > 1 else 'below'}"
@@ -49,6 +58,8 @@ def _problem(drift: Mapping[str, Any]) -> Problem:
         f"{_SUBJECTS[figure]} {side} what was predicted since {drift['since']}: {came} on {drift['last']}, where the "
         f"plan of {drift['made_on']} expected {expected}"
     )
+    if drift.get("classes"):
+        message += f". {_classes(drift['classes'], _AMOUNTS[figure])}"
     if drift.get("effect"):
         message += f". {drift['effect']}"
     return Problem(

@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kafka_capacity.demand.calendar_days import days_between, days_later
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.hardware.plain import filled
@@ -192,6 +195,11 @@ def day_of(dates: Sequence[str], values: Sequence[float], level: float) -> str |
             share = (level - before) / (value - before)
             return days_later(dates[place - 1], math.ceil(days_between(dates[place - 1], dates[place]) * share))
     return None
+
+
+def peak_of_all(hours: NDArray[np.float32]) -> float:
+    """Return the 99th percentile of the hourly totals of some partitions; ``hours`` is float32[P, H]."""
+    return float(np.percentile(hours.sum(axis=0, dtype=np.float64), 99)) if hours.size else 0.0
 
 
 def score(prediction: Prediction, day: str, observed: float) -> Score | None:

@@ -1,9 +1,6 @@
 """What an option costs a month, what the change to it costs, and after how long it has paid for itself.
 
-Traffic between racks, at mean rates, with R racks that have brokers:
-    produced: (R - 1) / R of it, producers being spread evenly over the racks;
-    replicated: to each follower that is not in the rack of its leader, from the real replica lists;
-    consumed: (R - 1) / R of it; with follower fetching what is read from racks without a replica.
+Traffic between racks is that of :mod:`kafka_capacity.hardware.rack_traffic`, at mean rates.
 
 Disks cost what is billed: the space that is provisioned, while it is. A volume can be made larger at any time, never
 smaller. So one that is kept costs what was once provisioned, and more where more is needed; one that is bought is as
@@ -12,8 +9,8 @@ less is needed, such as after a cut of retention: once at most, on the date on w
 provisioned apart, and follows what each date needs. Managed disks cost what is stored at each date, disks that come
 with a machine nothing or the space there is.
 
-A month has 730 hours. Each part is reckoned at each date of the outlook, and a month costs their average over the time
-up to the horizon. Traffic is that of the middle estimate.
+Each part is reckoned at each date of the outlook, and a month costs their average over the time up to the horizon.
+Traffic is that of the middle estimate.
 """
 
 from __future__ import annotations
@@ -28,6 +25,7 @@ from kafka_capacity.demand.disk import time_shares
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Limits, Resource
+from kafka_capacity.hardware.rack_traffic import HOURS_A_MONTH, leaving_ratios, usd_per_month
 from kafka_capacity.hardware.shapes import GIB, MIB, DiskKind, Shape, Volume
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.added import added_bytes, added_totals
@@ -35,9 +33,7 @@ from kafka_capacity.questions.capacity.loads import PlacedLoads
 from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.results import CapacityUse, MonthlyCost
 
-HOURS_A_MONTH = 730.0
 DAYS_A_MONTH = HOURS_A_MONTH / 24
-_MONTH_SECONDS = HOURS_A_MONTH * 3600
 _DISK, _DISK_IO = RESOURCES.index(Resource.DISK), RESOURCES.index(Resource.DISK_IO)
 
 
@@ -74,19 +70,13 @@ def traffic_between_racks(
     if racks < 2:
         none = np.zeros_like(ingest)
         return TrafficBetweenRacks(produced=none, replicated=none, consumed=none, ingest=ingest)
-    rack_of = placed.brokers.rack_indexes()
-    rack = np.where(placed.replicas >= 0, rack_of[placed.replicas.clip(min=0)], -1)
-    leaves = ((rack != rack[:, :1]) & (rack >= 0)).sum(axis=1) if rack.shape[1] else np.zeros(len(rack))
-    away = (racks - 1) / racks
-    is_read_elsewhere = np.full(len(rack), away)
+    leaving = leaving_ratios(placed.replicas, placed.brokers, is_read_in_rack=placed.settings.is_read_in_rack)
     if placed.settings.is_read_in_rack:
-        has_one = np.stack([(rack == one).any(axis=1) for one in range(racks)], axis=1)
-        is_read_elsewhere = 1.0 - has_one.mean(axis=1)
         new_out = np.zeros_like(new_out)  # its replicas are spread over the racks
     return TrafficBetweenRacks(
-        produced=away * ingest,
-        replicated=_at_dates(workload, produced * leaves) + new_copies,
-        consumed=_at_dates(workload, consumed * is_read_elsewhere) + away * new_out,
+        produced=leaving.produced * ingest,
+        replicated=_at_dates(workload, produced * leaving.replicated) + new_copies,
+        consumed=_at_dates(workload, consumed * leaving.consumed) + leaving.produced * new_out,
         ingest=ingest,
     )
 
@@ -136,8 +126,8 @@ def monthly_cost(
     at_dates = {
         "brokers": np.full(len(use.dates), len(use.brokers) * shape.usd_per_hour * HOURS_A_MONTH),
         "disks": _disk_costs(shape, use, placed, workload, request, provisioned_bytes, is_replaced=is_replaced),
-        "between_racks": _per_gib(between, shape.usd_per_gib_between_racks),
-        "ingest": _per_gib(traffic.ingest, shape.usd_per_gib_in),
+        "between_racks": usd_per_month(between, shape.usd_per_gib_between_racks),
+        "ingest": usd_per_month(traffic.ingest, shape.usd_per_gib_in),
     }
     shares = time_shares(use.dates)
     return MonthlyCost(
@@ -157,22 +147,38 @@ def _disk_costs(
     is_replaced: bool,
 ) -> NDArray[np.float64]:
     """Return float64[D], US dollars a month."""
+    billed = billed_disk_bytes(shape, use, placed, workload, request, provisioned_bytes, is_replaced=is_replaced)
+    volume = shape.volume
+    price = shape.usd_per_gib_month if volume is None else volume.usd_per_gib_month
+    # Disks that come with the machine cost nothing of their own, however large.
+    usd = np.asarray(billed / GIB * price if price else 0.0 * billed)
+    return usd if volume is None else usd + _throughput(volume, use, request.limits, request.estimate)
+
+
+def billed_disk_bytes(
+    shape: Shape,
+    use: CapacityUse,
+    placed: PlacedLoads,
+    workload: Workload,
+    request: SizingRequest,
+    provisioned_bytes: NDArray[np.float64] | None,
+    *,
+    is_replaced: bool,
+) -> NDArray[np.float64]:
+    """Return float64[D], the bytes of disks that are paid for at each date; arguments as for :func:`monthly_cost`."""
     limits, estimate = request.limits, request.estimate
     if shape.disk_kind is DiskKind.MANAGED:
-        stored = placed.sizes[:, estimate].sum(axis=0) + added_bytes(workload, is_every_replica=False)
-        return np.asarray(stored / GIB * shape.usd_per_gib_month)
+        stored = placed.sizes[:, estimate].sum(axis=0)
+        return np.asarray(stored + added_bytes(workload, is_every_replica=False))
     held = use.load[CONDITIONS.index(Condition.NORMAL), _DISK, estimate] / limits.disk_ratio
     volume = shape.volume
     if volume is None:
-        there_is = np.where(np.isfinite(use.capacity[_DISK]), use.capacity[_DISK], held)
-        return np.asarray(
-            there_is.sum(axis=1) / GIB * shape.usd_per_gib_month if shape.usd_per_gib_month else 0.0 * held[:, 0]
-        )
+        return np.asarray(np.where(np.isfinite(use.capacity[_DISK]), use.capacity[_DISK], held).sum(axis=1))
     # A hair less than a whole GiB more is rounding, and not one more to be bought.
     needed = np.ceil(np.minimum(held, volume.largest_bytes) / GIB - 1e-6)
     provisioned = np.zeros(len(use.brokers)) if provisioned_bytes is None else np.ceil(provisioned_bytes / GIB - 1e-6)
     size = provisioned_sizes(needed, provisioned, time_shares(use.dates), is_replaced=is_replaced)
-    return np.asarray(size.sum(axis=1) * volume.usd_per_gib_month + _throughput(volume, use, limits, estimate))
+    return np.asarray(size.sum(axis=1) * GIB)
 
 
 def provisioned_sizes(
@@ -212,11 +218,6 @@ def _throughput(volume: Volume, use: CapacityUse, limits: Limits, estimate: int)
     # What nobody needs costs nothing, whether or not it can be bought.
     bought = np.where(above > 0, above * volume.usd_per_mib_per_second_month, 0.0)
     return np.asarray(bought + operations * volume.usd_per_iops_month)
-
-
-def _per_gib(bytes_per_second: NDArray[np.float64], usd_per_gib: float) -> NDArray[np.float64]:
-    # What is not there costs nothing, whatever its price.
-    return np.where(bytes_per_second > 0, bytes_per_second * _MONTH_SECONDS / GIB * usd_per_gib, 0.0)
 
 
 def moved_between_racks(

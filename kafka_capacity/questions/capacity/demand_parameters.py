@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator
@@ -12,7 +13,7 @@ from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.settings import USUAL_GROWTH, ClassPattern, DemandSettings
 from kafka_capacity.hardware.plain import filled
-from kafka_capacity.questions.form_section import FormSection
+from kafka_capacity.questions.form_section import FormSection, named_number
 
 _DEFAULT = DemandSettings()
 
@@ -105,15 +106,13 @@ class NewTopicEvent(_Event):
 
 def _class_growth(item: str) -> tuple[str, float]:
     """Return the name of a class and its growth from name=ratio."""
-    name, _, text = item.partition("=")
-    try:
-        ratio = _GROWTH.validate_python(text)
-    except ValueError:
-        ratio = None
-    if not name.strip() or ratio is None:
-        msg = f"{item!r} is no growth; write name=ratio, such as payments=0.5, from -0.9 to 100"
-        raise ValueError(msg)
-    return name.strip(), ratio
+    return named_number(item, _GROWTH, "is no growth; write name=ratio, such as payments=0.5, from -0.9 to 100")
+
+
+def class_patterns(items: Sequence[str]) -> tuple[ClassPattern, ...]:
+    """Return the classes of topics from name=pattern."""
+    pairs = [item.partition("=") for item in items]
+    return tuple(ClassPattern(name=name.strip(), topics=pattern.strip()) for name, _, pattern in pairs)
 
 
 EventParameter = Annotated[LaunchEvent | RetentionEvent | NewTopicEvent, Field(discriminator="kind")]
@@ -197,11 +196,10 @@ class DemandParameters(BaseModel):
 
     def demand_settings(self) -> DemandSettings:
         """Return what the outlook is made with."""
-        pairs = [item.partition("=") for item in self.topic_classes]
         return filled(
             DemandSettings,
             self,
             class_growth=tuple(_class_growth(item) for item in self.class_growth),
-            topic_classes=tuple(ClassPattern(name=name.strip(), topics=pattern.strip()) for name, _, pattern in pairs),
+            topic_classes=class_patterns(self.topic_classes),
             events=tuple(event.planned() for event in self.planned_events),
         )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
+from kafka_capacity.demand.workload import MIDDLE, Workload
 from kafka_capacity.hardware.overhead import topic_overheads
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
@@ -30,6 +32,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
     inputs, outlook = found.inputs, found.expectation.outlook
     request, workload = inputs.request, inputs.workload
     wanted = _wanting_topics(found)
+    by_class = _expected_by_class(found)
     return {
         "advice": to_plain(sized.advice),
         "dates": list(outlook.dates),
@@ -41,6 +44,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
                 "rate_ratio": to_plain(outlook.rate_ratio[number]),
                 "rate_ratio_high": to_plain(outlook.rate_ratio_high[number]),
                 "retention_ratio": to_plain(outlook.retention_ratio[number]),
+                **{figure: to_plain(expected[number]) for figure, expected in by_class.items()},
             }
             for number, basis in enumerate(outlook.classes)
         ],
@@ -121,16 +125,30 @@ def _reconciled_shapes(sized: Sized) -> list[Shape]:
 def _expected_traffic(found: SizingSetup) -> dict[str, list[float | None]]:
     """Return what is produced to the whole cluster at each date at peak, added topics as well, both estimates."""
     workload = found.inputs.workload
-    hours = workload.traffic.bytes_in
-    classes = workload.outlook.class_of
-    count = len(workload.outlook.classes)
-    by_class = np.zeros((count, hours.shape[1]))
-    for number in range(count):
-        by_class[number] = hours[classes == number].sum(axis=0, dtype=np.float64)
+    by_class = _hours_by_class(workload)
     ratios = workload.rate_ratios()
     added = added_totals(workload, lambda topic: topic.bytes_in_peak_bytes_per_second)
     peak = np.percentile(np.einsum("ced,ch->edh", ratios, by_class), 99, axis=2) + added
     return {"middle": to_plain(peak[0]), "high": to_plain(peak[1])}
+
+
+def _hours_by_class(workload: Workload) -> NDArray[np.float64]:
+    """Return float64[C, H], what was produced to each class of topics."""
+    hours, of_class = workload.traffic.bytes_in, workload.outlook.class_of
+    found = np.zeros((len(workload.outlook.classes), hours.shape[1]))
+    for number in range(len(found)):
+        found[number] = hours[of_class == number].sum(axis=0, dtype=np.float64)
+    return found
+
+
+def _expected_by_class(found: SizingSetup) -> dict[str, NDArray[np.float64]]:
+    """Return float64[C, D], the middle estimate of each class of topics: its own peak, and its bytes on disk."""
+    workload, sizes = found.inputs.workload, found.inputs.sizes[:, MIDDLE]
+    stored = np.zeros((len(workload.outlook.classes), len(workload.outlook.dates)))
+    factors = replication_factors(found.inputs.snapshot.replicas).astype(np.float64)
+    np.add.at(stored, workload.outlook.class_of, factors[:, None] * sizes)
+    peak = np.percentile(_hours_by_class(workload), 99, axis=1)
+    return {TRAFFIC: peak[:, None] * workload.rate_ratios()[:, MIDDLE], STORED: stored}
 
 
 def _expected_bytes(found: SizingSetup) -> dict[str, list[float | None]]:

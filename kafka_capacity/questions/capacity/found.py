@@ -6,11 +6,12 @@ import dataclasses
 from dataclasses import dataclass
 
 from kafka_capacity.demand.expectation import DemandExpectation, expect_demand
-from kafka_capacity.hardware.cpu import CpuCalibration
+from kafka_capacity.hardware.cpu import STATED, CpuCalibration, CpuCosts, on_cores
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.sizing_workload import observed_costs, observed_vcpu, sizing_workload
+from kafka_capacity.proposal.log_dirs import fullest_dir_ratio
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
 from kafka_capacity.questions.question import PlanContext
 
@@ -51,12 +52,19 @@ def sizing_request_of(asked: PlanContext) -> tuple[SizingRequest, CpuCalibration
         plan=parameters,
     )
     cpu = observed_costs(raw) if asked.cpu is None else asked.cpu
-    if cpu is not None:
-        request = dataclasses.replace(request, loads=dataclasses.replace(request.loads, cpu=cpu.costs))
-        if cpu.is_used:
-            shapes = tuple(_judged_by_cpu(shape) for shape in request.shapes)
-            request = dataclasses.replace(request, today=_judged_by_cpu(request.today), shapes=shapes)
-    return request, cpu
+    share = fullest_dir_ratio(asked.basis.snapshot)
+    request = dataclasses.replace(request, today=dataclasses.replace(request.today, fullest_volume_ratio=share))
+    speed = request.today.core_speed_ratio
+    if cpu is None or not cpu.is_used:
+        return _with_costs(request, on_cores(STATED, speed)), cpu
+    shapes = tuple(_judged_by_cpu(shape) for shape in request.shapes)
+    request = dataclasses.replace(request, today=_judged_by_cpu(request.today), shapes=shapes)
+    # What was measured is of today's cores: where nobody says how fast these are, all cores count alike.
+    return _with_costs(request, dataclasses.replace(cpu.costs, core_speed_ratio=speed)), cpu
+
+
+def _with_costs(request: SizingRequest, costs: CpuCosts) -> SizingRequest:
+    return dataclasses.replace(request, loads=dataclasses.replace(request.loads, cpu=costs))
 
 
 def _judged_by_cpu(shape: Shape) -> Shape:

@@ -17,7 +17,12 @@ from kafka_capacity.proposal.constraints.kinds import where_of
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Judgement, Tightest, day_before
 
-_STILL = {Resource.DISK: "", Resource.REPLICAS: "", Resource.RECOVERY: " to be re-replicated after its loss"}
+_STILL = {
+    Resource.DISK: "",
+    Resource.REPLICAS: "",
+    Resource.RECOVERY: " to be re-replicated after its loss",
+    Resource.VOLUME_RECOVERY: " to re-replicate the fullest of its disks after the loss of that",
+}
 """The same under every condition, so judged once, and what is said of each instead of a condition."""
 
 _WANTED = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DISK, Resource.DISK_IO)
@@ -161,6 +166,7 @@ _WHAT = {
     Resource.DISK_IO: "would write and read",
     Resource.REPLICAS: "would hold",
     Resource.RECOVERY: "would take",
+    Resource.VOLUME_RECOVERY: "would take",
 }
 
 _WHEN = {

@@ -15,6 +15,7 @@ Conditions, against the normal one:
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Workload
-from kafka_capacity.hardware.cpu import STATED, CpuCosts, cores
+from kafka_capacity.hardware.cpu import STATED, CpuCosts, cores, speed_factor
 from kafka_capacity.hardware.flows import Peaks, Placed, flows_after_losses, normal_flows, peaks
 from kafka_capacity.hardware.limits import CONDITIONS, NEVER_SECONDS, RESOURCES, Condition, Resource
 from kafka_capacity.hardware.shapes import DiskKind, Shape, hardware
@@ -96,6 +97,8 @@ def reads_taken_over(
     """
     brokers, lags = window.shape[2], workload.lags
     found, cause = np.zeros(window.shape), np.full(window.shape, -1, dtype=np.int32)
+    if not len(lags.row):
+        return found, cause
     units = np.append(unit_of, -1)[replicas]
     survives = (replicas >= 0) & (units != units[:, :1])
     is_moved = (lags.seconds > 0) & survives.any(axis=1)[lags.row] & (units[lags.row, 0] >= 0)
@@ -124,7 +127,7 @@ _OF = {resource: place for place, resource in enumerate(RESOURCES)}
 class LoadSettings:
     """What loads hang on beside the placement."""
 
-    cpu: CpuCosts = STATED  # what traffic costs of processors
+    cpu: CpuCosts = STATED  # what traffic costs of processors, those of today's brokers
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack (KIP-392)
     throttle_bytes_per_second: float = 50e6  # of reassignments and of brokers that catch up, per broker and direction
     reread_ratio: float = 1.0  # how often, at once, everything is read once more in `re-reading`
@@ -132,6 +135,7 @@ class LoadSettings:
     system_bytes: float = SYSTEM_BYTES  # what everything else on a broker needs of its memory
     # how long re-replicating a lost broker may take; infinite for as long as it likes
     recovery_seconds: float = math.inf
+    volume_recovery_seconds: float = math.inf  # the same for one disk of a broker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -144,6 +148,7 @@ class PlacedLoads:
     cause: NDArray[np.int32]  # int32[K, Q, 2, D, B] likewise
     written: NDArray[np.float64]  # float64[2, D, B], bytes per second written at peak, for the page caches
     sizes: NDArray[np.float64]  # float64[P, 2, D], bytes of one replica
+    produced: NDArray[np.float64]  # float64[2, D, B], bytes per second produced on average to the replicas of each
     settings: LoadSettings  # what was asked
 
 
@@ -155,6 +160,7 @@ def placed_loads(
     *,
     replication_factor: int | None = None,
     sizes: NDArray[np.float64] | None = None,
+    conditions: Collection[Condition] = CONDITIONS,
 ) -> PlacedLoads:
     """Sum up what each broker carries.
 
@@ -165,6 +171,7 @@ def placed_loads(
         settings: what else counts.
         replication_factor: of topics that the outlook adds; ``None`` keeps each topic's own.
         sizes: what :func:`partition_sizes` gives, where the caller has it already.
+        conditions: that are judged; losses that are not among them are not looked at, and carry nothing.
     """
     outlook = workload.outlook
     placed = Placed(
@@ -177,14 +184,13 @@ def placed_loads(
     sizes = partition_sizes(workload) if sizes is None else sizes
     shape = (len(CONDITIONS), len(RESOURCES), 2, len(outlook.dates), len(brokers))
     load, cause = np.zeros(shape), np.full(shape, -1, dtype=np.int32)
-    normal, disk = _fill_traffic(load, cause, workload, placed, settings, replication_factor)
+    normal, disk = _fill_traffic(load, cause, workload, placed, settings, replication_factor, conditions)
     added = added_load(workload, len(brokers), replication_factor)
     load[:, _OF[Resource.DISK]] = _per_broker(placed.replicas, sizes, len(brokers)) + added.disk_bytes[:, None]
     counts = np.bincount(placed.replicas[placed.replicas >= 0], minlength=len(brokers))
     load[:, _OF[Resource.REPLICAS]] = counts + added.replicas[:, None]
     load[:, _OF[Resource.DISK_IO]] = disk
-    if math.isfinite(settings.recovery_seconds):
-        load[:, _OF[Resource.RECOVERY]] = _recovery_seconds(load[0, _OF[Resource.DISK]], placed, workload, settings)
+    rates = workload.load.bytes_in_mean_bytes_per_second[:, None, None] * workload.rate_ratios()[outlook.class_of]
     _add_movement(load, placed, workload, settings)
     return PlacedLoads(
         brokers=brokers,
@@ -193,6 +199,7 @@ def placed_loads(
         cause=cause,
         written=normal.network_in + (added.client_in + added.follower_in)[:, None],
         sizes=sizes,
+        produced=_per_broker(placed.replicas, rates, placed.broker_count),
         settings=settings,
     )
 
@@ -204,6 +211,7 @@ def _fill_traffic(
     placed: Placed,
     settings: LoadSettings,
     factor: int | None,
+    conditions: Collection[Condition],
 ) -> tuple[Peaks, NDArray[np.float64]]:
     """Fill in network, clients and CPU, normal and after losses; returns the normal peaks, and what goes to disk."""
     ratios, brokers = workload.rate_ratios(), placed.broker_count
@@ -219,7 +227,7 @@ def _fill_traffic(
         units = brokers if condition is Condition.BROKER_LOST else racks
         target, why = load[_AT[condition]], cause[_AT[condition]]
         target[:] = 0.0
-        if units < 2:
+        if units < 2 or condition not in conditions:
             continue
         for unit, after in flows_after_losses(placed, workload.traffic, flows, unit_of.astype(np.int32)):
             survives = unit_of != unit
@@ -265,19 +273,15 @@ def _add_movement(load: NDArray[np.float64], placed: Placed, workload: Workload,
         at[_OF[Resource.CPU]] += cores(costs, 0.0, coming, going) - costs.base_cores
 
 
-def _recovery_seconds(
-    held: NDArray[np.float64], placed: Placed, workload: Workload, settings: LoadSettings
-) -> NDArray[np.float64]:
-    """Return float64[2, D, B], how long a broker's empty successor takes to copy all it held, under the throttle.
+def _recovery_seconds(placed: PlacedLoads, share: float) -> NDArray[np.float64]:
+    """Return float64[2, D, B], how long it takes to copy a share of all that a broker held, under the throttle.
 
     What is produced meanwhile passes the throttle too, as in every copy (:func:`closing_rates`).
     """
-    rates = (
-        workload.load.bytes_in_mean_bytes_per_second[:, None, None] * workload.rate_ratios()[workload.outlook.class_of]
-    )
-    produced = _per_broker(placed.replicas, rates, placed.broker_count)
+    held, produced = share * placed.load[0, _OF[Resource.DISK]], share * placed.produced
     unknown = np.full(held.shape, np.nan)
-    closing = closing_rates(np.full(held.shape, settings.throttle_bytes_per_second), produced, unknown, produced)
+    throttle = np.full(held.shape, placed.settings.throttle_bytes_per_second)
+    closing = closing_rates(throttle, produced, unknown, produced)
     return np.minimum(gate_seconds(held, closing), NEVER_SECONDS)
 
 
@@ -317,6 +321,7 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
     leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
     reads = cache_reads(workload, leader, cache, placed.written)
     load, cause = placed.load.copy(), placed.cause.copy()
+    load[:, _OF[Resource.CPU]] *= speed_factor(settings.cpu, shape.core_speed_ratio)
     load[:, _OF[Resource.DISK_IO]] += reads.read_bytes_per_second
     racks = placed.brokers.rack_indexes()
     for condition, unit_of in ((Condition.BROKER_LOST, np.arange(len(racks))), (Condition.RACK_LOST, racks)):
@@ -324,9 +329,13 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
         load[_AT[condition], _OF[Resource.DISK_IO]] += more
         cause[_AT[condition], _OF[Resource.DISK_IO]] = why
     capacity = has.by_resource()
-    is_limited = math.isfinite(settings.recovery_seconds) and shape.disk_kind is not DiskKind.MANAGED
-    limit = settings.recovery_seconds if is_limited else math.nan
-    capacity[Resource.RECOVERY] = np.full(len(placed.brokers), limit)
+    for resource, seconds, share in (
+        (Resource.RECOVERY, settings.recovery_seconds, 1.0),
+        (Resource.VOLUME_RECOVERY, settings.volume_recovery_seconds, shape.fullest_volume_ratio),
+    ):
+        if math.isfinite(seconds) and shape.disk_kind is not DiskKind.MANAGED:
+            load[:, _OF[resource]] = _recovery_seconds(placed, share)
+            capacity[resource] = np.full(len(placed.brokers), seconds)
     return CapacityUse(
         brokers=placed.brokers,
         dates=workload.outlook.dates,

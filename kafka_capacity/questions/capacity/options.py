@@ -42,6 +42,7 @@ class SizingRequest:
     loads: LoadSettings = field(default_factory=LoadSettings)  # what loads hang on
     estimate: int = HIGH  # of growth, that decides
     placer: str = "fewest-bytes"  # who places replicas
+    is_takeover_levelled: bool = True  # whether lists are put in the order that levels what is taken over after losses
     rack_rule: RackRule = RackRule.STRICT  # how far they must be spread
     balance: Balance = Balance.BYTES  # what is made even
     tolerance_ratio: float = 0.02  # how far from its share a broker may be

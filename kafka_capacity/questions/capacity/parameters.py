@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.errors import RequestError
@@ -18,7 +18,7 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.partition_advice import PartitionRules
-from kafka_capacity.questions.form_section import FormSection
+from kafka_capacity.questions.form_section import FormSection, named_number
 
 _FORM = FormSection("Sizing")
 
@@ -29,6 +29,17 @@ BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
 Rate = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
 _RATIO: dict[str, Any] = {"gt": 0.0, "le": 1.0, "allow_inf_nan": False}
+
+_CORE_SPEED = TypeAdapter[float](Annotated[float, Field(ge=0.1, le=10.0, allow_inf_nan=False)])
+
+
+def _core_speed(item: str) -> tuple[str, float]:
+    """Return the name of a shape or family and the speed of its cores from shape=ratio."""
+    return named_number(item, _CORE_SPEED, "is no speed; write shape=ratio, such as m7g.*=1.2, from 0.1 to 10")
+
+
+def _seconds(hours: float | None) -> float:
+    return math.inf if hours is None else hours * 3600
 
 
 class SizingParameters(BaseModel):
@@ -90,6 +101,12 @@ class SizingParameters(BaseModel):
     broker_vcpu: Rate | None = _FORM.field(None, "Cores of a broker", "--broker-vcpu", form={"metavar": "CORES"})(
         "Processor cores of today's brokers. Empty: those of the inventory."
     )
+    core_speeds: tuple[str, ...] = _FORM.field(
+        (), "Core speeds", "--core-speed", form={"metavar": "SHAPE=RATIO", "repeats": True}, max_length=100
+    )(
+        "How much a core does over one of an m5, one shape or family a line as shape=ratio, such as m7g.*=1.2, instead "
+        "of the catalogue's figure; today=1.2 is of today's brokers."
+    )
     broker_disk_bytes_per_second: Rate | None = _FORM.field(None, "Disk throughput of a broker", "--broker-disk-rate")(
         "Throughput of the disks of one of today's brokers. Empty: not known; more than one hard disk takes, 100 "
         "MB/s, is not judged."
@@ -119,6 +136,9 @@ class SizingParameters(BaseModel):
     recovery_hours: Rate | None = _FORM.field(None, "Recovery time", "--recovery-hours", form={"metavar": "HOURS"})(
         "In how many hours all replicas of a lost broker must be re-replicated, under the throttle. Empty: no limit."
     )
+    volume_recovery_hours: Rate | None = _FORM.field(
+        None, "Recovery time of a disk", "--volume-recovery-hours", form={"metavar": "HOURS"}
+    )("The same for one disk of a broker, the fullest of today's log directories. Empty: no limit.")
     partition_in_bytes_per_second: Rate = _FORM.field(
         _RULES.in_bytes_per_second, "Produced to a partition", "--partition-in"
     )("What one partition may get at peak.")
@@ -147,7 +167,7 @@ class SizingParameters(BaseModel):
         Raises:
             RequestError: a shape is not in the catalogue.
         """
-        catalogue = {name: self._discounted(shape) for name, shape in catalogue.items()}
+        catalogue = self._with_core_speeds({name: self._discounted(shape) for name, shape in catalogue.items()})
         return SizingRequest(
             today=self._today(observed, catalogue, observed_vcpu),
             shapes=tuple(
@@ -172,7 +192,8 @@ class SizingParameters(BaseModel):
                 throttle_bytes_per_second=plan.throttle_bytes_per_second,
                 reread_ratio=self.reread_ratio,
                 heap_bytes=float(plan.broker_heap_bytes),
-                recovery_seconds=math.inf if self.recovery_hours is None else self.recovery_hours * 3600,
+                recovery_seconds=_seconds(self.recovery_hours),
+                volume_recovery_seconds=_seconds(self.volume_recovery_hours),
             ),
             budget_usd_per_month=self.budget_usd_per_month,
             estimate=HIGH if self.sized_estimate == "high" else MIDDLE,
@@ -180,6 +201,25 @@ class SizingParameters(BaseModel):
             balance=plan.balance,
             seed=plan.seed,
         )
+
+    def _with_core_speeds(self, catalogue: Mapping[str, Shape]) -> dict[str, Shape]:
+        found = dict(catalogue)
+        for name, ratio in self._core_speeds():
+            named = self.current_shape if name == TODAY else name
+            if named != TODAY:
+                for shape in chosen_shapes(found, [named], field="core_speeds", others=(TODAY,)):
+                    found[shape.name] = dataclasses.replace(shape, core_speed_ratio=ratio)
+        return found
+
+    def _core_speeds(self) -> tuple[tuple[str, float], ...]:
+        return tuple(_core_speed(item) for item in self.core_speeds)
+
+    @field_validator("core_speeds")
+    @classmethod
+    def _are_core_speeds(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for item in value:
+            _core_speed(item)
+        return value
 
     def _discounted(self, shape: Shape) -> Shape:
         if not shape.is_discounted:
@@ -193,6 +233,7 @@ class SizingParameters(BaseModel):
             today = observed_shape(
                 observed,
                 vcpu=observed_vcpu if self.broker_vcpu is None else self.broker_vcpu,
+                core_speed_ratio=dict(self._core_speeds()).get(TODAY, math.nan),
                 disk_bytes_per_second=math.nan
                 if self.broker_disk_bytes_per_second is None
                 else self.broker_disk_bytes_per_second,

@@ -74,9 +74,17 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
             seconds=result.metrics.duration_seconds,
             least_throttle_bytes_per_second=result.metrics.smallest_throttle_bytes_per_second,
         )
-        if request.placer == TAKEOVER_PLACER:
+        if request.placer == TAKEOVER_PLACER and request.is_takeover_levelled:
             after = _with_level_takeovers(brokers, after, workload)
-    loads = placed_loads(workload, brokers, after, request.loads, replication_factor=factor, sizes=inputs.sizes)
+    loads = placed_loads(
+        workload,
+        brokers,
+        after,
+        request.loads,
+        replication_factor=factor,
+        sizes=inputs.sizes,
+        conditions=request.limits.conditions(),
+    )
     held = bytes_per_broker(brokers, after, workload.size_bytes)
     return PlacedOption(
         brokers=brokers,

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.hardware.cpu import CpuCosts, cores
+from kafka_capacity.hardware.cpu import CpuCosts, cores, speed_factor
 from kafka_capacity.hardware.flows import peaks
-from kafka_capacity.hardware.limits import Condition, FailureTolerance, Limits, Resource
+from kafka_capacity.hardware.limits import RECOVERIES, Condition, FailureTolerance, Limits, Resource
 from kafka_capacity.hardware.shapes import Shape, hardware
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -166,7 +166,7 @@ def fits_evenly(
     for condition, gone in ((Condition.NORMAL, 0), (Condition.BROKER_LOST, lost[limits.tolerance])):
         if gone >= brokers:
             return False
-        for resource, needed in _each(load, brokers, gone).items():
+        for resource, needed in _each(load, shape, brokers, gone).items():
             available = float(capacity[resource][0])
             if resource in resources and not math.isnan(available):
                 allowed = available * limits.ratio(resource, condition if gone else Condition.NORMAL)
@@ -175,20 +175,21 @@ def fits_evenly(
     return True
 
 
-def _each(load: EvenLoad, brokers: int, gone: int) -> dict[Resource, float]:
+def _each(load: EvenLoad, shape: Shape, brokers: int, gone: int) -> dict[Resource, float]:
     left = brokers - gone
     produced, read, copied = load.client_in / left, load.client_out / left, load.copied / brokers
     written = (load.client_in + load.copied) / brokers  # who holds a replica writes it, whoever leads
+    busy = float(cores(load.cpu, produced, max(0.0, written - produced), read + copied))
     return {
         Resource.NETWORK_IN: written,
         Resource.NETWORK_OUT: read + copied,
         Resource.CLIENT_IN: produced,
         Resource.CLIENT_OUT: read,
-        Resource.CPU: float(cores(load.cpu, produced, max(0.0, written - produced), read + copied)),
+        Resource.CPU: busy * speed_factor(load.cpu, shape.core_speed_ratio),
         Resource.DISK: load.disk_bytes / brokers,
         Resource.DISK_IO: written,
         Resource.REPLICAS: load.replicas / brokers,
-        Resource.RECOVERY: 0.0,
+        **dict.fromkeys(RECOVERIES, 0.0),
     }
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import PeakBasis, Workload
-from kafka_capacity.hardware.limits import RESOURCES, Resource
+from kafka_capacity.hardware.limits import RECOVERIES, RESOURCES, Resource
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.hardware.shapes import GIB, Shape, is_changed_in_place
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -98,7 +98,7 @@ def _detailed(inputs: SizingInputs, result: CapacityResult, recommended: str | N
     """Evaluate the recommended option once more, for what was not kept of it."""
     if result.option_id != recommended or result.use is not None:
         return result
-    return _judged(inputs, result.option, place_option(inputs, result.option.placement), is_use_kept=True)
+    return judged_option(inputs, result.option, place_option(inputs, result.option.placement), is_use_kept=True)
 
 
 def evaluate_placed(inputs: SizingInputs, key: PlacementKey) -> list[CapacityResult]:
@@ -107,13 +107,15 @@ def evaluate_placed(inputs: SizingInputs, key: PlacementKey) -> list[CapacityRes
     results: list[CapacityResult] = []
     for option in (one for one in inputs.options if one.placement == key):
         is_today = option.kind is OptionKind.DO_NOTHING
-        results.append(_judged(inputs, option, placed, is_use_kept=is_today))
+        results.append(judged_option(inputs, option, placed, is_use_kept=is_today))
         if is_today:
             inputs = dataclasses.replace(inputs, today=results[-1].cost)
     return results
 
 
-def _judged(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, *, is_use_kept: bool) -> CapacityResult:
+def judged_option(
+    inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, *, is_use_kept: bool
+) -> CapacityResult:
     """Judge one shape on a placement; the arrays are in the result where they are to be kept."""
     if placed.loads is None or placed.traffic is None:
         return CapacityResult(option=option, fits=False, excuses=placed.excuses)
@@ -128,7 +130,7 @@ def _judged(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, 
         placed.traffic,
         workload,
         request,
-        provisioned_bytes=_provisioned_bytes(inputs.snapshot.brokers, placed.brokers) if is_kept else None,
+        provisioned_bytes=provisioned_bytes(inputs.snapshot.brokers, placed.brokers) if is_kept else None,
         is_replaced=option.kind is OptionKind.SHRINK_VOLUMES or not is_kept,
     )
     unknown = _unknown(workload, found.headroom_ratio)
@@ -137,7 +139,7 @@ def _judged(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, 
         # Space as well: nobody knows what comes in.
         found = _left_open(found, frozenset(RESOURCES) - {Resource.REPLICAS})
     elif any(excuse.constraint == "sizes" for excuse in placed.excuses):
-        found = _left_open(found, frozenset({Resource.DISK, Resource.RECOVERY}))
+        found = _left_open(found, RECOVERIES | {Resource.DISK})
     return filled(
         CapacityResult,
         found,
@@ -151,7 +153,7 @@ def _judged(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, 
     )
 
 
-def _provisioned_bytes(observed: Brokers, target: Brokers) -> NDArray[np.float64]:
+def provisioned_bytes(observed: Brokers, target: Brokers) -> NDArray[np.float64]:
     """Return float64[B], the disks of those that stay, 0 for new ones and where they are not known."""
     stays = observed.index_of(target.ids) >= 0
     return np.where(stays, np.nan_to_num(target.disk_capacity_bytes), 0.0)

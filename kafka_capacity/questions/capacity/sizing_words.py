@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.demand.outlook import TRAFFIC
 from kafka_capacity.hardware.limits import Resource, resource_name, shown_amount
+from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, outlook_costs
 from kafka_capacity.text import format_month, format_usd, plural
+from kafka_capacity.text.wording import listed
 
 CONDITION_WORDS = {
     "normal": "all brokers up",
@@ -110,6 +116,22 @@ def _headline(view: SizingView) -> str:
     return f"{sentence}." if view.steps[0].option is view.today else f"{sentence}; {today_phrase(view)}."
 
 
+def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
+    """Return which growth the answer rests on and how much that is; empty where no traffic is known."""
+    middle, high = (view.document[TRAFFIC][estimate] for estimate in ("middle", "high"))
+    if not middle[0]:
+        return ""
+    if any(request[name] is not None for name in ("growth_per_year_ratio", "growth_high_per_year_ratio")):
+        basis = "as asked"
+    else:
+        asked = {item.partition("=")[0].strip() for item in request["class_growth"]}
+        kinds = {one["basis"] for one in view.document["classes"] if one["name"] not in asked}
+        parts = ["forecast"] * ("forecast" in kinds) + ["assumed"] * ("growth-rate" in kinds)
+        basis = listed([*parts, *(["as asked for " + listed(sorted(asked))] if asked else [])])
+    until, more, most = view.horizon, middle[-1] / middle[0] - 1, high[-1] / high[0] - 1
+    return f"Growth {basis}: {more:+.0%} by {until}, {most:+.0%} in the high estimate."
+
+
 def _binding(view: SizingView) -> str:
     forced = [step.resource for step in view.steps[:-1] if step.resource]
     out = view.runs_out(view.today)
@@ -210,11 +232,7 @@ def month_words(option: Row, usd: float) -> str:
 
 def estimate_sentence(option: Row) -> str | None:
     """Return whose prices stand in for those that nobody gave."""
-    like = option.get("priced_as")
-    return like and (
-        f"Dollars of today’s hardware are an estimate, at the prices of {like} of {option['priced_on']}: "
-        "give broker_usd_per_hour or current_shape."
-    )
+    return estimated_price_sentence(option.get("priced_as"), option["priced_on"])
 
 
 def pay_sentence(view: SizingView) -> str | None:

@@ -327,7 +327,7 @@ def _generate_figure(option: Option, generate: Option) -> KeyFigure:
 
 def _shortfall(option: Option) -> list[KeyFigure]:
     excuse = option.excuses[0]
-    kinds = {"bytes": "bytes", "bytes_per_second": "throttle"}
+    kinds = {"bytes": "bytes", "bytes_per_second": "throttle", "seconds": "duration"}
     kind = kinds.get(excuse["unit"], "count")
     what = str(excuse["constraint"]).replace("_", " ") if excuse["unit"] in kinds else str(excuse["unit"])
     note = f"{what}, {excuse['where']}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from kafka_capacity.hardware.plain import filled
+from kafka_capacity.kafka.reassignment.clock import Window
 from kafka_capacity.kafka.reassignment.problem import Order, WaveSettings
 from kafka_capacity.questions.change.move_schedule import MoveSettings, WaveOrder
 from kafka_capacity.questions.form_section import FormSection
@@ -58,6 +59,12 @@ class MoveParameters(BaseModel):
         f"its wave. Empty: {' or '.join(f'{hours:g}' for hours in TRIED_WAVE_HOURS)}, whichever is over soonest and "
         "relieves the worst broker soonest."
     )
+    window: str | None = MOVE_FORM.field(
+        None, "Window (UTC)", form={"metavar": "HH:MM-HH:MM"}, is_usual=True, examples=["22:00-06:00"]
+    )(
+        "Waves run only between these times of each day, such as 22:00-06:00, from the day of the inventory on. A wave "
+        "that runs cannot be paused, so none is longer than the window. Empty, or a whole day: at any time."
+    )
     max_traffic_ratio: float = MOVE_FORM.field(
         1.0 if _WAVES.max_traffic_ratio is None else _WAVES.max_traffic_ratio,
         "Most traffic in a wave",
@@ -96,6 +103,13 @@ class MoveParameters(BaseModel):
         "Without it such partitions stay where they are."
     )
 
+    @field_validator("window")
+    @classmethod
+    def _is_a_window(cls, value: str | None) -> str | None:
+        """Write a window as it is shown; a whole day is none."""
+        found = Window.of(value) if value else None
+        return None if found is None else found.text
+
     def move_settings(self) -> MoveSettings:
         """Return what schedules are made with."""
         hours = self.max_wave_hours
@@ -111,5 +125,6 @@ class MoveParameters(BaseModel):
                 orders=_WAVES.orders if self.wave_order is WaveOrder.AUTO else (Order(self.wave_order),),
                 tries_leadership_first=self.is_leadership_first_tried,
                 allows_detours=self.are_detours_allowed,
+                window=None if self.window is None else Window.of(self.window),
             ),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from enum import StrEnum
 
 import numpy as np
@@ -19,11 +20,13 @@ from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from kafka_capacity.proposal.constraints.brokers import DISK, DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.kinds import baseline
-from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, THROTTLE
+from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, THROTTLE, WINDOW
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.proposal.scenario import PlacementResult
-from kafka_capacity.text.wording import shown_throttle
+from kafka_capacity.text.amounts import format_throttle_above
+from kafka_capacity.text.times import format_duration
+from kafka_capacity.text.wording import plural, shown_throttle
 
 SCHEDULED_PLACER = "fewest-bytes"  # the placer whose moves are scheduled however many there are
 SCHEDULED_UP_TO = 20_000
@@ -49,6 +52,8 @@ class MoveSettings:
     # what the disks of every broker write and read together, `None` where it is not known
     disk_bytes_per_second: float | None = None
     waves: WaveSettings = dataclasses.field(default_factory=WaveSettings)  # how to cut waves
+    # the traffic of the cluster in each hour of a week, from Monday 0:00 UTC, over its mean; `None` where not known
+    week_ratio: tuple[float, ...] | None = None
 
 
 def schedule_of(
@@ -84,6 +89,7 @@ def schedule_of(
         log_dir_after=result.log_dir_after,
         tolerated_bytes=baseline(scenario, brokers, result.loads.bytes_before),
         tolerated_log_dir_bytes=dirs_today,
+        week_ratio=settings.week_ratio,
     )
     return plan_waves(problem)
 
@@ -114,7 +120,8 @@ def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> Place
         if refusal.constraint not in reported
     ]
     endless = [_endless(result, schedule)] if schedule.never_ends else []
-    excuses = (*kept, *refused, *endless)
+    late = [_overrun(schedule)] if schedule.overruns else []
+    excuses = (*kept, *refused, *endless, *late)
     return dataclasses.replace(result, excuses=excuses)
 
 
@@ -132,6 +139,30 @@ def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
         needed=needed,
         available=given,
         unit="bytes_per_second",
+    )
+
+
+def _overrun(schedule: Schedule) -> Excuse:
+    """Describe the longest wave that does not fit into the window, and what would do for all of them."""
+    assert schedule.problem.clock is not None  # noqa: S101  # for the type checker: there is no overrun without
+    window, late = schedule.problem.clock.window, schedule.overruns
+    longest = max(late, key=lambda one: one.seconds)
+    rates = [one.throttle_bytes_per_second for one in late]
+    needed = format_duration(60.0 * math.ceil(longest.seconds / 60.0))
+    more = f", and {plural(len(late) - 1, 'more wave')} {'does' if len(late) == 2 else 'do'} not fit" * (len(late) > 1)
+    remedy = f"a window of {needed} would do"
+    known = [rate for rate in rates if rate is not None]
+    if len(known) == len(rates) and not schedule.problem.throttle.is_automatic:
+        remedy += f", or a throttle above {format_throttle_above(max(known))}"
+    return Excuse(
+        reason=f"wave {longest.wave} of {len(schedule.waves)} takes {format_duration(longest.seconds)} from when the "
+        f"window opens, which is {format_duration(window.seconds)} long ({window.text} UTC){more}; a reassignment that "
+        f"runs cannot be paused, so {remedy}",
+        constraint=WINDOW,
+        where=f"wave {longest.wave}",
+        needed=longest.seconds,
+        available=window.seconds,
+        unit="seconds",
     )
 
 

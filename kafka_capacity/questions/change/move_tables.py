@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.hardware.plain import filled
+from kafka_capacity.kafka.reassignment.clock import Clock
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_rows
-from kafka_capacity.kafka.reassignment.problem import BAND
+from kafka_capacity.kafka.reassignment.problem import BAND, EXPECTED
 from kafka_capacity.kafka.reassignment.runbook import runbook_page
 from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
 from kafka_capacity.objects.tables import Int32, Tables, schema_of, table_of_columns, table_of_rows
@@ -29,8 +30,9 @@ class ScheduleRow:
     ``orders`` is a JSON list of ``order``, ``wave_count``, ``total_seconds`` and ``relieved_seconds`` (at the expected
     rates, null for never); ``refusals`` one of ``constraint``, ``where``, ``needed``, ``available``, ``unit``,
     ``reason`` and ``partitions``; ``lengths`` one of the fields of
-    :class:`~kafka_capacity.kafka.reassignment.schedule.LengthOutcome`, null in older plans. The four columns about
-    leaders are null where no drained broker leads what is copied.
+    :class:`~kafka_capacity.kafka.reassignment.schedule.LengthOutcome`, null in older plans; ``window`` is the part of
+    each day in which waves may run, as ``22:00-06:00`` in UTC, null for all of it. The four columns about leaders are
+    null where no drained broker leads what is copied.
     """
 
     scenario_id: str
@@ -61,6 +63,7 @@ class ScheduleRow:
     max_wave_seconds: float | None
     pause_seconds: float
     lengths: str | None = None
+    window: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,8 @@ class WaveRow:
 
     ``files`` is a JSON object of names and sha256, ``runbook`` one of
     :class:`~kafka_capacity.kafka.reassignment.runbook.RunbookWave`. The fullest broker is the one that comes closest to
-    its disk limit on the way; null where none has a limit.
+    its disk limit on the way; null where none has a limit. With a window ``starts_at`` and ``ends_at`` are when it is
+    expected to run, ``closes_at`` when the window closes in which it begins: ISO 8601 in UTC, null without a window.
     """
 
     scenario_id: str
@@ -96,6 +100,9 @@ class WaveRow:
     elections: int
     files: str
     runbook: str
+    starts_at: str | None = None
+    ends_at: str | None = None
+    closes_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +208,7 @@ def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
         max_concurrent_moves_per_broker=settings.max_concurrent_moves_per_broker,
         max_wave_seconds=settings.max_wave_seconds,
         pause_seconds=settings.pause_seconds,
+        window=None if settings.window is None else settings.window.text,
         lengths=json.dumps([dataclasses.asdict(each) for each in schedule.lengths], sort_keys=True),
     )
     return table_of_rows(SCHEDULES, [row])
@@ -221,7 +229,7 @@ def waves_table(scenario_id: str, schedule: Schedule, listed: Sequence[WaveRows]
     for wave, of_wave in zip(schedule.waves, listed, strict=True):
         files = files_of(of_wave)
         page = json.dumps(runbook_page(schedule, wave, files).as_dict(), sort_keys=True, ensure_ascii=False)
-        rows.append(_wave_row(scenario_id, wave, files, limits, page))
+        rows.append(_wave_row(scenario_id, wave, files, limits, page, schedule.problem.clock))
     return table_of_rows(WAVES, rows)
 
 
@@ -253,7 +261,9 @@ def path_lists(log_dirs: np.ndarray, keep: np.ndarray, paths: tuple[str, ...]) -
     return pa.ListArray.from_arrays(places.offsets, names)
 
 
-def _wave_row(scenario_id: str, wave: Wave, files: WaveFiles, limits: dict[int, float], page: str) -> WaveRow:
+def _wave_row(
+    scenario_id: str, wave: Wave, files: WaveFiles, limits: dict[int, float], page: str, clock: Clock | None
+) -> WaveRow:
     limit = np.array([limits[broker] for broker in wave.broker_ids.tolist()], dtype=np.float64)
     known = np.isfinite(limit) & (limit > 0)
     ratio = np.where(known, wave.disk_peak_bytes / np.where(known, limit, 1.0), -1.0)
@@ -273,7 +283,17 @@ def _wave_row(scenario_id: str, wave: Wave, files: WaveFiles, limits: dict[int, 
         elections=int(wave.elects.sum()),
         files=json.dumps({each.name: each.sha256 for each in files.listed()}, sort_keys=True),
         runbook=page,
+        **_times(wave, clock),
     )
+
+
+def _times(wave: Wave, clock: Clock | None) -> dict[str, str | None]:
+    """Return when a wave runs by the clock, as columns; without a window they are null."""
+    start, end = wave.start_seconds[EXPECTED], wave.end_seconds[EXPECTED]
+    if clock is None:
+        return {}
+    times = {"starts_at": start, "ends_at": end, "closes_at": clock.closes(start)}
+    return {name: clock.moment(seconds) for name, seconds in times.items()}
 
 
 def broker_timeline_table(scenario_id: str, schedule: Schedule) -> pa.Table:

@@ -75,6 +75,17 @@ def throttle_sentence(move: MoveView) -> str | None:
     )
 
 
+def window_sentence(schedule: Row) -> str | None:
+    """Say when waves may run; nothing where that is at any time."""
+    window = schedule.get("window")
+    if window is None:
+        return None
+    return (
+        f"Waves run from {window.replace('-', ' to ')} UTC alone. A reassignment that runs cannot be paused: each wave "
+        "begins only if it is expected to end before the window closes, at the traffic of these hours."
+    )
+
+
 def length_sentence(move: MoveView) -> str | None:
     """Compare the length of waves that was chosen with no limit; nothing where nothing was to choose."""
     by_length = {one["max_wave_seconds"]: one for one in move.facts["lengths"]}
@@ -229,7 +240,8 @@ def time_notes(move: MoveView, at_once: float | None) -> list[str]:
         slower = ", since what is produced to all that moves would then use up the throttle"
         alone = f" The copying alone, all started at once{rate}, would take {format_duration(at_once)}"
         alone += slower + "." if at_once > expected and not is_automatic else "."
-    each = "each begun as soon as the one before is done, " if len(move.waves) > 1 else ""
+    begun = "as soon as the one before is done" if move.facts.get("window") is None else "when a window has room for it"
+    each = f"each begun {begun}, " if len(move.waves) > 1 else ""
     return [
         (
             f"{format_duration(expected)} is for {plural(len(move.waves), 'wave')}, {each}with the throttle used in "

@@ -24,6 +24,7 @@ from kafka_capacity.questions.change.evaluate import (
     placement_pieces,
     placement_tables,
 )
+from kafka_capacity.questions.change.move_schedule import MoveSettings
 from kafka_capacity.questions.change.tables import PLAN_TABLES
 from kafka_capacity.questions.question import Basis, Handed, PlanContext, Question, RunPieces, Share
 from kafka_capacity.report.inputs import ReportInputs
@@ -38,8 +39,16 @@ def simulation_inputs(asked: PlanContext) -> SimulationInputs:
     return SimulationInputs(
         snapshot=dataclasses.replace(asked.basis.snapshot, groups=()),
         load=asked.basis.load,
-        move=asked.parameters.move_settings(),
+        move=move_settings(asked),
     )
+
+
+def move_settings(asked: PlanContext) -> MoveSettings:
+    """Return how moves are carried out, with the traffic of each hour where waves keep to a window."""
+    settings: MoveSettings = asked.parameters.move_settings()
+    week = None if settings.waves.window is None else asked.basis.week
+    ratio = None if week is None or not week.any() else tuple((week / week.mean()).tolist())
+    return dataclasses.replace(settings, week_ratio=ratio)
 
 
 def inventory_facts(basis: Basis, scenarios: Sequence[PlacementScenario]) -> dict[str, Any]:
@@ -77,6 +86,7 @@ def inventory_facts(basis: Basis, scenarios: Sequence[PlacementScenario]) -> dic
             "unknown_size_partitions": snapshot.unknown_size_partitions,
             **log_dir_facts(snapshot.log_dirs),
             "rate_history_hours": traffic.hours,
+            "bytes_in_by_hour_of_week": None if basis.week is None else np.rint(basis.week).tolist(),
             "source": raw.source,
             "captured_at": raw.captured_at,
             "kafka_version": raw.kafka_version,

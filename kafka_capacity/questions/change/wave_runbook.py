@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kafka_capacity.kafka.reassignment.schedule import COPIES
-from kafka_capacity.questions.change.move_view import MoveView, Row
+from kafka_capacity.questions.change.move_view import BAND, MoveView, Row
 from kafka_capacity.text import (
     format_bytes,
     format_duration,
+    format_moment,
     format_percent,
     format_throttle,
     format_throttle_above,
@@ -80,11 +81,12 @@ def _elects(wave: Row) -> str:
 
 
 def _gist(wave: Row) -> str:
-    took = _took(wave, "expected")
+    expected = took(wave, "expected")
     if not wave["copied_bytes"]:
         return wave_amount(wave)
-    ends = "never ends" if took is None else format_duration(took)
-    return f"{plural(wave['partitions'], 'partition')}, {format_bytes(wave['copied_bytes'])}, {ends}"
+    ends = "never ends" if expected is None else format_duration(expected)
+    amount = f"{plural(wave['partitions'], 'partition')}, {format_bytes(wave['copied_bytes'])}, {ends}"
+    return amount if (hours := hours_of(wave)) is None else f"{amount}, {hours}"
 
 
 def wave_amount(wave: Row) -> str:
@@ -104,7 +106,8 @@ def are_unsized(waves: Iterable[Row]) -> bool:
     return not any(wave["copied_bytes"] for wave in waves) and any(map(is_unsized, waves))
 
 
-def _took(wave: Row, band: str) -> float | None:
+def took(wave: Row, band: str) -> float | None:
+    """Return how long a wave takes in seconds, ``None`` for one that never ends."""
     start, end = wave[f"start_{band}_seconds"], wave[f"end_{band}_seconds"]
     return None if start is None or end is None else float(end - start)
 
@@ -112,7 +115,7 @@ def _took(wave: Row, band: str) -> float | None:
 def _watch(wave: Row) -> str:
     if not wave["copied_bytes"]:
         return UNSIZED_TIME if is_unsized(wave) else "It is over within seconds."
-    low, expected, high = (_took(wave, band) for band in ("low", "expected", "high"))
+    low, expected, high = (took(wave, band) for band in BAND)
     sure = format_throttle_above(wave["smallest_throttle_expected_bytes_per_second"])
     if expected is None:
         time = f"It does not end at {format_throttle(wave['throttle_bytes_per_second'])}: it takes more than {sure}"
@@ -133,14 +136,24 @@ def _watch(wave: Row) -> str:
     )
 
 
+def hours_of(wave: Row) -> str | None:
+    """Return from when to when a wave is expected to run by the clock; ``None`` for one that may at any time."""
+    if wave.get("starts_at") is None:
+        return None
+    start, end = format_moment(wave["starts_at"]), wave["ends_at"]
+    return f"{start} to {'no end' if end is None else format_moment(end)}"
+
+
 def _stop(wave: Row) -> str:
     """Say when to stop a wave: what it must not do, and what it was planned to do at the most."""
     when = ["a broker's UnderMinIsrPartitionCount is above 0"]
     if wave["fullest_ratio"] is not None:
         held = format_bytes(wave["fullest_peak_bytes"])
         when.append(f"broker {wave['fullest_broker']} holds more than {held}")
-    if (high := _took(wave, "high")) is not None:
+    if (high := took(wave, "high")) is not None:
         when.append(f"it takes more than {format_duration(STOP_AFTER * high)}")
+    if wave.get("closes_at") is not None:
+        when.append(f"it is not done by {format_moment(wave['closes_at'])}, when the window closes")
     return f"Cancel it, and look why, if {listed(when, 'or')}."
 
 

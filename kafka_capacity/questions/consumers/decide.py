@@ -162,20 +162,12 @@ _KINDS = (
 
 def _summary(groups: tuple[GroupDecision, ...]) -> str:
     counted = [(sum(group.status in kind for group in groups), words) for kind, words in _KINDS]
-    parts = [f"{count:,} {words}" for count, words in counted if count]
-    return f"{plural(len(groups), 'consumer group')}: {', '.join(parts)}." if parts else ""
+    return _counted("consumer group", len(groups), counted)
 
 
 def _problems(groups: tuple[GroupDecision, ...]) -> tuple[Problem, ...]:
-    """Return which groups are at risk and how, as one problem; none where none is."""
-    risky = [group for group in groups if group.risk is not None]
-    if not risky:
-        return ()
-    named = [f"{short(group.group_id)} ({group.risk})" for group in risky[:MAX_NAMED]]
-    if len(risky) > MAX_NAMED:
-        named.append(f"and {len(risky) - MAX_NAMED:,} more")
-    message = f"{len(risky):,} of {plural(len(groups), 'consumer group')} at risk: {', '.join(named)}"
-    return (Problem(severity=Severity.SERIOUS, code="groups-at-risk", where="consumer groups", message=message),)
+    risky = [(group.group_id, group.risk) for group in groups if group.risk is not None]
+    return _at_risk("consumer group", len(groups), risky, "groups-at-risk")
 
 
 _SHARE_KINDS = (
@@ -187,16 +179,25 @@ _SHARE_KINDS = (
 
 def _share_summary(shared: Sequence[Row]) -> str:
     counted = [(sum(row["verdict"] == kind for row in shared), words) for kind, words in _SHARE_KINDS]
-    parts = [f"{count:,} {words}" for count, words in counted if count]
-    return f"{plural(len(shared), 'share group')}: {', '.join(parts)}." if parts else ""
+    return _counted("share group", len(shared), counted)
 
 
 def _share_problems(shared: Sequence[Row]) -> tuple[Problem, ...]:
-    risky = sorted((row for row in shared if row["verdict"] == Verdict.DOES_NOT_FIT), key=lambda row: row["group_id"])
+    risky = sorted((row["group_id"], row["reasons"][0]) for row in shared if row["verdict"] == Verdict.DOES_NOT_FIT)
+    return _at_risk("share group", len(shared), risky, "share-groups-at-risk")
+
+
+def _counted(kind: str, total: int, counted: Sequence[tuple[int, str]]) -> str:
+    parts = [f"{count:,} {words}" for count, words in counted if count]
+    return f"{plural(total, kind)}: {', '.join(parts)}." if parts else ""
+
+
+def _at_risk(kind: str, total: int, risky: Sequence[tuple[str, str]], code: str) -> tuple[Problem, ...]:
+    """Return which groups are at risk and how, as one problem; none where none is."""
     if not risky:
         return ()
-    named = [f"{short(row['group_id'])} ({row['reasons'][0]})" for row in risky[:MAX_NAMED]]
+    named = [f"{short(group_id)} ({risk})" for group_id, risk in risky[:MAX_NAMED]]
     if len(risky) > MAX_NAMED:
         named.append(f"and {len(risky) - MAX_NAMED:,} more")
-    message = f"{len(risky):,} of {plural(len(shared), 'share group')} at risk: {', '.join(named)}"
-    return (Problem(severity=Severity.SERIOUS, code="share-groups-at-risk", where="share groups", message=message),)
+    message = f"{len(risky):,} of {plural(total, kind)} at risk: {', '.join(named)}"
+    return (Problem(severity=Severity.SERIOUS, code=code, where=f"{kind}s", message=message),)

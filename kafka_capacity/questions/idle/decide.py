@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.health.problem import Problem, Severity, some
+from kafka_capacity.inventory.topic_use import LEAST_HOURS
 from kafka_capacity.questions.answer import Answer
-from kafka_capacity.questions.idle.evaluate import LEAST_HOURS
 from kafka_capacity.text import format_bytes, plural
 
 

@@ -87,7 +87,9 @@ def test_counts_where_a_file_belongs_are_refused_with_the_option_that_takes_them
     )
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "doctor", "durability", "failures", "groups", "idle", "size"])
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, "chargeback", "doctor", "durability", "failures", "groups", "idle", "savings", "size"]
+)
 def test_no_help_cuts_a_name_at_80_columns(commands, command):
     done = CliRunner(env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"}).invoke(commands, [*command.split(), "--help"])
 
@@ -114,6 +116,7 @@ def test_the_list_of_commands_imports_none_of_them():
 
     assert done.stdout.endswith("loaded: []\n"), done.stdout + done.stderr
     for name in (
+        "chargeback",
         "doctor",
         "durability",
         "example",
@@ -123,6 +126,7 @@ def test_the_list_of_commands_imports_none_of_them():
         "inventory",
         "plan",
         "report",
+        "savings",
         "size",
     ):
         assert f"\n  {name} " in done.stdout
@@ -145,7 +149,8 @@ def test_all_errors_are_of_one_style(commands, arguments, message):
 
 
 @pytest.mark.parametrize(
-    "command", ["doctor", "durability", "failures", "groups", "idle", "inventory check", "plan", "size"]
+    "command",
+    ["chargeback", "doctor", "durability", "failures", "groups", "idle", "inventory check", "plan", "savings", "size"],
 )
 def test_a_snapshot_is_typed_first_or_as_an_option(run, snapshot, command):
     more = ("--broker-counts", "6", "--placer", "zk") if command == "plan" else ()

@@ -69,7 +69,7 @@ def test_the_answer_stands_above_the_table(run, snapshot):
     assert size.startswith("payments on 2026-11-20: Today’s 6 brokers last until ")
 
 
-COMMANDS = ("plan", "size", "groups", "failures", "durability", "doctor", "idle")
+COMMANDS = ("plan", "size", "groups", "failures", "durability", "doctor", "idle", "savings")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -47,6 +47,22 @@ def test_the_same_input_and_its_own_data_give_the_same_bytes(reported, run, tmp_
     assert contents(tmp_path / "again") == before
 
 
+def fractions(data):
+    if isinstance(data, dict | list):
+        for entry in data.values() if isinstance(data, dict) else data:
+            yield from fractions(entry)
+    elif isinstance(data, float) and not data.is_integer():
+        yield data
+
+
+def test_fractions_have_no_digits_in_which_processors_differ(reported):
+    _, out, _ = reported
+    for name in ("report.json", "decision.json"):
+        found = list(fractions(json.loads((out / name).read_text())))
+        assert found
+        assert all(one == float(f"{one:.9g}") for one in found)
+
+
 def test_plan_and_report_recommend_the_same(reported, run):
     snapshot, out, _ = reported
     plan = json.loads(run("plan", "--snapshot", snapshot, "--broker-counts", "6,9", "--json").stdout)

@@ -72,6 +72,23 @@ def test_growth_is_that_which_is_asked_for(run, uneven):
     assert doubled["headroom_ratio"] < still["headroom_ratio"]
 
 
+@pytest.mark.parametrize(
+    ("given", "ends"),
+    [
+        (("--growth", "0.3"), "Growth as asked: +30% by 2027-11-15, +60% in the high estimate."),
+        ((), "Growth forecast: +60% by 2027-11-15, +123% in the high estimate."),
+        (("--no-forecast",), "Growth assumed: +30% by 2027-11-15, +60% in the high estimate."),
+        (
+            ("--class-growth", "web=0", "--topic-class", "web=*"),
+            "Growth as asked for web: +0% by 2027-11-15, +23% in the high estimate.",
+        ),
+    ],
+)
+def test_the_first_line_says_which_growth_it_rests_on(run, uneven, given, ends):
+    done = run("size", "--snapshot", uneven, "--quiet", *given)
+    assert done.stdout.strip().endswith(ends)
+
+
 def test_a_file_of_shapes_is_tried(run, uneven, tmp_path):
     own = tmp_path / "own.json"
     own.write_text(
@@ -132,6 +149,8 @@ def test_hardware_of_unknown_cost_is_not_left_for_dear_one(run, uneven, tmp_path
             "error: --broker-replicas: 10 is refused: the shape 'm5.large' has its own, or none; leave it out",
         ),
         (("--estimate", "low"), "--estimate: 'low' is refused"),
+        (("--core-speed", "m7g.*"), "is refused: 'm7g.*' is no speed; write shape=ratio, such as m7g.*=1.2, from"),
+        (("--core-speed", "m9=1.2"), "error: --core-speed: 'm9' is not in the catalogue; choose from today, "),
         (("--broker-price", "0"), "error: --broker-price: '0' is refused: give more than 0"),
     ],
 )
@@ -205,6 +224,12 @@ def test_samples_of_processors_change_the_figures_when_they_explain_enough(run, 
     assert document["cpu"]["leader_in_seconds_per_mib"] == pytest.approx(1.048576)
     assert "the fit explains 100% of the variance" in document["cpu"]["reason"]
     assert sized(run, uneven)["cpu"]["reason"] is None
+
+
+def test_stated_figures_are_of_the_cores_that_todays_brokers_have(run, uneven):
+    document = sized(run, uneven, "--core-speed", "today=1.25")
+    assert document["cpu"]["leader_in_seconds_per_mib"] == pytest.approx(0.030 / 1.25)
+    assert sized(run, uneven)["cpu"]["leader_in_seconds_per_mib"] == pytest.approx(0.030)
 
 
 def test_the_hours_of_brokers_in_a_snapshot_are_samples_too(run, tmp_path):

@@ -81,7 +81,7 @@ def test_a_launch_fifty_days_ago_makes_no_absurd_answer():
     history = series(400, growth=0.0, noise=0.03)
     history.rate_bytes_per_second[:350] /= 500
     forecast = found(history, months=12)
-    assert forecast.path.basis.reason.startswith("The level rose ×5e+02 on 2026-10-01; fitted to the 50 days since.")
+    assert forecast.path.basis.reason.startswith("The level rose ×502 on 2026-10-01; fitted to the 50 days since.")
     assert forecast.path.high[-1] < 2.1
 
 
@@ -131,14 +131,6 @@ def test_growth_of_one_class_holds_for_it_before_that_of_all():
             DailySeries(first_day="", rate_bytes_per_second=np.zeros(0)),
             {},
             "There is no history of this traffic",
-        ),
-        (
-            DailySeries(
-                first_day=days_later("2026-11-19", -799),
-                rate_bytes_per_second=np.concatenate([series(772).rate_bytes_per_second, np.zeros(28)]),
-            ),
-            {},
-            "The last 28 days are without traffic",
         ),
     ],
 )
@@ -212,3 +204,44 @@ def test_classes_and_the_cluster_are_forecast_from_their_own_history():
     assert outlook.rate_ratio[1, -1] == pytest.approx(np.exp(DAILY_GROWTH * 130), rel=0.03)
     assert expectation.cluster.history.rate_bytes_per_second == pytest.approx(steady + growing)
     assert outlook.rate_ratio[0, -1] < expectation.cluster.path.middle[-1] < outlook.rate_ratio[1, -1]
+
+
+@pytest.mark.parametrize(("reference_days", "empty_days", "model"), [(7, 10, "stopped"), (3, 3, "")])
+def test_a_stop_is_told_although_todays_load_rests_on_days_without_traffic(reference_days, empty_days, model):
+    history = series(300)
+    history.rate_bytes_per_second[-empty_days:] = 0.0
+    dates = outlook_dates(DS, 6, ())
+    path = forecast_class("orders", history, dates, DemandSettings(), reference_days=reference_days).path
+    assert path.basis.model == model
+    assert (path.high[-1] == 0.0) == (model == "stopped")
+    if not model:
+        assert path.basis.reason.startswith("The last 3 days are without traffic, and it is assumed: ")
+
+
+def test_an_outage_in_the_days_that_todays_load_rests_on_raises_no_peak():
+    history = series(400, growth=0.0)
+    calm = forecast_class("orders", history, outlook_dates(DS, 6, ()), DemandSettings(), reference_days=7).path
+    history.rate_bytes_per_second[-3:] = 0.0
+    path = forecast_class("orders", history, outlook_dates(DS, 6, ()), DemandSettings(), reference_days=7).path
+    assert path.high == pytest.approx(calm.high, rel=0.02)
+    # Four of seven days were measured: three at 1.1 and one at 1.0, of 6.9 a week.
+    assert path.mean_ratio == pytest.approx(7.0 / history.rate_bytes_per_second[-7:].sum() * 1e6, rel=0.03)
+    assert calm.mean_ratio == 1.0
+
+
+def test_a_launch_that_nobody_believes_yet_does_not_lower_todays_traffic():
+    history = series(400, growth=0.0)
+    history.rate_bytes_per_second[:395] /= 20
+    path = forecast_class("orders", history, outlook_dates(DS, 6, ()), DemandSettings(), reference_days=7).path
+    # The next week has six of the last seven days in it.
+    rates = history.rate_bytes_per_second
+    assert path.middle[1:].min() >= rates[-6:].sum() / rates[-7:].sum() - 1e-6
+
+
+def test_what_a_series_came_down_from_is_no_burst():
+    falling = series(400, growth=-0.004, noise=0.03)
+    calm = found(falling, months=12).path.high[-1]
+    assert calm < 1.4
+    burst = series(400, growth=-0.004, noise=0.03)
+    burst.rate_bytes_per_second[200:207] *= 4
+    assert found(burst, months=12).path.high[-1] > 1.02 * calm

@@ -124,3 +124,39 @@ def test_shapes_are_chosen_by_name_and_by_family():
     assert [s.name for s in chosen_shapes(shapes, ["m7g.xlarge", "m7g.*"])][:2] == ["m7g.xlarge", "m7g.large"]
     with pytest.raises(RequestError, match=r"'m9\.large' is not in the catalogue; choose from express"):
         chosen_shapes(shapes, ["m9.large"])
+
+
+def test_every_shape_that_processors_judge_says_how_fast_its_cores_are():
+    shapes = read_shapes()
+    unknown = [s.name for s in shapes.values() if s.disk_kind is not DiskKind.MANAGED and not s.core_speed_ratio > 0]
+    assert unknown == []
+    # All cores of an m6i at 3.5 GHz, 1.15 times as much a cycle; those of an m5 at 3.1.
+    assert shapes["m6i.large"].core_speed_ratio == pytest.approx(1.15 * 3.5 / 3.1, abs=0.005)
+    assert shapes["m5.large"].core_speed_ratio == 1.0
+
+
+def test_ones_own_file_says_how_fast_cores_are(own_file):
+    of_families = [{"families": ["m6i.*", "ours.*"], "core_speed_ratio": 1.1, "source": "our load test"}]
+    shapes = [OWN["shapes"][0] | {"name": "ours.big"}, OWN["shapes"][0] | {"name": "ours.odd", "core_speed_ratio": 0.8}]
+    found = read_shapes(own_file({**OWN, "processors": of_families, "shapes": shapes}))
+    assert [found[name].core_speed_ratio for name in ("m6i.large", "ours.big", "ours.odd")] == [1.1, 1.1, 0.8]
+    assert math.isnan(read_shapes(own_file(OWN))["r740"].core_speed_ratio)
+
+
+def test_the_same_machines_are_offered_with_io2():
+    shapes = read_shapes()
+    with_gp3 = {name for name, shape in shapes.items() if shape.volume is not None and shape.volume.name == "gp3"}
+    assert {name for name in shapes if name.startswith("io2.")} == {f"io2.{name}" for name in with_gp3}
+    plain, other = shapes["m7g.2xlarge"], shapes["io2.m7g.2xlarge"]
+    assert (other.usd_per_hour, other.core_speed_ratio) == (plain.usd_per_hour, plain.core_speed_ratio)
+    assert other.volume.largest_bytes_per_second == 4_000 * MIB
+    assert other.volume.usd_per_gib_month == 0.125
+    assert all(shape.name.startswith("m7g.") for shape in chosen_shapes(shapes, ["m7g.*"]))
+
+
+def test_shapes_of_another_offer_have_a_prefix(own_file):
+    more = OWN["offers"][0] | {"name": "ours-2", "shapes_of": "ours"}
+    with pytest.raises(RequestError, match="give a name_prefix where the shapes are those of another offer"):
+        read_shapes(own_file({**OWN, "offers": [*OWN["offers"], more]}))
+    found = read_shapes(own_file({**OWN, "offers": [*OWN["offers"], more | {"name_prefix": "two."}]}))
+    assert found["two.r740"].vcpu == found["r740"].vcpu

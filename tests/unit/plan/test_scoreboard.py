@@ -218,6 +218,42 @@ def test_a_step_is_flagged_although_each_weeks_plan_has_seen_it(tmp_path):
     assert rendered.index_html.decode().count("<strong>Drifted:</strong>") == 2
 
 
+def test_a_drift_says_which_classes_of_topics_it_is_in(tmp_path):
+    """Twice as much of payments comes, a topic that nobody knew, and of orders what was expected."""
+    store, first = LocalStore(tmp_path / "objects"), "2026-08-03"
+    asked = {"growth_per_year_ratio": 0.0, "topic_classes": ["payments=pay*"]}
+
+    def staged(ds, factor, more=()):
+        made = [
+            topic("orders", partitions=12, size_bytes=200 * GIB, bytes_in=300_000.0),
+            topic("payments", partitions=12, size_bytes=int(100 * GIB * factor), bytes_in=150_000.0 * factor),
+            *more,
+        ]
+        stage(cluster(ds=ds, topics=made), store)
+
+    staged(first, 1.0)
+    plan(store, first, **asked)
+    for week in range(1, 6):
+        new = [topic("clicks", partitions=12, size_bytes=0, bytes_in=100_000.0)] if week >= 3 else []
+        staged(later(first, week), 2.0 if week >= 3 else 1.0, new)
+        drifts = drifts_of(store, later(first, week))
+    traffic, stored = (drifts[figure]["classes"] for figure in ("traffic", "stored"))
+    assert [(one["name"], one["expected"], one["observed"]) for one in traffic] == [
+        ("payments", pytest.approx(12 * 150_000), pytest.approx(12 * 300_000)),
+        ("topics that the plan did not know", 0.0, pytest.approx(12 * 100_000)),
+    ]
+    # Three replicas of twelve partitions of 100 GiB, and twice that.
+    (only,) = stored
+    assert (only["name"], only["observed"]) == ("payments", 3 * 12 * 200 * GIB)
+    assert only["expected"] == pytest.approx(3 * 12 * 100 * GIB)
+    texts = {one.about: one.text for one in drift_problems({"drifts": drifts.values()})}
+    assert re.search(r"\. Most of it is in payments \(7\S* TiB in place of 3\.5\S* TiB\)\. \S", texts["stored"])
+    assert re.search(
+        r"payments \(3\.\S+ MiB/s in place of 1\.\S+ MiB/s\) and topics that the plan did not know \(1\.",
+        texts["traffic"],
+    )
+
+
 def _plan_of(store, drift):
     return read_manifest(store, plan_prefix("payments", drift["made_on"], drift["plan_id"]), kind="plan")
 

@@ -177,7 +177,8 @@ def test_what_a_request_stands_for_is_derived_from_it_when_it_is_read(store):
     assert read.group_grid(seed=7) == asked.group_grid(seed=7)
     assert inputs.pinned == pinned
     assert not {"recipients", "is_approval_required", "ds"} & set(inputs.request)
-    assert set(document) == {"pinned", "request", "own_shapes", "scores", "code_version", "model_version", "own_sha256"}
+    named = {"pinned", "request", "own_shapes", "owners", "scores", "code_version", "model_version", "own_sha256"}
+    assert set(document) == named
 
 
 def test_a_request_of_the_version_before_with_lists_beside_it_is_read(store):

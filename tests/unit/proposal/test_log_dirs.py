@@ -11,7 +11,7 @@ from kafka_capacity.kafka.placement import RackRule
 from kafka_capacity.kafka.reassignment.kafka_json import wave_files
 from kafka_capacity.plan.released_files import move_files
 from kafka_capacity.proposal import evaluate_placement
-from kafka_capacity.proposal.log_dirs import log_dir_facts, target_log_dirs
+from kafka_capacity.proposal.log_dirs import fullest_dir_ratio, log_dir_facts, target_log_dirs
 from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
 from kafka_capacity.questions.change.tables import moves_table
 from tests.builders import cluster, rows_of, topic, with_rows
@@ -188,3 +188,12 @@ def test_directories_of_unknown_size_limit_nothing_and_are_counted():
     }
     assert log_dir_facts(unsized.log_dirs)["brokers_with_unsized_log_dirs"] == 1
     assert evaluate_placement(unsized, load, asked(2)).fits
+
+
+def test_the_fullest_directory_holds_its_share_of_what_its_broker_holds():
+    # Three replicas of 10 GiB on each broker, in turn: two of them in the first of two directories.
+    topics = [topic("orders", partitions=4, rf=3, size_bytes=10 * GIB)]
+    snapshot, _ = jbod(topics)
+    assert fullest_dir_ratio(snapshot) == pytest.approx(2 / 3)
+    assert fullest_dir_ratio(jbod(topics, sizes=(200,))[0]) == 1.0
+    assert fullest_dir_ratio(replace(snapshot, log_dir=np.full_like(snapshot.log_dir, -1))) == 1.0

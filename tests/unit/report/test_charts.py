@@ -77,8 +77,10 @@ def test_a_mark_says_under_the_pointer_what_it_is(drawn):
     assert len(titles) == 2 * 7
     assert all(re.fullmatch(r"broker \d( \(new\))?: [\d,]+ before, [\d,]+ after", title) for title in titles)
     described = {"title": "t", "description": "d", "values": [{"hover": "a & b"}]}
-    mark = '<svg viewBox="0 0 9 9"><path aria-label="a &amp; b" d="M0"/><path aria-label="other" d="M1"/></svg>'
-    assert '<path d="M0"><title>a &amp; b</title></path><path d="M1"/>' in page_svg(mark, "c", described)
+    mark = (
+        '<svg viewBox="0 0 9 9"><path aria-label="a &amp; b" d="M0"/><path aria-label="other" d="M1" fill="red"/></svg>'
+    )
+    assert '<path d="M0"><title>a &amp; b</title></path><path d="M1" fill="red"/>' in page_svg(mark, "c", described)
 
 
 def test_amounts_are_scaled_to_one_unit(report):

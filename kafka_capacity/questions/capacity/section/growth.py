@@ -160,8 +160,10 @@ def _hardware(shape: Mapping[str, Any]) -> str:
 
     least = f"not known: at least what one hard disk takes, {format_rate(SLOWEST_DISK_BYTES_PER_SECOND)}"
 
+    speed = shape["core_speed_ratio"]
     return (
-        f"{shape['name']}: {known(shape['vcpu'], lambda value: f'{value:g}')} cores, network "
+        f"{shape['name']}: {known(shape['vcpu'], lambda value: f'{value:g}')} cores"
+        f"{'' if speed is None else f' that do {speed:g} times what those of an m5 do'}, network "
         f"{known(shape['network_bytes_per_second'], format_rate)}, disks "
         f"{known(shape['disk_bytes_per_second'], format_rate, least)}."
     )

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from kafka_capacity.kafka.reassignment.clock import Window
 from kafka_capacity.questions.change.move_view import MoveView, Row, chunks
 from kafka_capacity.report.tables import HOVER, chart, column, table
-from kafka_capacity.text import axis_time_unit, format_duration, format_percent, format_when, plural
+from kafka_capacity.text import (
+    axis_time_unit,
+    format_duration,
+    format_moment,
+    format_percent,
+    format_rate,
+    format_when,
+    plural,
+)
 
 MAX_BARS = 60  # of the Gantt chart; of more waves, those that follow each other share a bar
 MAX_BROKERS = 3  # of the chart of disks: those that come closest to their limits
+MAX_CLOCK_SECONDS = 21 * 86_400.0  # longer moves are drawn over days, not over the clock
+MAX_TICKS, MAX_HOURS = 7, 72  # of the clock, and steps of what is produced
+BAR_PIXELS = 20  # how much of the height of the chart each bar has, as in its spec
+_HOUR, _DAY = 3600, 86_400
+_TICK_HOURS = (1, 2, 3, 6, 12, 24, 48, 96)
 
 KINDS = {
     "leadership": "leaders first",
@@ -23,8 +39,35 @@ KINDS = {
 """What a wave is for, in a word."""
 
 
-def gantt_chart(move: MoveView) -> dict[str, Any] | None:
-    """Describe the chart of when each wave runs; ``None`` where one wave ends, or nothing takes time."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hours:
+    """What is produced by the clock, behind the waves."""
+
+    begins: datetime.datetime  # when the first wave begins, UTC
+    week: Sequence[float]  # of 168 hours from Monday 0:00, bytes per second
+
+    def at(self, hour: int) -> float:
+        """Return the rate so many hours after the full hour in which the first wave begins."""
+        return float(self.week[(24 * self.begins.weekday() + self.begins.hour + hour) % len(self.week)])
+
+
+def hours_of(move: MoveView, ds: str, week: Sequence[float] | None) -> Hours | None:
+    """Return the hours behind the waves of a plan of a day: from the first opening, without a window from midnight on.
+
+    ``None`` where they are not known, the move never ends, or it takes so long that hours could not be told apart.
+    """
+    total = move.total[1]
+    if week is None or total is None or total > MAX_CLOCK_SECONDS or not move.waves:
+        return None
+    first = move.waves[0].get("starts_at") or f"{ds}T00:00:00+00:00"
+    return Hours(begins=datetime.datetime.fromisoformat(first), week=week)
+
+
+def gantt_chart(move: MoveView, hours: Hours | None = None) -> dict[str, Any] | None:
+    """Describe the chart of when each wave runs; ``None`` where one wave ends, or nothing takes time.
+
+    Over the hours its axis is the clock, else it is the time since the first wave began.
+    """
     if len(move.waves) < 2 and not move.never_ends:
         return None
     bars = [_bar(move.waves[part.start : part.stop]) for part in chunks(len(move.waves), MAX_BARS)]
@@ -50,20 +93,24 @@ def gantt_chart(move: MoveView) -> dict[str, Any] | None:
         title="When each wave runs",
         description=f"Gantt chart of {plural(len(move.waves), 'wave')}. {ends}.{grouped}",
         values=[
-            {
-                "label": bar["label"],
-                "kind": bar["kind"],
-                "start_seconds": bar["start"],
-                "end_seconds": last if bar["end"] is None else bar["end"],
-                "low_seconds": bar["low"],
-                "high_seconds": bar["high"],
-                "is_endless": bar["end"] is None,
-                HOVER: f"wave {bar['label']}: from {format_when(bar['start'])} to {format_when(bar['end'])}",
-            }
-            for bar in bars
-            if bar["start"] is not None
+            *_behind(move, hours, last, len(bars)),
+            *(
+                {
+                    "part": "wave",
+                    "label": bar["label"],
+                    "kind": bar["kind"],
+                    "start_seconds": bar["start"],
+                    "end_seconds": last if bar["end"] is None else bar["end"],
+                    "low_seconds": bar["low"],
+                    "high_seconds": bar["high"],
+                    "is_endless": bar["end"] is None,
+                    HOVER: f"wave {bar['label']}: from {_at(bar['start'], hours)} to {_at(bar['end'], hours)}",
+                }
+                for bar in bars
+                if bar["start"] is not None
+            ),
         ],
-        params={"time_unit": unit, "time_scale": scale, "last_seconds": last},
+        params={"time_unit": unit, "time_scale": scale, "last_seconds": last, **_axis(hours, last, scale)},
         data_table=table(
             "When each wave runs",
             (
@@ -77,8 +124,81 @@ def gantt_chart(move: MoveView) -> dict[str, Any] | None:
         ),
         is_half_wide=True,
         note="A bar is the time that is expected; the thin line is its end, from nobody writing to all at peak rates."
-        f"{endless}{grouped}",
+        f"{_behind_note(move, hours)}{endless}{grouped}",
     )
+
+
+def _axis(hours: Hours | None, last: float, scale: float) -> dict[str, Any]:
+    """Return the ticks of the clock, at even hours of the day, and when it begins."""
+    if hours is None:
+        return {}
+    step = next((each for each in _TICK_HOURS if last <= MAX_TICKS * each * _HOUR), _TICK_HOURS[-1])
+    begins = int(hours.begins.timestamp())
+    first = -begins % (step * _HOUR)
+    return {
+        "ticks": [at / scale for at in range(first, int(last) + 1, step * _HOUR)],
+        "begins_seconds": begins,
+    }
+
+
+def _behind(move: MoveView, hours: Hours | None, last: float, bars: int) -> list[dict[str, Any]]:
+    """Return what is drawn behind the waves: the windows, and what is produced by the hour."""
+    if hours is None:
+        return []
+    into = hours.begins.minute * 60 + hours.begins.second
+    count = int(last + into) // _HOUR + 2
+    step = -(-count // MAX_HOURS)
+    rates = [sum(hours.at(at + one) for one in range(step)) / step for at in range(0, count, step)]
+    most, height = max(rates) or 1.0, BAR_PIXELS * bars
+    busy, quiet = (pick(range(len(rates)), key=rates.__getitem__) for pick in (max, min))
+    text = "; ".join(
+        f"{word} {format_rate(rates[at])} at {_at(max(0.0, at * step * _HOUR - into), hours)}"
+        for word, at in (("most", busy), ("least", quiet))
+    )
+    drawn = [
+        {
+            "part": "hour",
+            "start_seconds": min(last, max(0.0, at * step * _HOUR - into)),
+            "top": round(height * (1 - rate / most), 1),
+            "bottom": height,
+            HOVER: f"what is produced: {text}",
+        }
+        for at, rate in enumerate(rates)
+    ]
+    return [*_windows(move, hours, last), *drawn]
+
+
+def _windows(move: MoveView, hours: Hours, last: float) -> list[dict[str, Any]]:
+    text = move.facts.get("window")
+    window = None if text is None else Window.of(text)
+    if window is None:
+        return []
+    return [
+        {
+            "part": "window",
+            "start_seconds": start,
+            "end_seconds": min(last, start + window.seconds),
+            HOVER: f"window: {_at(start, hours)} to {_at(start + window.seconds, hours)}",
+        }
+        for start in range(0, int(last) + 1, _DAY)
+    ]
+
+
+def _behind_note(move: MoveView, hours: Hours | None) -> str:
+    if hours is None:
+        return ""
+    begin = f", as if the first began at {format_moment(hours.begins.isoformat())}"
+    end = ""
+    if move.facts.get("window"):
+        begin, end = "", "; the bands are the windows"
+    return f" Times are UTC{begin}. Behind them is what is produced in each hour of a usual week{end}."
+
+
+def _at(seconds: float | None, hours: Hours | None) -> str:
+    """Write when something is: by the clock where there is one, else after the first wave began."""
+    if hours is None or seconds is None:
+        return format_when(seconds)
+    return format_moment((hours.begins + datetime.timedelta(seconds=seconds)).isoformat())
 
 
 def _bar(waves: Sequence[Row]) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from kafka_capacity.questions.change.move_words import (
     refusal_texts,
     summary,
     throttle_sentence,
+    window_sentence,
 )
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
-from kafka_capacity.questions.change.section.wave_charts import KINDS, disk_chart, gantt_chart
-from kafka_capacity.questions.change.wave_runbook import FOLDER, bottleneck, pages
+from kafka_capacity.questions.change.section.wave_charts import KINDS, disk_chart, gantt_chart, hours_of
+from kafka_capacity.questions.change.wave_runbook import FOLDER, bottleneck, pages, took
 from kafka_capacity.report.anchors import WAVES
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import cells, column, table
@@ -35,6 +36,18 @@ def _if_copying(key: str) -> Callable[[Row], Any]:
     return lambda wave: wave[key] if wave["copied_bytes"] else None
 
 
+def _moment(key: str) -> Callable[[Row], str]:
+    return lambda wave: wave.get(key) or "never"
+
+
+def _takes(wave: Row) -> tuple[float | None, ...]:
+    return tuple(took(wave, band) for band in BAND)
+
+
+_BY_CLOCK, _ONE_BY_ONE = {"starts_at", "ends_at", "takes"}, {"start_expected_seconds", "end"}
+"""Columns of waves that keep to a window, and of those that run one after another."""
+
+
 def _fullest(wave: Row) -> str | None:
     ratio = wave["fullest_ratio"]
     return None if ratio is None else f"{format_percent(ratio)} ({wave['fullest_broker']})"
@@ -48,6 +61,9 @@ _WAVES = (
     column("start_expected_seconds", "Starts", "when"),
     column("end", "Ends", "time_band", lambda wave: tuple(wave[f"end_{band}_seconds"] for band in BAND)),
     column("throttle", "Throttle", "throttle", _if_copying("throttle_bytes_per_second")),
+    column("starts_at", "Starts", "moment", _moment("starts_at")),
+    column("ends_at", "Ends", "moment", _moment("ends_at")),
+    column("takes", "Takes", "time_band", _takes),
     column("bottleneck", "Decided by", "text", bottleneck),
     column("smallest", "Ends above", "throttle_above", _if_copying("smallest_throttle_expected_bytes_per_second")),
     column("fullest", "Fullest disk, of its limit (broker)", "text", _fullest),
@@ -70,7 +86,8 @@ def _build(view: ChangePage) -> dict[str, Any] | None:
     move = view.move
     if move is None:
         return None
-    gantt, disks = gantt_chart(move), disk_chart(move)
+    week = view.inputs.snapshot_facts.get("bytes_in_by_hour_of_week")
+    gantt, disks = gantt_chart(move, hours_of(move, view.inputs.ds, week)), disk_chart(move)
     refusals = refusal_texts(move)
     listed = pages(move)
     return {
@@ -97,6 +114,7 @@ def _build(view: ChangePage) -> dict[str, Any] | None:
 def move_sentences(move: MoveView) -> list[str]:
     """Return what is said of the waves together."""
     sentences = (
+        lambda move: window_sentence(move.facts),
         throttle_sentence,
         length_sentence,
         order_sentence,
@@ -140,12 +158,16 @@ def waves_table(move: MoveView) -> dict[str, Any]:
     """Return a row a wave."""
     shown = move.waves[:MAX_ROWS]
     rows = [cells(_WAVES, wave) for wave in shown]
+    has_window = move.facts.get("window") is not None
+    what, after = ("Takes", "") if has_window else ("Ends", ", both after the start of the first wave")
     note = (
-        "Ends is the time that is expected, and in brackets from nobody writing to all of it at peak rates, both after "
-        "the start of the first wave. A wave ends with any throttle larger than what stands under Ends above."
+        f"{what} is the time that is expected, and in brackets from nobody writing to all of it at peak rates{after}. "
+        "A wave ends with any throttle larger than what stands under Ends above."
     )
+    left_out = _ONE_BY_ONE if has_window else _BY_CLOCK
     rates = {row["throttle"] for row in rows if row["throttle"] is not None}
-    columns = [one for one in _WAVES if one.key != "throttle" or len(rates) > 1]
+    left_out = left_out | (set() if len(rates) > 1 else {"throttle"})
+    columns = [one for one in _WAVES if one.key not in left_out]
     if len(rates) == 1:
         note += f" Throttle: {format_throttle(rates.pop())} for each wave that copies."
     if len(shown) < len(move.waves):

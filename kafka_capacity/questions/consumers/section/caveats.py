@@ -15,24 +15,14 @@ def group_caveats(group: GroupChoice) -> list[dict[str, str]]:
     if row["partition_count"] is not None:
         if row["capacity_bytes_per_second"] is None:
             found.append(_serious("What a member can read is not known, so load and catching up are not judged."))
-        elif not row["is_capacity_given"]:
-            found.append(_note(_estimate(row)))
+        elif row["is_capacity_limit"] and not row["is_capacity_given"]:
+            # That it is at least as much stands in the row of each, and once for all what that means.
+            capacity = format_rate(row["capacity_bytes_per_second"])
+            text = f"That a member reads {capacity} at most is what was seen: none read more, though the group is"
+            found.append(_note(f"{text} behind. Measure it, and give it as a parameter."))
     if facts is not None:
         found += _on_facts(facts)
     return sorted(found, key=lambda one: one["severity"] != "serious")
-
-
-def _estimate(row: Row) -> str:
-    capacity = format_rate(row["capacity_bytes_per_second"])
-    if row["is_capacity_limit"]:
-        return (
-            f"That a member reads {capacity} at most is what was seen: none read more, though the group is behind. "
-            "Measure it, and give it as a parameter."
-        )
-    return (
-        f"That a member reads at least {capacity} is what was seen. Whether it can do more is not known, and more is "
-        "not held against it; measure it, and give it as a parameter."
-    )
 
 
 def _on_facts(facts: Row) -> list[dict[str, str]]:

@@ -27,7 +27,7 @@ from kafka_capacity.report.view import ReportView
 
 MAX_FULL = 4  # groups with a chart and every table: those at risk, then those with a change to recommend
 MAX_TABLES = 10
-"""Groups with tables of what was tried and of who reads what; of others the page says what to do and why."""
+"""Groups with tables of what was tried; of others the page says what to do and why."""
 MAX_DETAILED = 60  # groups with anything but a row of the overview; beyond, a page would be too heavy to open
 MAX_SKIPPED = 100
 
@@ -85,10 +85,11 @@ def _full(view: GroupsView, group: GroupDecision, anchor: str) -> dict[str, Any]
 
 
 def _folded(view: GroupsView, group: GroupDecision, anchor: str, *, has_tables: bool) -> dict[str, Any]:
-    """Return the gist of one group."""
+    """Return the gist of one group; who reads what is for those that are at risk."""
+    is_at_risk = group.choice.is_at_risk
     return {
         **_common(group, anchor, limit=MAX_FOLDED if has_tables else 0),
-        "members": members_table(view, group.choice, limit=MAX_FOLDED) if has_tables else None,
+        "members": members_table(view, group.choice, limit=MAX_FOLDED) if has_tables and is_at_risk else None,
     }
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
-from kafka_capacity.plan.scoreboard import peak_of_all
-from kafka_capacity.questions.accuracy.scores import CPU, MOVES, score_move
+from kafka_capacity.questions.accuracy.scores import CPU, MOVES, peak_of_all, score_move
 from kafka_capacity.questions.accuracy.watch import (
     BASELINE_DAYS,
     Held,

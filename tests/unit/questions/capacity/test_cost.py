@@ -204,3 +204,10 @@ def test_fast_volumes_pay_for_operations_too():
     rate = 1_200 * MIB
     cost, _ = costs("m7i.16xlarge", bytes_in=(rate,), size=85 * GIB, retention=85 * GIB / rate)
     assert cost.disks == pytest.approx(3 * (100 * 0.08 + 1_375 * 0.04 + 3_000 * 0.005))
+
+
+def test_io2_is_paid_for_by_operations_alone():
+    # The same 1,500 MiB/s: 6,000 operations of 0.25 MiB, none of which comes with the volume.
+    rate = 1_200 * MIB
+    cost, _ = costs("io2.m7i.16xlarge", bytes_in=(rate,), size=85 * GIB, retention=85 * GIB / rate)
+    assert cost.disks == pytest.approx(3 * (100 * 0.125 + 6_000 * 0.065))

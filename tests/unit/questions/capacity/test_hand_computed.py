@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from kafka_capacity.demand.workload import Lags
+from kafka_capacity.hardware.cpu import STATED
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Limits, Resource
 from kafka_capacity.hardware.shapes import TODAY, observed_shape
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, SYSTEM_BYTES
@@ -67,6 +68,21 @@ def test_disks():
     assert (load(use, Resource.DISK, date=0) / GIB).tolist() == [110.0, 110.0, 100.0]
     # orders keeps the last 10,240 s: at twice the rate nearly twice as much. keys is compacted: as many more keys.
     assert load(use, Resource.DISK, date=1) / GIB == pytest.approx([220.0, 220.0, 200.0], abs=0.5)
+
+
+def test_processors_of_other_families():
+    # Of broker 1: 10 MiB/s produced, 4 replicated and 40 sent, at 30, 30 × 0.15 / 0.7 and 40 ms: 1.926 cores of an m5.
+    used = 10 * 0.03 + 4 * 0.03 * 0.15 / 0.7 + 40 * 0.04
+    for shape, speed in ((TODAY, 1.0), ("m5.xlarge", 1.0), ("m6i.xlarge", 1.3), ("m7g.xlarge", 1.29)):
+        *_, use = cluster(shape)
+        assert load(use, Resource.CPU, date=0)[0] == pytest.approx(used / speed)
+    # What was measured on cores that are a quarter faster takes a quarter more of an m5's.
+    for measured_on, expected in ((1.25, 1.25 * used), (math.nan, used)):
+        settings = LoadSettings(cpu=dataclasses.replace(STATED, core_speed_ratio=measured_on))
+        work, placed, shape, _ = cluster("m5.xlarge")
+        placed = placed_loads(work, placed.brokers, placed.brokers.ids[placed.replicas], settings)
+        use = capacity_use(work, placed, shape)
+        assert load(use, Resource.CPU, date=0)[0] == pytest.approx(expected)
 
 
 def test_network_after_a_loss():

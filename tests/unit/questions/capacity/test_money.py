@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from kafka_capacity.demand.workload import HIGH
-from kafka_capacity.hardware.limits import NEVER_SECONDS, RESOURCES, FailureTolerance, Resource
+from kafka_capacity.hardware.limits import NEVER_SECONDS, RESOURCES, FailureTolerance, Limits, Resource
 from kafka_capacity.hardware.shape_catalogue import with_estimated_price
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.questions.capacity.choice import advise_size
 from kafka_capacity.questions.capacity.document import to_plain
+from kafka_capacity.questions.capacity.judging import judge
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
 from kafka_capacity.questions.capacity.parameters import SizingParameters
@@ -153,6 +154,14 @@ def test_a_commitment_lowers_the_price_of_machines_and_of_no_others():
     assert asked(commitment_discount_ratio=0.5, broker_usd_per_hour=2.0).today.usd_per_hour == 2.0
 
 
+def test_how_fast_cores_are_can_be_said_of_todays_brokers_of_shapes_and_of_families():
+    request = asked(shapes=("m7g.*", "m5.large"), core_speeds=("today=1.2", "m7g.*=1.1", "m7g.large=0.9"))
+    speeds = {shape.name: shape.core_speed_ratio for shape in (request.today, *request.shapes)}
+    assert (speeds["today"], speeds["m7g.xlarge"], speeds["m7g.large"], speeds["m5.large"]) == (1.2, 1.1, 0.9, 1.0)
+    assert math.isnan(asked().today.core_speed_ratio)
+    assert asked(current_shape="m7g.large", core_speeds=("today=1.2",)).today.core_speed_ratio == 1.2
+
+
 def test_pay_now_or_later_is_reckoned_while_each_step_lasts():
     results, advice = sized(growth=(1.0, 10.0), today=OWN_PRICE, broker_counts=(6, 9, 12, 15, 18))
     view = viewed(results, advice)
@@ -183,6 +192,22 @@ def test_a_lost_broker_takes_what_it_held_over_what_the_throttle_leaves():
     assert found[0, 0] == pytest.approx(100 * GIB / 40e6)
     assert found[1, 0] == NEVER_SECONDS
     assert found[0, 2] == 0.0
+
+
+def test_a_lost_disk_takes_what_it_held_and_a_volume_that_is_the_only_one_all():
+    # The fullest of today's disks has 40 % of what its broker holds and gets: 40 GiB over 50 MB/s less 4 of 10 MB/s.
+    settings = LoadSettings(throttle_bytes_per_second=50e6, volume_recovery_seconds=800.0)
+    work = workload((10e6,), size=100 * GIB, retention=100 * GIB / 10e6)
+    placed = placed_loads(work, brokers(3, list("abc")), replicas([1, 2]), settings)
+    several = dataclasses.replace(observed_shape(placed.brokers, vcpu=16.0), fullest_volume_ratio=0.4)
+    use = capacity_use(work, placed, several)
+    assert use.load[0, RESOURCES.index(Resource.VOLUME_RECOVERY), HIGH, 0, 0] == pytest.approx(40 * GIB / 46e6)
+    (excuse,) = [one for one in judge(use, Limits(), several).excuses if one.constraint == "volume_recovery"]
+    assert "would take 0.3 hours to re-replicate the fullest of its disks after the loss of that on" in excuse.reason
+    single = capacity_use(work, placed, read_shapes()["m5.large"])
+    assert single.load[0, RESOURCES.index(Resource.VOLUME_RECOVERY), HIGH, 0, 0] == pytest.approx(100 * GIB / 40e6)
+    assert not np.isfinite(single.capacity[RESOURCES.index(Resource.RECOVERY)]).any()
+    assert asked(volume_recovery_hours=0.5).loads.volume_recovery_seconds == 1_800.0
 
 
 def test_a_time_to_recover_binds_with_its_reason_and_more_brokers_keep_it():

@@ -6,12 +6,19 @@ import itertools
 import numpy as np
 import pytest
 
+from kafka_capacity.demand.workload import HIGH
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Resource
-from kafka_capacity.questions.capacity.loads import placed_loads
+from kafka_capacity.hardware.shapes import hardware
+from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.proposal.evaluate import evaluate_placement
+from kafka_capacity.proposal.grid import placement_grid
+from kafka_capacity.questions.capacity.loads import capacity_use, placed_loads
 from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.capacity.results import PlacementKey
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
+from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
+from kafka_capacity.questions.failures.baseline import Baseline
 from tests.asking import run_sizes
 from tests.unit.questions.capacity.test_idle import made_up
 from tests.unit.questions.capacity.workloads import MIB
@@ -45,6 +52,40 @@ def test_six_brokers_are_enough_where_followers_take_turns():
     assert (six.fits, six.change.moved_bytes) == (True, 0)
     assert six.tightest.needed == 11 * MIB
     assert sized.advice.recommended == "006-brokers.today"
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("count", [4, 9])
+def test_the_change_has_the_lists_that_sizing_judged_and_its_losses_the_loads(count, seed):
+    """Networks are ample: processors and disks alone could ask for another order."""
+    rng = np.random.default_rng(seed)
+    inputs = made_up(rng.lognormal(0, 0.6, 30) * MIB, brokers=6, racks=0, counts=(count,))
+    ample = np.full(6, 1e12)
+    list_of = dataclasses.replace(
+        inputs.snapshot.brokers, network_in_bytes_per_second=ample, network_out_bytes_per_second=ample
+    )
+    snapshot = dataclasses.replace(inputs.snapshot, brokers=list_of)
+    inputs = SizingInputs.of(snapshot, inputs.workload, inputs.request)
+    placed = place_option(inputs, PlacementKey(broker_count=count, extra_racks=0, replication_factor=None))
+    grid = parse_plan_request({"cluster": "payments", "broker_counts": [count], "placers": ["fewest-bytes"]}).grid()
+    (scenario,) = placement_grid(snapshot.brokers, grid)
+    made = evaluate_placement(snapshot, inputs.workload.load, scenario)
+    assert made.diff.after.tolist() == placed.brokers.ids[placed.loads.replicas].tolist()
+
+    today = Baseline(snapshot=snapshot, load=inputs.workload.load, traffic=inputs.workload.traffic)
+    after = today.after(made)
+    lost = evaluate_failures(
+        after.snapshot,
+        after.load,
+        FailureScenario(scenario_id="brokers", kinds=(SetKind.BROKER,)),
+        traffic=after.traffic,
+        has=hardware(dataclasses.replace(inputs.request.today, disk_bytes_per_second=1e9), after.snapshot.brokers),
+    )
+    assert set(lost.capacity) == {Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DISK_IO}
+    use = capacity_use(inputs.workload, placed.loads, inputs.request.today)
+    for resource, peaks in lost.peaks().items():
+        judged = use.load[CONDITIONS.index(Condition.BROKER_LOST), RESOURCES.index(resource), HIGH, 0]
+        assert np.nanmax(peaks, axis=0) == pytest.approx(judged, rel=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -29,7 +29,11 @@ def schedule(*, refusals=(), never_ends=False):
         bottleneck_direction="in",
     )
     return SimpleNamespace(
-        refusals=refusals, never_ends=never_ends, waves=(wave,), smallest_throttle_bytes_per_second=(1e6, 3e6, 5e6)
+        refusals=refusals,
+        never_ends=never_ends,
+        waves=(wave,),
+        smallest_throttle_bytes_per_second=(1e6, 3e6, 5e6),
+        overruns=(),
     )
 
 

@@ -1,13 +1,15 @@
 """From a placement to its waves: every setting has its effect, and not everything is scheduled."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
+from kafka_capacity.kafka.reassignment.clock import Window
 from kafka_capacity.kafka.reassignment.problem import Order, WaveSettings
 from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.questions.change import move_schedule
-from kafka_capacity.questions.change.move_schedule import MoveSettings, is_scheduled, schedule_of
+from kafka_capacity.questions.change.move_schedule import MoveSettings, is_scheduled, judged_in_waves, schedule_of
 from tests.unit.proposal.snapshots import GIB, observed, scenario
 
 
@@ -103,3 +105,31 @@ def test_other_placers_are_scheduled_up_to_a_limit(monkeypatch):
 
 def test_sizes_of_the_made_up_cluster_are_what_the_tests_rest_on():
     assert scheduled()[1].problem.size_bytes.tolist() == [GIB] * 24
+
+
+def test_waves_keep_to_a_window_at_the_traffic_of_its_hours():
+    in_window = MoveSettings(waves=WaveSettings(window=Window.of("22:00-06:00")))
+    busy = replace(in_window, week_ratio=tuple([1.0] * 22 + [3.0, 3.0]) * 7)
+
+    assert scheduled(settings=in_window)[1].problem.clock.day.isoformat() == "2026-11-20"
+    assert seconds(in_window) < seconds(busy)
+
+
+def test_a_wave_that_does_not_fit_into_the_window_is_an_excuse_with_what_would_do():
+    short = MoveSettings(waves=WaveSettings(window=Window.of("22:00-22:01"), max_concurrent_moves_per_broker=1))
+    result, schedule = scheduled(settings=short)
+    judged = judged_in_waves(result, schedule)
+
+    (excuse,) = judged.excuses
+    assert (excuse.constraint, excuse.available, excuse.unit) == ("window", 60.0, "seconds")
+    longest = max(schedule.overruns, key=lambda late: late.seconds)
+    assert excuse.where == f"wave {longest.wave}"
+    assert excuse.reason.startswith(f"wave {longest.wave} of {len(schedule.waves)} takes ")
+    window, throttle = re.search(
+        r"so a window of (\d+) min would do, or a throttle above (.*) MB/s$", excuse.reason
+    ).groups()
+    closes = f"{22 + int(window) // 60}:{int(window) % 60:02d}"
+    longer = MoveSettings(waves=replace(short.waves, window=Window.of(f"22:00-{closes}")))
+    assert not scheduled(settings=longer)[1].overruns
+    faster = scheduled(settings=short, throttle_bytes_per_second=float(throttle.replace(",", "")) * 1e6)[1]
+    assert not faster.overruns

@@ -49,6 +49,9 @@ def test_a_row_a_wave():
         "fullest_peak_bytes": 100.0,
         "fullest_ratio": 0.25,
         "elections": 0,
+        "starts_at": None,
+        "ends_at": None,
+        "closes_at": None,
     }
 
 

@@ -1,0 +1,123 @@
+"""``kafka-capacity chargeback``: what topics, groups and owners cost a month, and what crosses racks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.cli.commands.size import OF_OTHER_SECTIONS
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.options import CpuSamples, MaxRows, OwnersFile, ShapesFile
+from kafka_capacity.cli.plan_options import fields_of
+from kafka_capacity.questions.chargeback.parameters import ChargebackParameters
+
+_HELP = """Share out what today's cluster costs a month among topics, consumer groups, client ids and owners.
+
+Reads a native snapshot and prices the cluster as size does. Shares sum to the bill to the cent; headroom and idle
+capacity stand apart. Beside its share, an average cost, stands for the topics that cost most and for every owner what
+the bill would be less without it, found by sizing what is left. Also adds up what crosses racks, and what follower
+fetching (KIP-392) and rack-aware producers (KIP-1123) would save. docs/chargeback.md tells the rules and what is
+assumed.
+
+With --out it writes chargeback.json and each table as CSV and Parquet into DIR.
+"""
+
+
+_PRICED_BY = (
+    "failure_tolerance",
+    "is_move_sized",
+    "is_catch_up_sized",
+    "network_limit_ratio",
+    "cpu_limit_ratio",
+    "disk_io_limit_ratio",
+    "client_limit_ratio",
+    "lost_limit_ratio",
+    "is_follower_fetching",
+    "reread_ratio",
+    "current_shape",
+    "broker_vcpu",
+    "broker_disk_bytes_per_second",
+    "broker_replica_limit",
+    "broker_usd_per_hour",
+    "usd_per_gib_between_racks",
+    "commitment_discount_ratio",
+    "recovery_hours",
+)
+"""What today's cluster and the smallest size are priced and judged by, beside what sizing takes of other sections."""
+
+
+@asks(
+    "chargeback",
+    "chargeback.json",
+    *fields_of(ChargebackParameters),
+    *_PRICED_BY,
+    *OF_OTHER_SECTIONS,
+    version=1,
+    text=_HELP,
+)
+def chargeback(
+    snapshot: str,
+    given: Mapping[str, Any],
+    begin: Steps,
+    owners: OwnersFile = None,
+    shapes_file: ShapesFile = None,
+    cpu_samples: CpuSamples = None,
+    max_rows: MaxRows = 20,
+) -> Found:
+    """Share out costs; the text that users read is the help above."""
+    from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
+    from kafka_capacity.cli.sizing import read_size_files
+    from kafka_capacity.inventory.owners import read_owners
+    from kafka_capacity.plan.handing import handed_to_all
+    from kafka_capacity.questions.chargeback.decide import decide_chargeback
+    from kafka_capacity.questions.chargeback.share import CHARGEBACK
+
+    files, known_owners = read_size_files(shapes_file, cpu_samples, given), read_owners(owners)
+    begin("reading the snapshot")
+    asked = ask_snapshot(snapshot, given, owners=known_owners, **files.given)
+    begin("sharing out")
+    tables = CHARGEBACK.simulate(asked, handed_to_all(asked), run_step_by_step(begin, begun=2)).tables
+    answer = decide_chargeback(tables)
+    return Found(
+        of=asked.basis.snapshot,
+        answer=lambda: answer.headline,
+        document=lambda: {
+            "sentences": [answer.headline, *answer.reasons],
+            **{name: table.to_pylist() for name, table in sorted(tables.items())},
+        },
+        show=lambda: _print([*answer.reasons, *_estimated(tables)], tables, max_rows),
+        write=lambda out, document: _write(out, document, tables),
+    )
+
+
+def _estimated(tables: Mapping[str, Any]) -> list[str]:
+    from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
+    from kafka_capacity.questions.chargeback.totals import scope_of
+
+    scope = scope_of(tables)
+    return list(filter(None, [estimated_price_sentence(scope["priced_as"], scope["priced_on"])]))
+
+
+def _print(reasons: list[str], tables: Mapping[str, Any], max_rows: int) -> None:
+    from kafka_capacity.cli.console import print_data, print_lines
+    from kafka_capacity.questions.chargeback.section.chargeback import all_tables
+
+    print_lines(reasons)
+    for table in all_tables(tables, most=max_rows).values():
+        print_data(table)
+
+
+def _write(out: str, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
+    """Write the document, and each table as it is stored."""
+    from kafka_capacity.cli.documents import write_files
+    from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
+    from kafka_capacity.objects.store import open_store
+    from kafka_capacity.text.csv_lines import csv_bytes
+
+    files = {
+        f"{name}.csv": csv_bytes([table.column_names, *(list(row.values()) for row in table.to_pylist())])
+        for name, table in tables.items()
+    }
+    files |= {f"{name}.parquet": parquet_bytes(table) for name, table in tables.items()}
+    write_files(open_store(out), {**dict(sorted(files.items())), "chargeback.json": canonical_json(dict(document))})

@@ -1,0 +1,83 @@
+"""``kafka-capacity savings``: what could be done instead of buying brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_capacity.cli.commands.size import SIZED_BY
+from kafka_capacity.cli.console import Steps
+from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.options import CpuSamples, ShapesFile
+from kafka_capacity.cli.plan_options import fields_of
+from kafka_capacity.questions.savings.parameters import SavingsParameters
+
+_COLUMNS = ("text", "freed_bytes", "saved_brokers", "saved_usd_per_month", "binds", "effort", "needs_restart")
+_LEFT_OUT = ("set_id",)  # what the terminal has no use for
+
+_HELP = """List what could be done instead of buying brokers, and what each saves.
+
+Reads a native snapshot, finds actions (retention cut to what consumers were seen to need, idle and write-only topics
+removed, two replicas of what is not critical, compression, tiered storage, smaller volumes, the next sizes of the
+shape), and sizes the cluster again with each, and with sets of them, as kafka-capacity size does. An action that frees
+bytes and saves nothing says what stands in the way. docs/savings.md tells what is assumed.
+
+With --out it writes savings.json with everything into DIR. Nothing is changed.
+"""
+
+
+@asks(
+    "savings",
+    "savings.json",
+    *fields_of(SavingsParameters),
+    *SIZED_BY,
+    version=1,
+    text=_HELP,
+    also={"planned_events": "--events", "sizing_broker_counts": "--broker-counts"},
+)
+def savings(
+    snapshot: str,
+    given: Mapping[str, Any],
+    begin: Steps,
+    shapes_file: ShapesFile = None,
+    cpu_samples: CpuSamples = None,
+) -> Found:
+    """List savings; the text that users read is the help above."""
+    from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
+    from kafka_capacity.cli.sizing import read_size_files
+    from kafka_capacity.plan.handing import sized_cluster
+    from kafka_capacity.questions.question import Handed
+    from kafka_capacity.questions.savings.decide import decide_savings, read_savings
+    from kafka_capacity.questions.savings.share import SAVINGS
+
+    files = read_size_files(shapes_file, cpu_samples, given)
+    begin("reading the snapshot")
+    asked = ask_snapshot(snapshot, given, **files.given)
+    begin("looking ahead")
+    handed = Handed(sized=lambda: sized_cluster(asked))
+    tables = SAVINGS.simulate(asked, handed, run_step_by_step(begin, begun=2)).tables
+    if not SAVINGS.has_results(tables):
+        nothing = "Nothing was looked for: --max-savings says how many sets of actions to judge."
+        return Found(of=asked.basis.snapshot, answer=lambda: nothing, document=dict, show=lambda: None)
+    answer, view = decide_savings(tables), read_savings(tables)
+    return Found(
+        of=asked.basis.snapshot,
+        answer=lambda: answer.headline,
+        document=lambda: {
+            "sentences": [answer.headline, *answer.reasons],
+            "instead_of_buying": answer.details,
+            **{name.removeprefix("savings_"): table.to_pylist() for name, table in tables.items()},
+        },
+        show=lambda: _print(answer, view),
+    )
+
+
+def _print(answer: Any, view: Any) -> None:
+    from kafka_capacity.cli.console import print_data, print_lines
+    from kafka_capacity.questions.savings.section.savings import actions_table, dates_table, sets_table
+
+    print_lines([*([f"or: {answer.details}"] if answer.details else []), *answer.reasons])
+    best = view.front[-1:]
+    for made in (sets_table(view), actions_table(view, *_COLUMNS), dates_table(view, best)):
+        if made["rows"]:
+            print_data({**made, "columns": [one for one in made["columns"] if one["key"] not in _LEFT_OUT]})

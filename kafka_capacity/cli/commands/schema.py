@@ -1,0 +1,25 @@
+"""``kafka-capacity schema``: what the JSON documents of all commands hold."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kafka_capacity.cli.app import app
+
+_HELP = """Print what the JSON documents hold that commands print with --json and write with --out: docs/json.md.
+
+With --json it prints the same as a JSON schema: docs/json-schema.json.
+"""
+
+
+@app.command("schema", help=_HELP)
+def schema(
+    is_json: Annotated[bool, typer.Option("--json", help="Print a JSON schema instead of the page.")] = False,
+) -> None:
+    """Print the page or the schema; the text that users read is the help above."""
+    from kafka_capacity.cli.json_schema import json_schema, schema_page
+    from kafka_capacity.objects.dataset import canonical_json
+
+    typer.echo(canonical_json(json_schema()) if is_json else schema_page(), nl=False)

@@ -1,0 +1,321 @@
+"""The JSON documents that commands print with ``--json`` and write: what each holds.
+
+Their schema is made of these classes, field by field with what stands behind each (:mod:`.json_schema`). What a
+document takes over from the model as it is has the model's own class; of rows of tables the table is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from kafka_capacity.health.problem import Figure, Severity
+from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.questions.answer import Action, KeyFigure, Status
+
+Row = Mapping[str, Any]  # plain data whose names a comment tells
+Rates = Mapping[str, float | None]  # by resource: `cpu`, `network_in`, …; null where it is not known
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """What documents of commands begin with."""
+
+    schema_version: int  # of the document; another one where a field is gone or means something else
+    code_version: str  # of the program
+    model_version: str  # of what it computes: figures may differ from one to the next
+    cluster: str  # its name
+    ds: str  # the day of the inventory, YYYY-MM-DD
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundProblem:
+    """One thing that is wrong, or worth knowing; figures that are 0 or not known are left out."""
+
+    severity: Severity  # how bad it is
+    code: str  # its kind; stable, for machines
+    where: str  # what it is about
+    message: str  # what is wrong, with the figures in it
+    about: str = ""  # what it is about in few words that stay from report to report, where that is more than `where`
+    remedy: str = ""  # what to do about it
+    figure: Figure | None = None  # what is needed and what there is
+    partitions: int = 0  # how many partitions are at stake
+    bytes_per_second: float = 0.0  # what is produced to them on average
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecidedProblem(FoundProblem):
+    """A problem of a plan."""
+
+    id: str  # the same from report to report
+    question: str  # whose it is: `change`, `capacity`, `consumers`, `failures`, … or `cluster`
+    text: str  # the message and its remedy as sentences
+    then: str  # what becomes of it with the change; empty where nothing is said
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecidedAction(Action):
+    """One thing to do."""
+
+    id: str  # the same from report to report
+
+
+@dataclass(frozen=True, kw_only=True)
+class Badge:
+    """A verdict in few words."""
+
+    kind: str  # `good`, `note`, `warn` or `bad`
+    text: str  # the words
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxLine:
+    """A line of the decision box."""
+
+    name: str  # stable, for machines
+    label: str  # for people
+    text: str  # what it says
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box:
+    """The decision box of the first screen."""
+
+    approve: str  # what to approve, as a sentence
+    lines: tuple[BoxLine, ...]  # why, what otherwise, what it costs, how sure it is, what the move is
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecidedStep:
+    """How many brokers are needed from a day on."""
+
+    broker_count: int  # how many
+    from_day: str  # the first day, YYYY-MM-DD
+    until: str | None  # the last day on which they do; null for beyond the horizon
+    option_id: str  # of sizing
+    resource: str | None  # what runs out before it; null for today's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation:
+    """What to move to, and how many brokers are needed by when."""
+
+    scenario_id: str | None  # of the move; null where none fits
+    broker_count_now: int | None  # how many are needed now
+    moves_to: int | None  # how many the move goes to
+    until: str | None  # the last day on which those do; null for beyond the horizon, or where that is not known
+    steps: tuple[DecidedStep, ...]  # of sizing
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecidedOption:
+    """The verdict on an option of the move."""
+
+    scenario_id: str  # its name
+    label: str  # what people call it
+    status: Status  # the verdict
+    is_recommended: bool  # whether it is the one to take
+    lasts: str  # how long its count does by sizing: `horizon`, `until`, `not-today` or `not-judged`
+    until: str | None  # the last day on which it does, for `until`
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecidedToday:
+    """What carrying it out changes, as it is now; null where it is not known."""
+
+    broker_count: int  # how many there are
+    fullest_disk_ratio: float | None  # how full the fullest disk is
+    usd_per_month: float | None  # what a month costs
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecidedSizing:
+    """What the plan says of sizing."""
+
+    badge: Badge  # its verdict
+    headline: str  # the answer in one sentence
+    figures: tuple[KeyFigure, ...]  # of the first screen
+    cost: str | None  # what it costs, as a sentence
+    relation: str  # how it stands to the move
+    has_room_today: bool  # whether today's brokers do
+    recommended_option_id: str | None  # the option to take, of those at the horizon
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherAnswer:
+    """The answer of a question that has no place of its own."""
+
+    headline: str  # in one sentence
+    reasons: tuple[str, ...]  # why
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionDocument:
+    """What a plan decides: `decision.json`, beside every plan and report."""
+
+    kind: str  # always `kafka-capacity-decision`
+    version: int  # of the document
+    cluster: str  # its name
+    ds: str  # the day of the inventory, YYYY-MM-DD
+    plan_id: str  # the plan's name
+    status: Status  # the verdict
+    fits: bool  # whether that is `fits`
+    because: tuple[str, ...]  # why it is not
+    badge: Badge  # the verdict in few words
+    headline: str  # the answer in one sentence
+    box: Box  # the first screen
+    recommended_scenario_id: str | None  # the option to take; null where none fits
+    nearest_scenario_id: str  # that, or the one closest to fitting
+    recommendation: Recommendation  # what to move to
+    options: tuple[DecidedOption, ...]  # every option of the move
+    reasons: tuple[str, ...]  # why this one
+    problems: tuple[DecidedProblem, ...]  # what is wrong, the worst first
+    today: DecidedToday  # before anything is done
+    figures: tuple[KeyFigure, ...]  # of the first screen
+    actions: tuple[DecidedAction, ...]  # what to do, in order
+    unknown: tuple[str, ...]  # what is not known and so was not judged
+    subject: str  # of the e-mail
+    sizing: DecidedSizing | None  # null where the plan says nothing of it
+    answers: Mapping[str, OtherAnswer]  # of further questions, by name
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanDocument(Head):
+    """One option of a move, with what was asked of it and its figures: further names are columns of `scenarios`."""
+
+    is_open: ClassVar[bool] = True  # there are more names than these
+
+    partition_count: int  # of the cluster
+    scenario_id: str  # its name
+    fits: bool  # whether it breaks no limit
+    excuses: tuple[Excuse, ...]  # the limits that it breaks
+    standing: tuple[Excuse, ...]  # those that are broken today as well, and no worse afterwards
+    warnings: tuple[FoundProblem, ...]  # traps in its layout
+    serious_caveats: tuple[str, ...]  # what is serious about it, as sentences
+    schedule: Row | None  # its row of the table `schedules`; null where nothing was scheduled
+    target: Row  # the brokers that it goes to, a list each of ids, racks and capacities
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholePlanDocument(PlanDocument):
+    """The only option of a move, with its waves and brokers: `plan --json` and `plan.json` of one scenario."""
+
+    waves: tuple[Row, ...]  # rows of the table `waves`, without commands
+    brokers: tuple[Row, ...]  # rows of the table `broker_load`
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlansDocument:
+    """Several options of a move: `plan --json`, `plan.json` above them."""
+
+    schema_version: int  # of the document
+    recommended: str | None  # the scenario to take; null where none fits
+    scenarios: tuple[PlanDocument, ...]  # each without waves and brokers
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeDocument(Head):
+    """How many brokers of which kind are needed by when: `size --json`, `size.json`."""
+
+    advice: Row  # `recommended` and why, the front of options, what to have by which date
+    options: tuple[Row, ...]  # every option, with its verdict, excuses, dates and dollars, as in the table `sizing`
+    outlook: Row | None  # how many brokers by when, and what waiting saves
+    dates: tuple[str, ...]  # of which traffic and bytes are told, YYYY-MM-DD
+    high_quantile: float  # of the high estimate
+    classes: tuple[Row, ...]  # of topics: what their growth rests on, and their traffic over today's at each date
+    added_topics: tuple[Row, ...]  # planned ones
+    notes: tuple[str, ...]  # planned events that do not count, and why
+    traffic: Mapping[str, tuple[float | None, ...]]  # bytes per second at peak at each date, `middle` and `high`
+    stored: Mapping[str, tuple[float | None, ...]]  # bytes of all replicas, likewise
+    limits: Row  # up to which a broker may be used
+    single_replicas: Row | None  # partitions that no limit can protect
+    conditions: tuple[str, ...]  # under which limits hold: `normal`, and what is to be tolerated
+    cpu: Row  # what traffic costs a processor, and where that is from
+    stored_per_produced: tuple[Row, ...]  # by topic: what stays on disk of what is produced
+    peak_basis: str  # what "at peak" rests on
+    today: Row  # the shape of today's brokers
+    shapes: tuple[Row, ...]  # the others that were tried
+    waterfalls: tuple[Row, ...]  # from the broker counts of public calculators to ours, step by step
+    partitions: tuple[Row, ...]  # topics that want more partitions
+    partitions_advised: int  # of how many topics that is so
+    groups_beyond_page_cache_today: tuple[Row, ...]  # consumer groups that read from disk
+    request: Row  # every parameter: docs/parameters.md
+    warnings: tuple[str, ...]  # about the snapshot
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokerPeaks:
+    """A broker today, at peak."""
+
+    broker: int  # its id
+    rack: str | None  # its rack
+    peaks: Rates  # what it carries
+    capacities: Rates  # what it can
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailuresDocument(Head):
+    """What breaks when brokers or racks die: `failures --json`, `failures.json`."""
+
+    scenario: Row  # what was lost, and by which rules leaders are elected
+    partitions: int  # of the cluster
+    offline_today: int  # that nobody leads before anything is lost
+    under_min_isr_today: int  # with too few replicas in sync before that
+    peaks: str  # what "at peak" rests on
+    brokers: tuple[BrokerPeaks, ...]  # today
+    sets: tuple[Row, ...]  # each set that was lost, the worst first, as in the table `failures`
+    left_out: tuple[Row, ...]  # kinds of which not every set was lost
+    controllers: Row | None  # of the metadata quorum; null where no voters were named
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecidedGroup:
+    """What is decided about a consumer group, and all its figures."""
+
+    group_id: str  # its name
+    status: str  # the verdict on the group
+    verdict: str  # the verdict on it as it is
+    is_at_risk: bool  # whether it is as it is
+    is_change: bool  # whether another way is recommended
+    risk: str | None  # why it is at risk
+    advice: str  # what to do, as a sentence
+    reasons: tuple[str, ...]  # why nothing fits
+    known: tuple[str, ...]  # what else is to know, as sentences
+    figures: tuple[Row, ...]  # today's and the recommended one side by side
+    today: str | None  # the scenario that is as it is
+    recommended: str | None  # the scenario to take; null where nothing fits
+    recommended_members: int | None  # its members
+    focus: str  # the scenario that is spoken of
+    facts: Row | None  # its row of the table `group_facts`
+    scenarios: tuple[Row, ...]  # its rows of the table `group_scenarios`, each with its `events` of `group_churn`
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupsDocument(Head):
+    """How many members consumer groups need: `groups --json`, `groups.json`."""
+
+    request: Row  # what was asked
+    summary: str  # all of it in a sentence
+    at_risk: str | None  # which groups are, as a sentence; null for none
+    groups: tuple[DecidedGroup, ...]  # each, by its name
+    skipped: tuple[Row, ...]  # groups that cannot be simulated, and why
+    shared: tuple[Row, ...]  # share groups
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorDocument(Head):
+    """What is wrong with a cluster today: `doctor --json`, `doctor.json`."""
+
+    problems: tuple[FoundProblem, ...]  # the worst first
+
+
+DOCUMENTS: Mapping[str, type | tuple[type, ...]] = {
+    "decision.json": DecisionDocument,
+    "plan.json": (WholePlanDocument, PlansDocument),
+    "size.json": SizeDocument,
+    "failures.json": FailuresDocument,
+    "groups.json": GroupsDocument,
+    "doctor.json": DoctorDocument,
+}
+"""By the file that ``--out`` writes; ``--json`` prints the same."""

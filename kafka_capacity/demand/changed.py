@@ -1,0 +1,204 @@
+"""A cluster as it would be if somebody changed something of its topics, today: what partitions then hold and carry.
+
+* What is removed is gone, with its traffic.
+* Records that brokers keep for a shorter time are deleted at once, whole segments only, so that each partition may hold
+  one segment more than its retention says. Logs whose reach is not known, and compacted ones, keep what they hold.
+* A smaller replication factor takes the last followers of each list away.
+* Compression at the producers makes what is written, copied and read smaller from today on. What is stored stays as it
+  is until its retention ends; it is taken to be evenly old. A log that has no limit of time, or one of bytes, gets no
+  smaller.
+* A tiered topic (KIP-405) is sent to the object store once, by its leaders, beside what consumers read. There it is
+  stored once, for as long as its whole retention.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.disk import date_seconds, partition_sizes, reach_today
+from kafka_capacity.demand.workload import Lags, Workload
+from kafka_capacity.kafka.cluster.assignment import Partitions
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ClusterChange:
+    """What becomes different; every array has an entry a partition, in the order of ``Snapshot.partitions``."""
+
+    is_removed: NDArray[np.bool_]  # bool[P]
+    kept_seconds: NDArray[np.float64]  # float64[P], brokers keep records so long at most; infinite for as today
+    max_replicas: NDArray[np.int32]  # int32[P]
+    written_ratio: NDArray[np.float64]  # float64[P], what is written and read over today's
+    is_tiered: NDArray[np.bool_]  # bool[P]
+    is_volume_shrunk: bool = False  # whether smaller volumes may take the place of today's
+    shapes: tuple[str, ...] = ()  # of the catalogue, to try besides those that sizing tries anyway
+
+    @classmethod
+    def nothing(cls, partitions: int) -> ClusterChange:
+        """Return the change that changes nothing."""
+        return cls(
+            is_removed=np.zeros(partitions, dtype=np.bool_),
+            kept_seconds=np.full(partitions, np.inf),
+            max_replicas=np.full(partitions, np.iinfo(np.int32).max, dtype=np.int32),
+            written_ratio=np.ones(partitions),
+            is_tiered=np.zeros(partitions, dtype=np.bool_),
+        )
+
+
+def all_of(changes: Sequence[ClusterChange], partitions: int) -> ClusterChange:
+    """Return several changes together; of two for the same partition the one that goes further."""
+    found = ClusterChange.nothing(partitions)
+    for one in changes:
+        found = ClusterChange(
+            is_removed=found.is_removed | one.is_removed,
+            kept_seconds=np.minimum(found.kept_seconds, one.kept_seconds),
+            max_replicas=np.minimum(found.max_replicas, one.max_replicas),
+            written_ratio=np.minimum(found.written_ratio, one.written_ratio),
+            is_tiered=found.is_tiered | one.is_tiered,
+            is_volume_shrunk=found.is_volume_shrunk or one.is_volume_shrunk,
+            shapes=tuple(dict.fromkeys((*found.shapes, *one.shapes))),
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ChangedCluster:
+    """A cluster after a change."""
+
+    snapshot: Snapshot
+    workload: Workload
+    sizes: NDArray[np.float64]  # float64[P, 2, D], as `partition_sizes` gives them
+    remote_bytes: NDArray[np.float64]  # float64[2, D], what the object store holds, by estimate and date
+
+
+def changed_cluster(
+    snapshot: Snapshot, workload: Workload, sizes: NDArray[np.float64], change: ClusterChange
+) -> ChangedCluster:
+    """Apply a change.
+
+    Args:
+        snapshot: the cluster.
+        workload: its partitions.
+        sizes: float64[P, 2, D], what they hold without the change.
+        change: what becomes different.
+    """
+    old = _old_ratio(workload)
+    whole = sizes * _stored_ratio(change.written_ratio, old)
+    remote = whole[change.is_tiered].sum(axis=0)
+    held = kept_today(workload, change.kept_seconds)
+    cut = dataclasses.replace(
+        workload,
+        size_bytes=held.astype(np.int64),
+        retention_seconds=np.minimum(workload.retention_seconds, change.kept_seconds),
+    )
+    if np.isfinite(change.kept_seconds).any():
+        sizes = partition_sizes(cut)
+    sizes = sizes * _stored_ratio(change.written_ratio, _old_ratio(cut))
+    ratio = np.divide(held, workload.size_bytes, out=np.ones(len(held)), where=workload.size_bytes > 0)
+    rows = np.flatnonzero(~change.is_removed)
+    return ChangedCluster(
+        snapshot=_snapshot_of(snapshot, rows, ratio, change.max_replicas),
+        workload=_workload_of(cut, rows, change),
+        sizes=sizes[rows],
+        remote_bytes=remote,
+    )
+
+
+def kept_today(workload: Workload, kept_seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return float64[P], what one replica holds once records are kept so long at most."""
+    size = workload.size_bytes.astype(np.float64)
+    reach, _ = reach_today(workload)
+    is_cut = np.isfinite(reach) & (kept_seconds < reach) & ~workload.is_compacted
+    share = np.divide(kept_seconds, reach, out=np.ones(len(size)), where=is_cut & (reach > 0))
+    return np.where(is_cut, np.minimum(size, size * share + workload.segment_bytes), size)
+
+
+def _old_ratio(workload: Workload) -> NDArray[np.float64]:
+    """Return float64[P, D], how much of what is stored at each date was written before today."""
+    limit = np.where(workload.is_compacted | np.isfinite(workload.retention_bytes), np.inf, workload.retention_seconds)
+    age = date_seconds(workload.outlook.dates)
+    return np.asarray(1.0 - np.minimum(age / np.maximum(limit, 1.0)[:, None], 1.0), dtype=np.float64)
+
+
+def _stored_ratio(written_ratio: NDArray[np.float64], old: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return float64[P, 1, D], what is stored over what it would be without compression."""
+    ratio = written_ratio[:, None]
+    return np.asarray((ratio + (1.0 - ratio) * old)[:, None, :], dtype=np.float64)
+
+
+def _snapshot_of(
+    snapshot: Snapshot, rows: NDArray[np.int64], size_ratio: NDArray[np.float64], max_replicas: NDArray[np.int32]
+) -> Snapshot:
+    places = np.unique(snapshot.partitions.topic[rows])
+    width = np.arange(snapshot.replicas.shape[1])
+    stays = (snapshot.replicas[rows] >= 0) & (width < max_replicas[rows, None])
+    replicas = np.where(stays, snapshot.replicas[rows], -1).astype(np.int32)
+    leader = snapshot.leader[rows]
+    is_led = (replicas == leader[:, None]).any(axis=1) | (leader < 0) | (not len(width))
+    topics = {field.name: getattr(snapshot.topics, field.name)[places] for field in dataclasses.fields(snapshot.topics)}
+    return dataclasses.replace(
+        snapshot,
+        partitions=_partitions_of(snapshot.partitions, rows),
+        topics=type(snapshot.topics)(**topics),
+        replicas=replicas,
+        in_sync=snapshot.in_sync[rows] & stays,
+        size_bytes=np.where(stays, snapshot.size_bytes[rows] * size_ratio[rows, None], 0).astype(np.int64),
+        log_dir=np.where(stays, snapshot.log_dir[rows], -1).astype(np.int32),
+        leader=leader if is_led.all() else np.where(is_led, leader, replicas[:, 0]).astype(np.int32),
+    )
+
+
+def _partitions_of(partitions: Partitions, rows: NDArray[np.int64]) -> Partitions:
+    places, topic = np.unique(partitions.topic[rows], return_inverse=True)
+    return Partitions(
+        topics=tuple(partitions.topics[place] for place in places.tolist()),
+        topic=topic.astype(np.int32),
+        partition=partitions.partition[rows],
+    )
+
+
+def _workload_of(workload: Workload, rows: NDArray[np.int64], change: ClusterChange) -> Workload:
+    ratio = change.written_ratio[rows]
+    load, traffic, lags = workload.load, workload.traffic, workload.lags
+    place = np.full(len(workload.partitions), -1, dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    is_there = place[lags.row] >= 0
+    coming = _part(traffic.bytes_in, rows, ratio)
+    going = _part(traffic.bytes_out, rows, ratio)
+    if change.is_tiered.any():
+        going = going + coming * change.is_tiered[rows, None].astype(np.float32)
+    rates = {
+        field.name: getattr(load, field.name)[rows] * ratio
+        for field in dataclasses.fields(load)
+        if field.name != "hours"
+    }
+    return dataclasses.replace(
+        workload,
+        partitions=_partitions_of(workload.partitions, rows),
+        load=dataclasses.replace(load, **rates),
+        traffic=dataclasses.replace(traffic, bytes_in=coming, bytes_out=going),
+        size_bytes=workload.size_bytes[rows],
+        retention_seconds=workload.retention_seconds[rows],
+        retention_bytes=workload.retention_bytes[rows],
+        segment_bytes=workload.segment_bytes[rows],
+        is_compacted=workload.is_compacted[rows],
+        lags=Lags(
+            groups=lags.groups,
+            group=lags.group[is_there],
+            row=place[lags.row][is_there],
+            seconds=lags.seconds[is_there],
+        ),
+        outlook=dataclasses.replace(workload.outlook, class_of=workload.outlook.class_of[rows]),
+    )
+
+
+def _part(rates: NDArray[np.float32], rows: NDArray[np.int64], ratio: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the hours of some partitions; the same array where nothing changes, which is large."""
+    if len(rows) < len(rates):
+        rates = rates[rows]
+    return rates if (ratio == 1.0).all() else np.asarray(rates * ratio[:, None].astype(np.float32), dtype=np.float32)

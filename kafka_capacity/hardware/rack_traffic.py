@@ -1,0 +1,64 @@
+"""What leaves its rack, partition by partition, and what that costs a month.
+
+With R racks that have brokers:
+    produced: (R - 1) / R of it, producers being spread evenly over the racks;
+    replicated: to each follower that is not in the rack of its leader, from the real replica lists;
+    consumed: (R - 1) / R of it; with follower fetching what is read from racks without a replica.
+
+A month has 730 hours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.hardware.shapes import GIB
+from kafka_capacity.kafka.cluster.brokers import Brokers
+
+HOURS_A_MONTH = 730.0
+_MONTH_SECONDS = HOURS_A_MONTH * 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LeavingRatios:
+    """How often each byte leaves its rack; all 0 with fewer than two racks."""
+
+    produced: float  # of what is produced
+    replicated: NDArray[np.float64]  # float64[P], of what is produced to each partition, once a follower elsewhere
+    consumed: NDArray[np.float64]  # float64[P], of what consumers read of each
+
+
+def leaving_ratios(replicas: NDArray[np.int32], brokers: Brokers, *, is_read_in_rack: bool) -> LeavingRatios:
+    """Compute how often bytes leave their rack.
+
+    Args:
+        replicas: int32[P, W], positions of brokers, the leader first, -1 for padding.
+        brokers: with their racks.
+        is_read_in_rack: whether consumers read from the follower in their rack (KIP-392).
+    """
+    racks = len(brokers.rack_names())
+    if racks < 2:
+        none = np.zeros(len(replicas))
+        return LeavingRatios(produced=0.0, replicated=none, consumed=none)
+    rack = np.where(replicas >= 0, brokers.rack_indexes()[replicas.clip(min=0)], -1)
+    leaves = ((rack != rack[:, :1]) & (rack >= 0)).sum(axis=1) if rack.shape[1] else np.zeros(len(rack))
+    away = (racks - 1) / racks
+    consumed = np.full(len(rack), away)
+    if is_read_in_rack:
+        has_one = np.stack([(rack == one).any(axis=1) for one in range(racks)], axis=1)
+        consumed = 1.0 - has_one.mean(axis=1)
+    return LeavingRatios(produced=away, replicated=leaves.astype(np.float64), consumed=consumed)
+
+
+def usd_of_month(bytes_per_second: float, usd_per_gib: float) -> float:
+    """Return what bytes that are paid for by their number cost a month."""
+    # What is not there costs nothing, whatever its price.
+    return bytes_per_second * _MONTH_SECONDS / GIB * usd_per_gib if bytes_per_second > 0 else 0.0
+
+
+def usd_per_month(bytes_per_second: NDArray[np.float64], usd_per_gib: float) -> NDArray[np.float64]:
+    """Return the same for several, float64[N]."""
+    return np.array([usd_of_month(rate, usd_per_gib) for rate in bytes_per_second.tolist()], dtype=np.float64)

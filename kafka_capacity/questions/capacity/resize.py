@@ -1,0 +1,213 @@
+"""Size a cluster again after changes to its topics, just as it is sized without: the judge of what a change saves.
+
+The same options are judged by the same code, and the same one is chosen. Only what cannot be chosen is not looked at,
+where one shape and no budget are asked for: more brokers never leave less headroom, so that beyond the smallest number
+that fits, and below one that is too small today already, nothing else is. Disks tell in advance which numbers hold too
+little altogether.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle  # of our own results, on their way from our own executors
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.changed import ClusterChange, changed_cluster
+from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.hardware.plain import to_plain
+from kafka_capacity.hardware.shapes import Shape, hardware
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.proposal.resized import InTheWay, Resized
+from kafka_capacity.questions.capacity.added import added_bytes
+from kafka_capacity.questions.capacity.choice import advise_size
+from kafka_capacity.questions.capacity.idle import options_better_idle
+from kafka_capacity.questions.capacity.options import SizingInputs, brokers_of, capacity_options, placement_keys
+from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, PlacementKey
+from kafka_capacity.questions.capacity.simulate import evaluate_placed, placement_results, simulate_sizing
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, view_sizing
+from kafka_capacity.questions.capacity.tables import SIZING_USE, sizing_exhaustion_table, sizing_options_table
+from kafka_capacity.text import format_bytes
+
+RESIZED = "resized"
+_OF_DISKS = frozenset({Resource.DISK, Resource.REPLICAS, Resource.RECOVERY})
+"""What an order of replicas in their lists does not change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Resizing:
+    """What is sized again."""
+
+    inputs: SizingInputs  # without any change
+    others: tuple[Shape, ...]  # shapes that a change may ask for
+
+
+def resize(
+    given: Resizing, changes: Sequence[ClusterChange], run: Callable[..., Sequence[Mapping[str, pa.Table]]]
+) -> list[Resized]:
+    """Size the cluster after each change; ``run`` does the pieces of work of a plan."""
+    found = run(resized_tables, given, changes, what="savings")
+    return [pickle.loads(one[RESIZED].column("data")[0].as_py()) for one in found]  # noqa: S301 - see above
+
+
+def resized_tables(given: Resizing, change: ClusterChange) -> dict[str, pa.Table]:
+    """Do one piece of work: the answer after one change, as one row."""
+    return {RESIZED: pa.table({"data": pa.array([pickle.dumps(resized(given, change))], pa.large_binary())})}
+
+
+def resized(given: Resizing, change: ClusterChange) -> Resized:
+    """Size the cluster after a change."""
+    inputs, remote_bytes = _changed(given, change)
+    results = _results(inputs)
+    view = _view(inputs, results)
+    options = [next((one.option for one in view.steps if view.lasts(one.option, date)), None) for date in view.dates]
+    goal = view.steps[-1].option if view.steps else None
+    return Resized(
+        broker_counts=tuple(None if one is None else int(one["broker_count"]) for one in options),
+        steps=tuple((step.from_day, int(step.option["broker_count"])) for step in view.steps),
+        usd_per_month=tuple(
+            None if one is None else view.usd_on(one, date) for one, date in zip(options, view.dates, strict=True)
+        ),
+        remote_bytes=tuple(remote_bytes.tolist()),
+        stored_bytes=float(inputs.snapshot.size_bytes.sum()),
+        shape=None if goal is None else str(goal["shape"]),
+        is_estimate=goal is not None and goal["priced_as"] is not None,
+        in_the_way=None if goal is None else _in_the_way(inputs, view, goal),
+    )
+
+
+def _changed(given: Resizing, change: ClusterChange) -> tuple[SizingInputs, NDArray[np.float64]]:
+    """Return what is sized, and what the object store holds at each date."""
+    before = given.inputs
+    cluster = changed_cluster(before.snapshot, before.workload, before.sizes, change)
+    shapes = {shape.name: shape for shape in (*before.request.shapes, *given.others)}
+    wanted = {*change.shapes, *(shape.name for shape in before.request.shapes)}
+    inputs = dataclasses.replace(
+        before,
+        snapshot=cluster.snapshot,
+        workload=cluster.workload,
+        sizes=cluster.sizes,
+        request=dataclasses.replace(
+            before.request, shapes=tuple(shape for name, shape in shapes.items() if name in wanted)
+        ),
+        today=None,
+    )
+    options = tuple(
+        option
+        for option in capacity_options(inputs)
+        if change.is_volume_shrunk or option.kind is not OptionKind.SHRINK_VOLUMES
+    )
+    return dataclasses.replace(inputs, options=options), cluster.remote_bytes[before.request.estimate]
+
+
+def _results(inputs: SizingInputs) -> tuple[CapacityResult, ...]:
+    """Return what the options are judged to be, doing nothing first."""
+    request = inputs.request
+    keys = [key for key in placement_keys(inputs.options) if not key.is_observed]
+    is_one_row = len({key.broker_count for key in keys}) == len(keys)
+    if request.shapes or not is_one_row or request.budget_usd_per_month is not None:
+        run = lambda given, pieces: [placement_results(given, one) for one in pieces]  # noqa: E731
+        return simulate_sizing(inputs, run).results
+    still = next(key for key in placement_keys(inputs.options) if key.is_observed)
+    found = {result.option_id: result for result in evaluate_placed(inputs, still)}
+    today = found["do-nothing"]
+    if today.is_not_judged:
+        return tuple(found.values())
+    inputs = dataclasses.replace(inputs, today=today.cost)
+
+    def look(key: PlacementKey) -> CapacityResult:
+        (result,) = _evaluated(inputs, key)
+        found[result.option_id] = result
+        return result
+
+    room = [_has_room(inputs, key) for key in keys]
+    start = next((place for place, dates in enumerate(room) if dates[-1]), len(keys) - 1)
+    for key in keys[start:]:
+        if look(key).fits:
+            break
+    for place in range(start - 1, -1, -1):
+        if not room[place][0] or look(keys[place]).fits_until is None:
+            break
+    again = options_better_idle(list(found.values()), inputs)
+    for option in again:
+        (found[option.option_id],) = evaluate_placed(dataclasses.replace(inputs, options=(option,)), option.placement)
+    return tuple(found[option.option_id] for option in inputs.options if option.option_id in found)
+
+
+def _evaluated(inputs: SizingInputs, key: PlacementKey) -> list[CapacityResult]:
+    """Judge a placement, in the order of lists that levels takeovers only where something else than disks asks for it.
+
+    That order takes long to find, and lists that fit without it need none.
+    """
+    as_placed = dataclasses.replace(inputs.request, is_takeover_levelled=False)
+    results = evaluate_placed(dataclasses.replace(inputs, request=as_placed), key)
+    if all(excuse.constraint in _OF_DISKS for result in results for excuse in result.excuses):
+        return results
+    return evaluate_placed(inputs, key)
+
+
+def _has_room(inputs: SizingInputs, key: PlacementKey) -> NDArray[np.bool_]:
+    """Return bool[D], whether so many disks hold what must be held, were it spread as evenly as can be."""
+    held, allowed = _held(inputs), _allowed(inputs, key)
+    return ~(held > allowed)  # not known is not too little
+
+
+def _held(inputs: SizingInputs) -> NDArray[np.float64]:
+    """Return float64[D], what all replicas hold."""
+    factors = replication_factors(inputs.snapshot.replicas)
+    stored = factors @ inputs.sizes[:, inputs.request.estimate]
+    return np.asarray(stored + added_bytes(inputs.workload, is_every_replica=True), dtype=np.float64)
+
+
+def _allowed(inputs: SizingInputs, key: PlacementKey) -> float:
+    brokers = brokers_of(inputs.snapshot.brokers, key)
+    return float(hardware(inputs.request.today, brokers).disk_bytes.sum()) * inputs.request.limits.disk_ratio
+
+
+def _view(inputs: SizingInputs, results: Sequence[CapacityResult]) -> SizingView:
+    request, dates = inputs.request, inputs.workload.outlook.dates
+    advice = advise_size(results, dates, request.budget_usd_per_month)
+    tables = {
+        "sizing_options": sizing_options_table(results, recommended=advice.recommended, front=advice.front),
+        "sizing_exhaustion": sizing_exhaustion_table(results),
+        "sizing_use": SIZING_USE.empty_table(),
+    }
+    document: dict[str, Any] = {"dates": list(dates), "advice": to_plain(advice)}
+    return view_sizing(tables, document, {"sized_estimate": ("middle", "high")[request.estimate]})
+
+
+def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay | None:
+    """Return why the next smaller number of such brokers is not enough; ``None`` where none was tried."""
+    kind = ("shape", "extra_racks", "replication_factor")
+    alike = [
+        option
+        for option in inputs.options
+        if option.placement.broker_count < goal["broker_count"]
+        and (option.shape.name, option.placement.extra_racks, option.placement.replication_factor)
+        == tuple(goal[name] for name in kind)
+    ]
+    if not alike:
+        return None
+    fewer = max(alike, key=lambda option: option.placement.broker_count)
+    count = fewer.placement.broker_count
+    rows = [row for row in view.options if row["broker_count"] == count and all(row[k] == goal[k] for k in kind)]
+    if rows:
+        row = max(rows, key=lambda one: one["fits_until"] or "")
+        first = min(row["excuses"], key=lambda one: one["when"] or "", default=None)
+        if first is None:  # it fits, but costs more, or is beside the budget
+            return None
+        return InTheWay(broker_count=count, constraint=first["constraint"], reason=first["reason"], when=first["when"])
+    held, allowed = _held(inputs), _allowed(inputs, fewer.placement)
+    place = int((held > allowed).argmax())
+    return InTheWay(
+        broker_count=count,
+        constraint=str(Resource.DISK),
+        reason=f"all replicas hold {format_bytes(held[place])} on {view.dates[place]}, and {count:,} brokers may hold "
+        f"{format_bytes(allowed)}",
+        when=view.dates[place],
+    )

@@ -1,0 +1,100 @@
+"""The fewest of today's brokers that carry a cluster, or what is left of it without some topics, as it is today.
+
+Brokers are taken away one of every rack at a time, from the count where the search starts, for as long as what is left
+fits; where that count does not fit, they are added until it does, up to twice as many as there are. Replicas are placed
+anew for each count, and judged as every option of sizing is. Volumes are as large as they must be. What no number of
+brokers changes, such as a topic with a single replica, speaks against none.
+
+Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may ask for more.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pyarrow as pa
+
+from kafka_capacity.demand.disk import partition_sizes
+from kafka_capacity.demand.removal import Removal, without
+from kafka_capacity.hardware.limits import RESOURCES
+from kafka_capacity.hardware.shapes import hardware
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.questions.capacity.options import SizingInputs, brokers_of
+from kafka_capacity.questions.capacity.results import (
+    UNKNOWN,
+    CapacityOption,
+    CapacityResult,
+    OptionKind,
+    PlacementKey,
+)
+from kafka_capacity.questions.capacity.simulate import evaluate_placed
+
+SMALLEST = "smallest"
+_SCHEMA = pa.schema([("number", pa.int32()), ("broker_count", pa.int32()), ("usd_per_month", pa.float64())])
+
+
+def smallest_without(given: tuple[SizingInputs, int], piece: tuple[int, Removal]) -> dict[str, pa.Table]:
+    """Do one piece of work: the smallest size without something, as one row.
+
+    Args:
+        given: the whole cluster, and the count where the search starts.
+        piece: its number, and what is taken out.
+    """
+    (inputs, start), (number, removal) = given, piece
+    count: int | None = 0
+    usd: float | None = 0.0
+    if removal.kept(inputs.snapshot.partitions).any():
+        snapshot, workload = without(inputs.snapshot, inputs.workload, removal)
+        left = dataclasses.replace(inputs, snapshot=snapshot, workload=workload, sizes=partition_sizes(workload))
+        found = smallest(left, start)
+        count = None if found is None else found.option.placement.broker_count
+        usd = None if found is None or math.isnan(found.cost.total) else found.cost.total
+    return {SMALLEST: pa.table({"number": [number], "broker_count": [count], "usd_per_month": [usd]}, schema=_SCHEMA)}
+
+
+def smallest(inputs: SizingInputs, start: int) -> CapacityResult | None:
+    """Return how the smallest size fares; ``None`` where none that was tried is enough."""
+    brokers = inputs.snapshot.brokers
+    step = max(1, len(brokers.rack_names()))
+    least = max(1, int(replication_factors(inputs.snapshot.replicas).max(initial=1)))
+    found: CapacityResult | None = None
+    count = start
+    while count - step >= least and (fewer := _enough(inputs, count - step)) is not None:
+        found, count = fewer, count - step
+    while found is None and count <= 2 * len(brokers):
+        found, count = _enough(inputs, count), count + step
+    return found
+
+
+def _enough(inputs: SizingInputs, count: int) -> CapacityResult | None:
+    """Return how so many brokers fare, ``None`` where they do not carry it."""
+    if is_beyond_all_disks(inputs, count):
+        return None
+    found = of_count(inputs, count)
+    return found if is_enough(found) else None
+
+
+def is_beyond_all_disks(inputs: SizingInputs, count: int) -> bool:
+    """Return whether no placement can be within the limits: all replicas are larger than all that disks may hold."""
+    key = PlacementKey(broker_count=count, extra_racks=0, replication_factor=None)
+    factors = replication_factors(inputs.snapshot.replicas)
+    held = float(inputs.sizes[:, inputs.request.estimate, 0] @ factors)
+    disks = hardware(inputs.request.today, brokers_of(inputs.snapshot.brokers, key)).disk_bytes
+    # A disk whose size is not known bounds nothing.
+    return held > float(disks.sum()) * inputs.request.limits.disk_ratio
+
+
+def of_count(inputs: SizingInputs, count: int) -> CapacityResult:
+    """Return how so many of today's brokers fare, on volumes no larger than they must be."""
+    key = PlacementKey(broker_count=count, extra_racks=0, replication_factor=None)
+    kind, shape = OptionKind.SHRINK_VOLUMES, inputs.request.today
+    option = CapacityOption(option_id=f"{count:03d}-brokers", kind=kind, placement=key, shape=shape)
+    return evaluate_placed(dataclasses.replace(inputs, options=(option,)), key)[0]
+
+
+def is_enough(result: CapacityResult) -> bool:
+    """Return whether brokers carry it: Kafka takes the placement, and all that is known stays within its limit."""
+    in_the_way = {*RESOURCES, *UNKNOWN}
+    is_placed = result.headroom_ratio is not None
+    return is_placed and not any(excuse.constraint in in_the_way for excuse in result.excuses)

@@ -1,0 +1,157 @@
+"""What a plan answers about costs and bytes between racks, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_capacity.hardware.limits import resource_name
+from kafka_capacity.hardware.rack_traffic import usd_of_month
+from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.chargeback.racks import CONSUME
+from kafka_capacity.questions.chargeback.split import USED, Charge
+from kafka_capacity.questions.chargeback.totals import Row, charged, crossing, paid_by, scope_of, summed
+from kafka_capacity.text import format_percent, format_rate, format_usd, listed, plural
+
+WORDS = {
+    Charge.STORAGE: "storage",
+    Charge.PRODUCE: "producing",
+    Charge.REPLICATE: "replication",
+    Charge.CONSUME: "consuming",
+    Charge.CROSS_RACK: "traffic between racks",
+    Charge.PARTITIONS: "partitions",
+    Charge.HEADROOM: "headroom",
+    Charge.IDLE: "idle capacity",
+}
+"""What each charge is called."""
+_NAMED = 3  # topics that one sentence names
+
+
+def usd_of(cents: int | None) -> float | None:
+    """Return dollars."""
+    return None if cents is None else cents / 100
+
+
+def decide_chargeback(tables: Mapping[str, pa.Table]) -> Answer:
+    """Return the answer that the tables hold."""
+    scope = scope_of(tables)
+    racks = tuple(_racks(tables, scope))
+    if scope["reason"] is not None:
+        headline = f"What topics and owners cost cannot be said: {scope['reason']}."
+        return Answer(headline=headline, reasons=racks, unknown=("what topics and owners cost",))
+    return Answer(
+        headline=_headline(tables, scope),
+        reasons=(*filter(None, (_carriers(tables), _owned(tables, scope), _marginal(tables, scope))), *racks),
+    )
+
+
+def _headline(tables: Mapping[str, pa.Table], scope: Row) -> str:
+    found, total = charged(tables["chargeback_bill"]), scope["total_cents"]
+    apart = [
+        f"{format_usd(usd_of(found[charge]))} is {WORDS[charge]}"
+        for charge in (Charge.HEADROOM, Charge.IDLE)
+        if found[charge]
+    ]
+    rest = f", of which {listed(apart)}" if apart else ""
+    return (
+        f"Today’s cluster of {plural(scope['broker_count_now'], 'broker')} costs {_month(total, scope)}{rest}; "
+        f"{resource_name(scope['binding'])} is nearest to its limit."
+    )
+
+
+def _month(cents: int, scope: Row) -> str:
+    return f"{format_usd(usd_of(cents))} a month{' by estimate' if scope['priced_as'] else ''}"
+
+
+def _carriers(tables: Mapping[str, pa.Table]) -> str | None:
+    found = charged(tables["chargeback_bill"])
+    used = sorted((charge for charge in USED if found[charge]), key=lambda charge: -found[charge])
+    total = sum(found[charge] for charge in used)
+    if not total:
+        return None
+    parts = [f"{format_percent(found[charge] / total)} is {WORDS[charge]}" for charge in used]
+    return f"Of the {format_usd(usd_of(total))} in use {listed(parts)}."
+
+
+def _owned(tables: Mapping[str, pa.Table], scope: Row) -> str | None:
+    """Name what nobody is known to own."""
+    if not scope["owners"]:
+        return None
+    table = tables["chargeback"]
+    unowned = table.filter(pc.is_null(table.column("owner")))
+    cents, total = int(summed(unowned, "total_cents")), int(summed(table, "total_cents"))
+    if not cents:
+        return "All of it has an owner."
+    topics = [row["topic"] for row in paid_by(unowned, "topic")]
+    more = f" and {len(topics) - _NAMED:,} more" if len(topics) > _NAMED else ""
+    return (
+        f"No owner is known for {format_usd(usd_of(cents))} of it ({format_percent(cents / total)}): "
+        f"{', '.join(topics[:_NAMED])}{more}."
+    )
+
+
+def _marginal(tables: Mapping[str, pa.Table], scope: Row) -> str | None:
+    """Return what the one that saves most would save, and which size that is held against."""
+    rows = tables["chargeback_marginal"].to_pylist()
+    if not rows:
+        return None
+    known = [row for row in rows if row["marginal_cents"] is not None]
+    if not known:
+        return "What the bill would be without a topic or owner is not known: no size that was tried carries the rest."
+    most = max(known, key=lambda row: (row["marginal_cents"], row["name"]))
+    return (
+        f"Without {most['kind']} {most['name']} the smallest size, {plural(scope['broker_count'], 'broker')} for "
+        f"{_month(scope['smallest_cents'], scope)}, would cost {format_usd(usd_of(most['marginal_cents']))} less; its "
+        f"share of today’s bill is {format_usd(usd_of(most['average_cents']))}."
+    )
+
+
+def _racks(tables: Mapping[str, pa.Table], scope: Row) -> Iterator[str]:
+    flows = tables["rack_flows"]
+    if not len(flows):
+        return
+    across, price = crossing(flows), scope["usd_per_gib_between_racks"]
+    total, every = summed(across, "bytes_per_second"), summed(flows, "bytes_per_second")
+    if not total:
+        yield "No bytes cross racks."
+        return
+    read = flows.filter(pc.equal(flows.column("flow"), CONSUME))
+    known = summed(read.filter(read.column("is_known")), "bytes_per_second")
+    whole = summed(read, "bytes_per_second")
+    told = f"; the rack of readers is known for {format_percent(known / whole)} of what is read" if whole else ""
+    yield f"{format_rate(total)} of {format_rate(every)} cross racks, if producers are spread evenly over them{told}."
+    brokers = tables["rack_brokers"].to_pylist()
+    fetched = summed(flows, "saved_bytes_per_second")
+    if fetched:
+        now, then = (_fullest(brokers, name) for name in ("read_now", "read_with_follower_fetching"))
+        yield (
+            f"Follower fetching would keep {format_rate(fetched)} of it within racks{_worth(fetched, price)}; the "
+            f"broker that is read most would serve {_above(then)} more than the mean, {_above(now)} today."
+        )
+    aware = summed(tables["rack_topics"], "saved_bytes_per_second")
+    if aware:
+        skewed = max(
+            (row for row in tables["rack_topics"].to_pylist() if row["fullest_ratio_after"] is not None),
+            key=lambda row: (row["fullest_ratio_after"], row["topic"]),
+        )
+        yield (
+            f"Rack-aware producers would keep at most {format_rate(aware)} within racks{_worth(aware, price)}, if no "
+            f"record has a key; partitions would be most uneven in {skewed['topic']}: its fullest would get "
+            f"{_above(skewed['fullest_ratio_after'])} more than the mean, {_above(skewed['fullest_ratio_now'])} today."
+        )
+
+
+def _worth(bytes_per_second: float, price: float | None) -> str:
+    return "" if not price else f" and save {format_usd(usd_of_month(bytes_per_second, price))} a month"
+
+
+def _above(ratio: float) -> str:
+    return format_percent(ratio - 1.0)
+
+
+def _fullest(brokers: list[Row], name: str) -> float:
+    """Return what the fullest broker carries over the mean."""
+    rates = [float(row[name]) for row in brokers]
+    return max(rates) * len(rates) / sum(rates)

@@ -1,0 +1,257 @@
+"""Share out what today's cluster costs, and add up what crosses racks: the tables of a plan about both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_capacity.demand.removal import Removal
+from kafka_capacity.demand.workload import PeakBasis
+from kafka_capacity.hardware.bill import Bill
+from kafka_capacity.objects.tables import table_of_columns, table_of_rows
+from kafka_capacity.questions.chargeback.cents import in_cents
+from kafka_capacity.questions.chargeback.ledger import Ledger, Owned, make_ledger
+from kafka_capacity.questions.chargeback.racks import (
+    FLOWS,
+    has_racks,
+    rack_aware,
+    rack_flows,
+    read_per_broker,
+)
+from kafka_capacity.questions.chargeback.readers import NOBODY, Readers, known_readers
+from kafka_capacity.questions.chargeback.split import (
+    CHARGES,
+    BrokerSplit,
+    Drivers,
+    bill_in_cents,
+    split_of_brokers,
+)
+from kafka_capacity.questions.chargeback.tables import CHARGEBACK_TABLES, ChargebackScope, MarginalRow
+from kafka_capacity.questions.question import Handed, PlanContext, Pricing, RunPieces
+from kafka_capacity.text import listed
+
+TOPIC, OWNER = "topic", "owner"
+_NAMES = {
+    "brokers": "the price of a broker",
+    "disks": "the price of disks",
+    "between_racks": "the price of traffic between racks",
+    "ingest": "the price of what is produced",
+}
+
+
+def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dict[str, pa.Table]:
+    """Return the tables; those of costs are empty where the bill cannot be shared out."""
+    if handed.pricing is None:
+        raise TypeError("costs are shared out of a bill that is handed over")
+    bill, readers = handed.pricing.today, known_readers(asked.basis.snapshot)
+    drivers = Drivers.of(bill)
+    brokers = split_of_brokers(bill, drivers)
+    reason = _reason(bill, brokers)
+    racked = rack_tables(bill, readers) if has_racks(bill) else {}
+    if reason is not None:
+        return {**racked, "chargeback_scope": _scope(asked, bill, brokers, reason=reason)}
+    parts = bill_in_cents(bill, drivers, brokers)
+    charged = {charge: sum(part[charge] for part in parts.values()) for charge in CHARGES}
+    ledger = make_ledger(
+        bill.workload.partitions.topic, drivers, readers, charged, is_idle_shared=asked.parameters.is_idle_shared
+    )
+    names = asked.basis.snapshot.partitions.topics
+    owned = Owned.of(names, readers.groups, asked.owners)
+    owners = owned.of_rows(ledger)
+    marginal = _Marginal.of(asked, ledger, owned, readers)
+    rows, (broker_count, smallest_cents) = marginal.rows(handed.pricing, run)
+    return {
+        **racked,
+        "chargeback": _ledger_table(ledger, names, readers, owners),
+        "chargeback_bill": table_of_rows(
+            CHARGEBACK_TABLES["chargeback_bill"][0],
+            [
+                {"part": part, "charge": str(charge), "cents": cents}
+                for part, charges in parts.items()
+                for charge, cents in charges.items()
+                if cents
+            ],
+        ),
+        "chargeback_marginal": table_of_rows(CHARGEBACK_TABLES["chargeback_marginal"][0], rows),
+        "chargeback_scope": _scope(
+            asked,
+            bill,
+            brokers,
+            total_cents=sum(charged.values()),
+            broker_count=broker_count,
+            smallest_cents=smallest_cents,
+        ),
+    }
+
+
+def _reason(bill: Bill, brokers: BrokerSplit) -> str | None:
+    """Return why the bill cannot be shared out, as what is not known; ``None`` where it can."""
+    unknown = [_NAMES[part] for part, usd in bill.usd.items() if math.isnan(usd)]
+    if unknown:
+        return f"{listed(unknown)} {'is' if len(unknown) == 1 else 'are'} not known"
+    if bill.workload.traffic.basis is PeakBasis.UNKNOWN:
+        return "no rates are known"
+    return "no capacity of the brokers is known" if brokers.binding is None else None
+
+
+def _scope(
+    asked: PlanContext,
+    bill: Bill,
+    brokers: BrokerSplit,
+    *,
+    reason: str | None = None,
+    total_cents: int | None = None,
+    broker_count: int | None = None,
+    smallest_cents: int | None = None,
+) -> pa.Table:
+    row = ChargebackScope(
+        shape=bill.shape.name,
+        priced_on=bill.shape.priced_on or None,
+        priced_as=bill.shape.priced_as,
+        reason=reason,
+        total_cents=total_cents,
+        binding=None if brokers.binding is None else str(brokers.binding),
+        broker_count_now=len(bill.brokers),
+        broker_count=broker_count,
+        smallest_cents=smallest_cents,
+        owners=len(set(asked.owners.values())),
+        usd_per_gib_between_racks=bill.shape.usd_per_gib_between_racks,
+    )
+    return table_of_rows(CHARGEBACK_TABLES["chargeback_scope"][0], [row])
+
+
+def _ledger_table(ledger: Ledger, names: Sequence[str], readers: Readers, owners: Sequence[str | None]) -> pa.Table:
+    columns = {
+        "topic": _named(names, ledger.topic),
+        "group_id": _named(readers.groups, ledger.group),
+        "client_id": _named(readers.clients, ledger.client),
+        "owner": pa.array(owners, pa.string()),
+        **{f"{charge}_cents": cents for charge, cents in ledger.cents.items()},
+        "total_cents": ledger.total_cents,
+    }
+    return table_of_columns(CHARGEBACK_TABLES["chargeback"][0], len(ledger.topic), columns)
+
+
+def _named(names: Sequence[str | None], place: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.Array:
+    return pa.array([names[one] if one >= 0 else None for one in place.tolist()], pa.string())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Marginal:
+    """Of which topics and owners the marginal cost is worked out: kind, name, share of the bill, and what is gone."""
+
+    wanted: tuple[tuple[str, str, int, Removal], ...]
+
+    @classmethod
+    def of(cls, asked: PlanContext, ledger: Ledger, owned: Owned, readers: Readers) -> _Marginal:
+        snapshot, cents = asked.basis.snapshot, ledger.total_cents
+        by_topic = np.zeros(len(snapshot.partitions.topics), dtype=np.int64)
+        np.add.at(by_topic, ledger.topic, cents)
+        largest = np.argsort(-by_topic, kind="stable")[: asked.parameters.marginal_topics].tolist()
+        topics = [
+            (TOPIC, snapshot.partitions.topics[place], int(by_topic[place]), Removal(topics=(place,)))
+            for place in sorted(largest)
+            if by_topic[place] > 0
+        ]
+        by_owner: dict[str, int] = {}
+        for owner, paid in zip(owned.of_rows(ledger), cents.tolist(), strict=True):
+            if owner is not None:
+                by_owner[owner] = by_owner.get(owner, 0) + paid
+        owners = [
+            (OWNER, owner, paid, _without_owner(owned, readers, owner)) for owner, paid in sorted(by_owner.items())
+        ]
+        return cls(wanted=(*topics, *owners))
+
+    def rows(self, pricing: Pricing, run: RunPieces) -> tuple[list[MarginalRow], tuple[int | None, int | None]]:
+        """Return them with their marginal cost; and the brokers and cents of the smallest size of all."""
+        if not self.wanted:
+            return [], (None, None)
+        whole, *others = pricing.smallest([removal for *_, removal in self.wanted], run)
+        smallest = None if whole.usd_per_month is None else in_cents(whole.usd_per_month)
+        rows = [
+            MarginalRow(
+                kind=kind,
+                name=name,
+                average_cents=average,
+                marginal_cents=None
+                if smallest is None or left.usd_per_month is None
+                else smallest - in_cents(left.usd_per_month),
+                broker_count=left.broker_count,
+            )
+            for (kind, name, average, _), left in zip(self.wanted, others, strict=True)
+        ]
+        return rows, (whole.broker_count, smallest)
+
+
+def _without_owner(owned: Owned, readers: Readers, owner: str) -> Removal:
+    """Take out the topics of an owner, and what their groups read of other topics."""
+    # The last place stands for nobody known.
+    is_theirs = np.array([*(one == owner for one in owned.groups), False], dtype=np.bool_)
+    gone = np.where(is_theirs[readers.group], readers.share, 0.0)
+    row, place = np.unique(readers.row[gone > 0], return_inverse=True)
+    left = 1.0 - np.bincount(place, weights=gone[gone > 0], minlength=len(row))
+    return Removal(
+        topics=tuple(place for place, one in enumerate(owned.topics) if one == owner),
+        groups=frozenset(name for name, one in zip(readers.groups, owned.groups, strict=True) if one == owner),
+        row=row,
+        read_ratio=np.clip(left, 0.0, 1.0),
+    )
+
+
+def rack_tables(bill: Bill, readers: Readers) -> dict[str, pa.Table]:
+    """Return the tables about bytes between racks, of brokers in two racks at least."""
+    names = bill.workload.partitions.topics
+    flows, aware = rack_flows(bill, readers), rack_aware(bill, readers)
+    now, after = read_per_broker(bill, readers)
+    leader = bill.replicas[:, 0] if bill.replicas.shape[1] else np.full(len(bill.replicas), NOBODY)
+    is_led, count = leader >= 0, len(bill.brokers)
+
+    def produced(rate: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Mapping[int, float]:
+        return dict(enumerate(np.bincount(leader[is_led], weights=rate[is_led], minlength=count).tolist()))
+
+    before, then = produced(bill.workload.load.bytes_in_mean_bytes_per_second), produced(aware.by_partition)
+    return {
+        "rack_flows": table_of_columns(
+            CHARGEBACK_TABLES["rack_flows"][0],
+            len(flows.topic),
+            {
+                "topic": _named(names, flows.topic),
+                "group_id": _named(readers.groups, flows.group),
+                "flow": _named(FLOWS, flows.flow),
+                "from_rack": _named(flows.racks, flows.source),
+                "to_rack": _named(flows.racks, flows.target),
+                "is_known": flows.is_known,
+                "bytes_per_second": flows.bytes_per_second,
+                "saved_bytes_per_second": flows.saved_bytes_per_second,
+            },
+        ),
+        "rack_topics": table_of_columns(
+            CHARGEBACK_TABLES["rack_topics"][0],
+            len(names),
+            {
+                "topic": list(names),
+                "produced_bytes_per_second": aware.produced,
+                "saved_bytes_per_second": aware.saved,
+                "fullest_ratio_now": aware.fullest_ratio_now,
+                "fullest_ratio_after": aware.fullest_ratio_after,
+            },
+        ),
+        "rack_brokers": table_of_rows(
+            CHARGEBACK_TABLES["rack_brokers"][0],
+            [
+                {
+                    "broker_id": broker,
+                    "rack": bill.brokers.racks[place],
+                    "read_now": float(now[place]),
+                    "read_with_follower_fetching": float(after[place]),
+                    "produced_now": before[place],
+                    "produced_with_rack_aware": then[place],
+                }
+                for place, broker in enumerate(bill.brokers.ids.tolist())
+            ],
+        ),
+    }

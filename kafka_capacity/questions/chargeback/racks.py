@@ -1,0 +1,243 @@
+"""Bytes between racks as they are, and what two settings of clients would save, with the skew that they cause.
+
+Who is where:
+    leaders and followers: from the replica lists, the preferred leader leading.
+    consumers: in the rack of the member that reads (`client.rack`), where that is known; else spread evenly over the
+        racks of brokers.
+    producers: nobody tells; spread evenly over the racks of brokers.
+
+Follower fetching (KIP-392): who reads does so from the replica in their own rack, and from the leader where it has
+none. Brokers then read out what their rack reads, whoever leads.
+
+Rack-aware partitioner (KIP-1123, `partitioner.rack.aware`): a producer chooses among the partitions whose leader is in
+its own rack, and among all where there is none. So each of a rack's n partitions gets 1 / n of what the rack produces:
+partitions are as uneven as leaders are over racks. Only records without a key choose; what is saved is an upper bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.hardware.bill import Bill
+from kafka_capacity.hardware.flows import read_shares
+from kafka_capacity.questions.chargeback.readers import NOBODY, Readers
+
+PRODUCE, REPLICATE, CONSUME = "produce", "replicate", "consume"
+FLOWS = (PRODUCE, REPLICATE, CONSUME)
+
+Rates = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RackFlows:
+    """Mean bytes per second from a rack to a rack, one entry a topic, group, flow and pair of racks, without zeros."""
+
+    racks: tuple[str | None, ...]  # of brokers and members, `None` for each broker that has none
+    topic: Places
+    group: Places  # -1 where it is no group's
+    flow: Places  # position in `FLOWS`
+    source: Places  # position in `racks`
+    target: Places
+    is_known: NDArray[np.bool_]  # whether both racks are known, and not assumed
+    bytes_per_second: Rates
+    # the part of it that crosses racks, and that follower fetching would keep within one; 0 but for what is consumed
+    saved_bytes_per_second: Rates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RackAware:
+    """What rack-aware producers would do, by topic, float64[T] each, and by partition, float64[P]."""
+
+    produced: Rates
+    saved: Rates  # bytes per second that stay in their rack
+    fullest_ratio_now: Rates  # what the fullest partition gets over the mean, as measured; NaN without traffic
+    fullest_ratio_after: Rates
+    by_partition: Rates  # bytes per second
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Placed:
+    rack_of: Places  # int64[B], position in the names below
+    names: tuple[str | None, ...]
+    broker_racks: int  # how many racks with a name brokers have; the first of the names
+    leader: Places  # int64[P], the rack of the leader, -1 where there is none
+    replica: Places  # int64[P, W], of each replica, -1 in the padding
+
+
+def _placed(bill: Bill, readers: Readers) -> _Placed:
+    brokers = bill.brokers
+    named = brokers.rack_names()
+    rack_of = brokers.rack_indexes().astype(np.int64)
+    alone = int(rack_of.max(initial=-1)) + 1 - len(named)
+    elsewhere = tuple(rack for rack in readers.racks if rack not in named)
+    replica = np.where(bill.replicas >= 0, rack_of[bill.replicas.clip(min=0)], -1)
+    leader = replica[:, 0] if replica.shape[1] else np.full(len(replica), -1)
+    return _Placed(
+        rack_of=rack_of,
+        names=(*named, *(None for _ in range(max(0, alone))), *elsewhere),
+        broker_racks=len(named),
+        leader=leader,
+        replica=replica,
+    )
+
+
+def has_racks(bill: Bill) -> bool:
+    """Return whether bytes can cross racks: brokers are in two at least."""
+    return len(bill.brokers.rack_names()) > 1
+
+
+def rack_flows(bill: Bill, readers: Readers) -> RackFlows:
+    """Add up who sends how much from which rack to which; of brokers in two racks at least."""
+    placed, topic = _placed(bill, readers), bill.workload.partitions.topic.astype(np.int64)
+    load = bill.workload.load
+    parts = [
+        _produced(placed, load.bytes_in_mean_bytes_per_second),
+        _replicated(placed, load.bytes_in_mean_bytes_per_second),
+        _consumed(placed, load.bytes_out_mean_bytes_per_second, readers, is_read_in_rack=bill.is_read_in_rack),
+    ]
+    row, group, flow, source, target, known = (
+        np.concatenate([part[place] for part in parts]).astype(np.int64) for place in range(6)
+    )
+    rate, saved = (np.concatenate([part[place] for part in parts]) for place in (6, 7))
+    is_there = rate > 0
+    # One number an entry: no group is the first.
+    racks = len(placed.names)
+    sizes = (int(topic.max(initial=0)) + 1, len(readers.groups) + 1, len(FLOWS), racks, racks, 2)
+    parts_of_key = (topic[row], group + 1, flow, source, target, known)
+    keys = np.ravel_multi_index(tuple(part[is_there] for part in parts_of_key), sizes)
+    found, place = np.unique(keys, return_inverse=True)
+    of_topic, of_group, of_flow, of_source, of_target, is_known = np.unravel_index(found, sizes)
+    return RackFlows(
+        racks=placed.names,
+        topic=of_topic,
+        group=of_group - 1,
+        flow=of_flow,
+        source=of_source,
+        target=of_target,
+        is_known=is_known.astype(np.bool_),
+        bytes_per_second=_summed(place, rate[is_there], len(found)),
+        saved_bytes_per_second=_summed(place, saved[is_there], len(found)),
+    )
+
+
+# row, group, flow, source, target, whether known, bytes per second, and those that follower fetching keeps in the rack
+_Part = tuple[Places, Places, Places, Places, Places, Places, Rates, Rates]
+
+
+def _produced(placed: _Placed, rate: Rates) -> _Part:
+    row, source = (one.reshape(-1) for one in np.indices((len(rate), placed.broker_racks)))
+    is_led = placed.leader[row] >= 0
+    row, source = row[is_led], source[is_led]
+    return _part(FLOWS.index(PRODUCE), row, source, placed.leader[row], rate[row] / placed.broker_racks, known=0)
+
+
+def _replicated(placed: _Placed, rate: Rates) -> _Part:
+    row, column = np.nonzero((placed.replica >= 0) & (placed.leader >= 0)[:, None])
+    row, column = row[column > 0], column[column > 0]
+    return _part(FLOWS.index(REPLICATE), row, placed.leader[row], placed.replica[row, column], rate[row], known=1)
+
+
+def _part(flow: int, row: Places, source: Places, target: Places, rate: Rates, *, known: int) -> _Part:
+    same = np.ones(len(row), dtype=np.int64)
+    return row, -same, flow * same, source, target, known * same, rate, np.zeros(len(row))
+
+
+def _consumed(placed: _Placed, rate: Rates, readers: Readers, *, is_read_in_rack: bool) -> _Part:
+    entry, target, share, is_known = _where_read(placed, readers)
+    row = readers.row[entry]
+    is_led = placed.leader[row] >= 0
+    entry, target, row = entry[is_led], target[is_led], row[is_led]
+    share, is_known = share[is_led], is_known[is_led]
+    leader = placed.leader[row]
+    has_one = (placed.replica[row] == target[:, None]).any(axis=1)
+    source = np.where(has_one, target, leader) if is_read_in_rack else leader
+    bytes_read = rate[row] * readers.share[entry] * share
+    saved = np.where(has_one & (source != target), bytes_read, 0.0)
+    group = readers.group[entry].astype(np.int64)
+    flow = np.full(len(row), FLOWS.index(CONSUME))
+    return row, group, flow, source, target, is_known.astype(np.int64), bytes_read, saved
+
+
+def _where_read(placed: _Placed, readers: Readers) -> tuple[Places, Places, Rates, NDArray[np.bool_]]:
+    """Return for each entry of readers in which racks they are, with which share, and whether that is known."""
+    place = {name: number for number, name in enumerate(placed.names) if name is not None}
+    known_rack = np.array([place[name] for name in readers.racks], dtype=np.int64)
+    is_known = readers.rack != NOBODY
+    known, unknown = np.flatnonzero(is_known), np.flatnonzero(~is_known)
+    racks = placed.broker_racks
+    entry = np.concatenate([known, np.repeat(unknown, racks)])
+    target = np.concatenate(
+        [known_rack[readers.rack[known]] if len(known) else known, np.tile(np.arange(racks), len(unknown))]
+    )
+    share = np.concatenate([np.ones(len(known)), np.full(len(unknown) * racks, 1.0 / racks)])
+    return entry, target, share, np.repeat([True, False], [len(known), len(unknown) * racks])
+
+
+def read_per_broker(bill: Bill, readers: Readers) -> tuple[Rates, Rates]:
+    """Return float64[B], what consumers read from each broker now, and with follower fetching, bytes per second."""
+    placed = _placed(bill, readers)
+    rate = bill.workload.load.bytes_out_mean_bytes_per_second
+    entry, target, share, _ = _where_read(placed, readers)
+    of_brokers = int(placed.rack_of.max(initial=-1)) + 1
+    is_ours = target < of_brokers
+    asked = np.zeros((len(rate), of_brokers))
+    weight = readers.share[entry] * share
+    np.add.at(asked, (readers.row[entry][is_ours], target[is_ours]), weight[is_ours])
+    alive = bill.replicas >= 0
+    leader = np.zeros(bill.replicas.shape, dtype=np.float32)
+    leader[alive.any(axis=1), 0] = 1.0
+    rack_of = placed.rack_of.astype(np.int32)
+    in_rack = read_shares(bill.replicas, alive, leader, rack_of, asked.astype(np.float32))
+    # Who is in a rack without brokers reads from the leader.
+    in_rack = in_rack + leader * (1.0 - asked.sum(axis=1))[:, None]
+    after = _per_broker(bill, in_rack * rate[:, None])
+    return (after if bill.is_read_in_rack else _per_broker(bill, leader * rate[:, None])), after
+
+
+def _per_broker(bill: Bill, rates: Rates) -> Rates:
+    alive = bill.replicas >= 0
+    return _summed(bill.replicas[alive].astype(np.int64), rates[alive], len(bill.brokers))
+
+
+def rack_aware(bill: Bill, readers: Readers) -> RackAware:
+    """Work out what rack-aware producers without keys would do to partitions, and to bytes between racks."""
+    placed, partitions = _placed(bill, readers), bill.workload.partitions
+    rate, topic, topics = (
+        bill.workload.load.bytes_in_mean_bytes_per_second,
+        partitions.topic.astype(np.int64),
+        len(partitions.topics),
+    )
+    racks = placed.broker_racks
+    led = np.flatnonzero((placed.leader >= 0) & (placed.leader < racks))
+    leaders = np.zeros((topics, racks))
+    np.add.at(leaders, (topic[led], placed.leader[led]), 1.0)
+    produced = _summed(topic, rate, topics)
+    count = np.bincount(topic, minlength=topics).astype(np.float64)
+    without = (leaders == 0).sum(axis=1) / racks  # of the racks
+    after = (produced * without / np.maximum(count, 1.0))[topic]
+    after[led] += produced[topic[led]] / racks / leaders[topic[led], placed.leader[led]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = produced / count
+        now, then = (np.where(mean > 0, _largest(topic, one, topics) / mean, np.nan) for one in (rate, after))
+    leaving = bill.leaving.produced
+    return RackAware(
+        produced=produced,
+        saved=produced * np.maximum(leaving - without, 0.0),
+        fullest_ratio_now=now,
+        fullest_ratio_after=then,
+        by_partition=after,
+    )
+
+
+def _summed(place: Places, amounts: Rates, count: int) -> Rates:
+    return np.bincount(place, weights=amounts, minlength=count).astype(np.float64)
+
+
+def _largest(topic: Places, values: Rates, topics: int) -> Rates:
+    found = np.zeros(topics)
+    np.maximum.at(found, topic, values)
+    return found

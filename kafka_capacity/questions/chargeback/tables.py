@@ -1,0 +1,133 @@
+"""The tables of a plan about chargeback and bytes between racks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_capacity.objects.tables import Int32, Tables, schema_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargeRow:
+    """One row a topic, and one a topic, consumer group and client id that reads it: what each pays a month, in cents.
+
+    A row without a group is what the topic itself carries, and what is read of it by nobody known. ``owner`` is that of
+    the group, else of the topic; null where nobody is known to own it. The totals, and headroom and idle capacity of
+    ``chargeback_bill`` where these are not shared out, sum to the bill.
+    """
+
+    topic: str
+    group_id: str | None
+    client_id: str | None
+    owner: str | None
+    storage_cents: int
+    produce_cents: int
+    replicate_cents: int
+    consume_cents: int
+    cross_rack_cents: int
+    partitions_cents: int
+    headroom_cents: int
+    idle_cents: int
+    total_cents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BillRow:
+    """One row a part of the bill and what it is paid for, in cents a month; all of them sum to the bill."""
+
+    part: str
+    charge: str
+    cents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarginalRow:
+    """One row a topic or owner: its share of the bill, and what the bill of the smallest size would be less without it.
+
+    ``kind`` is ``topic`` or ``owner``. Null is what is not known: of a price, or where no size that was tried carries
+    what is left. ``broker_count`` is of the smallest size without it.
+    """
+
+    kind: str
+    name: str
+    average_cents: int
+    marginal_cents: int | None
+    broker_count: Int32 | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargebackScope:
+    """The one row about all of it.
+
+    ``reason`` is why the bill is not shared out, null where it is. ``priced_as`` is the shape whose prices stand in
+    for those that nobody gave. ``binding`` decides how many brokers are needed, which with all that there is are
+    ``broker_count`` of the smallest size, for ``smallest_cents`` a month.
+    """
+
+    shape: str
+    priced_on: str | None
+    priced_as: str | None
+    reason: str | None
+    total_cents: int | None
+    binding: str | None
+    broker_count_now: Int32
+    broker_count: Int32 | None
+    smallest_cents: int | None
+    owners: Int32
+    usd_per_gib_between_racks: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RackFlowRow:
+    """One row a topic, group, flow (``produce``, ``replicate``, ``consume``) and pair of racks, on average.
+
+    ``is_known`` where both racks are, and are not assumed. ``saved_bytes_per_second`` is what follower fetching would
+    keep within a rack.
+    """
+
+    topic: str
+    group_id: str | None
+    flow: str
+    from_rack: str | None
+    to_rack: str | None
+    is_known: bool
+    bytes_per_second: float
+    saved_bytes_per_second: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RackTopicRow:
+    """One row a topic: what a rack-aware partitioner would keep in its rack at most, and how uneven partitions get.
+
+    Ratios are of the fullest partition over the mean, now as measured and then; null without traffic.
+    """
+
+    topic: str
+    produced_bytes_per_second: float
+    saved_bytes_per_second: float
+    fullest_ratio_now: float | None
+    fullest_ratio_after: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RackBrokerRow:
+    """One row a broker: bytes per second that clients read from it and produce to it, now and with each setting."""
+
+    broker_id: Int32
+    rack: str | None
+    read_now: float
+    read_with_follower_fetching: float
+    produced_now: float
+    produced_with_rack_aware: float
+
+
+CHARGEBACK_TABLES: Tables = {
+    "chargeback": (schema_of(ChargeRow), ("topic", "group_id", "client_id")),
+    "chargeback_bill": (schema_of(BillRow), ("part", "charge")),
+    "chargeback_marginal": (schema_of(MarginalRow), ("kind", "name")),
+    "chargeback_scope": (schema_of(ChargebackScope), ("shape",)),
+    "rack_flows": (schema_of(RackFlowRow), ("topic", "group_id", "flow", "from_rack", "to_rack", "is_known")),
+    "rack_topics": (schema_of(RackTopicRow), ("topic",)),
+    "rack_brokers": (schema_of(RackBrokerRow), ("broker_id",)),
+}
+"""By name: the schema of each table and what it is sorted by."""

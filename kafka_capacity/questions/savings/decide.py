@@ -1,0 +1,152 @@
+"""What a plan answers about savings: the best sets, what saves nothing and why, and what the decision box says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.savings.actions import ActionKind
+from kafka_capacity.text import format_bytes, format_month, format_usd, listed, plural
+
+Row = Mapping[str, Any]
+_NAMED = 3  # actions that a sentence names
+_NEVER = "9999-12-31"  # later than every day of an outlook
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SavingsView:
+    """What was judged: rows of the tables."""
+
+    actions: Mapping[str, Row]  # by their ids, in the order found
+    sets: Sequence[Row]  # the first is nothing done
+    dates: Sequence[Row]
+    scope: Row
+
+    @property
+    def nothing(self) -> Row:
+        """Nothing done, as sizing answers it."""
+        return self.sets[0]
+
+    @property
+    def front(self) -> list[Row]:
+        """The best sets, those of the least effort first."""
+        return sorted((row for row in self.sets if row["is_on_front"]), key=lambda row: (row["effort"], row["set_id"]))
+
+    @property
+    def judged(self) -> list[Row]:
+        """The actions that were judged alone."""
+        return [row for row in self.actions.values() if row["saves_nothing"] is not None]
+
+    @property
+    def horizon(self) -> str:
+        """The last date."""
+        return max(str(row["date"]) for row in self.dates)
+
+    def clause(self, found: Row) -> str:
+        """Return what a set is, a clause that begins with a verb; what is done alike to several topics is said once."""
+        subjects: dict[str, list[str]] = {}
+        for row in (self.actions[one] for one in found["actions"]):
+            done = row["text"].replace(row["subject"], "{}", 1) if row["subject"] else row["text"]
+            subjects.setdefault(done, []).append(row["subject"])
+        texts = [done.replace("{}", listed(names), 1) for done, names in subjects.items()]
+        more = len(texts) - _NAMED
+        return listed([*texts[:_NAMED], plural(more, "more action")] if more > 0 else texts)
+
+    def saves(self, found: Row) -> str:
+        """Return what a set saves, a clause without a subject."""
+        brokers, usd = found["saved_brokers"], found["saved_usd_per_month"]
+        parts = [f"up to {plural(brokers, 'broker')}"] if brokers else []
+        if usd is not None and (usd >= 1 or not parts):
+            estimate = ", by estimate" if found["is_estimate"] else ""
+            parts.append(f"{format_usd(usd)} a month on average until {format_month(self.horizon)}{estimate}")
+        return f"saves {listed(parts)}" if parts else "saves nothing"
+
+
+def read_savings(tables: Mapping[str, pa.Table]) -> SavingsView:
+    """Read what was stored."""
+    (scope,) = tables["savings_scope"].to_pylist()
+    return SavingsView(
+        actions={row["action_id"]: row for row in tables["savings_actions"].to_pylist()},
+        sets=tables["savings_sets"].to_pylist(),
+        dates=tables["savings_dates"].to_pylist(),
+        scope=scope,
+    )
+
+
+def decide_savings(tables: Mapping[str, pa.Table]) -> Answer:
+    """Return the answer that the tables hold; its details are the line of the decision box, ``None`` for none."""
+    view = read_savings(tables)
+    if view.nothing["broker_count_now"] is None:
+        headline = "What could be done instead of buying cannot be said: sizing finds nothing that fits today."
+        return Answer(headline=headline, reasons=tuple(view.scope["notes"]))
+    return Answer(headline=_headline(view), reasons=tuple(_reasons(view)), details=instead(view))
+
+
+def _headline(view: SavingsView) -> str:
+    if not view.actions:
+        return "Nothing was found that could be done instead of buying."
+    if not view.front:
+        return (
+            f"Nothing saves a broker or a dollar of {plural(view.scope['sets_tried'], 'set')} of actions that "
+            f"{_was(view.scope['sets_tried'])} judged."
+        )
+    best = view.front[-1]
+    clause = view.clause(best)
+    return f"{clause[:1].upper()}{clause[1:]}: that {view.saves(best)}."
+
+
+def _reasons(view: SavingsView) -> list[str]:
+    useless = [row for row in view.judged if row["saves_nothing"]]
+    found = []
+    if useless:
+        count = len(useless)
+        looks = "looks like a saving and saves" if count == 1 else "look like savings and save"
+        found.append(f"{count:,} of {plural(len(view.judged), 'action')} {looks} nothing alone. {because(useless[0])}")
+    left = len(view.actions) - len(view.judged)
+    tried = view.scope["sets_tried"]
+    how = "all that there are" if view.scope["is_exhaustive"] else "not all that there are"
+    judged = f"{plural(tried, 'set')} of actions {_was(tried)} judged, {how}, each by sizing the cluster again"
+    found.append(f"{judged}; {plural(left, 'more action')} {_was(left)} not judged." if left else f"{judged}.")
+    return [*found, *view.scope["notes"]]
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def because(action: Row) -> str:
+    """Return why an action saves nothing, with the figure of what stands in the way."""
+    freed, why = action["freed_bytes"], action["because"]
+    what = f"{action['text'][:1].upper()}{action['text'][1:]}"
+    frees = f"frees {format_bytes(freed)} and saves nothing" if freed else "saves nothing"
+    return f"{what}: that {frees}, since {why}." if why else f"{what}: that {frees}; fewer brokers were not tried."
+
+
+def instead(view: SavingsView) -> str | None:
+    """Return what the decision box offers instead of buying; ``None`` where nothing avoids or postpones that."""
+    first = view.nothing["first_purchase"]
+    if first is None:
+        return None
+    candidates = [
+        row
+        for row in view.front or view.sets[1:]
+        if row["broker_count_now"] is not None
+        and not any(view.actions[one]["kind"] == ActionKind.SHAPE for one in row["actions"])
+        and (row["first_purchase"] or _NEVER) > first
+        and (row["saved_usd_per_month"] is None or row["saved_usd_per_month"] > 0)
+    ]
+    if not candidates:
+        return None
+    latest = max(row["first_purchase"] or _NEVER for row in candidates)
+    last = [row for row in candidates if (row["first_purchase"] or _NEVER) == latest]
+    best = min(last, key=lambda row: (row["effort"], -(row["saved_usd_per_month"] or 0.0), row["set_id"]))
+    until = f"before {best['first_purchase']}" if best["first_purchase"] else f"up to {view.horizon}"
+    clause, usd = view.clause(best), best["saved_usd_per_month"]
+    estimate = ", estimated" if best["is_estimate"] else ""
+    dollars = None if usd is None else f"{format_usd(usd)} a month on average{estimate}"
+    saved = dollars or plural(best["saved_brokers"], "broker")
+    return f"{clause[:1].upper()}{clause[1:]}, and buy none {until}; saves {saved}."

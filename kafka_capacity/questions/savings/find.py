@@ -1,0 +1,293 @@
+"""Which actions there are for a cluster: what is known well enough to say that it could be done.
+
+What is not known is never a saving: a topic keeps its retention where nobody can say how far back it is read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.changed import ClusterChange, kept_today
+from kafka_capacity.demand.reading import late_read_seconds
+from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topics
+from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.questions.question import SizedCluster
+from kafka_capacity.questions.savings.actions import Action, ActionKind, time_words, topics_words
+from kafka_capacity.questions.savings.settings import SavingsSettings
+from kafka_capacity.text import plural
+from kafka_capacity.text.wording import few_names
+
+_DAY_SECONDS, _HOUR_SECONDS = 86_400.0, 3600.0
+_NAMED = 3
+_MAX_SINGLE_TOPICS = 50  # retention is cut of so many topics alone, those that free most
+NOT_COMPRESSED = frozenset({"uncompressed", "producer"})
+"""Values of ``compression.type`` that do not say that records are compressed; producers may compress nevertheless."""
+
+CONFIGS = ("compression_type", "remote_storage_enable")  # columns of the table `topics` that are looked at
+
+Chosen = NDArray[np.bool_]  # bool[T], some topics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundActions:
+    """What was found."""
+
+    actions: tuple[Action, ...]  # those that free most first, single topics after all others
+    notes: tuple[str, ...]  # sentences about what was not looked at, and why
+
+
+def find_actions(
+    cluster: SizedCluster, use: TopicUse, configs: Mapping[str, Mapping[str, Any]], settings: SavingsSettings
+) -> FoundActions:
+    """List the actions.
+
+    Args:
+        cluster: that is sized.
+        use: of its topics.
+        configs: :data:`CONFIGS` of topics, by topic; ``None`` or nothing for what is not known.
+        settings: bounds and assumptions.
+    """
+    finder = _Finder(cluster, use, configs, settings)
+    wide = [
+        *finder.retention_of_classes(),
+        *finder.removals(),
+        *finder.fewer_replicas(),
+        *finder.compressions(),
+        *finder.tiering(),
+        *finder.hardware(),
+    ]
+    narrow = sorted(
+        finder.retention_of_topics(one for one in wide if one.kind is ActionKind.RETENTION), key=_most_freed
+    )
+    actions = [*sorted(wide, key=_most_freed), *narrow[:_MAX_SINGLE_TOPICS]]
+    return FoundActions(actions=tuple(actions), notes=tuple(finder.notes()))
+
+
+def _most_freed(action: Action) -> tuple[float, str]:
+    return -action.freed_bytes, action.action_id
+
+
+class _Finder:
+    """What all kinds of actions look up, computed once."""
+
+    def __init__(
+        self,
+        cluster: SizedCluster,
+        use: TopicUse,
+        configs: Mapping[str, Mapping[str, Any]],
+        settings: SavingsSettings,
+    ) -> None:
+        self.cluster, self.use, self.settings = cluster, use, settings
+        workload, partitions = cluster.workload, cluster.workload.partitions
+        self.topics, self.topic = partitions.topics, partitions.topic
+        of_topics = [configs.get(name, {}) for name in self.topics]
+        self.is_compressed = self._flags(
+            one.get("compression_type") not in {None, *NOT_COMPRESSED} for one in of_topics
+        )
+        self.is_tiered = self._flags(bool(one.get("remote_storage_enable")) for one in of_topics)
+        self.factors = replication_factors(cluster.snapshot.replicas)
+        first = np.searchsorted(self.topic, np.arange(len(self.topics)))
+        self.class_of = workload.outlook.class_of[first]
+        self.retention = workload.retention_seconds[first]
+        is_planned = (workload.outlook.retention_ratio != 1.0).any(axis=1)[self.class_of]
+        rate = np.bincount(self.topic, weights=workload.load.bytes_in_mean_bytes_per_second, minlength=len(self.topics))
+        self.is_shortened = ~workload.is_compacted[first] & ~use.is_own & ~is_planned & (rate > 0)
+        self.needed, self.unknown_groups = needed_seconds(cluster, use)
+
+    def retention_of_classes(self) -> Iterator[Action]:
+        """Yield a cut of each class of topics, to what the topic of it that needs most needs."""
+        target = self._target(self.settings.least_retention_seconds)
+        can = self._can_be_cut(target)
+        for number in np.unique(self.class_of[can]).tolist():
+            alike = can & (self.class_of == number)
+            longest = float(target[alike].max())
+            yield from self._cut(alike & (self.retention > longest), longest)
+
+    def retention_of_topics(self, of_classes: Iterable[Action]) -> Iterator[Action]:
+        """Yield a cut of each topic to what it needs itself, where its class is not cut to that."""
+        target = self._target(self.settings.least_retention_seconds)
+        kept = np.full(len(self.topics), np.inf)
+        for action in of_classes:
+            np.minimum.at(kept, self.topic, action.change.kept_seconds)
+        for place in np.flatnonzero(self._can_be_cut(target)).tolist():
+            if target[place] < kept[place]:
+                yield from self._cut(np.arange(len(self.topics)) == place, float(target[place]))
+
+    def removals(self) -> Iterator[Action]:
+        """Yield the removal of idle topics, and of those that are never read."""
+        for kind, chosen, which in (
+            (ActionKind.IDLE, self.use.is_idle, "which nobody uses"),
+            (ActionKind.WRITE_ONLY, self.use.is_write_only, "which nobody reads, and stop producing to it"),
+        ):
+            if chosen.any():
+                change = dataclasses.replace(self._nothing(), is_removed=chosen[self.topic])
+                words = self._words(chosen)
+                yield self._action(kind, chosen, change, f"remove {words}, {which}", self._size()[change.is_removed])
+
+    def fewer_replicas(self) -> Iterator[Action]:
+        """Yield two replicas of what is not critical, where failures must be tolerated still."""
+        named = self._matching(self.settings.uncritical_topics)
+        chosen = (named | self.cluster.snapshot.topics.allows_unclean_election) & ~self.use.is_own
+        has_more = np.zeros(len(self.topics), dtype=np.bool_)
+        has_more[self.topic[self.factors > 2]] = True
+        chosen &= has_more
+        if chosen.any():
+            rows = chosen[self.topic]
+            change = dataclasses.replace(
+                self._nothing(), max_replicas=np.where(rows, 2, np.iinfo(np.int32).max).astype(np.int32)
+            )
+            freed = self.cluster.workload.size_bytes * np.maximum(self.factors - 2, 0)
+            text = f"keep two replicas of {self._words(chosen)}"
+            yield self._action(ActionKind.REPLICATION_FACTOR, chosen, change, text, freed[rows])
+
+    def compressions(self) -> Iterator[Action]:
+        """Yield compression of the topics of each pattern of which it is not known that they are compressed."""
+        for pattern, ratio in self.settings.compressions:
+            chosen = self._matching([pattern]) & ~self.is_compressed
+            if chosen.any():
+                rows = chosen[self.topic]
+                change = dataclasses.replace(self._nothing(), written_ratio=np.where(rows, ratio, 1.0))
+                text = f"compress {self._words(chosen)} at the producers to {ratio:.0%}"
+                freed = self._size()[rows] * (1.0 - ratio)
+                yield self._action(ActionKind.COMPRESSION, chosen, change, text, freed, about=pattern)
+
+    def tiering(self) -> Iterator[Action]:
+        """Yield tiered storage of all topics that brokers could keep for a shorter time."""
+        target = self._target(self.settings.local_retention_seconds)
+        chosen = self.is_shortened & (target < self.retention) & ~self.is_tiered
+        if chosen.any():
+            rows = chosen[self.topic]
+            kept = np.where(rows, target[self.topic], np.inf)
+            change = dataclasses.replace(self._nothing(), kept_seconds=kept, is_tiered=rows)
+            longest = time_words(float(target[chosen].max()))
+            text = f"put {self._words(chosen)} into tiered storage, and keep {longest} at most on the brokers"
+            yield self._action(ActionKind.TIERED_STORAGE, chosen, change, text, self._freed(kept)[rows])
+
+    def hardware(self) -> Iterator[Action]:
+        """Yield smaller volumes, and the next sizes of today's shape."""
+        nobody = np.zeros(len(self.topics), dtype=np.bool_)
+        today = self.cluster.today
+        if today.volume is not None:
+            change = dataclasses.replace(self._nothing(), is_volume_shrunk=True)
+            text = "replace the volumes by smaller ones"
+            yield self._action(ActionKind.VOLUMES, nobody, change, text, np.zeros(1), about=today.volume.name)
+        for shape in self.cluster.others:
+            change = dataclasses.replace(self._nothing(), shapes=(shape.name,))
+            text = f"run the brokers on {shape.name} in place of {today.name}"
+            yield self._action(ActionKind.SHAPE, nobody, change, text, np.zeros(1), about=shape.name)
+
+    def notes(self) -> Iterator[str]:
+        """Yield sentences about what was left out."""
+        unknown = self.is_shortened & np.isfinite(self.retention) & np.isnan(self.needed)
+        if unknown.any():
+            why = (
+                f"fewer than {LEAST_HOURS} hours in a row of what is written and read are known"
+                if not self.unknown_groups
+                else f"it is not known how far behind every group is, such as {few_names(self.unknown_groups, _NAMED)}"
+            )
+            yield (
+                f"The retention of {plural(int(unknown.sum()), 'topic')} is not cut: how far back they are read is not "
+                f"known, since {why}."
+            )
+        left = self._matching([pattern for pattern, _ in self.settings.compressions]) & self.is_compressed
+        if left.any():
+            yield f"Compressed already, and left out: {few_names(self._names(left), _NAMED)}."
+        if self.settings.compressions:
+            yield "Producers may compress already where the topic does not say so: measure a sample before."
+
+    def _matching(self, patterns: Sequence[str]) -> Chosen:
+        return self._flags(any(fnmatch.fnmatchcase(name, one) for one in patterns) for name in self.topics)
+
+    def _flags(self, values: Iterable[bool]) -> Chosen:
+        return np.fromiter(values, dtype=np.bool_, count=len(self.topics))
+
+    def _target(self, least_seconds: float) -> NDArray[np.float64]:
+        """Return float64[T], how long records must be kept: whole hours up to a day, else whole days; NaN unknown."""
+        wanted = np.maximum(self.needed * self.settings.lag_margin, least_seconds)
+        step = np.where(wanted > _DAY_SECONDS, _DAY_SECONDS, _HOUR_SECONDS)
+        return np.asarray(np.ceil(wanted / step) * step, dtype=np.float64)
+
+    def _can_be_cut(self, target: NDArray[np.float64]) -> Chosen:
+        return np.asarray(self.is_shortened & np.isfinite(self.retention) & (target < self.retention), dtype=np.bool_)
+
+    def _cut(self, chosen: Chosen, seconds: float) -> Iterator[Action]:
+        if not chosen.any():
+            return
+        rows = chosen[self.topic]
+        kept = np.where(rows, seconds, np.inf)
+        change = dataclasses.replace(self._nothing(), kept_seconds=kept)
+        text = f"cut the retention of {self._words(chosen)} to {time_words(seconds)}"
+        about = f"{self._words(chosen)}@{self.cluster.workload.outlook.classes[self.class_of[chosen][0]].name}"
+        names = self._names(chosen)
+        freed = self._freed(kept)[rows]
+        yield self._action(
+            ActionKind.RETENTION, chosen, change, text, freed, about=names[0] if len(names) == 1 else about
+        )
+
+    def _freed(self, kept_seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+        workload = self.cluster.workload
+        return (workload.size_bytes - kept_today(workload, kept_seconds)) * self.factors
+
+    def _size(self) -> NDArray[np.float64]:
+        return np.asarray(self.cluster.workload.size_bytes * self.factors, dtype=np.float64)
+
+    def _nothing(self) -> ClusterChange:
+        return ClusterChange.nothing(len(self.topic))
+
+    def _names(self, chosen: Chosen) -> tuple[str, ...]:
+        return tuple(self.topics[place] for place in np.flatnonzero(chosen).tolist())
+
+    def _words(self, chosen: Chosen) -> str:
+        return topics_words(self._names(chosen), self.topics)
+
+    def _action(
+        self,
+        kind: ActionKind,
+        chosen: Chosen,
+        change: ClusterChange,
+        text: str,
+        freed: NDArray[np.float64] | NDArray[np.int64],
+        *,
+        about: str | None = None,
+    ) -> Action:
+        subject = self._words(chosen) if chosen.any() else ""
+        return Action(
+            kind=kind,
+            about=subject if about is None else about,
+            text=text,
+            subject=subject,
+            topics=self._names(chosen),
+            change=change,
+            freed_bytes=float(freed.sum()),
+        )
+
+
+def needed_seconds(cluster: SizedCluster, use: TopicUse) -> tuple[NDArray[np.float64], Sequence[str]]:
+    """Return float64[T], how far back topics were seen to be read, and the groups of which that is not known.
+
+    It is the furthest of how far groups are behind now and of how far back was read in the hours that are known. It is
+    NaN where fewer than :data:`~kafka_capacity.inventory.topic_use.LEAST_HOURS` hours in a row are known, or where a
+    group has committed on the topic of which nobody can say how far it is behind.
+    """
+    workload, topic = cluster.workload, cluster.workload.partitions.topic
+    names = workload.partitions.topics
+    found = np.zeros(len(names))
+    traffic = workload.traffic
+    is_known = traffic.is_unbroken and traffic.bytes_in.shape[1] >= LEAST_HOURS
+    if is_known:
+        np.maximum.at(found, topic, late_read_seconds(traffic.bytes_in, traffic.bytes_out))
+    np.maximum.at(found, topic[workload.lags.row], workload.lags.seconds)
+    told = set(workload.lags.groups)
+    untold = {group.group_id: named_topics(group) for group in cluster.snapshot.groups if group.group_id not in told}
+    in_doubt = {name for topics in untold.values() for name in topics}
+    is_in_doubt = np.isin(names, sorted(in_doubt))
+    found[(use.known_hours < LEAST_HOURS) | is_in_doubt | (not is_known)] = math.nan
+    return found, sorted(group for group, topics in untold.items() if topics) if is_known else ()

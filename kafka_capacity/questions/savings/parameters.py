@@ -1,0 +1,101 @@
+"""What could be done instead of buying: the section of the form about that."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
+
+from kafka_capacity.hardware.plain import filled
+from kafka_capacity.questions.form_section import FormSection
+from kafka_capacity.questions.savings.settings import SavingsSettings
+
+_FORM = FormSection("Savings")
+_DEFAULT = SavingsSettings()
+
+Pattern = Annotated[str, Field(min_length=1, max_length=249, description="of topic names; * stands for any letters")]
+_RATIO = TypeAdapter[float](Annotated[float, Field(gt=0.0, lt=1.0, allow_inf_nan=False)])
+
+
+def _compression(item: str) -> tuple[str, float]:
+    """Return a pattern of topics and what compression makes of their bytes, from pattern=ratio."""
+    pattern, _, text = item.partition("=")
+    try:
+        ratio = _RATIO.validate_python(text)
+    except ValueError:
+        ratio = None
+    if not pattern.strip() or ratio is None:
+        msg = f"{item!r} is no ratio of compression; write pattern=ratio, such as logs.*=0.4, above 0 and below 1"
+        raise ValueError(msg)
+    return pattern.strip(), ratio
+
+
+class SavingsParameters(BaseModel):
+    """What is looked for instead of buying, and what it rests on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_savings_sets: int | None = _FORM.field(
+        None, "Savings to judge", "--max-savings", form={"metavar": "N"}, ge=0, le=10_000, is_usual=True
+    )(
+        "How many sets of actions that could be taken instead of buying are sized at most, each alone first. Empty: "
+        f"{_DEFAULT.max_sets} where the cluster has up to {_DEFAULT.max_partitions:,} partitions, none where it has "
+        "more. 0: none."
+    )
+    lag_margin: float = _FORM.field(
+        _DEFAULT.lag_margin, "Margin on lags", "--lag-margin", ge=1.0, le=100.0, allow_inf_nan=False
+    )("Retention is not cut below so many times what consumers were seen to be behind at most.")
+    least_retention_seconds: float = _FORM.field(
+        _DEFAULT.least_retention_seconds,
+        "Least retention",
+        "--least-retention",
+        ge=3600.0,
+        le=100 * 366 * 86_400.0,
+        allow_inf_nan=False,
+    )("Retention is cut no further than to this, whatever consumers need.")
+    compressions: tuple[str, ...] = _FORM.field(
+        (), "Compression", "--compression", form={"metavar": "PATTERN=RATIO", "repeats": True}, max_length=1000
+    )(
+        "What compression at the producers would make of the bytes of topics, as a ratio of today's, one pattern of "
+        "topics a line: logs.*=0.4. Topics that are known to be compressed are left out."
+    )
+    uncritical_topics: tuple[Pattern, ...] = _FORM.field((), "Uncritical topics", "--uncritical", max_length=1000)(
+        "Patterns of topics that two replicas are enough for; topics that allow unclean elections are among them."
+    )
+    local_retention_seconds: float = _FORM.field(
+        _DEFAULT.local_retention_seconds,
+        "Local retention",
+        "--local-retention",
+        ge=3600.0,
+        le=100 * 366 * 86_400.0,
+        allow_inf_nan=False,
+    )(
+        "How long brokers would keep what is in tiered storage as well (KIP-405), if consumers need no more: see the "
+        "margin on lags."
+    )
+    object_store_usd_per_gib_month: float = _FORM.field(
+        _DEFAULT.object_store_usd_per_gib_month,
+        "Price of the object store",
+        "--object-store-price",
+        form={"metavar": "USD/GIB"},
+        ge=0.0,
+        le=1e9,
+        allow_inf_nan=False,
+    )("Of tiered storage, a month. By default what Amazon lists for S3 Standard in us-east-1, as of 2025; check it.")
+
+    @field_validator("compressions")
+    @classmethod
+    def _are_compressions(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for item in value:
+            _compression(item)
+        return value
+
+    def savings_settings(self, partitions: int) -> SavingsSettings:
+        """Return what actions are looked for with in a cluster of so many partitions."""
+        is_small = partitions <= _DEFAULT.max_partitions
+        return filled(
+            SavingsSettings,
+            self,
+            max_sets=(_DEFAULT.max_sets if is_small else 0) if self.max_savings_sets is None else self.max_savings_sets,
+            compressions=tuple(_compression(item) for item in self.compressions),
+        )

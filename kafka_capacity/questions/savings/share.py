@@ -1,0 +1,29 @@
+"""Instead of buying: the share of a plan, and what is decided from it."""
+
+from __future__ import annotations
+
+from kafka_capacity.errors import SimulationError
+from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.question import Handed, PlanContext, Question, RunPieces, Share
+from kafka_capacity.questions.savings.decide import decide_savings
+from kafka_capacity.questions.savings.simulate import find_savings
+from kafka_capacity.questions.savings.tables import SAVINGS_TABLES
+from kafka_capacity.report.inputs import ReportInputs
+
+
+def _simulate(asked: PlanContext, handed: Handed, run: RunPieces) -> Share:
+    settings = asked.parameters.savings_settings(len(asked.basis.snapshot.partitions))
+    if not settings.max_sets:
+        return Share(tables=merge_tables([], SAVINGS_TABLES), scenario_count=0)
+    if handed.sized is None:
+        raise SimulationError("not simulated, since nobody sizes the cluster again")
+    tables = merge_tables([find_savings(asked.basis, handed.sized(), settings, run)], SAVINGS_TABLES)
+    return Share(tables=tables, scenario_count=len(tables["savings_sets"]))
+
+
+def _decide(results: ReportInputs, _: Handed) -> Answer | None:
+    return decide_savings(results.tables) if SAVINGS.has_results(results.tables) else None
+
+
+SAVINGS = Question(name="savings", share="savings", tables=SAVINGS_TABLES, simulate=_simulate, decide=_decide)

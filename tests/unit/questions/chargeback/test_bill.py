@@ -1,0 +1,208 @@
+"""What the bill is made of and who pays it, by hand; and that it is sizing's own."""
+
+import dataclasses
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kafka_capacity.plan.handing import handed_to_all
+from kafka_capacity.questions.capacity.share import CAPACITY
+from kafka_capacity.questions.chargeback.decide import decide_chargeback
+from kafka_capacity.questions.chargeback.share import CHARGEBACK
+from kafka_capacity.questions.chargeback.totals import charged as charges_of
+from kafka_capacity.questions.chargeback.totals import paid_by, paid_by_client, paid_by_group
+from kafka_capacity.questions.question import Handed, run_here
+from tests.builders import GIB, cluster, topic, with_rows
+from tests.unit.questions.chargeback.clusters import (
+    HAND_MADE,
+    MIB,
+    MONTH,
+    PRICES,
+    asked,
+    bill,
+    charged,
+    groups,
+    hand_made,
+    ledger,
+    members,
+)
+
+
+def test_the_bill_by_hand():
+    found = bill(charged(hand_made(), **HAND_MADE, marginal_topics=0))
+    # How far resources are used of what limits allow: network in 21 / (0.7 × 100), out the same, processors
+    # (0.03 × 7 + 0.03 × 0.15 / 0.7 × 14 + 0.04 × 21) / (0.6 × 9.5), disks 433.5 / (0.85 × 1020), replicas 3 / 30.
+    # Disks are nearest: half of what they allow is left, so half of 3 × 730 dollars is idle; 42.5 % are used.
+    cpu = 0.2
+    use = {
+        "storage": 0.5,
+        "produce": 0.3 * 7 / 21 + cpu * 0.21 / 1.14,
+        "replicate": 0.3 * 14 / 21 + 0.3 * 14 / 21 + cpu * (0.09 + 0.56) / 1.14,
+        "consume": 0.3 * 7 / 21 + cpu * 0.28 / 1.14,
+        "partitions": 0.1,
+    }
+    assert sum(use.values()) == pytest.approx(1.4)
+    wanted = {("brokers", charge): 219_000 * 0.425 * one / 1.4 for charge, one in use.items()}
+    wanted |= {("brokers", "idle"): 219_000 * 0.5, ("brokers", "headroom"): 219_000 * 0.075}
+    # Two thirds of 21 MiB/s produced and of 21 read leave their rack, and all 42 that are replicated: 70 MiB/s.
+    wanted["between_racks", "cross_rack"] = 100 * 70 * MONTH / 1024 * 0.02
+    assert found.keys() == wanted.keys()
+    assert [found[key] for key in wanted] == pytest.approx(list(wanted.values()), abs=1.0)
+    # 2,190 for brokers and 70 × 2,628,000 / 1,024 × 0.02 = 3,593.0 for traffic.
+    assert sum(found.values()) == 219_000 + 359_297
+
+
+def test_a_topic_carries_what_it_holds_and_a_group_what_it_reads():
+    lists = [[("orders", 0), ("orders", 1)], [("orders", 2)]]
+    others = members([("orders", 0)], group="fraud", client="fraud-app")
+    raw = hand_made(groups=groups("billing", "fraud"), members=[*members(*lists), *others])
+    tables = charged(raw, **HAND_MADE, marginal_topics=0)
+    rows, charges = ledger(tables), charges_of(tables["chargeback_bill"])
+    assert rows.keys() == {
+        ("orders", None, None),
+        ("orders", "billing", "billing-app"),
+        ("orders", "fraud", "fraud-app"),
+    }
+    own, billing, fraud = (rows[key] for key in sorted(rows, key=lambda key: key[1] or ""))
+    # Of three partitions one is read by both: billing reads 2.5 of 3, fraud half of one.
+    assert own["consume_cents"] == 0
+    assert billing["consume_cents"] == pytest.approx(charges["consume"] * 2.5 / 3, abs=1)
+    assert fraud["consume_cents"] == pytest.approx(charges["consume"] * 0.5 / 3, abs=1)
+    # Of 70 MiB/s between racks 14 are read.
+    assert own["cross_rack_cents"] == pytest.approx(charges["cross_rack"] * 56 / 70, abs=1)
+    assert fraud["cross_rack_cents"] == pytest.approx(charges["cross_rack"] * 14 / 70 * 0.5 / 3, abs=1)
+    assert own["storage_cents"] == charges["storage"]
+    assert [row["group_id"] for row in paid_by_group(tables["chargeback"])] == ["billing", "fraud"]
+    assert [row["client_id"] for row in paid_by_client(tables["chargeback"])] == ["billing-app", "fraud-app"]
+
+
+def test_what_is_read_by_nobody_known_stays_with_the_topic():
+    tables = charged(hand_made(), **HAND_MADE, marginal_topics=0)
+    (row,) = ledger(tables).values()
+    assert row["consume_cents"] == charges_of(tables["chargeback_bill"])["consume"] > 0
+
+
+def test_a_group_without_members_pays_only_where_no_other_reads():
+    lags = [
+        {"group_id": name, "topic": "orders", "partition": partition, "committed_offset": 5, "lag_records": 0}
+        for name in ("old", "new")
+        for partition in range(3)
+    ]
+    raw = hand_made(groups=groups("old", "new"), members=members([("orders", 0)], group="new"), lags=lags)
+    rows = ledger(charged(raw, **HAND_MADE, marginal_topics=0))
+    # The first partition is read by who is assigned it; of the others nobody is, so both commits count.
+    shares = {key: row["consume_cents"] for key, row in rows.items()}
+    assert shares["orders", "new", "billing-app"] == pytest.approx(shares["orders", "old", None], abs=1)
+    assert shares["orders", "new", None] == pytest.approx(shares["orders", "old", None], abs=1)
+    assert shares["orders", None, None] == 0
+
+
+def test_the_bill_is_what_sizing_says_of_today():
+    raw = cluster(topics=[topic("orders", size_bytes=100 * GIB, bytes_in=MIB), topic("audit", partitions=4)])
+    for prices in (PRICES, {"current_shape": "m7g.large"}, {"current_shape": "kafka.m7g.large"}, {}):
+        context = asked(raw, **prices)
+        (row,) = [
+            row
+            for row in CAPACITY.simulate(context, Handed(), run_here).tables["sizing_options"].to_pylist()
+            if row["kind"] == "do-nothing"
+        ]
+        (scope,) = charged(raw, **prices, marginal_topics=0)["chargeback_scope"].to_pylist()
+        assert scope["total_cents"] == round(100 * row["by_date_usd_per_month"][0])
+        assert scope["priced_as"] == row["priced_as"]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 5), st.integers(1, 3), st.integers(0, 200), st.floats(0.0, 1e6), st.floats(0.0, 1e6)),
+        min_size=1,
+        max_size=5,
+    ),
+    st.floats(0.001, 50.0),
+    st.booleans(),
+)
+def test_it_sums_to_the_bill_to_the_cent_whoever_it_is_summed_by(topics, price, is_shared):
+    specs = [
+        topic(f"t{number}", partitions=count, rf=rf, size_bytes=gib * GIB, bytes_in=rate, bytes_out=read)
+        for number, (count, rf, gib, rate, read) in enumerate(topics)
+    ]
+    raw = cluster(brokers=3, hours=24, topics=specs, groups=groups("billing"), members=members([("t0", 0)]))
+    tables = charged(
+        raw,
+        owners={"t1": "one@example.net", "billing": "two@example.net"},
+        broker_usd_per_hour=price,
+        usd_per_gib_between_racks=0.017,
+        is_idle_shared=is_shared,
+        marginal_topics=0,
+    )
+    (scope,), charges = tables["chargeback_scope"].to_pylist(), charges_of(tables["chargeback_bill"])
+    total = scope["total_cents"]
+    assert sum(charges.values()) == total
+    apart = 0 if is_shared else charges["idle"] + charges["headroom"]
+    rows = tables["chargeback"].to_pylist()
+    assert sum(row["total_cents"] for row in rows) + apart == total
+    for charge, cents in charges.items():
+        assert sum(row[f"{charge}_cents"] for row in rows) == (
+            0 if charge in ("idle", "headroom") and not is_shared else cents
+        )
+    for column in ("topic", "group_id", "client_id", "owner"):
+        assert sum(row["total_cents"] for row in paid_by(tables["chargeback"], column)) + apart == total
+    assert min(row["total_cents"] for row in rows) >= 0
+
+
+def test_idle_capacity_is_shared_out_where_that_is_asked():
+    apart, shared = (charged(hand_made(), **HAND_MADE, marginal_topics=0, is_idle_shared=one) for one in (False, True))
+    (before,), (after,) = ledger(apart).values(), ledger(shared).values()
+    assert (before["idle_cents"], before["headroom_cents"]) == (0, 0)
+    assert (after["idle_cents"], after["headroom_cents"]) == (109_500, 16_425)
+    assert after["total_cents"] == before["total_cents"] + 109_500 + 16_425
+
+
+def test_what_is_not_known_is_not_judged():
+    raw = cluster(hours=0)
+    tables = charged(raw, **PRICES)
+    assert not len(tables["chargeback"])
+    answer = decide_chargeback(tables)
+    assert answer.headline == "What topics and owners cost cannot be said: no rates are known."
+    assert answer.unknown == ("what topics and owners cost",)
+    # Without processors and memory no shape of the catalogue stands for today's hardware.
+    nameless = cluster(topics=[topic("orders")])
+    rows = [{**row, "cpu_cores": None} for row in nameless.table("brokers").to_pylist()]
+    tables = charged(with_rows(nameless, "brokers", rows))
+    headline = decide_chargeback(tables).headline
+    assert headline.startswith("What topics and owners cost cannot be said: the price of a broker")
+
+
+def test_an_estimate_is_said_to_be_one():
+    tables = charged(hand_made(), marginal_topics=0)
+    assert tables["chargeback_scope"].to_pylist()[0]["priced_as"] is not None
+    assert " a month by estimate, of which " in decide_chargeback(tables).headline
+
+
+def test_who_owns_nothing_known_is_named():
+    raw = cluster(topics=[topic("orders"), topic("audit"), topic("clicks")])
+    tables = charged(raw, owners={"orders": "team@example.net"}, **PRICES, marginal_topics=0)
+    (sentence,) = [one for one in decide_chargeback(tables).reasons if one.startswith("No owner is known for")]
+    assert sentence.endswith("%): audit, clicks.")
+    owned = charged(raw, owners={"*": "team@example.net"}, **PRICES, marginal_topics=0)
+    assert "All of it has an owner." in decide_chargeback(owned).reasons
+
+
+def test_what_a_group_reads_is_paid_by_the_owner_of_the_group():
+    read = members([("orders", 0), ("orders", 1), ("orders", 2)])
+    raw = hand_made(groups=groups("billing"), members=read)
+    owners = {"orders": "topics@example.net", "bill*": "groups@example.net"}
+    rows = ledger(charged(raw, owners=owners, **HAND_MADE, marginal_topics=0))
+    assert rows["orders", None, None]["owner"] == "topics@example.net"
+    assert rows["orders", "billing", "billing-app"]["owner"] == "groups@example.net"
+
+
+def test_nothing_is_restated(monkeypatch):
+    """The price of today's hardware is what is handed over, and nothing else."""
+    context = asked(hand_made(), **HAND_MADE, marginal_topics=0)
+    handed = handed_to_all(context)
+    dearer = dataclasses.replace(handed.pricing.today, usd={**handed.pricing.today.usd, "brokers": 4380.0})
+    monkeypatch.setattr(handed.pricing, "today", dearer, raising=False)
+    found = bill(CHARGEBACK.simulate(context, handed, run_here).tables)
+    assert sum(cents for (part, _), cents in found.items() if part == "brokers") == 438_000

@@ -1,0 +1,115 @@
+"""Bytes from rack to rack by hand, and what two settings of clients would save and skew."""
+
+import pytest
+
+from kafka_capacity.questions.chargeback.decide import decide_chargeback
+from kafka_capacity.questions.chargeback.totals import crossing, rack_matrix, summed
+from tests.builders import cluster, topic
+from tests.unit.questions.chargeback.clusters import MIB, PRICES, bill, charged, groups, hand_made, members
+
+
+def flows(tables, name):
+    """Return MiB/s by racks of one flow."""
+    return {
+        (row["from_rack"], row["to_rack"]): row["bytes_per_second"] / MIB
+        for row in rack_matrix(tables["rack_flows"])
+        if row["flow"] == name
+    }
+
+
+def two_racks(**tables):
+    """Brokers 1 and 3 in rack a, 2 in rack b; three leaders are in a and one is in b. 6 MiB/s in, 12 read of each."""
+    spec = topic("orders", rf=2, bytes_in=6.0 * MIB, bytes_out=12.0 * MIB, replicas=[[1, 2], [1, 2], [3, 2], [2, 1]])
+    return cluster(brokers=3, racks=2, topics=[spec], **tables)
+
+
+def test_the_matrix_by_hand():
+    found = charged(two_racks(), **PRICES, marginal_topics=0)
+    # Producers are half in each rack: of 24 MiB/s 12 are from each, a quarter of it to the leader in b.
+    assert flows(found, "produce") == {("a", "a"): 9, ("a", "b"): 3, ("b", "a"): 9, ("b", "b"): 3}
+    # Each follower is in the other rack.
+    assert flows(found, "replicate") == {("a", "b"): 18, ("b", "a"): 6}
+    # Consumers are half in each rack: of 36 read in a 18 go to b.
+    assert flows(found, "consume") == {("a", "a"): 18, ("a", "b"): 18, ("b", "a"): 6, ("b", "b"): 6}
+    assert set(found["rack_flows"].column("is_known").to_pylist()) == {True, False}
+
+
+def test_without_known_racks_of_members_the_matrix_is_what_is_billed():
+    for raw in (two_racks(), hand_made()):
+        found = charged(raw, **PRICES, marginal_topics=0)
+        across = summed(crossing(found["rack_flows"]), "bytes_per_second")
+        billed = across * 730 * 3600 / 2**30 * 0.02
+        assert bill(found)["between_racks", "cross_rack"] == pytest.approx(100 * billed, abs=1)
+
+
+def test_known_racks_of_members_are_where_bytes_go():
+    every = [("orders", number) for number in range(4)]
+    raw = two_racks(groups=groups("billing"), members=members(every, rack="b"))
+    found = charged(raw, **PRICES, marginal_topics=0)
+    assert flows(found, "consume") == {("a", "b"): 36, ("b", "b"): 12}
+    rows = [row for row in found["rack_flows"].to_pylist() if row["flow"] == "consume"]
+    assert all(row["is_known"] and row["group_id"] == "billing" for row in rows)
+    # All 36 that cross have a follower in b.
+    assert summed(found["rack_flows"], "saved_bytes_per_second") == 36 * MIB
+    brokers = {row["broker_id"]: row for row in found["rack_brokers"].to_pylist()}
+    now = {broker: row["read_now"] / MIB for broker, row in brokers.items()}
+    then = {broker: row["read_with_follower_fetching"] / MIB for broker, row in brokers.items()}
+    assert now == {1: 24, 2: 12, 3: 12}
+    assert then == {1: 0, 2: 48, 3: 0}
+    assert any(
+        "the broker that is read most would serve 200 % more than the mean, 50.0 % today" in one
+        for one in decide_chargeback(found).reasons
+    )
+
+
+def test_several_groups_share_what_is_read_of_a_partition():
+    every = [("orders", number) for number in range(4)]
+    read = [*members(every, rack="b"), *members(every, group="fraud", rack="a")]
+    found = charged(two_racks(groups=groups("billing", "fraud"), members=read), **PRICES, marginal_topics=0)
+    # Three partitions are led in a and one is in b: each group reads half of their 12 MiB/s.
+    assert flows(found, "consume") == {("a", "a"): 18, ("a", "b"): 18, ("b", "a"): 6, ("b", "b"): 6}
+
+
+def test_a_rack_without_brokers_reads_from_leaders():
+    raw = two_racks(groups=groups("billing"), members=members([("orders", 0)], rack="elsewhere"))
+    found = charged(raw, **PRICES, marginal_topics=0)
+    assert flows(found, "consume")["a", "elsewhere"] == 12
+    (one,) = [row for row in found["rack_brokers"].to_pylist() if row["broker_id"] == 1]
+    # What is read of its other partition goes half to b, and half of what 2 leads with a replica on 1 comes to it.
+    assert one["read_now"] / MIB == 24
+    assert one["read_with_follower_fetching"] / MIB == 12 + 6 + 6
+
+
+def test_with_follower_fetching_there_is_nothing_more_to_save():
+    found = charged(two_racks(), **PRICES, marginal_topics=0, is_follower_fetching=True)
+    assert flows(found, "consume") == {("a", "a"): 24, ("b", "b"): 24}
+    assert summed(found["rack_flows"], "saved_bytes_per_second") == 0
+    rows = found["rack_brokers"].to_pylist()
+    assert [row["read_now"] for row in rows] == [row["read_with_follower_fetching"] for row in rows]
+
+
+def test_rack_aware_producers_by_hand():
+    found = charged(two_racks(), **PRICES, marginal_topics=0)
+    (row,) = found["rack_topics"].to_pylist()
+    assert row["produced_bytes_per_second"] == 24 * MIB
+    # Half of it leaves its rack now, and nothing would: both racks have a leader.
+    assert row["saved_bytes_per_second"] == 12 * MIB
+    # The one partition that is led in b gets all 12 MiB/s of b, twice the mean; those in a get 4 each.
+    assert (row["fullest_ratio_now"], row["fullest_ratio_after"]) == (1.0, 2.0)
+    rates = {one["broker_id"]: one["produced_with_rack_aware"] / MIB for one in found["rack_brokers"].to_pylist()}
+    assert rates == {1: 8, 2: 12, 3: 4}
+
+
+def test_where_no_partition_is_led_in_a_rack_its_producers_choose_among_all():
+    spec = topic("orders", rf=2, bytes_in=6.0 * MIB, replicas=[[1, 2], [3, 2]])
+    found = charged(cluster(brokers=3, racks=2, topics=[spec]), **PRICES, marginal_topics=0)
+    (row,) = found["rack_topics"].to_pylist()
+    # Those in b have no leader there, so what they produce leaves it as before; nothing else ever did.
+    assert (row["saved_bytes_per_second"], row["fullest_ratio_after"]) == (0.0, 1.0)
+
+
+def test_brokers_in_one_rack_have_no_matrix():
+    for racks in (None, 1):
+        found = charged(cluster(brokers=3, racks=racks, topics=[topic("orders")]), **PRICES, marginal_topics=0)
+        assert not any(len(found[name]) for name in ("rack_flows", "rack_topics", "rack_brokers"))
+        assert bill(found).keys().isdisjoint({("between_racks", "cross_rack")})

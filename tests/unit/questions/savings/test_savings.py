@@ -1,0 +1,264 @@
+"""What sets of actions save, by hand; the arithmetic stands beside each figure."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from kafka_capacity.demand.changed import ClusterChange, all_of
+from kafka_capacity.plan.handing import sized_cluster
+from kafka_capacity.questions.capacity import resize
+from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
+from kafka_capacity.questions.question import run_here
+from kafka_capacity.questions.savings.decide import decide_savings, instead, read_savings
+from tests.unit.questions.savings.small import (
+    DAY,
+    DOLLARS,
+    GIB,
+    action_rows,
+    asked_of,
+    idle,
+    inventory,
+    logs,
+    savings_of,
+    set_rows,
+)
+
+RETENTION, IDLE, TIERED = frozenset({"retention"}), frozenset({"idle"}), frozenset({"tiered-storage"})
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """3,600 GiB of logs and 2,880 of old on six brokers: 1,080 each, and 850 are allowed. Nine hold 720."""
+    return savings_of(inventory(logs(), idle()))
+
+
+def test_single_actions(tables):
+    found = action_rows(tables)
+    assert set(found) == {"retention:logs", "idle:old", "tiered-storage:logs"}
+    # Without old six brokers hold 600 each; three would hold 1,200.
+    assert (found["idle:old"]["saved_brokers"], found["idle:old"]["freed_bytes"]) == (3, 2880 * GIB)
+    assert found["idle:old"]["saved_usd_per_month"] == pytest.approx(3 * DOLLARS)
+    # A day of logs is 100 / 7 GiB, and a segment of 1: 36 x 15.29 = 550, with old 3,430 on six brokers are 572.
+    assert found["retention:logs"]["saved_brokers"] == 3
+    assert found["retention:logs"]["freed_bytes"] == pytest.approx((3600 - 36 * (100 / 7 + 1)) * GIB)
+    assert found["retention:logs"]["saved_usd_per_month"] == pytest.approx(3 * DOLLARS)
+    # The same, and twelve times 100 GiB in the object store at $0.023.
+    assert found["tiered-storage:logs"]["saved_usd_per_month"] == pytest.approx(3 * DOLLARS - 1200 * 0.023)
+    # Three brokers would hold 3,430 / 3 GiB.
+    assert found["retention:logs"]["binds"] == "disk"
+    assert found["retention:logs"]["because"].startswith("3 brokers would not be enough: all replicas hold 3.3 TiB")
+
+
+def test_two_together_save_what_neither_does_alone(tables):
+    found = set_rows(tables)
+    assert len(found) == 1 + 7
+    # 550 GiB on three brokers are 183 each: six of nine are not needed.
+    both = found[RETENTION | IDLE]
+    assert (both["saved_brokers"], both["broker_count_now"]) == (6, 3)
+    assert both["saved_usd_per_month"] == pytest.approx(6 * DOLLARS)
+    assert [row["actions"] for row in tables["savings_sets"].to_pylist() if row["is_on_front"]] == [
+        ["retention:logs"],
+        ["retention:logs", "idle:old"],
+    ]
+    (scope,) = tables["savings_scope"].to_pylist()
+    assert (scope["sets_tried"], scope["is_exhaustive"], scope["brokers_today"]) == (7, True, 6)
+
+
+def test_the_front_is_that_of_all_subsets(tables):
+    """Every subset is judged by itself, without the search."""
+    asked = asked_of(inventory(logs(), idle()))
+    cluster = sized_cluster(asked)
+    rows = tables["savings_actions"].to_pylist()
+    count = len(cluster.workload.partitions)
+    partitions = cluster.workload.partitions
+    is_logs = partitions.topic == partitions.topics.index("logs")
+    nothing = ClusterChange.nothing(count)
+    cut = np.where(is_logs, DAY, np.inf)
+    changes = {
+        "retention:logs": dataclasses.replace(nothing, kept_seconds=cut),
+        "idle:old": dataclasses.replace(nothing, is_removed=~is_logs),
+        "tiered-storage:logs": dataclasses.replace(nothing, kept_seconds=cut, is_tiered=is_logs),
+    }
+    points = {}
+    (base,) = cluster.resize([nothing], run_here)
+    for size in range(1, 4):
+        for some in itertools.combinations(range(3), size):
+            (one,) = cluster.resize([all_of([changes[rows[place]["action_id"]] for place in some], count)], run_here)
+            usd = np.array(base.usd_per_month) - one.usd_per_month - np.array(one.remote_bytes) / GIB * 0.023
+            points[some] = (sum(rows[place]["effort"] for place in some), float(usd.mean()))
+    front = {
+        tuple(rows[place]["action_id"] for place in some)
+        for some, (effort, usd) in points.items()
+        if not any(
+            (e < effort and u >= usd - 1e-6)
+            or (e <= effort and u > usd + 1e-6)
+            or ((e, u) == (effort, usd) and s < some)
+            for s, (e, u) in points.items()
+        )
+    }
+    stored = {tuple(row["actions"]) for row in tables["savings_sets"].to_pylist() if row["is_on_front"]}
+    assert stored == front
+
+
+def test_the_page_offers_it_instead_of_buying(tables):
+    answer = decide_savings(tables)
+    assert answer.headline == (
+        "Cut the retention of logs to 1 day and remove old, which nobody uses: that saves up to 6 brokers and $4,380 a "
+        "month on average until January 2027."
+    )
+    assert answer.details == (
+        "Cut the retention of logs to 1 day, and buy none up to 2027-01-20; saves $2,190 a month on average."
+    )
+
+
+def test_half_of_it_deleted_saves_nothing_where_the_network_binds():
+    """800 MB/s, read twice, on disks of 40 TiB: the network of three brokers is too little, whatever they store."""
+    size, rate = 100 * GIB, 800e6 / 12
+    busy = logs(bytes_in=rate, bytes_out=2 * rate, settings={"retention_ms": int(size / rate * 1000)})
+    raw = inventory(busy, idle(size_bytes=size), disk_gib=40_000, brokers={"cpu_cores": None})
+    tables = savings_of(raw)
+    (old,) = action_rows(tables).values()
+    # Three brokers send 2 x 800 to consumers and 2 x 800 to followers: 1,067 each, and 875 of 1,250 are allowed.
+    assert (old["action_id"], old["saved_brokers"], old["saves_nothing"]) == ("idle:old", 0, True)
+    assert old["freed_bytes"] == 3600 * GIB == tables_stored(raw) / 2
+    assert old["binds"] == "network_out"
+    answer = decide_savings(tables)
+    assert answer.headline == "Nothing saves a broker or a dollar of 1 set of actions that was judged."
+    assert answer.reasons[0].startswith(
+        "1 of 1 action looks like a saving and saves nothing alone. Remove old, which nobody uses: that frees 3.5 TiB "
+        "and saves nothing, since 3 brokers would not be enough: broker "
+    )
+    assert "would send 1,017 MiB/s at peak on 2026-11-20, but 834 MiB/s are allowed" in answer.reasons[0]
+    assert answer.details is None
+
+
+def tables_stored(raw):
+    return sum(row["size_bytes"] for row in raw.table("replicas").to_pylist())
+
+
+def test_without_prices_there_are_no_dollars():
+    raw = inventory(logs(), idle(), brokers={"cpu_cores": None})
+    tables = savings_of(raw, broker_usd_per_hour=None)
+    assert {row["saved_usd_per_month"] for row in tables["savings_sets"].to_pylist()} == {None}
+    assert {row["usd_per_month"] for row in tables["savings_dates"].to_pylist()} == {None}
+    # Sets are held against each other by brokers: two actions save six, one three.
+    front = [row["saved_brokers"] for row in tables["savings_sets"].to_pylist() if row["is_on_front"]]
+    assert front == [3, 6]
+    assert "$" not in decide_savings(tables).headline
+
+
+def test_what_is_read_late_keeps_its_retention():
+    rows = [
+        # A nightly job: what came in a day is read in its last hour.
+        {**row, "bytes_out_bytes_per_second": 24 * PER_HOUR if row["hour"].hour == 23 else 0.0}
+        for row in METRICS
+    ]
+    raw = inventory(logs(), idle(), metrics=rows + QUIET)
+    found = action_rows(savings_of(raw))["retention:logs"]
+    # 23 hours and the one that they are read in, twice: two days of the seven stay.
+    assert found["text"] == "cut the retention of logs to 2 days"
+    assert "text" in action_rows(savings_of(raw, lag_margin=4.0))["retention:logs"]
+    assert action_rows(savings_of(raw, lag_margin=4.0))["retention:logs"]["text"].endswith("to 4 days")
+    assert "retention:logs" not in action_rows(savings_of(raw, lag_margin=7.0))
+
+
+def test_unknown_is_never_a_saving():
+    tables = savings_of(inventory(logs(), idle(), hours=100))
+    assert tables["savings_actions"].num_rows == 0
+    (scope,) = tables["savings_scope"].to_pylist()
+    assert scope["notes"] == [
+        "The retention of 1 topic is not cut: how far back they are read is not known, since fewer than 168 hours in a "
+        "row of what is written and read are known."
+    ]
+    groups = [{"group_id": "nightly", "state": "Empty"}]
+    lags = [
+        {"group_id": "nightly", "topic": "logs", "partition": 0, "committed_offset": 5, "log_end_offset": 9,
+         "lag_records": None}
+    ]  # fmt: skip
+    tables = savings_of(inventory(logs(), idle(), groups=groups, lags=lags))
+    assert set(action_rows(tables)) == {"idle:old"}
+    assert "such as nightly" in tables["savings_scope"].to_pylist()[0]["notes"][0]
+
+
+def test_a_topic_that_is_written_and_never_read():
+    tables = savings_of(inventory(logs(bytes_out=0.0), idle()))
+    found = action_rows(tables)["write-only:logs"]
+    # 2,880 GiB of old on six brokers are 480 each, on three 960.
+    assert (found["needs_restart"], found["saved_brokers"]) == ("producers", 3)
+
+
+def test_fewer_replicas_of_what_is_not_critical():
+    assert not any(one.startswith("replication") for one in action_rows(savings_of(inventory(logs(), idle()))))
+    found = action_rows(savings_of(inventory(logs(), idle()), uncritical_topics=["lo*"]))
+    # 1,200 GiB less: (2,400 + 2,880) / 6 = 880 each, and 850 are allowed.
+    assert found["replication-factor:logs"]["saved_brokers"] == 0
+    assert found["replication-factor:logs"]["freed_bytes"] == 1200 * GIB
+    lossy = logs(settings={"unclean_leader_election_enable": True})
+    assert "replication-factor:logs" in action_rows(savings_of(inventory(lossy, idle())))
+
+
+def test_what_is_compressed_already_is_left_out():
+    given = {"compressions": ["lo*=0.5"], "horizon_months": 1}
+    found = action_rows(savings_of(inventory(logs(), idle()), **given))
+    # Today nothing is smaller yet: nine brokers; after a week six hold (1,800 + 2,880) / 6 = 780.
+    assert found["compression:lo*"]["freed_bytes"] == 0
+    zstd = logs(settings={"compression_type": "zstd"})
+    tables = savings_of(inventory(zstd, idle()), **given)
+    assert "compression:lo*" not in action_rows(tables)
+    assert "Compressed already, and left out: logs." in tables["savings_scope"].to_pylist()[0]["notes"]
+
+
+def test_a_tiered_topic_is_kept_locally_and_not_tiered_again():
+    tiered = logs(
+        size_bytes=100 * GIB, settings={"remote_storage_enable": True, "local_retention_ms": 7 * DAY * 1000,
+                                        "retention_ms": 70 * DAY * 1000},
+    )  # fmt: skip
+    found = action_rows(savings_of(inventory(tiered, idle())))
+    assert "tiered-storage:logs" not in found
+    assert found["retention:logs"]["freed_bytes"] == pytest.approx((3600 - 36 * (100 / 7 + 1)) * GIB)
+
+
+def test_it_is_off_where_nobody_wants_it():
+    tables = savings_of(inventory(logs(), idle()), max_savings_sets=0)
+    assert {table.num_rows for table in tables.values()} == {0}
+
+
+def test_one_set_is_not_all_that_there_are():
+    tables = savings_of(inventory(logs(), idle()), max_savings_sets=1)
+    (scope,) = tables["savings_scope"].to_pylist()
+    assert (scope["sets_tried"], scope["is_exhaustive"]) == (1, False)
+    assert "2 more actions were not judged" in decide_savings(tables).reasons[-1]
+    assert instead(read_savings(tables)) is not None
+
+
+def test_the_judge_answers_as_sizing_does(monkeypatch):
+    """What is not looked at could not have been chosen."""
+    cluster = sized_cluster(asked_of(inventory(logs(), idle()), sizing_broker_counts=[3, 6, 8, 9, 12]))
+    count = len(cluster.workload.partitions)
+    nothing = ClusterChange.nothing(count)
+    changes = [
+        nothing,
+        dataclasses.replace(nothing, kept_seconds=np.full(count, 4.0 * DAY)),
+        dataclasses.replace(nothing, kept_seconds=np.full(count, DAY)),
+        dataclasses.replace(nothing, written_ratio=np.full(count, 0.3)),
+        dataclasses.replace(nothing, max_replicas=np.full(count, 2, dtype=np.int32)),
+    ]
+    found = cluster.resize(changes, run_here)
+
+    def every_option(inputs):
+        return simulate_sizing(inputs, lambda given, keys: [placement_results(given, key) for key in keys]).results
+
+    monkeypatch.setattr(resize, "_results", every_option)
+    for one, other in zip(found, cluster.resize(changes, run_here), strict=True):
+        assert one.broker_counts == other.broker_counts
+        assert one.usd_per_month == pytest.approx(other.usd_per_month)
+        assert one.steps == other.steps
+
+
+METRICS = [row for row in inventory(logs()).table("metrics").to_pylist()]
+QUIET = inventory(idle()).table("metrics").to_pylist()
+PER_HOUR = METRICS[0]["bytes_in_bytes_per_second"]
