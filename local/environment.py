@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import configparser
 import json
 import os
+import secrets
 import sys
 from pathlib import Path
 
@@ -24,6 +27,23 @@ for a DAG file to load. On a busy machine the 5 s of SQLite and of tasks, and th
 def airflow_home(state: Path) -> Path:
     """Return the folder of a local Airflow: its database, its keys and the password."""
     return state / "airflow"
+
+
+def encryption_key(state: Path) -> str:
+    """Return the key of what Airflow's database has encrypted (Fernet); the first call makes it up.
+
+    Left to itself, each part of Airflow that finds no ``airflow.cfg`` makes up one of its own. What one of them has
+    encrypted the others cannot read, and the triggerer ends. A key that an earlier version has left there stays.
+    """
+    file = airflow_home(state) / "fernet.key"
+    if not file.exists():
+        earlier = configparser.ConfigParser(interpolation=None, strict=False)
+        earlier.read(airflow_home(state) / "airflow.cfg")
+        made = base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()
+        key = earlier.get("core", "fernet_key", fallback="") or made
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as stream:
+            stream.write(key)
+    return file.read_text()
 
 
 def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.environment import REPOSITORY, airflow_environment, airflow_home
+from local.environment import REPOSITORY, airflow_environment, airflow_home, encryption_key
 from local.mail_sink import MailSink
 from local.s3_server import LocalS3
 
@@ -33,4 +33,5 @@ def running(state: Path = DEFAULT_STATE, *, s3_port: int = 0, smtp_port: int = 0
     home.chmod(0o700)  # it holds keys and the password
     with LocalS3(state / "s3", s3_port) as s3, MailSink(state / "mail", smtp_port) as mail:
         os.environ.update(airflow_environment(state, s3_endpoint=s3.endpoint, smtp_port=mail.port))
+        os.environ["AIRFLOW__CORE__FERNET_KEY"] = encryption_key(state)
         yield Services(state=state, mail=mail)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import stat
 
+from cryptography.fernet import Fernet
+
 from local import up
-from local.environment import airflow_home
+from local.environment import airflow_home, encryption_key
 
 
 def test_the_password_is_for_its_owner_alone_and_stays(tmp_path):
@@ -30,6 +32,24 @@ def test_one_that_an_earlier_version_left_for_everyone_is_closed(tmp_path):
     assert json.loads(file.read_text()) == {"admin": "abc"}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert list(tmp_path.iterdir()) == [home]
+
+
+def test_all_parts_of_airflow_have_one_key_that_stays(tmp_path):
+    home = airflow_home(tmp_path)
+    home.mkdir()
+    key = encryption_key(tmp_path)
+    assert Fernet(key).decrypt(Fernet(key).encrypt(b"a variable")) == b"a variable"
+    (file,) = home.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert encryption_key(tmp_path) == key
+
+
+def test_the_key_of_an_earlier_version_is_taken_over(tmp_path):
+    home = airflow_home(tmp_path)
+    home.mkdir()
+    made = Fernet.generate_key().decode()
+    (home / "airflow.cfg").write_text(f"[core]\nfernet_key = {made}\nexecutor = %%(no)s\n")
+    assert encryption_key(tmp_path) == made
 
 
 def test_no_server_of_logs_is_started_and_the_api_listens_on_loopback(tmp_path):
