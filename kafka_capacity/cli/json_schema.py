@@ -35,7 +35,7 @@ same as a [JSON schema](json-schema.json).
 def json_schema() -> dict[str, Any]:
     """Return the schema of all documents: each under its file's name in ``properties``, which a document stands for."""
     definitions: dict[str, Any] = {}
-    documents = {name: _of(Union[kinds], definitions) for name, kinds in DOCUMENTS.items()}  # noqa: UP007
+    documents = {name: _of(Union[kinds], definitions) for name, kinds in DOCUMENTS.items()}  # noqa: UP007 - of as many as there are
     return {
         "$schema": SCHEMA,
         "title": "JSON documents of kafka-capacity, each under the name of its file",

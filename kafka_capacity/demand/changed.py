@@ -1,6 +1,6 @@
 """A cluster as it would be if somebody changed something of its topics, today: what partitions then hold and carry.
 
-* What is removed is gone, with its traffic.
+* What is removed is gone, with its traffic. A group that is gone reads nothing, and no other lags for it.
 * Records that brokers keep for a shorter time are deleted at once, whole segments only, so that each partition may hold
   one segment more than its retention says. Logs whose reach is not known, and compacted ones, keep what they hold.
 * A smaller replication factor takes the last followers of each list away.
@@ -35,6 +35,8 @@ class ClusterChange:
     max_replicas: NDArray[np.int32]  # int32[P]
     written_ratio: NDArray[np.float64]  # float64[P], what is written and read over today's
     is_tiered: NDArray[np.bool_]  # bool[P]
+    read_ratio: NDArray[np.float64]  # float64[P], what is read over today's, apart from what is written
+    gone_groups: frozenset[str] = frozenset()  # consumer groups that are gone; `read_ratio` has what they read
     is_volume_shrunk: bool = False  # whether smaller volumes may take the place of today's
     shapes: tuple[str, ...] = ()  # of the catalogue, to try besides those that sizing tries anyway
 
@@ -47,6 +49,7 @@ class ClusterChange:
             max_replicas=np.full(partitions, np.iinfo(np.int32).max, dtype=np.int32),
             written_ratio=np.ones(partitions),
             is_tiered=np.zeros(partitions, dtype=np.bool_),
+            read_ratio=np.ones(partitions),
         )
 
 
@@ -60,6 +63,8 @@ def all_of(changes: Sequence[ClusterChange], partitions: int) -> ClusterChange:
             max_replicas=np.minimum(found.max_replicas, one.max_replicas),
             written_ratio=np.minimum(found.written_ratio, one.written_ratio),
             is_tiered=found.is_tiered | one.is_tiered,
+            read_ratio=np.minimum(found.read_ratio, one.read_ratio),
+            gone_groups=found.gone_groups | one.gone_groups,
             is_volume_shrunk=found.is_volume_shrunk or one.is_volume_shrunk,
             shapes=tuple(dict.fromkeys((*found.shapes, *one.shapes))),
         )
@@ -102,7 +107,7 @@ def changed_cluster(
     ratio = np.divide(held, workload.size_bytes, out=np.ones(len(held)), where=workload.size_bytes > 0)
     rows = np.flatnonzero(~change.is_removed)
     return ChangedCluster(
-        snapshot=_snapshot_of(snapshot, rows, ratio, change.max_replicas),
+        snapshot=_snapshot_of(snapshot, rows, ratio, change),
         workload=_workload_of(cut, rows, change),
         sizes=sizes[rows],
         remote_bytes=remote,
@@ -132,15 +137,15 @@ def _stored_ratio(written_ratio: NDArray[np.float64], old: NDArray[np.float64]) 
 
 
 def _snapshot_of(
-    snapshot: Snapshot, rows: NDArray[np.int64], size_ratio: NDArray[np.float64], max_replicas: NDArray[np.int32]
+    snapshot: Snapshot, rows: NDArray[np.int64], size_ratio: NDArray[np.float64], change: ClusterChange
 ) -> Snapshot:
     places = np.unique(snapshot.partitions.topic[rows])
     width = np.arange(snapshot.replicas.shape[1])
-    stays = (snapshot.replicas[rows] >= 0) & (width < max_replicas[rows, None])
+    stays = (snapshot.replicas[rows] >= 0) & (width < change.max_replicas[rows, None])
     replicas = np.where(stays, snapshot.replicas[rows], -1).astype(np.int32)
     leader = snapshot.leader[rows]
     is_led = (replicas == leader[:, None]).any(axis=1) | (leader < 0) | (not len(width))
-    topics = {field.name: getattr(snapshot.topics, field.name)[places] for field in dataclasses.fields(snapshot.topics)}
+    topics = {one.name: getattr(snapshot.topics, one.name)[places] for one in dataclasses.fields(snapshot.topics)}
     return dataclasses.replace(
         snapshot,
         partitions=_partitions_of(snapshot.partitions, rows),
@@ -150,6 +155,7 @@ def _snapshot_of(
         size_bytes=np.where(stays, snapshot.size_bytes[rows] * size_ratio[rows, None], 0).astype(np.int64),
         log_dir=np.where(stays, snapshot.log_dir[rows], -1).astype(np.int32),
         leader=leader if is_led.all() else np.where(is_led, leader, replicas[:, 0]).astype(np.int32),
+        groups=tuple(group for group in snapshot.groups if group.group_id not in change.gone_groups),
     )
 
 
@@ -163,19 +169,21 @@ def _partitions_of(partitions: Partitions, rows: NDArray[np.int64]) -> Partition
 
 
 def _workload_of(workload: Workload, rows: NDArray[np.int64], change: ClusterChange) -> Workload:
-    ratio = change.written_ratio[rows]
+    written = change.written_ratio[rows]
+    read = written * change.read_ratio[rows]
     load, traffic, lags = workload.load, workload.traffic, workload.lags
     place = np.full(len(workload.partitions), -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
-    is_there = place[lags.row] >= 0
-    coming = _part(traffic.bytes_in, rows, ratio)
-    going = _part(traffic.bytes_out, rows, ratio)
+    is_gone = np.array([name in change.gone_groups for name in lags.groups], dtype=np.bool_)
+    is_there = (place[lags.row] >= 0) & ~is_gone[lags.group]
+    coming = _part(traffic.bytes_in, rows, written)
+    going = _part(traffic.bytes_out, rows, read)
     if change.is_tiered.any():
         going = going + coming * change.is_tiered[rows, None].astype(np.float32)
     rates = {
-        field.name: getattr(load, field.name)[rows] * ratio
-        for field in dataclasses.fields(load)
-        if field.name != "hours"
+        one.name: getattr(load, one.name)[rows] * (read if one.name.startswith("bytes_out") else written)
+        for one in dataclasses.fields(load)
+        if one.name != "hours"
     }
     return dataclasses.replace(
         workload,

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.demand.changed import ClusterChange
-from kafka_capacity.demand.removal import Removal
 from kafka_capacity.demand.workload import Traffic, Workload
 from kafka_capacity.hardware.bill import Bill, SmallestSize
 from kafka_capacity.hardware.cpu import CpuCalibration
@@ -128,8 +127,8 @@ class Pricing(Protocol):
     def today(self) -> Bill:
         """What the cluster costs as it is, and what it is used for."""
 
-    def smallest(self, removals: Sequence[Removal], run: RunPieces) -> tuple[SmallestSize, ...]:
-        """Return the smallest size of the whole cluster, and of what is left without each removal."""
+    def smallest(self, changes: Sequence[ClusterChange], run: RunPieces) -> tuple[SmallestSize, ...]:
+        """Return the smallest size of the whole cluster, and of what is left after each change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,7 +7,6 @@ kills it is known, is kept, and the next one goes on.
 from __future__ import annotations
 
 import ctypes
-import functools
 import hashlib
 import multiprocessing
 import random
@@ -18,7 +17,6 @@ import traceback
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -160,11 +158,10 @@ def _work(border: str, number: int, end: int, seed: int, at: Any, sending: Any) 
 
 
 def prepare() -> None:
-    """Leave out what takes long and is the same for all inputs: threads, and looking for installed packages."""
+    """Leave out what takes long and is the same for all inputs: threads, and trying again."""
     object_store.ATTEMPTS = 1  # what is damaged here stays so
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
-    metadata.entry_points = functools.cache(metadata.entry_points)
 
 
 def _too_slow(*_: object) -> None:

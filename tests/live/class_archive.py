@@ -41,7 +41,8 @@ def _make(archive: Path, class_path: str) -> None:
         made = folder / "made.jsa"
         options = ("-Xshare:dump", f"-XX:SharedClassListFile={classes}", f"-XX:SharedArchiveFile={made}")
         command = java_command("none", class_path=class_path, options=options, heap="512m")
-        subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        # A JVM that fails leaves its report where it was started.
+        subprocess.run(command, cwd=folder, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if made.exists():
             made.replace(archive)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_capacity.cli.commands.size import SIZED_BY
+from kafka_capacity.cli.commands.size import NAMED_OTHERWISE, SIZED_BY
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
 from kafka_capacity.cli.options import CpuSamples, ShapesFile
@@ -33,7 +33,7 @@ With --out it writes savings.json with everything into DIR. Nothing is changed.
     *SIZED_BY,
     version=1,
     text=_HELP,
-    also={"planned_events": "--events", "sizing_broker_counts": "--broker-counts"},
+    also=NAMED_OTHERWISE,
 )
 def savings(
     snapshot: str,
@@ -45,8 +45,7 @@ def savings(
     """List savings; the text that users read is the help above."""
     from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
     from kafka_capacity.cli.sizing import read_size_files
-    from kafka_capacity.plan.handing import sized_cluster
-    from kafka_capacity.questions.question import Handed
+    from kafka_capacity.plan.handing import handed_to_all
     from kafka_capacity.questions.savings.decide import decide_savings, read_savings
     from kafka_capacity.questions.savings.share import SAVINGS
 
@@ -54,8 +53,7 @@ def savings(
     begin("reading the snapshot")
     asked = ask_snapshot(snapshot, given, **files.given)
     begin("looking ahead")
-    handed = Handed(sized=lambda: sized_cluster(asked))
-    tables = SAVINGS.simulate(asked, handed, run_step_by_step(begin, begun=2)).tables
+    tables = SAVINGS.simulate(asked, handed_to_all(asked), run_step_by_step(begin, begun=2)).tables
     if not SAVINGS.has_results(tables):
         nothing = "Nothing was looked for: --max-savings says how many sets of actions to judge."
         return Found(of=asked.basis.snapshot, answer=lambda: nothing, document=dict, show=lambda: None)

@@ -28,6 +28,9 @@ OF_OTHER_SECTIONS = (
 SIZED_BY = (*fields_of(DemandParameters, SizingParameters), *OF_OTHER_SECTIONS)
 """All parameters that sizing hangs on."""
 
+NAMED_OTHERWISE = {"planned_events": "--events", "sizing_broker_counts": "--broker-counts"}
+"""Shorter names of options, where sizing alone is asked."""
+
 _HELP = """Work out how many brokers of which kind the cluster needs up to a horizon, and what they cost.
 
 Reads a native snapshot, lets its traffic grow, places its real partitions on every number of brokers that is tried, and
@@ -48,7 +51,7 @@ Sizes and amounts are bytes, rates bytes per second, ratios 0 to 1, prices US do
     *SIZED_BY,
     version=1,
     text=_HELP,
-    also={"planned_events": "--events", "sizing_broker_counts": "--broker-counts"},
+    also=NAMED_OTHERWISE,
 )
 def size(
     snapshot: str,

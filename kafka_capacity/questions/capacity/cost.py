@@ -122,10 +122,11 @@ def monthly_cost(
         provisioned_bytes: float64[B], the volumes that there are already, 0 for none; ``None`` where all are bought.
         is_replaced: whether smaller volumes may take the place of others.
     """
+    billed = billed_disk_bytes(shape, use, placed, workload, request, provisioned_bytes, is_replaced=is_replaced)
     between = traffic.produced + traffic.consumed + (0.0 if shape.is_replication_free else traffic.replicated)
     at_dates = {
         "brokers": np.full(len(use.dates), len(use.brokers) * shape.usd_per_hour * HOURS_A_MONTH),
-        "disks": _disk_costs(shape, use, placed, workload, request, provisioned_bytes, is_replaced=is_replaced),
+        "disks": _disk_costs(shape, use, request, billed),
         "between_racks": usd_per_month(between, shape.usd_per_gib_between_racks),
         "ingest": usd_per_month(traffic.ingest, shape.usd_per_gib_in),
     }
@@ -137,17 +138,9 @@ def monthly_cost(
 
 
 def _disk_costs(
-    shape: Shape,
-    use: CapacityUse,
-    placed: PlacedLoads,
-    workload: Workload,
-    request: SizingRequest,
-    provisioned_bytes: NDArray[np.float64] | None,
-    *,
-    is_replaced: bool,
+    shape: Shape, use: CapacityUse, request: SizingRequest, billed: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return float64[D], US dollars a month."""
-    billed = billed_disk_bytes(shape, use, placed, workload, request, provisioned_bytes, is_replaced=is_replaced)
+    """Return float64[D], US dollars a month for so many bytes."""
     volume = shape.volume
     price = shape.usd_per_gib_month if volume is None else volume.usd_per_gib_month
     # Disks that come with the machine cost nothing of their own, however large.

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.hardware.limits import Limits
-from kafka_capacity.hardware.shapes import Shape
+from kafka_capacity.hardware.shapes import Shape, hardware
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.proposal.grid import proposed_brokers
+from kafka_capacity.questions.capacity.added import added_bytes
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.results import CapacityOption, MonthlyCost, OptionKind, PlacementKey
 
@@ -86,6 +87,20 @@ class SizingInputs:
         """Work out the sizes and list the options."""
         inputs = cls(snapshot=snapshot, workload=workload, request=request, sizes=partition_sizes(workload))
         return dataclasses.replace(inputs, options=capacity_options(inputs))
+
+    def held_bytes(self) -> NDArray[np.float64]:
+        """Return float64[D], what all replicas hold by the estimate that decides."""
+        stored = replication_factors(self.snapshot.replicas) @ self.sizes[:, self.request.estimate]
+        return np.asarray(stored + added_bytes(self.workload, is_every_replica=True), dtype=np.float64)
+
+    def allowed_bytes(self, key: PlacementKey) -> float:
+        """Return what all disks of a number of today's brokers may hold; NaN where the size of one is not known."""
+        disks = hardware(self.request.today, brokers_of(self.snapshot.brokers, key)).disk_bytes
+        return float(disks.sum()) * self.request.limits.disk_ratio
+
+    def has_room(self, key: PlacementKey) -> NDArray[np.bool_]:
+        """Return bool[D], whether so many disks hold all, were it spread as evenly as can be; unknown ones do."""
+        return ~(self.held_bytes() > self.allowed_bytes(key))
 
 
 def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.demand.changed import ClusterChange
 from kafka_capacity.demand.expectation import expect_demand
 from kafka_capacity.demand.outlook import DemandOutlook
-from kafka_capacity.demand.removal import Removal
 from kafka_capacity.hardware.bill import Bill, ResourceUse, SmallestSize
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Limits, Resource
 from kafka_capacity.hardware.rack_traffic import LeavingRatios, leaving_ratios
@@ -24,7 +24,7 @@ from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.capacity.results import CapacityOption, CapacityUse, OptionKind, PlacementKey
 from kafka_capacity.questions.capacity.simulate import judged_option, provisioned_bytes
-from kafka_capacity.questions.capacity.smallest import SMALLEST, smallest_without
+from kafka_capacity.questions.capacity.smallest import SMALLEST, smallest_after
 from kafka_capacity.questions.question import PlanContext, RunPieces
 
 _NORMAL = CONDITIONS.index(Condition.NORMAL)
@@ -97,14 +97,15 @@ class TodaysPricing:
             cpu=request.loads.cpu,
         )
 
-    def smallest(self, removals: Sequence[Removal], run: RunPieces) -> tuple[SmallestSize, ...]:
-        """Return the smallest size of the whole cluster, and of what is left without each removal."""
+    def smallest(self, changes: Sequence[ClusterChange], run: RunPieces) -> tuple[SmallestSize, ...]:
+        """Return the smallest size of the whole cluster, and of what is left after each change."""
         inputs = self.inputs
         now = len(inputs.snapshot.brokers)
-        (whole,) = _sizes(run(smallest_without, (inputs, now), [(0, Removal())], what="sizes today"))
+        same = ClusterChange.nothing(len(inputs.workload.partitions))
+        (whole,) = _sizes(run(smallest_after, (inputs, now), [(0, same)], what="sizes today"))
         start = now if whole.broker_count is None else whole.broker_count
-        pieces = list(enumerate(removals))
-        return (whole, *_sizes(run(smallest_without, (inputs, start), pieces, what="sizes without")))
+        pieces = list(enumerate(changes))
+        return (whole, *_sizes(run(smallest_after, (inputs, start), pieces, what="sizes without")))
 
 
 def _sizes(done: Sequence[Mapping[str, pa.Table]]) -> list[SmallestSize]:

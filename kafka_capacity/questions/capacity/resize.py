@@ -21,13 +21,11 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.changed import ClusterChange, changed_cluster
 from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.plain import to_plain
-from kafka_capacity.hardware.shapes import Shape, hardware
-from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.proposal.resized import InTheWay, Resized
-from kafka_capacity.questions.capacity.added import added_bytes
 from kafka_capacity.questions.capacity.choice import advise_size
 from kafka_capacity.questions.capacity.idle import options_better_idle
-from kafka_capacity.questions.capacity.options import SizingInputs, brokers_of, capacity_options, placement_keys
+from kafka_capacity.questions.capacity.options import SizingInputs, capacity_options, placement_keys
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, PlacementKey
 from kafka_capacity.questions.capacity.simulate import evaluate_placed, placement_results, simulate_sizing
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, view_sizing
@@ -111,7 +109,10 @@ def _results(inputs: SizingInputs) -> tuple[CapacityResult, ...]:
     keys = [key for key in placement_keys(inputs.options) if not key.is_observed]
     is_one_row = len({key.broker_count for key in keys}) == len(keys)
     if request.shapes or not is_one_row or request.budget_usd_per_month is not None:
-        run = lambda given, pieces: [placement_results(given, one) for one in pieces]  # noqa: E731
+
+        def run(given: SizingInputs, pieces: Sequence[PlacementKey]) -> Sequence[Mapping[str, pa.Table]]:
+            return [placement_results(given, one) for one in pieces]
+
         return simulate_sizing(inputs, run).results
     still = next(key for key in placement_keys(inputs.options) if key.is_observed)
     found = {result.option_id: result for result in evaluate_placed(inputs, still)}
@@ -125,7 +126,7 @@ def _results(inputs: SizingInputs) -> tuple[CapacityResult, ...]:
         found[result.option_id] = result
         return result
 
-    room = [_has_room(inputs, key) for key in keys]
+    room = [inputs.has_room(key) for key in keys]
     start = next((place for place, dates in enumerate(room) if dates[-1]), len(keys) - 1)
     for key in keys[start:]:
         if look(key).fits:
@@ -149,24 +150,6 @@ def _evaluated(inputs: SizingInputs, key: PlacementKey) -> list[CapacityResult]:
     if all(excuse.constraint in _OF_DISKS for result in results for excuse in result.excuses):
         return results
     return evaluate_placed(inputs, key)
-
-
-def _has_room(inputs: SizingInputs, key: PlacementKey) -> NDArray[np.bool_]:
-    """Return bool[D], whether so many disks hold what must be held, were it spread as evenly as can be."""
-    held, allowed = _held(inputs), _allowed(inputs, key)
-    return ~(held > allowed)  # not known is not too little
-
-
-def _held(inputs: SizingInputs) -> NDArray[np.float64]:
-    """Return float64[D], what all replicas hold."""
-    factors = replication_factors(inputs.snapshot.replicas)
-    stored = factors @ inputs.sizes[:, inputs.request.estimate]
-    return np.asarray(stored + added_bytes(inputs.workload, is_every_replica=True), dtype=np.float64)
-
-
-def _allowed(inputs: SizingInputs, key: PlacementKey) -> float:
-    brokers = brokers_of(inputs.snapshot.brokers, key)
-    return float(hardware(inputs.request.today, brokers).disk_bytes.sum()) * inputs.request.limits.disk_ratio
 
 
 def _view(inputs: SizingInputs, results: Sequence[CapacityResult]) -> SizingView:
@@ -202,7 +185,7 @@ def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay |
         if first is None:  # it fits, but costs more, or is beside the budget
             return None
         return InTheWay(broker_count=count, constraint=first["constraint"], reason=first["reason"], when=first["when"])
-    held, allowed = _held(inputs), _allowed(inputs, fewer.placement)
+    held, allowed = inputs.held_bytes(), inputs.allowed_bytes(fewer.placement)
     place = int((held > allowed).argmax())
     return InTheWay(
         broker_count=count,

@@ -15,12 +15,10 @@ import math
 
 import pyarrow as pa
 
-from kafka_capacity.demand.disk import partition_sizes
-from kafka_capacity.demand.removal import Removal, without
+from kafka_capacity.demand.changed import ClusterChange, changed_cluster
 from kafka_capacity.hardware.limits import RESOURCES
-from kafka_capacity.hardware.shapes import hardware
 from kafka_capacity.kafka.cluster.assignment import replication_factors
-from kafka_capacity.questions.capacity.options import SizingInputs, brokers_of
+from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.results import (
     UNKNOWN,
     CapacityOption,
@@ -34,19 +32,19 @@ SMALLEST = "smallest"
 _SCHEMA = pa.schema([("number", pa.int32()), ("broker_count", pa.int32()), ("usd_per_month", pa.float64())])
 
 
-def smallest_without(given: tuple[SizingInputs, int], piece: tuple[int, Removal]) -> dict[str, pa.Table]:
-    """Do one piece of work: the smallest size without something, as one row.
+def smallest_after(given: tuple[SizingInputs, int], piece: tuple[int, ClusterChange]) -> dict[str, pa.Table]:
+    """Do one piece of work: the smallest size after a change, as one row.
 
     Args:
         given: the whole cluster, and the count where the search starts.
-        piece: its number, and what is taken out.
+        piece: its number, and what becomes different.
     """
-    (inputs, start), (number, removal) = given, piece
+    (inputs, start), (number, change) = given, piece
     count: int | None = 0
     usd: float | None = 0.0
-    if removal.kept(inputs.snapshot.partitions).any():
-        snapshot, workload = without(inputs.snapshot, inputs.workload, removal)
-        left = dataclasses.replace(inputs, snapshot=snapshot, workload=workload, sizes=partition_sizes(workload))
+    if not change.is_removed.all():
+        cluster = changed_cluster(inputs.snapshot, inputs.workload, inputs.sizes, change)
+        left = dataclasses.replace(inputs, snapshot=cluster.snapshot, workload=cluster.workload, sizes=cluster.sizes)
         found = smallest(left, start)
         count = None if found is None else found.option.placement.broker_count
         usd = None if found is None or math.isnan(found.cost.total) else found.cost.total
@@ -69,28 +67,22 @@ def smallest(inputs: SizingInputs, start: int) -> CapacityResult | None:
 
 def _enough(inputs: SizingInputs, count: int) -> CapacityResult | None:
     """Return how so many brokers fare, ``None`` where they do not carry it."""
-    if is_beyond_all_disks(inputs, count):
+    if not inputs.has_room(_count_of(count))[0]:
         return None
     found = of_count(inputs, count)
     return found if is_enough(found) else None
 
 
-def is_beyond_all_disks(inputs: SizingInputs, count: int) -> bool:
-    """Return whether no placement can be within the limits: all replicas are larger than all that disks may hold."""
-    key = PlacementKey(broker_count=count, extra_racks=0, replication_factor=None)
-    factors = replication_factors(inputs.snapshot.replicas)
-    held = float(inputs.sizes[:, inputs.request.estimate, 0] @ factors)
-    disks = hardware(inputs.request.today, brokers_of(inputs.snapshot.brokers, key)).disk_bytes
-    # A disk whose size is not known bounds nothing.
-    return held > float(disks.sum()) * inputs.request.limits.disk_ratio
-
-
 def of_count(inputs: SizingInputs, count: int) -> CapacityResult:
     """Return how so many of today's brokers fare, on volumes no larger than they must be."""
-    key = PlacementKey(broker_count=count, extra_racks=0, replication_factor=None)
+    key = _count_of(count)
     kind, shape = OptionKind.SHRINK_VOLUMES, inputs.request.today
     option = CapacityOption(option_id=f"{count:03d}-brokers", kind=kind, placement=key, shape=shape)
     return evaluate_placed(dataclasses.replace(inputs, options=(option,)), key)[0]
+
+
+def _count_of(count: int) -> PlacementKey:
+    return PlacementKey(broker_count=count, extra_racks=0, replication_factor=None)
 
 
 def is_enough(result: CapacityResult) -> bool:

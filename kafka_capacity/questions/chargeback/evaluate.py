@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.demand.removal import Removal
+from kafka_capacity.demand.changed import ClusterChange
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.bill import Bill
+from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.objects.tables import table_of_columns, table_of_rows
 from kafka_capacity.questions.chargeback.cents import in_cents
 from kafka_capacity.questions.chargeback.ledger import Ledger, Owned, make_ledger
@@ -144,7 +146,7 @@ def _named(names: Sequence[str | None], place: np.ndarray[tuple[int], np.dtype[n
 class _Marginal:
     """Of which topics and owners the marginal cost is worked out: kind, name, share of the bill, and what is gone."""
 
-    wanted: tuple[tuple[str, str, int, Removal], ...]
+    wanted: tuple[tuple[str, str, int, ClusterChange], ...]
 
     @classmethod
     def of(cls, asked: PlanContext, ledger: Ledger, owned: Owned, readers: Readers) -> _Marginal:
@@ -152,8 +154,9 @@ class _Marginal:
         by_topic = np.zeros(len(snapshot.partitions.topics), dtype=np.int64)
         np.add.at(by_topic, ledger.topic, cents)
         largest = np.argsort(-by_topic, kind="stable")[: asked.parameters.marginal_topics].tolist()
+        of = snapshot.partitions
         topics = [
-            (TOPIC, snapshot.partitions.topics[place], int(by_topic[place]), Removal(topics=(place,)))
+            (TOPIC, of.topics[place], int(by_topic[place]), _without_topics(of, [place]))
             for place in sorted(largest)
             if by_topic[place] > 0
         ]
@@ -162,7 +165,7 @@ class _Marginal:
             if owner is not None:
                 by_owner[owner] = by_owner.get(owner, 0) + paid
         owners = [
-            (OWNER, owner, paid, _without_owner(owned, readers, owner)) for owner, paid in sorted(by_owner.items())
+            (OWNER, owner, paid, _without_owner(of, owned, readers, owner)) for owner, paid in sorted(by_owner.items())
         ]
         return cls(wanted=(*topics, *owners))
 
@@ -170,7 +173,7 @@ class _Marginal:
         """Return them with their marginal cost; and the brokers and cents of the smallest size of all."""
         if not self.wanted:
             return [], (None, None)
-        whole, *others = pricing.smallest([removal for *_, removal in self.wanted], run)
+        whole, *others = pricing.smallest([change for *_, change in self.wanted], run)
         smallest = None if whole.usd_per_month is None else in_cents(whole.usd_per_month)
         rows = [
             MarginalRow(
@@ -187,18 +190,22 @@ class _Marginal:
         return rows, (whole.broker_count, smallest)
 
 
-def _without_owner(owned: Owned, readers: Readers, owner: str) -> Removal:
+def _without_topics(partitions: Partitions, places: Sequence[int]) -> ClusterChange:
+    return dataclasses.replace(
+        ClusterChange.nothing(len(partitions)), is_removed=np.isin(partitions.topic, np.array(places, dtype=np.int32))
+    )
+
+
+def _without_owner(partitions: Partitions, owned: Owned, readers: Readers, owner: str) -> ClusterChange:
     """Take out the topics of an owner, and what their groups read of other topics."""
     # The last place stands for nobody known.
     is_theirs = np.array([*(one == owner for one in owned.groups), False], dtype=np.bool_)
     gone = np.where(is_theirs[readers.group], readers.share, 0.0)
-    row, place = np.unique(readers.row[gone > 0], return_inverse=True)
-    left = 1.0 - np.bincount(place, weights=gone[gone > 0], minlength=len(row))
-    return Removal(
-        topics=tuple(place for place, one in enumerate(owned.topics) if one == owner),
-        groups=frozenset(name for name, one in zip(readers.groups, owned.groups, strict=True) if one == owner),
-        row=row,
+    left = 1.0 - np.bincount(readers.row, weights=gone, minlength=len(partitions))
+    return dataclasses.replace(
+        _without_topics(partitions, [place for place, one in enumerate(owned.topics) if one == owner]),
         read_ratio=np.clip(left, 0.0, 1.0),
+        gone_groups=frozenset(name for name, one in zip(readers.groups, owned.groups, strict=True) if one == owner),
     )
 
 
