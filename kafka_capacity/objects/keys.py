@@ -21,10 +21,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
+from typing import Literal
 from urllib.parse import quote, unquote
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.objects.store import ObjectStore
+
+Kind = Literal["inventory", "history", "profiles", "scores", "plans", "reports"]
+"""What is stored by cluster and day."""
 
 
 def encode_value(value: str) -> str:
@@ -49,8 +53,13 @@ def check_ds(ds: str) -> str:
     raise RequestError(msg)
 
 
-def _below(kind: str, cluster: str, ds: str) -> str:
-    return f"{kind}/cluster={encode_value(cluster)}/ds={check_ds(ds)}/"
+def cluster_prefix(kind: Kind, cluster: str) -> str:
+    """Return the prefix of everything of a kind that is stored of one cluster."""
+    return f"{kind}/cluster={encode_value(cluster)}/"
+
+
+def _below(kind: Kind, cluster: str, ds: str) -> str:
+    return f"{cluster_prefix(kind, cluster)}ds={check_ds(ds)}/"
 
 
 def inventory_prefix(cluster: str, ds: str) -> str:
@@ -60,7 +69,7 @@ def inventory_prefix(cluster: str, ds: str) -> str:
 
 def history_prefix(cluster: str, day: str) -> str:
     """Return the prefix of one day's hourly rates of one cluster."""
-    return f"history/cluster={encode_value(cluster)}/day={check_ds(day)}/"
+    return f"{cluster_prefix('history', cluster)}day={check_ds(day)}/"
 
 
 def profile_prefix(cluster: str, ds: str) -> str:
@@ -108,27 +117,27 @@ def list_inventory_clusters(store: ObjectStore) -> list[str]:
 
 def list_inventory_days(store: ObjectStore, cluster: str) -> list[str]:
     """List the days with something below them, complete or not, oldest first."""
-    return _named(store, f"inventory/cluster={encode_value(cluster)}/", "ds")
+    return _named(store, cluster_prefix("inventory", cluster), "ds")
 
 
 def list_history_days(store: ObjectStore, cluster: str) -> list[str]:
     """List the days with any history, oldest first."""
-    return _named(store, f"history/cluster={encode_value(cluster)}/", "day")
+    return _named(store, cluster_prefix("history", cluster), "day")
 
 
 def list_profile_days(store: ObjectStore, cluster: str) -> list[str]:
     """List the days of inventories with a load profile, complete or not, oldest first."""
-    return _named(store, f"profiles/cluster={encode_value(cluster)}/", "ds")
+    return _named(store, cluster_prefix("profiles", cluster), "ds")
 
 
 def list_score_days(store: ObjectStore, cluster: str) -> list[str]:
     """List the days on which predictions were scored, oldest first."""
-    return _named(store, f"scores/cluster={encode_value(cluster)}/", "ds")
+    return _named(store, cluster_prefix("scores", cluster), "ds")
 
 
 def list_plans(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
     """List ``(ds, plan id)`` of the plans of a cluster, complete or not, oldest day first."""
-    return _days_and_plans(store, f"plans/cluster={encode_value(cluster)}/")
+    return _days_and_plans(store, cluster_prefix("plans", cluster))
 
 
 def list_clusters(store: ObjectStore) -> list[str]:
@@ -138,14 +147,14 @@ def list_clusters(store: ObjectStore) -> list[str]:
 
 def newest_plans(store: ObjectStore, cluster: str) -> Iterator[tuple[str, list[str]]]:
     """Yield each day with plans of a cluster and their ids, complete or not, the newest day first."""
-    root = f"plans/cluster={encode_value(cluster)}/"
+    root = cluster_prefix("plans", cluster)
     for ds in reversed(_named(store, root, "ds")):
         yield ds, _named(store, f"{root}ds={ds}/", "plan")
 
 
 def list_reports(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
     """List ``(ds, plan id)`` of the reports of a cluster, complete or not, oldest day first."""
-    return _days_and_plans(store, f"reports/cluster={encode_value(cluster)}/")
+    return _days_and_plans(store, cluster_prefix("reports", cluster))
 
 
 def _days_and_plans(store: ObjectStore, root: str) -> list[tuple[str, str]]:
@@ -154,7 +163,7 @@ def _days_and_plans(store: ObjectStore, root: str) -> list[tuple[str, str]]:
 
 def request_key(cluster: str, ds: str, plan_id: str) -> str:
     """Return the key of what a plan was asked, with its inventory pinned."""
-    return f"{_below('requests', cluster, ds)}plan={encode_value(plan_id)}/request.json"
+    return f"requests/cluster={encode_value(cluster)}/ds={check_ds(ds)}/plan={encode_value(plan_id)}/request.json"
 
 
 def untold_prefix(cluster: str) -> str:

@@ -41,12 +41,14 @@ class RenderReportOperator(BaseOperator):
         """Render and publish; returns the verdict."""
         from kafka_capacity.plan.pinned import PinnedPlan
         from kafka_capacity.plan.publish import publish_report
+        from kafka_capacity_airflow.lineage import record_lineage
         from kafka_capacity_airflow.settings import browser_url, owners
         from kafka_capacity_airflow.store import airflow_store
 
         store, plan = airflow_store(), PinnedPlan(**self.pinned)
         key = plan.report_prefix + "index.html"
         verdict = publish_report(store, plan, owners())
+        record_lineage(plan.cluster, read=("plans",), written=("reports",))
         url = browser_url(key, store.uri(key))
         context["ti"].xcom_push(key=REPORT_URL_KEY, value=url)
         context["ti"].xcom_push(key=REPORT_KEY, value=key)

@@ -118,6 +118,16 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
                 with refusals_of_driver(str(context["ti"].id)) as refusal:
                     self.application_args = ["--store-uri", store_uri(), "--refusal-key", refusal, *arguments]
                     super().execute(context)
+        self._record_lineage()
+
+    def _record_lineage(self) -> None:
+        from kafka_capacity_airflow.lineage import record_lineage
+
+        if self.pinned is not None:
+            record_lineage(self.pinned["cluster"], read=("inventory", "profiles"), written=("plans",))
+        else:
+            of = dict(one.removeprefix("--").split("=", 1) for one in self.arguments)
+            record_lineage(of["cluster"], read=("inventory", "history"), written=("profiles",))
 
     def _is_done(self) -> bool:
         from kafka_capacity.plan.pinned import PinnedPlan, read_plan_inputs

@@ -26,6 +26,7 @@ from kafka_capacity.questions.accuracy.decide import score_sentences
 from kafka_capacity.questions.accuracy.stored_scores import read_score_document
 from kafka_capacity_airflow.approval import is_released
 from kafka_capacity_airflow.inventory import read_inventory
+from kafka_capacity_airflow.lineage import record_lineage
 from kafka_capacity_airflow.params import asked, plan_request
 from kafka_capacity_airflow.report_mail import ReportMail, UntoldError, mail_owners, tell_earlier
 from kafka_capacity_airflow.settings import (
@@ -72,6 +73,7 @@ def stage_inventory(setting: Mapping[str, Any], ds: str) -> dict[str, str]:
     log.info("staged %s: %s", store.uri(ref.prefix), ", ".join(f"{n} {len(t)}" for n, t in raw.tables.items()))
     changed = keep_history(store, ref.cluster, raw.table("metrics"), captured=raw.captured_at or ref.ds)
     log.info("history: %d days are new or have new hours", len(changed))
+    record_lineage(ref.cluster, written=("inventory", "history"))
     return {"cluster": ref.cluster, "ds": ref.ds, "manifest_sha256": ref.manifest_sha256}
 
 
@@ -83,6 +85,7 @@ def describe_traffic(staged: Mapping[str, str], days: int) -> list[str]:
         return []
     inputs = profile_inputs(store, staged["cluster"], staged["ds"], days=days)
     if profile_without_spark(store, inputs) is not None:
+        record_lineage(staged["cluster"], read=("inventory", "history"), written=("profiles",))
         return []
     # With "=": a name that begins with "-" would be taken for an option.
     return [f"--cluster={staged['cluster']}", f"--ds={staged['ds']}", f"--days={days}"]
@@ -112,6 +115,7 @@ def score(inventory: Mapping[str, str]) -> list[str]:
     store = airflow_store()
     manifest = score_cluster(store, inventory["cluster"], inventory["ds"])
     document = read_score_document(store, manifest)
+    record_lineage(inventory["cluster"], read=("inventory", "plans"), written=("scores",))
     sentences = score_sentences(document)
     for is_warning, sentence in sentences:
         log.log(logging.WARNING if is_warning else logging.INFO, "%s: %s", inventory["cluster"], sentence)
@@ -270,6 +274,7 @@ def release_if_approved(pinned: Mapping[str, str], params: Mapping[str, Any], ti
     if not is_released(ti, params):
         raise AirflowSkipException("the plan was not approved")
     released = release_plan_files(airflow_store(), PinnedPlan(**pinned))
+    record_lineage(pinned["cluster"], read=("plans",), written=("reports",))
     for address in released:
         log.info("released %s", address)
     return released
