@@ -17,6 +17,17 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 EXAMPLE_CLUSTERS = ({"name": "shop-eu", "source": "example"}, {"name": "metrics-uneven", "source": "example"})
 # Short jobs start faster when the JVM does not optimise them; leave both out for long ones.
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+QUICK_SPARK = {
+    "spark.driver.extraJavaOptions": QUICK_JVM,
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+    # Of little data, planning again after each stage and compiling whole stages take longer than the work.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.driver.host": "127.0.0.1",
+}
+"""What suits a plan of a few thousand partitions on one machine."""
 
 BUSY_SECONDS = 120
 """How long Airflow's parts wait for each other: for the database while another process writes, for an answer to a task,
@@ -66,17 +77,10 @@ def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dic
         },
     }
     spark_conf = {
-        "spark.driver.extraJavaOptions": QUICK_JVM,
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "2",
-        # Of little data, planning again after each stage and compiling whole stages take longer than the work.
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.wholeStage": "false",
+        **QUICK_SPARK,
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.pyspark.python": sys.executable,
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
     }
     variables = {
         "KAFKA_CAPACITY_STORE_URI": f"s3://{BUCKET}/capacity",

@@ -14,7 +14,7 @@ from kafka_capacity.errors import InventoryError, PlacementError, RequestError
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
 from tests.one_spark import one_spark
-from tests.small_requests import UNEVEN_GROUPS
+from tests.small_requests import SMALL_REQUEST
 
 pytestmark = pytest.mark.airflow
 
@@ -82,7 +82,7 @@ def test_one_that_cannot_be_read_costs_the_others_nothing_and_is_told_once(fleet
 
 @pytest.mark.usefixtures("fleet")
 def test_a_run_without_a_cluster_plans_every_one_that_has_an_inventory(run_of_fleet):
-    run, mails = run_of_fleet("kafka_capacity_plan", UNEVEN_GROUPS)
+    run, mails = run_of_fleet("kafka_capacity_plan", {"broker_counts": [10], **SMALL_REQUEST})
     assert run.state == "failed"
     (state,) = states_of(run, "check_that_all_are_planned").values()
     assert state == "failed"

@@ -12,7 +12,7 @@ import pytest
 
 from kafka_capacity.questions.registry import QUESTIONS
 from tests.ports import free_port
-from tests.small_requests import UNEVEN_GROUPS
+from tests.small_requests import SMALL_REQUEST
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 
@@ -184,7 +184,7 @@ def test_a_bad_value_fails_the_first_task_and_the_owner_is_mailed(staged):
 def test_with_an_approval_asked_for_nothing_but_an_approval_releases_the_files(staged):
     from local.airflow_runs import run_dag
 
-    params = {"cluster": "metrics-uneven", "is_approval_required": True, "broker_counts": [10], **UNEVEN_GROUPS}
+    params = {"cluster": "metrics-uneven", "is_approval_required": True, "broker_counts": [10], **SMALL_REQUEST}
     # Somebody marks the task as done instead of approving.
     run = run_dag("kafka_capacity_plan", params, mark_success_pattern=r"plan\.approve")
     assert run.state == "success", states(run)
@@ -201,7 +201,7 @@ def test_with_the_mail_server_down_the_files_are_published_and_released(staged, 
     down = {"conn_type": "smtp", "host": "127.0.0.1", "port": free_port(), "extra": {"disable_ssl": True}}
     monkeypatch.setenv("AIRFLOW_CONN_SMTP_DEFAULT", json.dumps(down))
     monkeypatch.setattr(task_defaults, "MAIL_RETRIES", 0)
-    run = run_dag("kafka_capacity_plan", {"cluster": "metrics-uneven", "broker_counts": [11], **UNEVEN_GROUPS})
+    run = run_dag("kafka_capacity_plan", {"cluster": "metrics-uneven", "broker_counts": [11], **SMALL_REQUEST})
     assert run.state == "failed"
     assert [task for task, state in states(run).items() if state != "success"] == ["plan.email_report"]
     folder = report_folder(staged, "metrics-uneven", 11)

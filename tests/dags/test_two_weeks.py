@@ -13,7 +13,7 @@ import pytest
 from kafka_capacity.example import EXAMPLE_DS, make_example
 from kafka_capacity.inventory.staging import stage
 from tests.builders import rows_of, with_rows
-from tests.small_requests import UNEVEN_GROUPS
+from tests.small_requests import SMALL_REQUEST
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 
@@ -47,7 +47,7 @@ def weeks(services):
     with one_spark():
         for ds in (EXAMPLE_DS, NEXT):
             stage(inventory(ds), airflow_store())
-            run = run_dag("kafka_capacity_plan", {"cluster": CLUSTER, "broker_counts": [9], **UNEVEN_GROUPS})
+            run = run_dag("kafka_capacity_plan", {"cluster": CLUSTER, "broker_counts": [9], **SMALL_REQUEST})
             assert run.state == "success"
     folders = [next(root.glob(f"ds={ds}/plan=*/report.json")).parent for ds in (EXAMPLE_DS, NEXT)]
     mails = [

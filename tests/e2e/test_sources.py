@@ -14,7 +14,7 @@ from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.raw import RawInventory
 from tests.live.clients import make_topics, produce
 from tests.live.cluster import KafkaCluster
-from tests.small_requests import UNEVEN_GROUPS
+from tests.small_requests import SMALL_REQUEST
 
 pytestmark = [pytest.mark.e2e, pytest.mark.live, pytest.mark.airflow, pytest.mark.spark]
 
@@ -80,7 +80,7 @@ def test_a_snapshot_of_files_with_a_hostile_name_is_planned_and_shown_as_typed(d
     before = len(services.mail.messages())
     staged = run_dag("kafka_inventory")
     assert staged.state == "success", states(staged)
-    planned = run_dag("kafka_capacity_plan", {"cluster": HOSTILE, **UNEVEN_GROUPS})
+    planned = run_dag("kafka_capacity_plan", {"cluster": HOSTILE, **SMALL_REQUEST})
     assert planned.state == "success", states(planned)
 
     folders = [path.name for path in (services.state / "s3/kafka-capacity/capacity/reports").iterdir()]

@@ -20,7 +20,7 @@ import pytest
 from local.one_holder import LOCK_FILE, marked
 from local.up import PASSWORDS
 from tests.ports import free_port
-from tests.small_requests import UNEVEN_GROUPS
+from tests.small_requests import SMALL_REQUEST
 
 pytestmark = [pytest.mark.e2e, pytest.mark.airflow, pytest.mark.spark]
 
@@ -144,7 +144,7 @@ def test_bad_values_are_refused_by_the_api_with_the_field(airflow):
 
 def test_a_refused_plan_releases_nothing_and_an_approved_one_its_files(airflow):
     state, ui = airflow
-    conf = {"cluster": "metrics-uneven", "broker_counts": [10], "is_approval_required": True, **UNEVEN_GROUPS}
+    conf = {"cluster": "metrics-uneven", "broker_counts": [10], "is_approval_required": True, **SMALL_REQUEST}
 
     refused = ui.trigger(conf).json()["dag_run_id"]
     late = f"[kafka-capacity] late: kafka_capacity_plan ({refused})"

@@ -13,7 +13,7 @@ import pytest
 
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.package_zip import build_zip
-from local.environment import QUICK_JVM
+from local.environment import QUICK_JVM, QUICK_SPARK
 from tests.spark.histories import DS, stage_history
 from tests.spark.s3a_jars import JARS
 from tests.spark.standalone import spark_environment, standalone
@@ -86,9 +86,8 @@ def run_job(job, environment, master, folder, plan, bare_python, *extra, store_u
         *("--master", master, "--py-files", str(build_zip(folder / "kafka_capacity.zip"))),
         *("--conf", f"spark.pyspark.python={bare_python}"),
         *("--conf", f"spark.pyspark.driver.python={bare_python}"),
-        *("--conf", f"spark.driver.extraJavaOptions={QUICK_JVM}"),
-        *("--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.ui.enabled=false"),
-        *("--conf", "spark.executor.memory=512m"),
+        *("--conf", "spark.executor.memory=512m", "--conf", f"spark.executor.extraJavaOptions={QUICK_JVM}"),
+        *(part for name, value in QUICK_SPARK.items() for part in ("--conf", f"{name}={value}")),
         *settings,
         str(ROOT / "spark_jobs" / f"{job}.py"),
         *("--store-uri", store_uri or str(folder)),
