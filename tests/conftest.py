@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from kafka_capacity.report import charts
 
 # How fast a machine draws examples says nothing about the code.
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -21,6 +24,35 @@ def _profile() -> str:
 
 
 settings.load_profile(_profile())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _drawn_once():
+    """Charts of the same data are drawn once a process: of a thousand, three in four are the same."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("_svg", "_png"):
+            patched.setattr(charts, name, _remembered(getattr(charts, name)))
+        yield
+
+
+def _remembered(draw):
+    found = {}
+
+    def drawn(*given):
+        key = json.dumps(given, sort_keys=True, default=str)
+        if key not in found:
+            found[key] = draw(*given)
+        return found[key]
+
+    drawn.anew = draw
+    return drawn
+
+
+@pytest.fixture
+def drawn_anew(monkeypatch):
+    """Each chart is drawn whenever it is asked for."""
+    for name in ("_svg", "_png"):
+        monkeypatch.setattr(charts, name, getattr(charts, name).anew)
 
 
 @pytest.fixture(scope="session")

@@ -73,17 +73,11 @@ def draw_charts(report: Mapping[str, Any], folder: Path) -> dict[str, DrawnChart
 def _draw(described: Mapping[str, Any], folder: Path) -> DrawnChart:
     spec = complete_spec(described, folder)
     try:
-        # Imported where it is used: it starts a JavaScript engine of 90 MB.
-        import vl_convert
-
-        def svg(width: int) -> str:
-            return str(vl_convert.vegalite_to_svg({**spec, "width": width}, allowed_base_urls=[]))
-
         chart_id = described["id"]
         is_half = described["is_half_wide"]
         return DrawnChart(
-            wide=page_svg(svg(HALF if is_half else WIDE), f"{chart_id}-wide", described),
-            narrow=None if is_half else page_svg(svg(NARROW), f"{chart_id}-narrow", described),
+            wide=page_svg(_svg(spec, HALF if is_half else WIDE), f"{chart_id}-wide", described),
+            narrow=None if is_half else page_svg(_svg(spec, NARROW), f"{chart_id}-narrow", described),
             png=_png(spec) if described["is_in_email"] else None,
         )
     except ValueError as error:
@@ -91,8 +85,15 @@ def _draw(described: Mapping[str, Any], folder: Path) -> DrawnChart:
         raise RenderError(msg) from error
 
 
-def _png(spec: Mapping[str, Any]) -> bytes:
+def _svg(spec: Mapping[str, Any], width: int) -> str:
+    # Imported where it is used: it starts a JavaScript engine of 90 MB.
     import vl_convert
+
+    return str(vl_convert.vegalite_to_svg({**spec, "width": width}, allowed_base_urls=[]))
+
+
+def _png(spec: Mapping[str, Any]) -> bytes:
+    import vl_convert  # as above
 
     framed = {**spec, "width": EMAIL, "padding": PNG_PADDING, "background": PAPER}
     return smaller_png(vl_convert.vegalite_to_png(framed, scale=PNG_SCALE, allowed_base_urls=[]))

@@ -280,6 +280,7 @@ def test_hostile_names_are_exact_in_the_data():
     assert TURNED in json.dumps(report, ensure_ascii=False)
 
 
+@pytest.mark.usefixtures("drawn_anew")
 def test_the_same_inputs_give_the_same_bytes():
     assert render_all(inputs_of("hostile")) == render_all(inputs_of("hostile"))
 

@@ -11,6 +11,7 @@ from kafka_capacity.cli.plan_options import NO_OPTIONS, FieldOption, fields_of
 from kafka_capacity.plan.request import PlanRequest, parameter_schemas, parse_plan_request
 
 FIELDS = fields_of(PlanRequest)
+SCHEMAS = parameter_schemas()
 COMMANDS = ("plan", "groups", "size", "failures", "durability", "report")
 
 
@@ -50,7 +51,7 @@ def test_the_help_shows_the_default_and_the_form_knows_nothing_of_options(field)
     shown = FieldOption.of(field).help()
 
     assert ("[default: " in shown) == (default not in (None, (), {}))
-    assert not {"option", "metavar", "repeats"} & set(parameter_schemas()[field])
+    assert not {"option", "metavar", "repeats"} & set(SCHEMAS[field])
 
 
 @pytest.mark.parametrize(

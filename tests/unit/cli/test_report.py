@@ -35,6 +35,7 @@ def test_a_report_is_written_and_its_verdict_printed(reported):
     assert done.stdout.splitlines() == [report["verdict"]["subject"], str(out / "index.html")]
 
 
+@pytest.mark.usefixtures("drawn_anew")
 def test_the_same_input_and_its_own_data_give_the_same_bytes(reported, run, tmp_path):
     snapshot, out, _ = reported
     before = contents(out)

@@ -71,6 +71,7 @@ def planned(tmp_path_factory):
     return store, *run(store), contents(store)
 
 
+@pytest.mark.usefixtures("drawn_anew")
 def test_twice_the_same_gives_the_same_keys_and_bytes(planned):
     store, first, manifest, before = planned
     second, again = run(store, order=-1, run_date=TODAY + datetime.timedelta(days=3))
