@@ -23,8 +23,13 @@ def make_topics(cluster: KafkaCluster, topics: Mapping[str, tuple[int, int]], **
         admin.create_topics(wanted, wait_for_metadata=True)
 
 
-def produce(cluster: KafkaCluster, topic: str, bytes_by_partition: Mapping[int, int], seed: int = 7) -> None:
-    """Write about so many bytes to each partition, in records of 10 kB that do not compress, and wait for all acks."""
+def produce(
+    cluster: KafkaCluster, topic: str, bytes_by_partition: Mapping[int, int], seed: int = 7, *, is_text: bool = False
+) -> None:
+    """Write about so many bytes to each partition, in records of 10 kB, and wait for all acks.
+
+    Records do not compress, or are a line of letters each.
+    """
     draw = random.Random(seed)
     servers = cluster.bootstrap_servers().split(",")
     patience_ms = START_SECONDS * 1000
@@ -36,7 +41,8 @@ def produce(cluster: KafkaCluster, topic: str, bytes_by_partition: Mapping[int, 
         for partition, total in bytes_by_partition.items():
             for number in range(max(total // 10_000, 1)):
                 key = f"{partition}-{number}".encode()  # compacted topics want one
-                sent.append(producer.send(topic, draw.randbytes(10_000), key=key, partition=partition))
+                value = b"x" * 10_000 if is_text else draw.randbytes(10_000)
+                sent.append(producer.send(topic, value, key=key, partition=partition))
         for future in sent:
             future.get(START_SECONDS)
     finally:

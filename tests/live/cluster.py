@@ -15,11 +15,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
@@ -207,11 +207,13 @@ class KafkaCluster:
         return done.stdout
 
     def spawn_tool(
-        self, main_class: str, *arguments: str, stdout: Path, stderr: Path, heap: str = "128m"
+        self, main_class: str, *arguments: str, stdout: Path | IO[bytes], stderr: Path, heap: str = "128m"
     ) -> subprocess.Popen[bytes]:
         """Start one of Kafka's command line tools; the caller ends it."""
         command = self._java(main_class, "--bootstrap-server", self.bootstrap_servers(), *arguments, heap=heap)
-        with stdout.open("ab") as out, stderr.open("ab") as err:
+        with ExitStack() as files:
+            out = files.enter_context(stdout.open("ab")) if isinstance(stdout, Path) else stdout
+            err = files.enter_context(stderr.open("ab"))
             return subprocess.Popen(
                 command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent
             )

@@ -10,12 +10,15 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 from kafka import TopicPartition
+from kafka.errors import InvalidReplicationFactorError
 
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.kafka.groups import GroupProtocol
 from tests.live.clients import consumer, make_topics, produce
 from tests.live.cluster import TOOL_SECONDS, KafkaCluster
@@ -28,6 +31,7 @@ LOG_DIRS = "org.apache.kafka.tools.LogDirsCommand"
 TOPICS = "org.apache.kafka.tools.TopicCommand"
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 QUORUM = "org.apache.kafka.tools.MetadataQuorumCommand"
+CONFIGS = "kafka.admin.ConfigCommand"
 OFFSETS = "org.apache.kafka.tools.GetOffsetShell"
 CONSOLE = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 READ = 60
@@ -253,3 +257,26 @@ def test_it_says_what_it_read_and_has_nothing_to_remark(observed: Observed) -> N
     assert observed.said[0] == "3 brokers, 4 topics"
     assert observed.said[1] == f"{6 * 3 + 3 + 4 * 2 + 3 * 3} replicas in 6 log dirs"
     assert observed.said[2].startswith("2 groups, 2 members, ")
+
+
+def test_a_cordoned_broker_gets_nothing_that_is_made_meanwhile(cluster: KafkaCluster, observed: Observed) -> None:
+    """The last test: it cordons a broker (KIP-1066)."""
+    assert not build_snapshot(observed.raw).brokers.is_cordoned.any()
+    of_broker = ("--alter", "--entity-type", "brokers", "--entity-name", "3")
+    cluster.tool(CONFIGS, *of_broker, "--add-config", "cordoned.log.dirs=*")
+    connection = KafkaConnection(bootstrap_servers=cluster.bootstrap_servers())
+
+    def is_told() -> bool:
+        raw = read_cluster(connection, cluster="live", ds="2026-11-20")
+        return build_snapshot(raw).brokers.is_cordoned.tolist() == [False, False, True]
+
+    cluster.wait_for(is_told, "broker 3 is cordoned")
+    # To the controller it is not there.
+    with pytest.raises(InvalidReplicationFactorError):
+        make_topics(cluster, {"too-wide": (1, 3)})
+    make_topics(cluster, {"made-meanwhile": (12, 2)})
+    after = build_snapshot(read_cluster(connection, cluster="live", ds="2026-11-20"))
+    partitions = after.partitions
+    is_new = partitions.topic == partitions.topics.index("made-meanwhile")
+    assert np.unique(after.replicas[is_new, :2]).tolist() == [1, 2]
+    assert 3 in after.replicas[~is_new]  # what was there stays

@@ -48,11 +48,12 @@ class SavingsView:
 
     def clause(self, found: Row) -> str:
         """Return what a set is, a clause that begins with a verb; what is done alike to several topics is said once."""
-        subjects: dict[str, list[str]] = {}
+        subjects: dict[str, tuple[list[str], list[str]]] = {}  # by what is done: those with a name, those counted
         for row in (self.actions[one] for one in found["actions"]):
             done = row["text"].replace(row["subject"], "{}", 1) if row["subject"] else row["text"]
-            subjects.setdefault(done, []).append(row["subject"])
-        texts = [done.replace("{}", listed(names), 1) for done, names in subjects.items()]
+            counted = row["subject"] == plural(len(row["topics"]), "topic")
+            subjects.setdefault(done, ([], []))[counted].append(row["subject"])
+        texts = [done.replace("{}", _together(*names), 1) for done, names in subjects.items()]
         more = len(texts) - _NAMED
         return listed([*texts[:_NAMED], plural(more, "more action")] if more > 0 else texts)
 
@@ -112,6 +113,15 @@ def _reasons(view: SavingsView) -> list[str]:
     judged = f"{plural(tried, 'set')} of actions {_was(tried)} judged, {how}, each by sizing the cluster again"
     found.append(f"{judged}; {plural(left, 'more action')} {_was(left)} not judged." if left else f"{judged}.")
     return [*found, *view.scope["notes"]]
+
+
+def _together(named: list[str], counted: list[str]) -> str:
+    """Name what something is done to: what has a name first.
+
+    >>> _together(["clicks.*", "logs.*"], ["32 topics"]), _together([], ["1 topic"])
+    ('clicks.*, logs.* and 32 other topics', '1 topic')
+    """
+    return listed([*named, *(one.replace(" ", " other ", 1) if named else one for one in counted)])
 
 
 def _was(count: int) -> str:
