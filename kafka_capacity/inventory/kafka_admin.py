@@ -34,8 +34,12 @@ from kafka_capacity.inventory.kafka_admin_topics import (
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
 
 SOURCE = "kafka_admin"
+
+_FIRST_METADATA_VERSION = {KAFKA_4_3: 30, KAFKA_4_4: 31}
+"""The lowest that only brokers of a release, and later ones, support (``MetadataVersion``, 4.4.0)."""
 
 
 def read_cluster(
@@ -96,10 +100,24 @@ def _table(name: str, rows: Sequence[dict[str, Any]]) -> pa.Table:
 
 
 def _kafka_version(session: AdminSession) -> str | None:
-    """Return the version of one broker, as far as the requests that it knows give it away: ``4.3``."""
+    """Return the version of one broker, as far as it gives that away: ``4.3``.
+
+    By its requests a client knows releases that are older than itself; newer ones tell by the ``metadata.version`` that
+    they support.
+    """
     try:
         node = session.try_to_ask(session.client.describe_cluster)["brokers"][0]["broker_id"]
         data = session.try_to_ask(session.client.get_broker_version_data, node)
     except (KafkaError, LookupError):
         return None
-    return ".".join(str(part) for part in data.broker_version[:2])
+    release = max([KafkaRelease(*data.broker_version[:2]), *_by_metadata_version(session)])
+    return f"{release.major}.{release.minor}"
+
+
+def _by_metadata_version(session: AdminSession) -> list[KafkaRelease]:
+    try:
+        features = session.try_to_ask(session.client.describe_features)
+    except KafkaError:
+        return []
+    _, level = features.get("metadata.version", {}).get("supported", (0, 0))
+    return [release for release, first in _FIRST_METADATA_VERSION.items() if level >= first]

@@ -16,6 +16,7 @@ from pathlib import Path
 from tests.live import kafka_jars
 from tests.live.java import java_command
 
+FOLDER = kafka_jars.JARS[kafka_jars.VERSION].cache
 QUIET = ("-Xlog:disable", "-Xlog:all=error:stderr")  # what tools print is read
 
 
@@ -25,8 +26,8 @@ def archive_options() -> tuple[str, ...]:
     class_path = kafka_jars.class_path()
     java = java_command("", class_path="")[0]
     name = hashlib.sha256(f"{Path(java).resolve()}\n{class_path}".encode()).hexdigest()[:16]
-    archive = kafka_jars.JARS.cache / f"classes-{name}.jsa"
-    with (kafka_jars.JARS.cache / ".archive-lock").open("w") as handle:
+    archive = FOLDER / f"classes-{name}.jsa"
+    with (FOLDER / ".archive-lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         if not archive.exists():
             _make(archive, class_path)

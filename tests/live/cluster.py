@@ -62,6 +62,7 @@ class KafkaCluster:
         features: levels that the cluster starts with, by feature; Kafka's own where they are left out.
         heap: of every node.
         jvm_options: of every process; those with which it starts quickly where they are left out.
+        version: of the nodes.
     """
 
     workdir: Path
@@ -74,6 +75,7 @@ class KafkaCluster:
     features: Mapping[str, int] = field(default_factory=dict)
     heap: str = "256m"
     jvm_options: tuple[str, ...] | None = None
+    version: str = kafka_jars.VERSION
     nodes: dict[int, Node] = field(default_factory=dict)
     certificates: Certificates | None = None
     _running: dict[int, _Running] = field(default_factory=dict)
@@ -280,6 +282,7 @@ class KafkaCluster:
                 *("format", "-t", CLUSTER_ID, "-c", str(node.settings), *options),
                 *levels,
                 *(users if self.protocols and node.is_controller else []),
+                version=self.version,
             )
             formats.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
         for process in formats:
@@ -289,7 +292,7 @@ class KafkaCluster:
 
     def _spawn(self, broker_id: int) -> None:
         node = self.nodes[broker_id]
-        command = self._java("kafka.Kafka", str(node.settings), heap=self.heap)
+        command = self._java("kafka.Kafka", str(node.settings), heap=self.heap, version=self.version)
         with self._log(broker_id).open("ab") as log:
             process = subprocess.Popen(
                 command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=node.folder, preexec_fn=_die_with_parent
@@ -299,10 +302,13 @@ class KafkaCluster:
     def _log(self, broker_id: int) -> Path:
         return self.nodes[broker_id].folder / "server.log"
 
-    def _java(self, main_class: str, *arguments: str, heap: str = "128m") -> list[str]:
+    def _java(
+        self, main_class: str, *arguments: str, heap: str = "128m", version: str = kafka_jars.VERSION
+    ) -> list[str]:
         quick = archive_options() if self.jvm_options is None else self.jvm_options
         options = [f"-Dlog4j2.configurationFile={self.log4j}", *quick]
-        return java_command(main_class, *arguments, class_path=kafka_jars.class_path(), heap=heap, options=options)
+        class_path = kafka_jars.class_path(version)
+        return java_command(main_class, *arguments, class_path=class_path, heap=heap, options=options)
 
 
 def _listens(running: _Running) -> bool:

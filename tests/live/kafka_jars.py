@@ -15,24 +15,32 @@ from pathlib import Path
 from tests.live.java import STATE
 from tests.live.locked_jars import LockedJars
 
-JARS = LockedJars(
-    what="Kafka",
-    roots=(
-        "org.apache.kafka:kafka_2.13:4.3.1",
-        "org.apache.kafka:kafka-tools:4.3.1",
-        "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
-    ),
-    lock=Path(__file__).with_name("kafka_jars.lock"),
-    cache=STATE / "kafka-jars",
-    module="tests.live.kafka_jars",
-)
+VERSION = "4.3.1"
+"""What live tests run unless they say another, and all command line tools."""
+
+
+def _jars(version: str, *more: str) -> LockedJars:
+    return LockedJars(
+        what=f"Kafka {version}",
+        roots=(f"org.apache.kafka:kafka_2.13:{version}", *more, "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"),
+        lock=Path(__file__).with_name(f"kafka_jars_{version}.lock"),
+        cache=STATE / "kafka-jars",
+        module="tests.live.kafka_jars",
+    )
+
+
+JARS = {
+    VERSION: _jars(VERSION, f"org.apache.kafka:kafka-tools:{VERSION}"),
+    "4.4.0": _jars("4.4.0"),  # of which there are no tools yet
+}
 
 
 @functools.cache
-def class_path() -> str:
+def class_path(version: str = VERSION) -> str:
     """Return the class path of Kafka, after fetching the jars that are not in the cache."""
-    return os.pathsep.join(map(str, JARS.paths()))
+    return os.pathsep.join(map(str, JARS[version].paths()))
 
 
 if __name__ == "__main__":
-    JARS.main(sys.argv[1:])
+    for jars in JARS.values():
+        jars.main(sys.argv[1:])

@@ -73,7 +73,7 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArra
             "partitions",
             "the broker to go to is fenced, and nothing gets in sync there",
         ),
-        ("cordoned", _cordoned(problem, diff), "partitions", _WHY_CORDONED[problem.release >= KAFKA_4_4]),
+        ("cordoned", _cordoned(problem, diff), "partitions", _WHY_CORDONED),
         (
             # PartitionReassignmentReplicas: who takes away more than it adds wants the whole target in sync.
             "in_sync",
@@ -95,17 +95,20 @@ def _at(brokers: Brokers, is_so: NDArray[np.bool_], matrix: NDArray[np.int32]) -
     return np.asarray((index >= 0) & is_so[index], dtype=np.bool_)
 
 
-_WHY_CORDONED = {
-    False: "all log directories of the broker to go to are cordoned; uncordon one, or leave the broker out",
-    True: "Kafka 4.4 refuses a replica list with a broker all of whose log directories are cordoned, one that is there "
-    "already as well; uncordon one, or leave the broker out",
-}
+_WHY_CORDONED = (
+    "Kafka 4.4 refuses a replica list with a broker all of whose log directories are cordoned, one that is there "
+    "already as well; uncordon one, or leave the broker out"
+)
 
 
 def _cordoned(problem: MoveProblem, diff: AssignmentDiff) -> NDArray[np.bool_]:
-    """Return bool[P], which lists name a cordoned broker: up to 4.3 (``ReplicationControlManager``) a new replica."""
-    named = _at(problem.brokers, problem.brokers.is_cordoned, diff.after)
-    return np.asarray((named if problem.release >= KAFKA_4_4 else named & diff.added).any(axis=1), dtype=np.bool_)
+    """Return bool[P], which lists name a cordoned broker.
+
+    Up to 4.3 nobody minds, and brokers take what they are told to have: cordons count since 4.4.0
+    (``ReplicationControlManager.validateManualPartitionAssignment``). Placers leave such brokers out all the same.
+    """
+    named = _at(problem.brokers, problem.brokers.is_cordoned, diff.after).any(axis=1)
+    return np.asarray(named & (problem.release >= KAFKA_4_4), dtype=np.bool_)
 
 
 def no_room(

@@ -139,10 +139,10 @@ def test_hottest_first_and_smallest_first_do_as_they_say():
             "1 partition (orders-0): the broker to go to is fenced, and nothing gets in sync there",
         ),
         (
-            {"brokers": Brokers.of([1, 2, 3], is_cordoned=[False, False, True])},
+            {"brokers": Brokers.of([1, 2, 3], is_cordoned=[False, False, True]), "release": KAFKA_4_4},
             "cordoned",
-            "1 partition (orders-0): all log directories of the broker to go to are cordoned; uncordon one, or leave "
-            "the broker out",
+            "1 partition (orders-0): Kafka 4.4 refuses a replica list with a broker all of whose log directories are "
+            "cordoned, one that is there already as well; uncordon one, or leave the broker out",
         ),
         (
             {"leader": [-1], "in_sync": [[False, False]]},
@@ -164,16 +164,18 @@ def test_hottest_first_and_smallest_first_do_as_they_say():
     ],
 )
 def test_what_kafka_would_not_complete_is_refused(given, constraint, reason):
-    after = given.pop("after", [[1, 3]])
-    schedule = plan_waves(move_problem_of([[1, 2]], after, **{"brokers": [1, 2, 3], **given}))
+    after, release = given.pop("after", [[1, 3]]), given.pop("release", KAFKA_4_3)
+    problem = move_problem_of([[1, 2]], after, **{"brokers": [1, 2, 3], **given})
+    schedule = plan_waves(dataclasses.replace(problem, release=release))
 
     assert schedule.waves == ()
     assert [(each.constraint, each.reason) for each in schedule.refusals] == [(constraint, reason)]
 
 
 @pytest.mark.parametrize(("release", "is_refused"), [(KAFKA_4_3, False), (KAFKA_4_4, True)])
-def test_from_4_4_on_no_list_may_name_a_cordoned_broker(release, is_refused):
-    problem = move_problem_of([[1, 2]], [[1, 3]], brokers=Brokers.of([1, 2, 3], is_cordoned=[True, False, False]))
+@pytest.mark.parametrize("is_cordoned", [[True, False, False], [False, False, True]])
+def test_from_4_4_on_no_list_may_name_a_cordoned_broker(release, is_refused, is_cordoned):
+    problem = move_problem_of([[1, 2]], [[1, 3]], brokers=Brokers.of([1, 2, 3], is_cordoned=is_cordoned))
     schedule = plan_waves(dataclasses.replace(problem, release=release))
 
     assert [each.constraint for each in schedule.refusals] == ["cordoned"] * is_refused
