@@ -3,19 +3,22 @@
 What a machine lacks is deselected and named. With KAFKA_CAPACITY_TEST_EVERYTHING=1 (as in CI) nothing is: a missing
 part fails the run.
 
-Where there are two cores there are two courses of about the same length, and what the second says is printed when both
-are done: the tests with live brokers mostly wait, for heartbeats and throttles, and those of the whole product for its
-parts to start. So they do beside ``make check``, which has something to do for every core.
+Where there are two cores there are courses side by side, and what the others say is printed when all are done. The
+tests with live brokers mostly wait, for heartbeats and throttles, and those of the whole product for its parts to
+start: they do so beside ``make check``, which has something to do for every core. What is left is shared by two
+processes, whole folders each, since tests of a folder rest on what those before them have stored.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import IO
 
 PARTS = {
     "browser": ("tests that look at a page", "Chromium", ("chromium", "chromium-browser", "google-chrome")),
@@ -23,6 +26,7 @@ PARTS = {
 }
 """By the marker of the tests: what they are, what they need, and the programs any of which is enough."""
 BESIDE = ("tests/live", "tests/e2e")  # these take about as long as all that is left
+APART = ("tests/dags", "tests/local")  # half of what is left: the tests that start Airflow
 CHECKED = ("unit", "properties", "golden", "docker", "fuzz")  # folders that `make check` has run
 
 
@@ -33,8 +37,9 @@ def main() -> int:
     check = ("make", "--no-print-directory", "check")
     if (os.cpu_count() or 1) < 2:
         return subprocess.call(check) or subprocess.call(_pytest(wanted))
-    others = [*wanted, *(f"--ignore={folder}" for folder in BESIDE)]
-    return side_by_side(check, _pytest(others), _pytest([*BESIDE, *left_out]))
+    others = [*wanted, *(f"--ignore={folder}" for folder in (*BESIDE, *APART))]
+    beside, apart = (_pytest([*folders, *left_out]) for folders in (BESIDE, APART))
+    return side_by_side(check, _pytest(others), beside=beside, apart=apart)
 
 
 def deselected() -> list[str]:
@@ -52,27 +57,36 @@ def _pytest(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "pytest", "-q", "--durations=10", *arguments]
 
 
-def side_by_side(first: Sequence[str], shown: Sequence[str], kept: Sequence[str]) -> int:
-    """Run two commands in turn and a third one beside them, and show the output of that when all are done.
+def side_by_side(first: Sequence[str], shown: Sequence[str], *, beside: Sequence[str], apart: Sequence[str]) -> int:
+    """Run two commands in turn, one beside both and one beside the second, and show what these say when all are done.
 
     Where the first fails, nothing else is run to its end.
 
     Returns:
         0 where all ended with that, else the status of one that did not.
     """
-    with tempfile.TemporaryFile() as output:
-        beside = subprocess.Popen(kept, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-        try:
-            if status := subprocess.call(first):
-                return status
-            statuses = subprocess.call(shown), beside.wait()
-        finally:
-            beside.terminate()
-            beside.wait()
-        output.seek(0)
-        sys.stdout.write(f"\n{' '.join(kept[1:])}\n{output.read().decode(errors='replace')}")
+    with contextlib.ExitStack() as kept:
+        running = [kept.enter_context(_in_background(beside))]
+        if status := subprocess.call(first):
+            return status
+        running.append(kept.enter_context(_in_background(apart)))
+        statuses = [subprocess.call(shown), *(process.wait() for process, _ in running)]
+        for command, (_, output) in zip((beside, apart), running, strict=True):
+            output.seek(0)
+            sys.stdout.write(f"\n{' '.join(command[1:])}\n{output.read().decode(errors='replace')}")
         sys.stdout.flush()
-    return statuses[0] or statuses[1]
+    return next((status for status in statuses if status), 0)
+
+
+@contextlib.contextmanager
+def _in_background(command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        try:
+            yield process, output
+        finally:
+            process.terminate()
+            process.wait()
 
 
 if __name__ == "__main__":

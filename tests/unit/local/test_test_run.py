@@ -1,4 +1,4 @@
-"""``make test``: two courses side by side."""
+"""``make test``: courses side by side."""
 
 import os
 import sys
@@ -16,31 +16,35 @@ def python(code):
     return [sys.executable, "-c", code]
 
 
-@pytest.mark.parametrize(("shown", "kept", "status"), [(0, 0, 0), (3, 0, 3), (0, 4, 4), (3, 4, 3)])
-def test_it_fails_where_one_of_them_does(shown, kept, status):
-    ends = [python(f"raise SystemExit({each})") for each in (0, shown, kept)]
-    assert side_by_side(*ends) == status
+@pytest.mark.parametrize(
+    ("shown", "beside", "apart", "status"), [(0, 0, 0, 0), (3, 0, 0, 3), (0, 4, 0, 4), (0, 0, 5, 5), (3, 4, 5, 3)]
+)
+def test_it_fails_where_one_of_them_does(shown, beside, apart, status):
+    first, *ends = [python(f"raise SystemExit({each})") for each in (0, shown, beside, apart)]
+    assert side_by_side(first, ends[0], beside=ends[1], apart=ends[2]) == status
 
 
 def test_nothing_goes_on_where_the_first_fails():
     began = time.monotonic()
-    assert side_by_side(python("raise SystemExit(5)"), python("raise SystemExit(3)"), python(WAIT)) == 5
+    assert side_by_side(python("raise SystemExit(5)"), python(WAIT), beside=python(WAIT), apart=python(WAIT)) == 5
     assert time.monotonic() - began < WAIT_SECONDS
 
 
-def test_what_the_second_says_comes_after_the_first(capfd, tmp_path):
+def test_what_the_others_say_comes_after_the_first(capfd, tmp_path):
     done = tmp_path / "done"
     first = (
         f"import pathlib, time\nwhile not pathlib.Path({str(done)!r}).exists(): time.sleep(0.01)\nprint('of the first')"
     )
-    # The first one waits for the second: they do run at once.
-    second = f"import pathlib\nprint('of the second'); pathlib.Path({str(done)!r}).touch()"
-    assert side_by_side(python(""), python(first), python(second)) == 0
-    said = capfd.readouterr().out
-    assert said.index("of the first") < said.index("of the second")
+    # The first one waits for another: they do run at once.
+    other = f"import pathlib\nprint('of another'); pathlib.Path({str(done)!r}).touch()"
+    for others in ({"beside": other, "apart": ""}, {"beside": "", "apart": other}):
+        assert side_by_side(python(""), python(first), **{name: python(code) for name, code in others.items()}) == 0
+        said = capfd.readouterr().out
+        assert said.index("of the first") < said.index("of another")
+        done.unlink()
 
 
-def test_the_second_does_not_outlive_an_interrupt(monkeypatch, tmp_path):
+def test_the_others_do_not_outlive_an_interrupt(monkeypatch, tmp_path):
     file = tmp_path / "pid"
 
     def interrupted(command):
@@ -51,7 +55,7 @@ def test_the_second_does_not_outlive_an_interrupt(monkeypatch, tmp_path):
     monkeypatch.setattr("local.test_run.subprocess.call", interrupted)
     second = f"import os, pathlib, time\npathlib.Path({str(file)!r}).write_text(f'{{os.getpid()}}\\n'); {WAIT}"
     with pytest.raises(KeyboardInterrupt):
-        side_by_side(python(""), python(""), python(second))
+        side_by_side(python(""), python(""), beside=python(second), apart=python(""))
     with pytest.raises(ProcessLookupError):
         os.kill(int(file.read_text()), 0)
 
