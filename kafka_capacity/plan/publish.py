@@ -254,16 +254,16 @@ def mail_report(
 
     The run that sends it is part of its id: mail programs take two messages with one id for one.
     """
+    from kafka_capacity.report.charts import IMAGES
     from kafka_capacity.report.email import build_email
 
     manifest = _report_manifest(store, pinned)
     report = _read_report(store, manifest)
     report["links"] = {**report.get("links", {}), "report_uri": report_url}
-    folder = "images/"
     images = {
-        name.removeprefix(folder): read_document(store, manifest, name)
+        name.removeprefix(IMAGES): read_document(store, manifest, name)
         for name in manifest.documents
-        if name.startswith(folder)
+        if name.startswith(IMAGES)
     }
     return build_email(
         report,

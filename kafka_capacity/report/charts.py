@@ -30,7 +30,9 @@ NARROW = 330
 EMAIL = 480  # widths in CSS pixels: across a page, beside another chart or on a telephone, on a telephone, in an e-mail
 EMAIL_SHOWN = 576  # how wide an e-mail of 640 shows it: larger than drawn, so that it can still be read on a telephone
 PNG_SCALE = 2 * EMAIL_SHOWN / EMAIL
+PICTURE_SCALE = 1.0  # of the picture of a message, of which some services take 28 kB in all
 PNG_PADDING = 12
+IMAGES = "images/"  # the folder of a report's PNGs
 LABEL_LENGTH = 80
 
 _TOKEN = re.compile(r"\$([a-z][a-z-]*)")
@@ -70,6 +72,28 @@ def draw_charts(report: Mapping[str, Any], folder: Path) -> dict[str, DrawnChart
     return {one["id"]: _draw(one, folder) for one in charts_of(report)}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """The first chart of the e-mail, for messages."""
+
+    title: str
+    file: str  # where the report has it, finer: a path below its folder
+    png: bytes  # some 14 kB
+
+
+def draw_picture(report: Mapping[str, Any], folder: Path) -> Picture | None:
+    """Draw the first chart of the e-mail of a report once more, small; ``None`` where the e-mail has none.
+
+    Raises:
+        RenderError: a spec is missing or the engine refuses it.
+    """
+    described = next((one for one in charts_of(report) if one["is_in_email"]), None)
+    if described is None:
+        return None
+    png = _png(complete_spec(described, folder), PICTURE_SCALE)
+    return Picture(title=described["title"], file=f"{IMAGES}{described['id']}.png", png=png)
+
+
 def _draw(described: Mapping[str, Any], folder: Path) -> DrawnChart:
     spec = complete_spec(described, folder)
     try:
@@ -78,7 +102,7 @@ def _draw(described: Mapping[str, Any], folder: Path) -> DrawnChart:
         return DrawnChart(
             wide=page_svg(_svg(spec, HALF if is_half else WIDE), f"{chart_id}-wide", described),
             narrow=None if is_half else page_svg(_svg(spec, NARROW), f"{chart_id}-narrow", described),
-            png=_png(spec) if described["is_in_email"] else None,
+            png=_png(spec, PNG_SCALE) if described["is_in_email"] else None,
         )
     except ValueError as error:
         msg = f"chart {described['id']!r} could not be drawn: {error}"
@@ -92,11 +116,11 @@ def _svg(spec: Mapping[str, Any], width: int) -> str:
     return str(vl_convert.vegalite_to_svg({**spec, "width": width}, allowed_base_urls=[]))
 
 
-def _png(spec: Mapping[str, Any]) -> bytes:
+def _png(spec: Mapping[str, Any], scale: float) -> bytes:
     import vl_convert  # as above
 
     framed = {**spec, "width": EMAIL, "padding": PNG_PADDING, "background": PAPER}
-    return smaller_png(vl_convert.vegalite_to_png(framed, scale=PNG_SCALE, allowed_base_urls=[]))
+    return smaller_png(vl_convert.vegalite_to_png(framed, scale=scale, allowed_base_urls=[]))
 
 
 def complete_spec(described: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from kafka_capacity.errors import RenderError
-from kafka_capacity.report.charts import DrawnChart, draw_charts
+from kafka_capacity.report.charts import IMAGES, DrawnChart, draw_charts
 from kafka_capacity.report.csv_tables import add_csv_files
 from kafka_capacity.report.earlier import completed, from_version_1
 from kafka_capacity.report.email import render_email_html, render_email_text
@@ -42,7 +42,7 @@ class RenderedReport:
     def files(self) -> dict[str, bytes]:
         """Return them by name, the page last."""
         return {
-            **{f"images/{name}": data for name, data in sorted(self.images.items())},
+            **{IMAGES + name: data for name, data in sorted(self.images.items())},
             **self.tables,
             **self.owners,
             "report.json": self.report_json,
@@ -66,7 +66,7 @@ def rerender(report_json: bytes) -> RenderedReport:
     return RenderedReport(
         report_json=report_json,
         index_html=page.encode(),
-        email_html=render_email_html(report, {name: f"images/{name}" for name in images}).encode(),
+        email_html=render_email_html(report, {name: IMAGES + name for name in images}).encode(),
         email_text=render_email_text(report),
         images=images,
         tables={name: data for name, data in tables.items() if f'href="{name}"' in page},

@@ -7,6 +7,7 @@ No message of ours and no exception holds an address: it may be the secret.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import logging
@@ -14,12 +15,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from airflow.sdk import BaseHook
 
-from kafka_capacity.errors import MissingManifestError, MissingObjectError, RequestError, StorageError
+from kafka_capacity.errors import MissingManifestError, MissingObjectError, RenderError, RequestError, StorageError
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.keys import unheard_key, unheard_prefix
 from kafka_capacity.objects.store import ObjectStore
@@ -29,9 +30,13 @@ from kafka_capacity.plan.publish import published_report, read_untold, untold_te
 from kafka_capacity_airflow.report_mail import UntoldError, keep_told, told_of
 from kafka_capacity_airflow.settings import browser_url
 
+if TYPE_CHECKING:
+    from kafka_capacity.report.charts import Picture
+
 log = logging.getLogger("kafka_capacity")
 
 SILENT_SECONDS = 20  # how long a server may be silent
+_TEAMS_BYTES = 28_000  # that a webhook of Teams takes at most
 _TOO_MANY = "HTTP 429"  # passes, as what servers get wrong themselves does
 _PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
 _SEVERITIES = {"bad": "error", "warn": "warning"}  # of PagerDuty, by the kind of a badge
@@ -48,11 +53,19 @@ class News:
     lines: Sequence[str]  # five of text
     reasons: Sequence[str]  # why it is told
     url: str  # of the report
+    picture: Picture | None = None  # of what binds
 
     @property
     def link(self) -> str | None:
         """The report's address where a browser takes it."""
         return self.url if self.url.startswith(("https://", "http://")) else None
+
+    @property
+    def picture_url(self) -> str | None:
+        """The picture's address where a service may fetch it, if it is let in."""
+        if self.picture is None or not self.url.startswith("https://"):
+            return None
+        return f"{self.url.rpartition('/')[0]}/{self.picture.file}"
 
 
 def _slack(news: News, secret: str) -> dict[str, Any]:
@@ -60,7 +73,11 @@ def _slack(news: News, secret: str) -> dict[str, Any]:
     first, *others = (_escaped(line) for line in news.lines)
     link = f"<{_escaped(news.link)}|Open the report>" if news.link else _escaped(news.url)
     # What is escaped makes no link and calls nobody, whatever names a cluster has.
-    return {"text": "\n".join([f"*{first}*", *others, link]), "unfurl_links": False}
+    message: dict[str, Any] = {"text": "\n".join([f"*{first}*", *others, link]), "unfurl_links": False}
+    if news.picture is not None and news.picture_url is not None:
+        # An attachment that Slack may not fetch is left out; a block would have the message refused.
+        message["attachments"] = [{"fallback": _escaped(news.picture.title), "image_url": news.picture_url}]
+    return message
 
 
 def _escaped(text: str) -> str:
@@ -72,11 +89,17 @@ def _teams(news: News, secret: str) -> dict[str, Any]:
     lines = [*news.lines, *([] if news.link else [news.url])]
     # Runs of rich text, which take no marks, each a paragraph; the first is bold.
     runs = [{"type": "TextRun", "text": line, **({"weight": "bolder"} if line == lines[0] else {})} for line in lines]
-    texts = [{"type": "RichTextBlock", "inlines": [run]} for run in runs]
+    texts: list[dict[str, Any]] = [{"type": "RichTextBlock", "inlines": [run]} for run in runs]
     link = [{"type": "Action.OpenUrl", "title": "Open the report", "url": news.link}] if news.link else []
-    card = {"type": "AdaptiveCard", "version": "1.4", "body": texts, "actions": link}
+    card: dict[str, Any] = {"type": "AdaptiveCard", "version": "1.4", "body": texts, "actions": link}
     kind = "application/vnd.microsoft.card.adaptive"
-    return {"type": "message", "attachments": [{"contentType": kind, "content": card}]}
+    message = {"type": "message", "attachments": [{"contentType": kind, "content": card}]}
+    if news.picture is not None:
+        url = f"data:image/png;base64,{base64.b64encode(news.picture.png).decode()}"
+        shown = {"type": "Image", "url": url, "altText": news.picture.title}
+        if len(json.dumps(message)) + len(json.dumps(shown)) < _TEAMS_BYTES:
+            texts.append(shown)
+    return message
 
 
 def _pagerduty(news: News, secret: str) -> dict[str, Any]:
@@ -92,6 +115,9 @@ def _pagerduty(news: News, secret: str) -> dict[str, Any]:
             "custom_details": {"text": "\n".join(news.lines[1:]), "report": news.url},
         },
         "links": [{"href": news.link, "text": "Open the report"}] if news.link else [],
+        "images": [{"src": news.picture_url, "href": news.link, "alt": news.picture.title}]
+        if news.picture is not None and news.picture_url is not None
+        else [],
     }
 
 
@@ -107,6 +133,9 @@ def _webhook(news: News, secret: str) -> dict[str, Any]:
         "reasons": list(news.reasons),
         "lines": list(news.lines),
         "report": news.url,
+        "picture": None
+        if news.picture is None
+        else {"title": news.picture.title, "png_base64": base64.b64encode(news.picture.png).decode()},
     }
 
 
@@ -198,7 +227,20 @@ def _news_of(store: ObjectStore, plan: PinnedPlan) -> News | None:
         lines=lines,
         reasons=reasons(report),
         url=browser_url(key, store.uri(key)),
+        picture=_picture_of(report),
     )
+
+
+def _picture_of(report: Mapping[str, Any]) -> Picture | None:
+    """Draw the picture of a message; one that cannot be drawn takes no message with it."""
+    from kafka_capacity.report.charts import draw_picture
+    from kafka_capacity.report.template_folder import template_folder
+
+    try:
+        return draw_picture(report, template_folder())
+    except RenderError as error:
+        log.warning("what is told has no picture: %s", error)
+        return None
 
 
 def _tell_all(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import http.server
 import json
@@ -12,6 +13,8 @@ import pytest
 
 from kafka_capacity.objects.store import open_store
 from tests.ports import free_port
+from tests.report.decided import build_report
+from tests.report.sized import sized_inputs
 
 pytestmark = pytest.mark.airflow
 
@@ -79,7 +82,7 @@ def tell(services, monkeypatch, tmp_path):
     from kafka_capacity_airflow import report_mail, steps
     from kafka_capacity_airflow import tell as telling
 
-    report = {"verdict": {"sizing": {"badge": {"kind": "bad"}}, "badge": {"kind": "good"}}, "links": {}}
+    report = {"verdict": {"sizing": {"badge": {"kind": "bad"}}, "badge": {"kind": "good"}}, "links": {}, "sections": []}
     for module in (telling, report_mail):
         monkeypatch.setattr(module, "published_report", lambda store, plan: dict(report))
     monkeypatch.setattr(telling, "message", lambda report: report.get("lines", LINES))
@@ -92,6 +95,12 @@ def tell(services, monkeypatch, tmp_path):
         return steps.tell({**PINNED, "plan_id": plan_id}, run_id=run_id, run_after=RUN_AFTER)
 
     return tell
+
+
+@pytest.fixture
+def drawn():
+    """What a report with charts has in place of none."""
+    return {"sections": build_report(sized_inputs())["sections"]}
 
 
 REPORT = "https://reports.example.net/reports/cluster=payments/ds=2026-11-20/plan=1234/index.html"
@@ -143,6 +152,36 @@ def test_a_webhook_gets_data_and_its_token(tell, connect, sink):
     assert body["reasons"] == [LINES[1]]
 
 
+def test_each_has_the_picture_in_its_own_way(tell, connect, sink, drawn):
+    for form in ("slack", "teams", "pagerduty", "webhook"):
+        connect(form, form)
+    tell(**drawn)
+    slack, teams, pager, hook = (body for _, _, body in sink.taken)
+    title, url = "Used of the limit of disk space", f"{REPORT.rpartition('/')[0]}/images/used-disk.png"
+    assert slack["attachments"] == [{"fallback": title, "image_url": url}]
+    assert pager["images"] == [{"src": url, "href": REPORT, "alt": title}]
+    assert hook["picture"]["title"] == title
+    assert base64.b64decode(hook["picture"]["png_base64"]).startswith(b"\x89PNG")
+    *_, image = teams["attachments"][0]["content"]["body"]
+    assert image["altText"] == title
+    assert image["url"] == f"data:image/png;base64,{hook['picture']['png_base64']}"
+    assert len(json.dumps(teams)) < 28_000
+
+
+def test_a_picture_that_is_too_large_or_not_drawn_takes_no_message_with_it(tell, connect, sink, drawn, monkeypatch):
+    from kafka_capacity_airflow import tell as telling
+
+    connect("teams", "teams")
+    monkeypatch.setattr(telling, "_TEAMS_BYTES", 5_000)
+    tell(**drawn)
+    (chart, *_) = next(section["data"]["charts"] for section in drawn["sections"] if section["data"].get("charts"))
+    chart["spec"] = "no-such-spec"
+    tell(plan_id="next", **drawn)
+    for _, _, body in sink.taken:
+        assert {block["type"] for block in body["attachments"][0]["content"]["body"]} == {"RichTextBlock"}
+    assert len(sink.taken) == 2
+
+
 def test_a_report_that_no_browser_reaches_is_named_and_not_linked(tell, connect, sink, monkeypatch):
     monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_REPORT_URL", "")
     for form in ("slack", "teams", "pagerduty"):
@@ -151,7 +190,7 @@ def test_a_report_that_no_browser_reaches_is_named_and_not_linked(tell, connect,
     slack, teams, pager = (body for _, _, body in sink.taken)
     assert slack["text"].endswith("/plan=1234/index.html")
     assert teams["attachments"][0]["content"]["actions"] == []
-    assert pager["links"] == []
+    assert pager["links"] == pager["images"] == []
 
 
 def test_what_is_no_news_is_not_told(tell, connect, sink):
