@@ -19,10 +19,13 @@ VERSION = "4.3.1"
 """What live tests run unless they say another, and all command line tools."""
 
 
+_LOGGING = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"
+
+
 def _jars(version: str, *more: str) -> LockedJars:
     return LockedJars(
         what=f"Kafka {version}",
-        roots=(f"org.apache.kafka:kafka_2.13:{version}", *more, "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"),
+        roots=(f"org.apache.kafka:kafka_2.13:{version}", *more, _LOGGING),
         lock=Path(__file__).with_name(f"kafka_jars_{version}.lock"),
         cache=STATE / "kafka-jars",
         module="tests.live.kafka_jars",
@@ -33,6 +36,13 @@ JARS = {
     VERSION: _jars(VERSION, f"org.apache.kafka:kafka-tools:{VERSION}"),
     "4.4.0": _jars("4.4.0"),  # of which there are no tools yet
 }
+STREAMS = LockedJars(
+    what="Kafka Streams and its examples",
+    roots=(f"org.apache.kafka:kafka-streams-examples:{VERSION}", _LOGGING),
+    lock=Path(__file__).with_name("streams_jars.lock"),
+    cache=STATE / "kafka-jars",
+    module="tests.live.kafka_jars",
+)
 
 
 @functools.cache
@@ -41,6 +51,12 @@ def class_path(version: str = VERSION) -> str:
     return os.pathsep.join(map(str, JARS[version].paths()))
 
 
+@functools.cache
+def streams_class_path() -> str:
+    """Return the class path of an application of Kafka Streams, as above."""
+    return os.pathsep.join(map(str, STREAMS.paths()))
+
+
 if __name__ == "__main__":
-    for jars in JARS.values():
+    for jars in (*JARS.values(), STREAMS):
         jars.main(sys.argv[1:])
