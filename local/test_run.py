@@ -4,9 +4,9 @@ What a machine lacks is deselected and named. With KAFKA_CAPACITY_TEST_EVERYTHIN
 part fails the run.
 
 Where there are two cores there are courses side by side, and what the others say is printed when all are done. The
-tests with live brokers mostly wait, for heartbeats and throttles, and those of the whole product for its parts to
-start: they do so beside ``make check``, which has something to do for every core. What is left is shared by two
-processes, whole folders each, since tests of a folder rest on what those before them have stored.
+tests with live brokers mostly wait, for heartbeats and throttles: they do so beside ``make check``, which has something
+to do for every core. What is left is shared by three processes, whole folders each, since tests of a folder rest on
+what those before them have stored.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import IO
 
 PARTS = {
@@ -25,8 +26,9 @@ PARTS = {
     "prometheus": ("tests against a real Prometheus", "Prometheus", ("promtool",)),
 }
 """By the marker of the tests: what they are, what they need, and the programs any of which is enough."""
-BESIDE = ("tests/live", "tests/e2e")  # these take about as long as all that is left
-APART = ("tests/dags", "tests/local")  # half of what is left: the tests that start Airflow
+BESIDE = "tests/live"  # takes about as long as `make check`
+APART = (("tests/dags", "tests/frozen", "tests/local", "tests/reliability"), ("tests/e2e",))
+"""Each is about a third of what is left."""
 CHECKED = ("unit", "properties", "golden", "docker", "fuzz")  # folders that `make check` has run
 
 
@@ -37,9 +39,9 @@ def main() -> int:
     check = ("make", "--no-print-directory", "check")
     if (os.cpu_count() or 1) < 2:
         return subprocess.call(check) or subprocess.call(_pytest(wanted))
-    others = [*wanted, *(f"--ignore={folder}" for folder in (*BESIDE, *APART))]
-    beside, apart = (_pytest([*folders, *left_out]) for folders in (BESIDE, APART))
-    return side_by_side(check, _pytest(others), beside=beside, apart=apart)
+    others = [*wanted, *(f"--ignore={folder}" for folder in chain([BESIDE], *APART))]
+    apart = [_pytest([*folders, *left_out]) for folders in APART]
+    return side_by_side(check, _pytest(others), beside=_pytest([BESIDE, *left_out]), apart=apart)
 
 
 def deselected() -> list[str]:
@@ -57,8 +59,10 @@ def _pytest(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "pytest", "-q", "--durations=10", *arguments]
 
 
-def side_by_side(first: Sequence[str], shown: Sequence[str], *, beside: Sequence[str], apart: Sequence[str]) -> int:
-    """Run two commands in turn, one beside both and one beside the second, and show what these say when all are done.
+def side_by_side(
+    first: Sequence[str], shown: Sequence[str], *, beside: Sequence[str], apart: Sequence[Sequence[str]]
+) -> int:
+    """Run two commands in turn, one beside both and some beside the second, and show what these say when all are done.
 
     Where the first fails, nothing else is run to its end.
 
@@ -69,9 +73,9 @@ def side_by_side(first: Sequence[str], shown: Sequence[str], *, beside: Sequence
         running = [kept.enter_context(_in_background(beside))]
         if status := subprocess.call(first):
             return status
-        running.append(kept.enter_context(_in_background(apart)))
+        running += [kept.enter_context(_in_background(command)) for command in apart]
         statuses = [subprocess.call(shown), *(process.wait() for process, _ in running)]
-        for command, (_, output) in zip((beside, apart), running, strict=True):
+        for command, (_, output) in zip((beside, *apart), running, strict=True):
             output.seek(0)
             sys.stdout.write(f"\n{' '.join(command[1:])}\n{output.read().decode(errors='replace')}")
         sys.stdout.flush()

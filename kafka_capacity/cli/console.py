@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WIDTH_WITHOUT_TERMINAL = 200  # a file or a pipe has no edge to fold at
 HEADING_WIDTH = 14
+MAX_CELL_LINES = 5  # of a table; longer ones are read better one below the other
 
 Align = Literal["left", "right"]
 
@@ -117,11 +118,15 @@ def _cell(value: Any, kind: str) -> str:
 def column_widths(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
     """Return how wide the columns of a table are, ``None`` where their longest words do not fit side by side.
 
+    Nor do they where a cell would be broken into more than :data:`MAX_CELL_LINES`.
+
     >>> column_widths(["name", "what it is"], [["a", "one two three"]], 24)
     [4, 13]
     >>> column_widths(["name", "what it is"], [["a", "one two three"]], 19)
     [4, 8]
     >>> column_widths(["name", "what it is"], [["a", "one two three"]], 12) is None
+    True
+    >>> column_widths(["name", "what it is"], [["a", "one two three four five six seven eight"]], 18) is None
     True
     """
     from rich.cells import cell_len
@@ -135,7 +140,13 @@ def column_widths(headings: Sequence[str], rows: Sequence[Sequence[str]], width:
     while sum(widths) > room:
         at = max(range(len(widths)), key=lambda place: (widths[place] > least[place], widths[place]))
         widths[at] -= 1
-    return widths
+    broken = (
+        len(textwrap.wrap(cell, wide, break_on_hyphens=False)) > MAX_CELL_LINES
+        for each, wide in zip(columns, widths, strict=True)
+        for cell in each[1:]
+        if cell_len(cell) > MAX_CELL_LINES * wide // 2
+    )
+    return None if any(broken) else widths
 
 
 def stacked_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:

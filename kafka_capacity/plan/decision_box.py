@@ -94,4 +94,4 @@ def _cost(capacity: Answer) -> str:
     figure = next(one for one in capacity.figures if one.name == "usd_per_month")
     if figure.unit != "usd":
         return f"Not known: {figure.note}."
-    return f"{format_usd(figure.value)} a month; {figure.note}."
+    return f"{format_usd(figure.value)} a month {figure.note}."

@@ -14,6 +14,7 @@ from kafka_capacity.questions.savings.parameters import SavingsParameters
 
 _COLUMNS = ("text", "freed_bytes", "saved_brokers", "saved_usd_per_month", "binds", "effort", "needs_restart")
 _LEFT_OUT = ("set_id",)  # what the terminal has no use for
+_SAID_ABOVE = (*_LEFT_OUT, "text")  # the same where a table is about one set
 
 _HELP = """List what could be done instead of buying brokers, and what each saves.
 
@@ -76,6 +77,13 @@ def _print(answer: Any, view: Any) -> None:
 
     print_lines([*([f"or: {answer.details}"] if answer.details else []), *answer.reasons])
     best = view.front[-1:]
-    for made in (sets_table(view), actions_table(view, *_COLUMNS), dates_table(view, best)):
+    by_date = dates_table(view, best)
+    if best:
+        by_date["caption"] += f": {view.clause(best[0])}"
+    for made, unused in (
+        (sets_table(view), _LEFT_OUT),
+        (actions_table(view, *_COLUMNS), _LEFT_OUT),
+        (by_date, _SAID_ABOVE),
+    ):
         if made["rows"]:
-            print_data({**made, "columns": [one for one in made["columns"] if one["key"] not in _LEFT_OUT]})
+            print_data({**made, "columns": [one for one in made["columns"] if one["key"] not in unused]})

@@ -149,11 +149,11 @@ def at_other_loads(view: SizingView) -> str | None:
         return None
     less, more = (_count_for(view, goal, 1.0 + change) for change in (-LOAD_MARGIN_RATIO, LOAD_MARGIN_RATIO))
     tried = max(row["broker_count"] for row in _alike(view, goal))
-    above = f"more than {tried:,}, the most tried," if more is None else f"{more:,}"
+    above = f"more than {tried:,} (the most tried)" if more is None else f"{more:,}"
     below, expected = goal["broker_count"] if less is None else less, goal["broker_count"]
     if below == more == expected:
         return f"{expected:,} brokers by {view.horizon} all the same."
-    return f"{below:,} brokers with less and {above} with more, {expected:,} as expected, by {view.horizon}."
+    return f"By {view.horizon}: {below:,} brokers with less, {expected:,} as expected, {above} with more."
 
 
 def _alike(view: SizingView, goal: Row) -> list[Row]:

@@ -194,8 +194,9 @@ def _price_note(view: SizingView, option: Row) -> str:
     parts_text = ", ".join(f"{name} {format_usd(value)}" for name, value in parts.items() if value)
     if (like := option.get("priced_as")) is not None:
         parts_text += f"; at the prices of {like}"
-    mean = f"mean until {format_month(view.horizon)}"
-    as_today = "" if option is view.today or now is None else f"; {format_usd(now)} as today"
+    mean = f"on average until {format_month(view.horizon)} with {option_name(option)}"
+    count = view.today["broker_count"]
+    as_today = "" if option is view.today or now is None else f", {format_usd(now)} with today’s {count:,}"
     return f"{mean}{as_today}; {parts_text}"
 
 

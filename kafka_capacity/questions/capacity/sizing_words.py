@@ -265,7 +265,10 @@ def cost_sentence(view: SizingView) -> str:
     if price is None:
         verb = run_verb(option["broker_count"], "cost")
         return f"What {option_name(option)} {verb} is not known: {price_wanted(option)}."
-    against = "" if option is view.today else f" ({format_usd(now)} as today)" if now is not None else ""
+    against = ""
+    if option is not view.today and now is not None:
+        against = f", today’s {view.today['broker_count']:,} {format_usd(now)}"
+        against += f", on average until {format_month(view.horizon)}"
     sentence = f"{option_name(option)} {run_verb(option['broker_count'], 'cost')} {month_words(option, price)}{against}"
     days = option["break_even_days"]
     if days is not None and option["change_usd"] is not None and option is not view.today:

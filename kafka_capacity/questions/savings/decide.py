@@ -106,7 +106,8 @@ def _reasons(view: SavingsView) -> list[str]:
     if useless:
         count = len(useless)
         looks = "looks like a saving and saves" if count == 1 else "look like savings and save"
-        found.append(f"{count:,} of {plural(len(view.judged), 'action')} {looks} nothing alone. {because(useless[0])}")
+        first = f"{useless[0]['text'][:1].upper()}{useless[0]['text'][1:]}: that {because(useless[0])}"
+        found.append(f"{count:,} of {plural(len(view.judged), 'action')} {looks} nothing alone. {first}")
     left = len(view.actions) - len(view.judged)
     tried = view.scope["sets_tried"]
     how = "all that there are" if view.scope["is_exhaustive"] else "not all that there are"
@@ -129,11 +130,10 @@ def _was(count: int) -> str:
 
 
 def because(action: Row) -> str:
-    """Return why an action saves nothing, with the figure of what stands in the way."""
+    """Return why an action saves nothing, with the figure of what stands in the way, a clause without a subject."""
     freed, why = action["freed_bytes"], action["because"]
-    what = f"{action['text'][:1].upper()}{action['text'][1:]}"
     frees = f"frees {format_bytes(freed)} and saves nothing" if freed else "saves nothing"
-    return f"{what}: that {frees}, since {why}." if why else f"{what}: that {frees}; fewer brokers were not tried."
+    return f"{frees}, since {why}." if why else f"{frees}; fewer brokers were not tried."
 
 
 def instead(view: SavingsView) -> str | None:

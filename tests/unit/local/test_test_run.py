@@ -21,12 +21,12 @@ def python(code):
 )
 def test_it_fails_where_one_of_them_does(shown, beside, apart, status):
     first, *ends = [python(f"raise SystemExit({each})") for each in (0, shown, beside, apart)]
-    assert side_by_side(first, ends[0], beside=ends[1], apart=ends[2]) == status
+    assert side_by_side(first, ends[0], beside=ends[1], apart=ends[2:]) == status
 
 
 def test_nothing_goes_on_where_the_first_fails():
     began = time.monotonic()
-    assert side_by_side(python("raise SystemExit(5)"), python(WAIT), beside=python(WAIT), apart=python(WAIT)) == 5
+    assert side_by_side(python("raise SystemExit(5)"), python(WAIT), beside=python(WAIT), apart=[python(WAIT)]) == 5
     assert time.monotonic() - began < WAIT_SECONDS
 
 
@@ -37,8 +37,8 @@ def test_what_the_others_say_comes_after_the_first(capfd, tmp_path):
     )
     # The first one waits for another: they do run at once.
     other = f"import pathlib\nprint('of another'); pathlib.Path({str(done)!r}).touch()"
-    for others in ({"beside": other, "apart": ""}, {"beside": "", "apart": other}):
-        assert side_by_side(python(""), python(first), **{name: python(code) for name, code in others.items()}) == 0
+    for beside, apart in ((other, ""), ("", other)):
+        assert side_by_side(python(""), python(first), beside=python(beside), apart=[python(apart)]) == 0
         said = capfd.readouterr().out
         assert said.index("of the first") < said.index("of another")
         done.unlink()
@@ -55,7 +55,7 @@ def test_the_others_do_not_outlive_an_interrupt(monkeypatch, tmp_path):
     monkeypatch.setattr("local.test_run.subprocess.call", interrupted)
     second = f"import os, pathlib, time\npathlib.Path({str(file)!r}).write_text(f'{{os.getpid()}}\\n'); {WAIT}"
     with pytest.raises(KeyboardInterrupt):
-        side_by_side(python(""), python(""), beside=python(second), apart=python(""))
+        side_by_side(python(""), python(""), beside=python(second), apart=[python("")])
     with pytest.raises(ProcessLookupError):
         os.kill(int(file.read_text()), 0)
 

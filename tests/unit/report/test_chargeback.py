@@ -51,7 +51,7 @@ def test_the_page_says_who_pays_and_its_tables_are_beside_it(tmp_path):
     store, pinned, _ = planned(tmp_path)
     data = section(store, pinned)
     answer = read_decision(store, pinned)["answers"][CHARGEBACK.name]
-    assert data["sentences"] == [answer["headline"], *answer["reasons"]]
+    assert (data["line"], data["sentences"]) == (answer["headline"], answer["reasons"])
     assert data["shown"] is None
     page = read_published(store, pinned, "index.html").decode()
     assert 'href="tables/chargeback-topics.csv"' in page

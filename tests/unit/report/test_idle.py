@@ -35,7 +35,7 @@ def test_the_page_lists_them_and_the_decision_names_them(tmp_path):
     (problem,) = [one for one in decision["problems"] if one["question"] == IDLE.name]
     assert (problem["code"], problem["severity"], problem["where"]) == ("idle-topics", "info", "old")
     data = section(store, pinned)
-    assert data["sentences"] == [decision["answers"][IDLE.name]["headline"]]
+    assert (data["line"], data["sentences"]) == (decision["answers"][IDLE.name]["headline"], [])
     topics, brokers = data["tables"]
     assert [(row["topic"], row["brokers"]) for row in topics["rows"]] == [("old", "1, 2, 3, 4")]
     assert [row["broker_id"] for row in brokers["rows"]] == [2, 3, 1, 4]

@@ -9,6 +9,7 @@ from kafka_capacity.questions.capacity.section.view import sizing_of
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, cells, column, table
 from kafka_capacity.report.view import ReportView
+from kafka_capacity.text import plural
 
 
 def _finding(one: Mapping[str, Any]) -> str:
@@ -42,14 +43,14 @@ def build(view: ReportView) -> dict[str, Any] | None:
     note = "Rates are at the horizon; keys that move break the order of their records once."
     if more > 0:
         note += f" {more:,} more topics are not listed."
+    line = "No topic needs more partitions up to the horizon, and none has a hot partition."
+    if advised:
+        need, have = ("needs" if wanting == 1 else "need"), ("has" if hot == 1 else "have")
+        line = f"{plural(wanting, 'topic')} {need} more partitions up to the horizon; {hot:,} {have} a hot one."
     return {
-        "none": None if advised else "No topic needs more partitions up to the horizon, and none has a hot partition.",
-        "table": table(_caption(wanting, hot), _COLUMNS, rows, note=note) if rows else None,
+        "line": line,
+        "table": table("Topics with something to do", _COLUMNS, rows, note=note) if rows else None,
     }
-
-
-def _caption(wanting: int, hot: int) -> str:
-    return f"Need more partitions: {wanting:,}. With a hot partition: {hot:,}."
 
 
 def _sentence(text: str) -> str:

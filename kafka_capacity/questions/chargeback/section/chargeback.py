@@ -81,7 +81,8 @@ def build(view: ReportView) -> dict[str, Any] | None:
         return None
     tables = view.inputs.tables
     return {
-        "sentences": [answer["headline"], *answer["reasons"]],
+        "line": answer["headline"],
+        "sentences": answer["reasons"],
         "shown": owners_table(tables),
         "tables": list(all_tables(tables, most=MAX_ROWS).values()),
     }

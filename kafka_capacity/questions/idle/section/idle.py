@@ -57,7 +57,8 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "Nothing says what else a topic is for: compacted ones may hold state that is read only when its owner starts."
     )
     return {
-        "sentences": [answer["headline"], *answer["reasons"]],
+        "line": answer["headline"],
+        "sentences": answer["reasons"],
         "tables": [
             idle_table("Idle topics", TOPICS, topics, note=note),
             idle_table("What removing them would free", BROKERS, brokers),

@@ -152,7 +152,8 @@ def test_enough_brokers_are_said_to_be_enough():
         "$25,389."
     )
     assert cost_sentence(view) == (
-        "9 brokers cost $24,674 a month ($25,389 as today); the change costs $187 and pays for itself after 8 days."
+        "9 brokers cost $24,674 a month, today’s 12 $25,389, on average until November 2027; the change costs $187 and "
+        "pays for itself after 8 days."
     )
     assert badge(view)[0] == "good"
 
