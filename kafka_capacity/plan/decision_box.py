@@ -94,4 +94,5 @@ def _cost(capacity: Answer) -> str:
     figure = next(one for one in capacity.figures if one.name == "usd_per_month")
     if figure.unit != "usd":
         return f"Not known: {figure.note}."
-    return f"{format_usd(figure.value)} a month {figure.note}."
+    # What it is made of stands with the figure.
+    return f"{format_usd(figure.value)} a month {figure.note.partition(';')[0]}."

@@ -75,7 +75,7 @@ class KafkaCluster:
     features: Mapping[str, int] = field(default_factory=dict)
     heap: str = "256m"
     jvm_options: tuple[str, ...] | None = None
-    version: str = kafka_jars.VERSION
+    version: str = kafka_jars.NODES
     nodes: dict[int, Node] = field(default_factory=dict)
     certificates: Certificates | None = None
     _running: dict[int, _Running] = field(default_factory=dict)

@@ -16,7 +16,9 @@ from tests.live.java import STATE
 from tests.live.locked_jars import LockedJars
 
 VERSION = "4.3.1"
-"""What live tests run unless they say another, and all command line tools."""
+"""Of all command line tools, and of the nodes of live tests that name no other."""
+NODES = os.environ.get("KAFKA_CAPACITY_TEST_KAFKA", VERSION)
+"""Of the nodes, as whoever runs the tests wants it."""
 
 
 _LOGGING = "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"
