@@ -33,7 +33,7 @@ from kafka_capacity.questions.failures.section.durability_figures import (
     topics_table,
 )
 from kafka_capacity.questions.question import Basis
-from kafka_capacity.text import format_duration
+from kafka_capacity.text import format_duration, format_percent
 
 _TOO_GOOD = frozenset({"missing_sizes", "no_metrics"})
 """Findings about a snapshot with which brokers have their data again sooner than they would, and less is lost."""
@@ -136,8 +136,9 @@ def _caveats(side: PlacementDurability, basis: Basis, check: FormulaCheck | None
     lines += [f"warning: {one.message}" for one in basis.findings.warnings if one.code in _TOO_GOOD]
     if check is not None:
         lines.append(
-            f"closed form against failures at random, at rates at which something happens: {check.off_ratio:+.1%}, "
-            f"standard error {check.error_ratio:.1%} ({counted(check.copysets, 'copyset')})"
+            f"closed form against failures at random, at rates at which something happens: "
+            f"{format_percent(check.off_ratio)}, standard error {format_percent(check.error_ratio)} "
+            f"({counted(check.copysets, 'copyset')})"
         )
     return lines
 

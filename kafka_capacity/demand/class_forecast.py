@@ -15,7 +15,7 @@ from kafka_capacity.demand.growth import ExpectedPath, growth_path
 from kafka_capacity.demand.history import DailySeries
 from kafka_capacity.demand.outlook import Basis, ClassBasis
 from kafka_capacity.demand.settings import USUAL_GROWTH, DemandSettings
-from kafka_capacity.text import plural
+from kafka_capacity.text import format_percent, plural, whole_percent
 
 SHOWN_SHARE = 0.05  # less of last year's shape is not worth a word
 MAX_STALE_DAYS = 14  # a history that ended earlier does not know what the cluster carries today
@@ -141,20 +141,21 @@ def _basis(name: str, history: DailySeries, forecast: Forecast, settings: Demand
     if forecast.outage_days:
         reason += f", without {plural(forecast.outage_days, 'day')} of outages"
     reason += (
-        f". Its own growth of {forecast.growth_per_year_ratio:+.0%} a year counts {forecast.own_weight:.0%}, the usual "
-        f"{USUAL_GROWTH.middle:.0%} (high {USUAL_GROWTH.high:.0%}) the rest."
+        f". Its own growth of {whole_percent(forecast.growth_per_year_ratio, signed=True)} a year counts "
+        f"{whole_percent(forecast.own_weight)}, the usual "
+        f"{whole_percent(USUAL_GROWTH.middle)} (high {whole_percent(USUAL_GROWTH.high)}) the rest."
     )
     if forecast.season_share >= SHOWN_SHARE:
-        reason += f" Last year's shape comes again at {forecast.season_share:.0%}."
+        reason += f" Last year's shape comes again at {whole_percent(forecast.season_share)}."
     if np.isfinite(forecast.error_ratio):
         reason += (
-            f" Past forecasts of it were off by {forecast.error_ratio:.1%} on average, those that repeat the last week "
-            f"by {forecast.naive_error_ratio:.1%}; {forecast.coverage_ratio:.0%} were inside their "
-            f"{INTERVAL_RATIO:.0%} interval."
+            f" Past forecasts of it were off by {format_percent(forecast.error_ratio)} on average, those that repeat "
+            f"the last week by {format_percent(forecast.naive_error_ratio)}; {whole_percent(forecast.coverage_ratio)} "
+            f"were inside their {whole_percent(INTERVAL_RATIO)} interval."
         )
     reason += (
         f" Growth is that of the highest week up to a date: the middle is its mean, and it stays below the high one "
-        f"with a chance of {settings.high_quantile:.0%}."
+        f"with a chance of {whole_percent(settings.high_quantile)}."
     )
     return ClassBasis(
         name=name,

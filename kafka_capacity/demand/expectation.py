@@ -19,6 +19,7 @@ from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.demand.topic_classes import TopicClasses, class_topics
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.text import whole_percent
 
 CLUSTER = "cluster"
 REFERENCE_DAYS = 28  # traffic is over the mean of so many last days, or fewer where today's load rests on fewer
@@ -82,7 +83,7 @@ def growth_notes(settings: DemandSettings, classes: TopicClasses) -> tuple[str, 
     named = [(name, settings.growth_of(name)) for name in own]
     named += [("all other topics" if own else "all topics", settings.growth_of(CLUSTER))] if others else []
     rates = [
-        f"{growth.middle:.0%} a year for {name}, {growth.high:.0%} in the high estimate"
+        f"{whole_percent(growth.middle)} a year for {name}, {whole_percent(growth.high)} in the high estimate"
         for name, growth in named
         if growth is not None
     ]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.calendar_days import DAYS_PER_YEAR, days_between
 from kafka_capacity.demand.outlook import Basis, ClassBasis
 from kafka_capacity.demand.settings import Growth
+from kafka_capacity.text import whole_percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,7 +47,8 @@ def growth_path(name: str, dates: Sequence[str], growth: Growth, *, history_days
     days = days_from_first(dates)
     middle = growth_ratio(days, growth.middle)
     high = np.maximum(middle, growth_ratio(days, growth.high))
-    rates = f"traffic grows by {growth.middle:.0%} a year, and by {growth.high:.0%} in the high estimate"
+    usual, most = whole_percent(growth.middle), whole_percent(growth.high)
+    rates = f"traffic grows by {usual} a year, and by {most} in the high estimate"
     basis = ClassBasis(
         name=name,
         basis=Basis.GROWTH_RATE,

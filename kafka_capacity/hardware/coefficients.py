@@ -18,6 +18,7 @@ import numpy as np
 
 from kafka_capacity.hardware.cpu import CpuCalibration, CpuCosts
 from kafka_capacity.hardware.overhead import TopicOverhead
+from kafka_capacity.text import format_percent
 
 CPU, DISK = "cpu", "disk"
 TOLERANCE_RATIO = 0.1
@@ -144,4 +145,4 @@ def _figures(costs: CpuCosts) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 def _changed(ratio: float) -> str:
-    return f"{abs(ratio):.1%} {'more' if ratio >= 0 else 'less'}"
+    return f"{format_percent(abs(ratio))} {'more' if ratio >= 0 else 'less'}"

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.shapes import MIB
+from kafka_capacity.text import whole_percent
 from kafka_capacity.text.files import read_text_file
 
 LEAST_SAMPLES = 50  # four figures are fitted: fewer samples say little
@@ -167,8 +168,8 @@ def calibrate(
         source=f"fitted to {count:,} samples, R² {r_squared:.3f}",
     )
     is_good = bool(r_squared >= LEAST_R_SQUARED and solved[1:].any())
-    figures = f"the fit explains {r_squared:.0%} of the variance and leaves {error:.2f} cores"
-    wanted = f"at least {LEAST_R_SQUARED:.0%} is wanted, so the stated figures are used"
+    figures = f"the fit explains {whole_percent(r_squared)} of the variance and leaves {error:.2f} cores"
+    wanted = f"at least {whole_percent(LEAST_R_SQUARED)} is wanted, so the stated figures are used"
     return CpuCalibration(
         costs=fitted if is_good else STATED,
         fitted=fitted,

@@ -17,6 +17,7 @@ from kafka_capacity.health.problem import Code, Problem, Severity, counted
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.text import whole_percent
 from kafka_capacity.text.wording import shown_rate
 
 
@@ -161,8 +162,8 @@ def _uneven(sizes: Counter[str], factor: int, count: int, what: str, rule: RackR
         by_whom, of_whom = ("", "all partitions") if rule is RackRule.STRICT else (" that Kafka itself places", "these")
         text = (
             f"racks are uneven ({layout}): with replication factor {factor} every partition{by_whom} has a replica in "
-            f"rack {rack}, so {'its only broker' if size == 1 else f'each of its {size} brokers'} holds {share:.0%} of "
-            f"{of_whom} where an even share would be {min(1.0, even):.0%}"
+            f"rack {rack}, so {'its only broker' if size == 1 else f'each of its {size} brokers'} holds "
+            f"{whole_percent(share)} of {of_whom} where an even share would be {whole_percent(min(1.0, even))}"
         )
         return [Problem(severity=Severity.WARNING, code=Code.UNEVEN_RACKS, where=what, message=text, remedy=_EVEN)]
     if rule is not RackRule.STRICT and size > 1:

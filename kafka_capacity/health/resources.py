@@ -12,6 +12,7 @@ from kafka_capacity.hardware.flows import Placed, normal_flows, peaks
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Resource, shown_amount
 from kafka_capacity.health.cluster_view import ClusterView, some_names
 from kafka_capacity.health.problem import Code, Figure, Problem, Severity
+from kafka_capacity.text import whole_percent
 
 _CODES = {
     Resource.DISK: Code.DISK_OVER_LIMIT,
@@ -90,10 +91,10 @@ def _over_limit(
         code=_CODES[resource],
         where=f"broker{'' if count == 1 else 's'} {some_names(brokers.ids[over].tolist())}",
         message=(
-            f"{who} brokers {'is' if count == 1 else 'are'} over the limit of {share:.0%} of "
+            f"{who} brokers {'is' if count == 1 else 'are'} over the limit of {whole_percent(share)} of "
             f"{RESOURCE_NAMES[resource]}, at worst broker {int(brokers.ids[worst])} (rack "
             f"{brokers.racks[worst] or 'none'}) with {shown_amount(resource, needed)} of "
-            f"{shown_amount(resource, there)}, {needed / there:.0%}"
+            f"{shown_amount(resource, there)}, {whole_percent(needed / there)}"
         ),
         remedy=_REMEDIES[resource],
         figure=Figure(needed, there * share, UNITS[resource]),

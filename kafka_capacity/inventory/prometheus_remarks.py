@@ -13,6 +13,7 @@ from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places
 from kafka_capacity.inventory.topic_sharing import PartitionRates
+from kafka_capacity.text import whole_percent
 
 LEAST_COUNTED_RATIO = 0.95
 """Of what brokers take in, topics' counters must explain so much; the rest is scrapes at other moments."""
@@ -100,8 +101,8 @@ def _about_topics(noticed: Noticed, places: Places) -> Iterator[Problem]:
         yield warning(
             "topic_counters_incomplete",
             "metrics",
-            f"the counters of topics explain {noticed.counted_in / noticed.brokers_in:.0%} of what the brokers take "
-            "in; let Prometheus keep the counters of every topic",
+            f"the counters of topics explain {whole_percent(noticed.counted_in / noticed.brokers_in)} of what the "
+            "brokers take in; let Prometheus keep the counters of every topic",
         )
 
 

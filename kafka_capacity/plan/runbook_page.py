@@ -11,7 +11,14 @@ from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.questions.change.move_words import window_sentence
 from kafka_capacity.questions.change.wave_runbook import are_unsized, hours_of, wave_amount, wave_page
-from kafka_capacity.text import format_bytes, format_duration, format_throttle, format_throttle_above, plural
+from kafka_capacity.text import (
+    format_bytes,
+    format_duration,
+    format_throttle,
+    format_throttle_above,
+    plural,
+    whole_percent,
+)
 
 RUNBOOK = "runbook.md"
 
@@ -68,7 +75,7 @@ def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]
     if are_unsized(waves):
         copied, total = "replicas of unknown size to copy, or empty ones,", "not known"
     throttle = (
-        f"the largest throttle of each broker that leaves {schedule['headroom_ratio']:.0%} free at its peak"
+        f"the largest throttle of each broker that leaves {whole_percent(schedule['headroom_ratio'])} free at its peak"
         if schedule["is_throttle_automatic"]
         else f"{format_throttle(schedule['throttle_bytes_per_second'])} a broker and direction"
     )
@@ -105,7 +112,7 @@ def _more_partitions(added: Sequence[Mapping[str, Any]]) -> list[str]:
         topic = _plain(row["topic"])
         lines += [
             f"{number}. **{topic}: {row['count_before']:,} to {row['count_after']:,} partitions.** "
-            f"{row['moved_keys_ratio']:.0%} of all keys change partition, if producers set keys.",
+            f"{whole_percent(row['moved_keys_ratio'])} of all keys change partition, if producers set keys.",
             "",
             "   ```sh",
             f"   {row['command']}",

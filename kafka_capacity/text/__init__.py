@@ -30,6 +30,7 @@ from kafka_capacity.text.figures import (
     format_percent,
     format_percent_change,
     format_usd,
+    whole_percent,
 )
 from kafka_capacity.text.times import (
     ENDLESS,
@@ -91,6 +92,7 @@ __all__ = [
     "listed",
     "plural",
     "shown",
+    "whole_percent",
 ]
 
 FORMATS: Mapping[str, Callable[[Any], str]] = {

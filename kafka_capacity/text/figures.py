@@ -76,6 +76,15 @@ def format_percent(ratio: float | None) -> str:
     return f"{sign}{tenth:,} %" if tenth < 100 else f"{sign}{size.quantize(Decimal(1), ROUND_HALF_EVEN):,} %"
 
 
+def whole_percent(ratio: float, *, signed: bool = False) -> str:
+    """Write a ratio in whole percent, for sentences; with its sign where that is asked for.
+
+    >>> whole_percent(0.847), whole_percent(0.2, signed=True)
+    ('85 %', '+20 %')
+    """
+    return f"{ratio:{'+' if signed else ''}.0%}".replace("%", " %").replace("-", MINUS)
+
+
 def format_limit(ratio: float | None) -> str:
     """Write a chosen ratio, without a decimal that nobody chose.
 

@@ -47,7 +47,8 @@ def _replace(path: Path) -> None:
 def measure_network(cluster: KafkaCluster, times: int = 200) -> Spread:
     """Ask controllers something small; half of the time until the answer is there is taken for one way."""
     took = []
-    for node in cluster.nodes.values():
+    for node_id in cluster.controller_ids:
+        node = cluster.nodes[node_id]
         with socket.create_connection(("127.0.0.1", node.ports["CONTROLLER"]), timeout=10) as connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for number in range(times):

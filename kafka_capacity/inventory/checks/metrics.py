@@ -16,6 +16,7 @@ from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
 from kafka_capacity.inventory.column_values import Column, Flags, Ints, ReplicaColumns, encode, floats, ints
 from kafka_capacity.inventory.raw import is_day
+from kafka_capacity.text import format_percent
 
 RATE_COLUMNS = ("bytes_in_bytes_per_second", "bytes_out_bytes_per_second")
 ABSURD_PARTITION_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s
@@ -165,7 +166,7 @@ def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterat
         yield warning(
             "metric_gaps",
             "metrics.hour",
-            f"{coverage:.1%} of the hours are there ({counted(hours, 'hour')} from the first to the last, "
+            f"{format_percent(coverage)} of the hours are there ({counted(hours, 'hour')} from the first to the last, "
             f"{counted(with_metrics, 'partition')}); means and peaks rest on those alone",
         )
     if hours < WEEK_HOURS:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
 from kafka_capacity.inventory.checks.placement import named
 from kafka_capacity.inventory.column_values import Flags, Ints, ReplicaColumns, floats, log_dir_of_replicas
+from kafka_capacity.text import format_percent
 
 ABSURD_BYTES = 2**50  # a PiB in one replica: no disk has it, and sums of it stop being exact
 FOLLOWER_GAP_RATIO = 0.5  # of the leader's size; retention and compaction run at other moments on each broker
@@ -21,7 +22,7 @@ def check_sizes(replicas: ReplicaColumns, log_dirs: pa.Table) -> Iterator[Proble
     size, is_known = replicas.ints("size_bytes"), replicas.known("size_bytes")
     missing = int((~is_known).sum())
     if missing:
-        share = f"{missing / len(size):.1%}" if missing < len(size) else "all"
+        share = format_percent(missing / len(size)) if missing < len(size) else "all"
         yield warning(
             "missing_sizes",
             "replicas.size_bytes",

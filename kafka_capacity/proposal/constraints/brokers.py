@@ -14,6 +14,7 @@ from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Proposal
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import later_size_bytes
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
+from kafka_capacity.text import whole_percent
 
 _GIB = 1024.0**3
 _MIB = 1024.0**2
@@ -57,7 +58,7 @@ DISK = BrokerConstraint(
     before=_held_bytes_today,
     sentence=lambda scenario, needed, available: (
         f"would hold {_gib(needed)} but may be filled to {_gib(available)} "
-        f"({scenario.disk_limit_ratio:.0%} of its disk): {_gib(needed - available)} too much"
+        f"({whole_percent(scenario.disk_limit_ratio)} of its disk): {_gib(needed - available)} too much"
     ),
     figure=_gib,
     placer_limit="disk_bytes",
@@ -84,7 +85,7 @@ DISK_LATER = BrokerConstraint(
     before=_held_bytes_today,
     sentence=lambda scenario, needed, available: (
         f"would hold {_gib(needed)} once the records of the topics with new partitions have been replaced, but may be "
-        f"filled to {_gib(available)} ({scenario.disk_limit_ratio:.0%} of its disk)"
+        f"filled to {_gib(available)} ({whole_percent(scenario.disk_limit_ratio)} of its disk)"
     ),
     figure=_gib,
 )

@@ -6,6 +6,7 @@ from kafka_capacity.proposal.constraints.brokers import DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.kinds import Proposal
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.log_dirs import full_log_dirs, held_today
+from kafka_capacity.text import whole_percent
 from kafka_capacity.text.wording import shown_throttle
 
 _GIB = 1024.0**3
@@ -64,7 +65,7 @@ def log_dirs(proposal: Proposal) -> list[Excuse]:
                 unit="bytes",
                 reason=(
                     f"log dir {one.path} of {name} would hold {one.held_bytes / _GIB:,.0f} GiB but may be filled to "
-                    f"{one.limit_bytes / _GIB:,.0f} GiB ({scenario.disk_limit_ratio:.0%} of it){remedy}"
+                    f"{one.limit_bytes / _GIB:,.0f} GiB ({whole_percent(scenario.disk_limit_ratio)} of it){remedy}"
                 ),
                 before=one.held_before_bytes if scenario.is_judged_against_today else None,
                 replaced_broker_id=old_id.get(one.broker_id),

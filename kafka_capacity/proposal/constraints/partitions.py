@@ -8,6 +8,7 @@ from kafka_capacity.proposal.constraints.kinds import PartitionConstraint, Propo
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.pins import partitions_off_pins
 from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.text import whole_percent
 
 MAX_UNKNOWN_SIZES_RATIO = 0.1  # above this share of partitions without a size no option is judged to fit
 
@@ -86,8 +87,8 @@ def size_excuses(snapshot: Snapshot) -> list[Excuse]:
             available=1.0 - unknown_ratio,
             unit="ratio",
             reason=(
-                f"the sizes of {unknown_ratio:.0%} of the partitions are not known, so neither bytes nor disks "
-                "nor times can be judged; stage an inventory with log dirs"
+                f"the sizes of {whole_percent(unknown_ratio)} of the partitions are not known, so neither bytes nor "
+                "disks nor times can be judged; stage an inventory with log dirs"
             ),
         )
     ]

@@ -14,6 +14,7 @@ from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.settings import USUAL_GROWTH, ClassPattern, DemandSettings
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.questions.form_section import FormSection, named_number
+from kafka_capacity.text import whole_percent
 
 _DEFAULT = DemandSettings()
 
@@ -131,13 +132,13 @@ class DemandParameters(BaseModel):
     )
     growth_per_year_ratio: Growth | None = _FORM.field(None, "Growth in a year", "--growth", is_usual=True)(
         "Of traffic, instead of the forecast: 0.3 is 30 % a year, -0.1 is 10 % less. Empty: what the history says, and "
-        f"{USUAL_GROWTH.middle:.0%} a year where there is none."
+        f"{whole_percent(USUAL_GROWTH.middle)} a year where there is none."
     )
     growth_high_per_year_ratio: Growth | None = _FORM.field(
         None, "Growth in a year, high estimate", "--growth-high", is_usual=True
     )(
         "The same for the high estimate; not below the growth above. Empty: as much above it as "
-        f"{USUAL_GROWTH.high:.0%} is above {USUAL_GROWTH.middle:.0%}."
+        f"{whole_percent(USUAL_GROWTH.high)} is above {whole_percent(USUAL_GROWTH.middle)}."
     )
     class_growth: tuple[str, ...] = _FORM.field(
         (), "Growth of classes", "--class-growth", form={"metavar": "NAME=RATIO", "repeats": True}, max_length=1000

@@ -16,6 +16,7 @@ from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.proposal.constraints.kinds import where_of
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Judgement, Tightest, day_before
+from kafka_capacity.text import whole_percent
 
 _STILL = {
     Resource.DISK: "",
@@ -185,7 +186,7 @@ def _limit_sentence(
     """Return which limit is passed, by whom, when and by how much; and what the hardware bursts to, if it does."""
     resource = at.resource
     when = _STILL[resource] if resource in _STILL else " " + _WHEN[at.condition].format(lost=lost)
-    of = "" if share == 1.0 else f" ({share:.0%} of {shown_amount(resource, at.allowed / share)})"
+    of = "" if share == 1.0 else f" ({whole_percent(share)} of {shown_amount(resource, at.allowed / share)})"
     first = "" if passed_on in (None, at.date) else f"; the limit is passed on {passed_on}"
     first += (
         "" if burst is None or at.needed > burst else f"; bursts reach {shown_amount(resource, burst)}, for minutes"

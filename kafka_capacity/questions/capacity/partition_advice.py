@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.kafka.producer.key_hashing import even_share_remapped
+from kafka_capacity.text import whole_percent
 from kafka_capacity.text.wording import shown_rate
 
 HOT_RATIO = 3.0
@@ -107,5 +108,5 @@ def _reason(count: int, needed: int, fullest: float, total: float, limit: float,
         times = fullest * count / total
         sentence += f"; it carries {times:.1f} times the mean, which more partitions do not fix: look at its keys"
     if needed > count:
-        sentence += f"; {needed} instead of {count} partitions send {share:.0%} of the keys elsewhere"
+        sentence += f"; {needed} instead of {count} partitions send {whole_percent(share)} of the keys elsewhere"
     return sentence

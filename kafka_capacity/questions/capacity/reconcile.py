@@ -34,6 +34,7 @@ from kafka_capacity.questions.capacity.calculators import (
 )
 from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.results import CapacityResult
+from kafka_capacity.text import whole_percent
 
 MAX_BROKERS = 3_000  # beyond that the answer is of no use to anybody
 
@@ -243,8 +244,8 @@ def _waterfall(
     without_cpu = tuple(resource for resource in Resource if resource is not Resource.CPU)
     every = tuple(Resource)
     ours = (
-        f"{limits.network_ratio:.0%} of the network, {limits.disk_io_ratio:.0%} of disks, "
-        f"{limits.disk_ratio:.0%} of space"
+        f"{whole_percent(limits.network_ratio)} of the network, {whole_percent(limits.disk_io_ratio)} of disks, "
+        f"{whole_percent(limits.disk_ratio)} of space"
     )
     own_terms = "each resource by itself, with the real replication factor and fan-out"
 
@@ -255,11 +256,11 @@ def _waterfall(
         ("what a broker does", takes, own_terms, count(today, theirs, without_cpu)),
         (
             "limits",
-            f"{throughput:.0%} of throughput, {space:.0%} of space",
+            f"{whole_percent(throughput)} of throughput, {whole_percent(space)} of space",
             ours,
             count(today, none, without_cpu),
         ),
-        ("processors", "not looked at", f"up to {limits.cpu_ratio:.0%}", count(today, none, every)),
+        ("processors", "not looked at", f"up to {whole_percent(limits.cpu_ratio)}", count(today, none, every)),
         ("growth", "today", "the horizon", count(later, none, every)),
         ("failures", "none on top", _FAILURES[limits.tolerance], count(later, limits, every)),
     )

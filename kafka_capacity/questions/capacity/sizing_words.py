@@ -11,7 +11,7 @@ from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, outlook_costs
-from kafka_capacity.text import format_month, format_usd, plural
+from kafka_capacity.text import format_month, format_usd, plural, whole_percent
 from kafka_capacity.text.wording import listed
 
 CONDITION_WORDS = {
@@ -129,7 +129,8 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
         parts = ["forecast"] * ("forecast" in kinds) + ["assumed"] * ("growth-rate" in kinds)
         basis = listed([*parts, *(["as asked for " + listed(sorted(asked))] if asked else [])])
     until, more, most = view.horizon, middle[-1] / middle[0] - 1, high[-1] / high[0] - 1
-    return f"Growth {basis}: {more:+.0%} by {until}, {most:+.0%} in the high estimate."
+    usual, high_growth = whole_percent(more, signed=True), whole_percent(most, signed=True)
+    return f"Growth {basis}: {usual} by {until}, {high_growth} in the high estimate."
 
 
 def _binding(view: SizingView) -> str:

@@ -22,7 +22,7 @@ from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.question import SizedCluster
 from kafka_capacity.questions.savings.actions import Action, ActionKind, time_words, topics_words
 from kafka_capacity.questions.savings.settings import SavingsSettings
-from kafka_capacity.text import plural
+from kafka_capacity.text import plural, whole_percent
 from kafka_capacity.text.wording import few_names
 
 _DAY_SECONDS, _HOUR_SECONDS = 86_400.0, 3600.0
@@ -155,7 +155,7 @@ class _Finder:
             if chosen.any():
                 rows = chosen[self.topic]
                 change = dataclasses.replace(self._nothing(), written_ratio=np.where(rows, ratio, 1.0))
-                text = f"compress {self._words(chosen)} at the producers to {ratio:.0%}"
+                text = f"compress {self._words(chosen)} at the producers to {whole_percent(ratio)}"
                 freed = self._size()[rows] * (1.0 - ratio)
                 yield self._action(ActionKind.COMPRESSION, chosen, change, text, freed, about=pattern)
 

@@ -75,12 +75,12 @@ def test_growth_is_that_which_is_asked_for(run, uneven):
 @pytest.mark.parametrize(
     ("given", "ends"),
     [
-        (("--growth", "0.3"), "Growth as asked: +30% by 2027-11-15, +60% in the high estimate."),
-        ((), "Growth forecast: +60% by 2027-11-15, +123% in the high estimate."),
-        (("--no-forecast",), "Growth assumed: +30% by 2027-11-15, +60% in the high estimate."),
+        (("--growth", "0.3"), "Growth as asked: +30 % by 2027-11-15, +60 % in the high estimate."),
+        ((), "Growth forecast: +60 % by 2027-11-15, +123 % in the high estimate."),
+        (("--no-forecast",), "Growth assumed: +30 % by 2027-11-15, +60 % in the high estimate."),
         (
             ("--class-growth", "web=0", "--topic-class", "web=*"),
-            "Growth as asked for web: +0% by 2027-11-15, +23% in the high estimate.",
+            "Growth as asked for web: +0 % by 2027-11-15, +23 % in the high estimate.",
         ),
     ],
 )
@@ -222,7 +222,7 @@ def test_samples_of_processors_change_the_figures_when_they_explain_enough(run, 
     document = sized(run, uneven, "--cpu-samples", samples)
     assert document["cpu"]["samples"] == 105
     assert document["cpu"]["leader_in_seconds_per_mib"] == pytest.approx(1.048576)
-    assert "the fit explains 100% of the variance" in document["cpu"]["reason"]
+    assert "the fit explains 100 % of the variance" in document["cpu"]["reason"]
     assert sized(run, uneven)["cpu"]["reason"] is None
 
 

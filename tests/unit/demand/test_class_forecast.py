@@ -58,10 +58,10 @@ def test_a_date_has_the_highest_week_up_to_it():
 def test_the_reason_tells_the_fit_the_weights_and_the_past_errors():
     forecast = found(series(140, growth=0.0, noise=0.05), months=12)
     assert forecast.path.basis.reason == (
-        "Fitted to 140 days to 2026-11-19. Its own growth of -1% a year counts 68%, the usual 30% (high 60%) the rest. "
-        "Past forecasts of it were off by 0.6% on average, those that repeat the last week by 1.1%; 100% were inside "
-        "their 80% interval. Growth is that of the highest week up to a date: the middle is its mean, and it stays "
-        "below the high one with a chance of 90%."
+        "Fitted to 140 days to 2026-11-19. Its own growth of −1 % a year counts 68 %, the usual 30 % (high 60 %) the "
+        "rest. Past forecasts of it were off by 0.6 % on average, those that repeat the last week by 1.1 %; 100 % were "
+        "inside their 80 % interval. Growth is that of the highest week up to a date: the middle is its mean, and it "
+        "stays below the high one with a chance of 90 %."
     )
 
 
@@ -103,7 +103,9 @@ def test_growth_that_was_asked_for_holds_instead_of_the_forecast():
     assert one.path.middle[-1] == pytest.approx(1.1**years)
     # As much above it as 60 % is above 30 %: 1.1 · 1.6 / 1.3 = 1.354.
     assert one.path.high[-1] == pytest.approx((1.1 * 1.6 / 1.3) ** years)
-    assert one.path.basis.reason == ("As was asked for: traffic grows by 10% a year, and by 35% in the high estimate.")
+    assert one.path.basis.reason == (
+        "As was asked for: traffic grows by 10 % a year, and by 35 % in the high estimate."
+    )
     both = found(series(700), growth_per_year_ratio=0.1, growth_high_per_year_ratio=0.1)
     assert both.path.high[-1] == pytest.approx(1.1**years)
     high_alone = found(series(700), growth_high_per_year_ratio=0.2)
@@ -140,7 +142,7 @@ def test_without_a_forecast_the_growth_rate_holds_and_the_reason_says_why(histor
     assert forecast.path.basis.basis is Basis.GROWTH_RATE
     assert forecast.path.basis.history_days == history.days
     assert forecast.path.basis.reason == (
-        f"{why}, and it is assumed: traffic grows by 30% a year, and by 60% in the high estimate."
+        f"{why}, and it is assumed: traffic grows by 30 % a year, and by 60 % in the high estimate."
     )
     assert forecast.path.middle[-1] == pytest.approx(1.3 ** (days_between(DS, "2027-05-20") / 365.25))
 
@@ -170,10 +172,10 @@ def test_which_growth_holds_is_told_where_one_was_asked_for():
 
     start = "Growth is as was asked for, whatever the history says: "
     assert notes() == ()
-    assert notes(growth_per_year_ratio=0.3) == (f"{start}30% a year for all topics, 60% in the high estimate.",)
+    assert notes(growth_per_year_ratio=0.3) == (f"{start}30 % a year for all topics, 60 % in the high estimate.",)
     assert notes(class_growth=(("logs", 0.0),), growth_high_per_year_ratio=0.5) == (
-        f"{start}0% a year for logs, 23% in the high estimate; "
-        "30% a year for all other topics, 50% in the high estimate.",
+        f"{start}0 % a year for logs, 23 % in the high estimate; "
+        "30 % a year for all other topics, 50 % in the high estimate.",
     )
 
 

@@ -72,7 +72,7 @@ def test_growth_compounds_over_the_year():
     assert (outlook.retention_ratio == 1).all()
     assert {basis.basis for basis in outlook.classes} == {Basis.GROWTH_RATE}
     assert outlook.classes[0].reason == (
-        "As was asked for: traffic grows by 30% a year, and by 60% in the high estimate."
+        "As was asked for: traffic grows by 30 % a year, and by 60 % in the high estimate."
     )
 
 

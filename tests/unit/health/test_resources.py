@@ -63,7 +63,7 @@ def test_full_disks_are_one_problem_with_the_worst_of_them():
     one = seen["disk-over-limit"]
     assert (one.severity, one.where) == (Severity.SERIOUS, "brokers 14, 15")
     assert one.message == (
-        "2 of 6 brokers are over the limit of 85% of disk space, at worst broker 15 (rack c) with 0 GiB of 0 GiB, 95%"
+        "2 of 6 brokers are over the limit of 85 % of disk space, at worst broker 15 (rack c) with 0 GiB of 0 GiB, 95 %"
     )
     assert one.figure == Figure(1000.0, 0.85 * 1050.0, "bytes")
     assert found(disks=[1100.0] * 6)["disk-over-limit"].message.startswith("all 6 brokers are over")

@@ -20,7 +20,7 @@ def test_under_the_strict_rule_every_partition_is_in_the_smallest_rack():
 
     assert message == (
         "racks are uneven (a × 2, b × 2, c × 1): with replication factor 3 every partition has a replica in rack c, "
-        "so its only broker holds 100% of all partitions where an even share would be 60%"
+        "so its only broker holds 100 % of all partitions where an even share would be 60 %"
     )
 
 
@@ -29,7 +29,7 @@ def test_under_another_rule_only_those_that_kafka_places(rule):
     (message,) = messages("aabbc", rule)
 
     assert "every partition that Kafka itself places has a replica in rack c" in message
-    assert "holds 100% of these where" in message
+    assert "holds 100 % of these where" in message
 
 
 def test_more_racks_than_replicas_are_a_trap_for_lone_brokers_only_where_the_rule_is_not_strict():

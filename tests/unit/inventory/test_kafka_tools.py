@@ -86,7 +86,7 @@ def test_what_the_tools_cannot_tell_is_said():
         (
             "warning",
             "missing_sizes",
-            "the size of 1 replica (8.3%) is not known; they count as 0 bytes, so disk use and moves are "
+            "the size of 1 replica (8.3 %) is not known; they count as 0 bytes, so disk use and moves are "
             "underestimated: add the output of kafka-log-dirs",
         ),
         (

@@ -136,7 +136,7 @@ CASES = [
         change(cluster(), "replicas", 0, size_bytes=None),
         "warning",
         "missing_sizes",
-        "the size of 1 replica (5.6%) is not known; they count as 0 bytes, so disk use and moves are "
+        "the size of 1 replica (5.6 %) is not known; they count as 0 bytes, so disk use and moves are "
         "underestimated: add the output of kafka-log-dirs",
     ),
     (

@@ -79,7 +79,7 @@ CASES = [
         drop(cluster(), "metrics", *range(1, 100)),
         "warning",
         "metric_gaps",
-        "90.2% of the hours are there (168 hours from the first to the last, 6 partitions); means and peaks rest on "
+        "90.2 % of the hours are there (168 hours from the first to the last, 6 partitions); means and peaks rest on "
         "those alone",
     ),
     (

@@ -54,7 +54,7 @@ def test_automatic_throttles_are_named_as_such():
     throttle = Throttle(bytes_per_second=1.0, is_automatic=True, headroom_ratio=0.25)
     text = runbook([[1, 2]], [[1, 3]], network=[10.0, 10.0, 20.0], throttle=throttle)
 
-    assert "the largest throttle of each broker that leaves 25% free at its peak" in text
+    assert "the largest throttle of each broker that leaves 25 % free at its peak" in text
 
 
 def test_what_is_not_certain_stands_before_the_first_wave():

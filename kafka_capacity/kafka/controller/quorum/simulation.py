@@ -19,7 +19,7 @@ from typing import NamedTuple
 from kafka_capacity.kafka.controller.quorum.messages import NOBODY, Error, Request, Response, Rpc
 from kafka_capacity.kafka.controller.quorum.protocol import handle_request, handle_response, poll, take_refusal
 from kafka_capacity.kafka.controller.quorum.replica import Replica, State
-from kafka_capacity.kafka.controller.quorum.settings import Environment
+from kafka_capacity.kafka.controller.quorum.settings import Environment, Spread
 
 SHUTDOWN_SECONDS = 5.0  # how long a controller that shuts down waits for its successor (`RaftManager`)
 
@@ -103,6 +103,10 @@ class QuorumSimulation:
     def leader(self) -> int | None:
         """Return the leader of the latest epoch that has one and lives."""
         return max(filter(self.leads, self.replicas), key=lambda node_id: self.replicas[node_id].epoch, default=None)
+
+    def draw(self, spread: Spread) -> float:
+        """Draw a time of these for something that the simulation does not play, in seconds."""
+        return spread.draw(self._random)
 
     # -- what goes wrong ---------------------------------------------------------------------------
 

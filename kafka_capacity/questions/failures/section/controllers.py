@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from kafka_capacity.kafka.controller.quorum.settings import Environment, Spread
 from kafka_capacity.questions.failures.section.view import FailuresView, Row
 from kafka_capacity.questions.failures.section.voter_change import moment, voter_change
 from kafka_capacity.report.tables import cells, column, table
@@ -134,11 +135,16 @@ def _times(failovers: Sequence[Row]) -> dict[str, Any] | None:
     if not failovers:
         return None
     ranked = sorted(failovers, key=lambda one: (one["lost_before"], list(_WAYS).index(one["failure"])))
-    runs = failovers[0]["runs"]
+    runs, around = failovers[0]["runs"], Environment()
     return table(
         "When the active controller is lost",
         _TIMES,
         [cells(_TIMES, row) for row in ranked],
         note=f"{plural(runs, 'simulated election')} each, by the protocol of Kafka 4.3.1 and the timeouts asked for, "
-        "with 0.2 to 1 ms from controller to controller and 1 to 10 ms a flush.",
+        f"with {_milliseconds(around.delay)} from controller to controller, {_milliseconds(around.flush)} a flush, and "
+        f"{_milliseconds(around.first_election)} for code that has hardly run before.",
     )
+
+
+def _milliseconds(spread: Spread) -> str:
+    return f"{spread.least_seconds * 1000:g} to {spread.max_seconds * 1000:g} ms"

@@ -70,7 +70,8 @@ def test_network_in_binds_where_more_comes_in_than_goes_out():
     kind = shape(network_bytes_per_second=14 * MIB)
     (excuse,) = judge(capacity_use(work, loads, kind), Limits(tolerance=FailureTolerance.NONE), kind).excuses
     assert excuse.reason == (
-        "broker 1 (rack none) would receive 10 MiB/s at peak on 2026-11-20, but 9.8 MiB/s are allowed (70% of 14 MiB/s)"
+        "broker 1 (rack none) would receive 10 MiB/s at peak on 2026-11-20, but 9.8 MiB/s are allowed "
+        "(70 % of 14 MiB/s)"
     )
 
 
@@ -100,7 +101,7 @@ def test_movement_counts_when_asked_for():
     assert [e.where.rpartition(", ")[2] for e in excuses] == ["moving"]
     assert excuses[0].reason == (
         "broker 1 (rack a) would send 45 MiB/s at peak while a reassignment runs on 2026-11-20, "
-        "but 43.2 MiB/s are allowed (90% of 48 MiB/s)"
+        "but 43.2 MiB/s are allowed (90 % of 48 MiB/s)"
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.controller.quorum.change import fatal_racks, voter_steps
 from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, failovers
-from kafka_capacity.kafka.controller.quorum.settings import Environment, QuorumTimeouts
+from kafka_capacity.kafka.controller.quorum.settings import Environment, QuorumTimeouts, Spread
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind, QuorumSimulation
 from kafka_capacity.kafka.controller.quorum.voters import Voter
 
@@ -137,11 +137,12 @@ def test_a_leader_that_is_removed_is_followed_by_one_of_the_others(count):
 
 def test_a_resigned_leader_is_followed_within_the_backoff_and_nobody_follows_the_last_voter():
     removed = ControllerLoss(FailureKind.REMOVED)
-    timeouts = QuorumTimeouts(election_backoff_max_seconds=0.4)
+    at_once = Spread(0, 0)
+    around = Environment(timeouts=QuorumTimeouts(election_backoff_max_seconds=0.4), first_election=at_once)
     for count in (2, 3, 5):
-        runs = failovers(count, [removed], runs=10, seed=1, around=Environment(timeouts=timeouts))[removed]
+        runs = failovers(count, [removed], runs=10, seed=1, around=around)[removed]
         assert max(run.leaderless_seconds for run in runs) < 0.4
     # Two that are left need the vote of each other, and who was asked first has just fetched: the second one stands.
-    three = failovers(3, [removed], runs=10, seed=1, around=Environment(timeouts=timeouts))[removed]
+    three = failovers(3, [removed], runs=10, seed=1, around=around)[removed]
     assert np.median([run.leaderless_seconds for run in three]) == pytest.approx(0.2, abs=0.05)
     assert failovers(1, [removed], runs=1, seed=1)[removed][0].leaderless_seconds == inf

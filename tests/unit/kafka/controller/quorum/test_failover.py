@@ -17,6 +17,8 @@ from tests.unit.kafka.controller.quorum.watched import WatchedSimulation
 
 DELAY = Spread(0.002, 0.004)
 INSTANT = Spread(0, 0)
+PRACTISED = {"delay": DELAY, "flush": INSTANT, "first_election": INSTANT, "first_work": INSTANT}
+"""Controllers whose code runs as fast the first time as later."""
 CRASHES = (FailureKind.KILLED, FailureKind.VANISHED)
 
 
@@ -84,7 +86,7 @@ def test_who_writes_answers_nobody_else_meanwhile():
 @pytest.mark.parametrize("failure", CRASHES)
 def test_nobody_stands_before_the_fetch_timeout(failure):
     timeouts = QuorumTimeouts(fetch_timeout_seconds=3.0, idle_interval_seconds=0.2)
-    found = fail_leader(3, failure, runs=40, seed=2, timeouts=timeouts, delay=DELAY, flush=INSTANT)
+    found = fail_leader(3, failure, runs=40, seed=2, timeouts=timeouts, **PRACTISED)
 
     # The last fetch was answered at most one idle interval, and a few delays, before the failure.
     assert found.leaderless_seconds.min() >= 3.0 - 0.2 - 5 * DELAY.max_seconds
@@ -99,7 +101,7 @@ def test_nobody_stands_before_the_fetch_timeout(failure):
 
 
 def test_a_leader_that_resigns_is_followed_at_once():
-    found = fail_leader(3, FailureKind.SHUT_DOWN, runs=20, seed=3, delay=DELAY, flush=INSTANT)
+    found = fail_leader(3, FailureKind.SHUT_DOWN, runs=20, seed=3, **PRACTISED)
 
     # EndQuorumEpoch, then two round trips: five messages.
     assert found.leaderless_seconds.min() >= 5 * DELAY.least_seconds
@@ -108,11 +110,22 @@ def test_a_leader_that_resigns_is_followed_at_once():
 
 
 def test_successors_of_five_wait_for_each_other():
-    found = fail_leader(5, FailureKind.SHUT_DOWN, runs=20, seed=3, delay=DELAY, flush=INSTANT)
+    found = fail_leader(5, FailureKind.SHUT_DOWN, runs=20, seed=3, **PRACTISED)
 
     # The first choice gets no pre-vote from voters that have just fetched; the second follows after 1000 >> 3 ms.
     assert found.leaderless_seconds.min() >= 0.125
     assert found.leaderless_seconds.max() <= 0.125 + 10 * DELAY.max_seconds
+
+
+@pytest.mark.parametrize("failure", FailureKind)
+def test_code_that_runs_for_the_first_time_takes_longer_and_decides_nothing(failure):
+    quick = fail_leader(5, failure, runs=20, seed=3, **PRACTISED)
+    first = {"first_election": Spread(0.1, 0.1), "first_work": Spread(0.03, 0.03)}
+    slow = fail_leader(5, failure, runs=20, seed=3, **PRACTISED | first)
+
+    assert slow.leaderless_seconds == pytest.approx(quick.leaderless_seconds + 0.1)
+    assert slow.inactive_seconds == pytest.approx(quick.inactive_seconds + 0.13)
+    assert slow.epochs.tolist() == quick.epochs.tolist()
 
 
 def test_a_leader_that_is_cut_off_resigns_by_itself(three):
@@ -243,7 +256,9 @@ def test_numbers_out_of_range_are_refused(arguments, message):
 def test_delays_and_flushes_are_drawn_from_what_was_measured():
     bounds = {"delay": Spread(0.001, 0.001), "flush": Spread(0.004, 0.004)}
     measured = {"delay": Spread.measured((0.001,)), "flush": Spread.measured((0.004,))}
-    plain, drawn = (fail_leader(3, FailureKind.KILLED, runs=4, seed=3, **given) for given in (bounds, measured))
+    plain, drawn = (
+        fail_leader(3, FailureKind.KILLED, runs=4, seed=3, **PRACTISED | given) for given in (bounds, measured)
+    )
     assert plain.leaderless_seconds.tolist() == drawn.leaderless_seconds.tolist()
 
     random, uneven = Random(1), Spread.measured((0.1, 0.2))
