@@ -15,7 +15,7 @@ from kafka_capacity.demand.growth import ExpectedPath, growth_path
 from kafka_capacity.demand.history import DailySeries
 from kafka_capacity.demand.outlook import Basis, ClassBasis
 from kafka_capacity.demand.settings import USUAL_GROWTH, DemandSettings
-from kafka_capacity.text import format_percent, plural, whole_percent
+from kafka_capacity.text import plural, whole_percent
 
 SHOWN_SHARE = 0.05  # less of last year's shape is not worth a word
 MAX_STALE_DAYS = 14  # a history that ended earlier does not know what the cluster carries today
@@ -147,16 +147,6 @@ def _basis(name: str, history: DailySeries, forecast: Forecast, settings: Demand
     )
     if forecast.season_share >= SHOWN_SHARE:
         reason += f" Last year's shape comes again at {whole_percent(forecast.season_share)}."
-    if np.isfinite(forecast.error_ratio):
-        reason += (
-            f" Past forecasts of it were off by {format_percent(forecast.error_ratio)} on average, those that repeat "
-            f"the last week by {format_percent(forecast.naive_error_ratio)}; {whole_percent(forecast.coverage_ratio)} "
-            f"were inside their {whole_percent(INTERVAL_RATIO)} interval."
-        )
-    reason += (
-        f" Growth is that of the highest week up to a date: the middle is its mean, and it stays below the high one "
-        f"with a chance of {whole_percent(settings.high_quantile)}."
-    )
     return ClassBasis(
         name=name,
         basis=Basis.FORECAST,

@@ -60,7 +60,7 @@ STATED = CpuCosts(
     leader_in_seconds_per_mib=0.030,
     follower_in_seconds_per_mib=0.030 * 0.15 / 0.70,
     out_seconds_per_mib=0.040,
-    source="stated: Netflix' Kafka model for leaders, Cruise Control's weights for followers",
+    source="stated: Netflix's Kafka model for leaders, Cruise Control's weights for followers",
 )
 
 

@@ -69,12 +69,18 @@ def draw_charts(report: Mapping[str, Any], folder: Path) -> dict[str, DrawnChart
     Raises:
         RenderError: a spec is missing or the engine refuses it.
     """
-    return {one["id"]: _draw(one, folder) for one in charts_of(report)}
+    mailed = emailed_chart(report)
+    return {one["id"]: _draw(one, folder, is_in_email=one is mailed) for one in charts_of(report)}
+
+
+def emailed_chart(report: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the chart of an e-mail: one of them, since an e-mail is read on a phone."""
+    return next((one for one in charts_of(report) if one["is_in_email"]), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """The first chart of the e-mail, for messages."""
+    """The chart of the e-mail, for messages."""
 
     title: str
     file: str  # where the report has it, finer: a path below its folder
@@ -82,19 +88,19 @@ class Picture:
 
 
 def draw_picture(report: Mapping[str, Any], folder: Path) -> Picture | None:
-    """Draw the first chart of the e-mail of a report once more, small; ``None`` where the e-mail has none.
+    """Draw the chart of the e-mail of a report once more, small; ``None`` where the e-mail has none.
 
     Raises:
         RenderError: a spec is missing or the engine refuses it.
     """
-    described = next((one for one in charts_of(report) if one["is_in_email"]), None)
+    described = emailed_chart(report)
     if described is None:
         return None
     png = _png(complete_spec(described, folder), PICTURE_SCALE)
     return Picture(title=described["title"], file=f"{IMAGES}{described['id']}.png", png=png)
 
 
-def _draw(described: Mapping[str, Any], folder: Path) -> DrawnChart:
+def _draw(described: Mapping[str, Any], folder: Path, *, is_in_email: bool) -> DrawnChart:
     spec = complete_spec(described, folder)
     try:
         chart_id = described["id"]
@@ -102,7 +108,7 @@ def _draw(described: Mapping[str, Any], folder: Path) -> DrawnChart:
         return DrawnChart(
             wide=page_svg(_svg(spec, HALF if is_half else WIDE), f"{chart_id}-wide", described),
             narrow=None if is_half else page_svg(_svg(spec, NARROW), f"{chart_id}-narrow", described),
-            png=_png(spec, PNG_SCALE) if described["is_in_email"] else None,
+            png=_png(spec, PNG_SCALE) if is_in_email else None,
         )
     except ValueError as error:
         msg = f"chart {described['id']!r} could not be drawn: {error}"

@@ -21,15 +21,15 @@ from typing import Any
 from kafka_capacity.errors import RenderError
 from kafka_capacity.health.problem import Severity
 from kafka_capacity.report import anchors
-from kafka_capacity.report.charts import EMAIL_SHOWN, charts_of
+from kafka_capacity.report.charts import EMAIL_SHOWN, emailed_chart
 from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.tables import NOTE
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
 from kafka_capacity.text.names import clipped, slug, visible
 
-MAX_CAVEATS = 4  # caveats that an e-mail shows, and however many more are serious
-MAX_PROBLEMS = 5  # serious problems of the cluster that an e-mail names; the others are counted
-MAX_OPTIONS = 10  # rows of the comparison that an e-mail shows; the report has them all
+MAX_CAVEATS = 2  # caveats that an e-mail shows, and however many more are serious
+MAX_PROBLEMS = 3  # serious problems of the cluster that an e-mail names; the others are counted
+MAX_OPTIONS = 4  # rows of the comparison that an e-mail shows, those that may be chosen first; the report has them all
 REASON_LENGTH = 120  # a longer reason of an option that does not fit is cut in an e-mail
 
 
@@ -135,18 +135,17 @@ def _fix_boundaries(message: EmailMessage, plan: str) -> None:
 
 
 def render_email_html(report: Mapping[str, Any], sources: Mapping[str, str]) -> str:
-    """Make the HTML part; charts without a source are left out."""
+    """Make the HTML part; a chart without a source is left out."""
     import css_inline  # needs a moment to load, and only e-mails need it
 
+    figure = emailed_chart(report)
+    source = sources.get(f"{figure['id']}.png") if figure else None
     page = render_template(
         environment(template_folder()),
         "email.html",
         **_values(report),
-        figures=[
-            {"src": sources[f"{one['id']}.png"], "title": one["title"], "alt": one["description"], "note": one["note"]}
-            for one in charts_of(report)
-            if f"{one['id']}.png" in sources
-        ],
+        figure=figure,
+        figure_source=source,
         image_width=EMAIL_SHOWN,
         light=LIGHT,
         dark=DARK,
@@ -163,11 +162,12 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
     uri = str(report["links"].get("report_uri", ""))
     groups: Mapping[str, Any] = next((s["data"] for s in report["sections"] if s["name"] == anchors.GROUPS), {})
     comparison = next((s["data"]["table"] for s in report["sections"] if s["name"] == "comparison"), None)
-    rows = comparison["rows"] if comparison else []
+    rows = sorted(comparison["rows"] if comparison else [], key=_rank)
     has_waves = any(row.get("in_waves") for row in rows)
-    # Serious first. What is said of consumer groups has a line of its own.
+    # Serious first, and what is only to be known not at all. What is said of consumer groups has a line of its own.
     caveats = [caveat for caveat in report["verdict"]["caveats"] if caveat.get("anchor") != anchors.GROUPS]
-    shown = max(MAX_CAVEATS, sum(1 for caveat in caveats if caveat["severity"] == "serious"))
+    serious_count = sum(1 for caveat in caveats if caveat["severity"] == "serious")
+    warned = [caveat for caveat in caveats if caveat["severity"] != "info"][: max(MAX_CAVEATS, serious_count)]
     findings: Mapping[str, Any] = next((s["data"] for s in report["sections"] if s["name"] == anchors.FINDINGS), {})
     problems: list[dict[str, Any]] = findings.get("problems", [])
     serious = [problem for problem in problems if problem["severity"] in {Severity.FATAL, Severity.SERIOUS}]
@@ -178,7 +178,6 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "groups_line": groups.get("at_risk"),
         # A report of an earlier version has no figures of groups.
         "group_figures": groups.get("figures", ()),
-        "waves_line": next((s["data"]["line"] for s in report["sections"] if s["name"] == anchors.WAVES), None),
         "groups_uri": f"{uri}#{anchors.GROUPS}",
         "failures": next((s["data"] for s in report["sections"] if s["name"] == anchors.FAILURES), None),
         "failures_uri": f"{uri}#{anchors.FAILURES}",
@@ -186,14 +185,19 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "more_problems": len(problems) - len(serious[:MAX_PROBLEMS]),
         "dismissed_count": len(findings.get("dismissed", ())),
         "problems_uri": f"{uri}#{anchors.FINDINGS}",
-        "caveats": caveats[:shown],
-        "more_caveats": len(caveats[shown:]),
+        "caveats": warned,
+        "more_caveats": len(caveats) - len(warned),
         "options": [
             {**row, "reason": _short_reason(row), **_said(row), **_took(row, is_said=has_waves)}
             for row in rows[:MAX_OPTIONS]
         ],
         "more_options": len(rows[MAX_OPTIONS:]),
     }
+
+
+def _rank(row: Mapping[str, Any]) -> int:
+    """Return the place of an option: what is recommended, what may be chosen, what does not fit."""
+    return 0 if row["verdict"] in _RECOMMENDED else 1 if row["verdict"] in _SAID else 2
 
 
 def _short_reason(row: Mapping[str, Any]) -> str:
@@ -203,6 +207,7 @@ def _short_reason(row: Mapping[str, Any]) -> str:
     return clipped(re.sub(r"( \(and [\d,]+ more\))?\.$", "", str(row[NOTE])), REASON_LENGTH)
 
 
+_RECOMMENDED = frozenset({"recommended", "recommended_now"})
 _SAID = {
     "recommended": "✓ recommended",
     "recommended_now": "✓ recommended",

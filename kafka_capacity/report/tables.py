@@ -154,7 +154,7 @@ def chart(
         note: how to read it, or what was left out.
         params: values of the spec's ``params``.
         is_half_wide: whether two of its kind stand side by side on a wide screen.
-        is_in_email: whether e-mails show it too.
+        is_in_email: whether an e-mail shows it where no chart before it is for e-mails.
     """
     return {
         "id": chart_id,

@@ -88,10 +88,13 @@ def whole_percent(ratio: float, *, signed: bool = False) -> str:
 def format_limit(ratio: float | None) -> str:
     """Write a chosen ratio, without a decimal that nobody chose.
 
-    >>> [format_limit(r) for r in (0.85, 0.025, None)]
-    ['85 %', '2.5 %', '—']
+    >>> [format_limit(r) for r in (0.85, 0.025, 0.9999, None)]
+    ['85 %', '2.5 %', '99.99 %', '—']
     """
-    return format_percent(ratio).replace(".0 %", " %")
+    if ratio is None or not abs(as_float(ratio)) < _ABSURD_RATIO:
+        return format_percent(ratio)
+    percent = (Decimal(repr(float(ratio))) * 100).quantize(Decimal("0.0001")).normalize()
+    return f"{percent:,f} %".replace("-", MINUS)
 
 
 def format_count(number: float | None) -> str:

@@ -63,6 +63,16 @@ def test_what_to_approve_is_on_the_first_screen(browser, typed, width, height):
 
 
 @pytest.mark.browser
+def test_the_e_mail_is_two_screens_of_a_phone_at_most(browser, typed):
+    width, height = FIRST_SCREENS[-1]
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.goto((typed / "email.html").as_uri())
+    assert page.evaluate("document.images[0].naturalWidth") > width
+    assert page.evaluate("document.documentElement.scrollHeight") <= 2 * height
+    page.close()
+
+
+@pytest.mark.browser
 def test_the_page_is_short(browser, typed):
     data = (typed / "index.html").read_bytes()
     assert len(data) <= 400_000

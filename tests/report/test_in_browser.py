@@ -146,6 +146,22 @@ def test_the_decision_is_on_the_first_screen(opened, width, height):
 
 
 @pytest.mark.parametrize("folder", ["realistic"], indirect=True)
+def test_a_button_covers_no_command(opened):
+    page, _ = opened("index.html", width=1280)
+    page.evaluate(OPEN_ALL)
+    covered = page.evaluate(
+        """[...document.querySelectorAll('.tools:has(+ pre)')].filter(tools => {
+            const text = document.createRange();
+            text.selectNodeContents(tools.nextElementSibling);
+            const button = tools.querySelector('button').getBoundingClientRect();
+            return [...text.getClientRects()].some(line => line.right > button.left);
+        }).length"""
+    )
+    assert page.locator(".tools + pre").count() > 3
+    assert covered == 0
+
+
+@pytest.mark.parametrize("folder", ["realistic"], indirect=True)
 def test_tables_are_sorted_and_filtered(opened):
     page, _ = opened("index.html", width=1280)
     table = page.locator("#groups .scroll > table").first

@@ -53,7 +53,7 @@ def is_default(name: str, value: Any) -> bool:
 def _parameter(name: str, value: Any) -> dict[str, Any]:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if value is None or value in ("", [], (), {}):
-        return {"label": name, "value": "left to the default", "format": "text"}
+        return {"label": name, "value": "none", "format": "text"}
     if is_number and name.endswith("throttle_bytes_per_second"):
         return {"label": name, "value": value, "format": "throttle"}
     if is_number and name.endswith("_ratio"):

@@ -12,7 +12,7 @@ Amazon's rules, as in ``managing-amazon-msk/scripts/msk_sizing.py`` of github.co
 * Brokers come in threes, one a zone.
 
 The plain calculator: network in of ``RF × in`` and out of ``(fan-out + RF - 1) × in``, with 40 % headroom, over the
-network of a broker; the headroom is that of Netflix' Kafka model.
+network of a broker; the headroom is that of Netflix's Kafka model.
 """
 
 from __future__ import annotations

@@ -55,13 +55,11 @@ def test_a_date_has_the_highest_week_up_to_it():
     assert 0.97 < falling.path.middle[1] < 1.0
 
 
-def test_the_reason_tells_the_fit_the_weights_and_the_past_errors():
+def test_the_reason_tells_the_fit_and_the_weights():
     forecast = found(series(140, growth=0.0, noise=0.05), months=12)
     assert forecast.path.basis.reason == (
         "Fitted to 140 days to 2026-11-19. Its own growth of −1 % a year counts 68 %, the usual 30 % (high 60 %) the "
-        "rest. Past forecasts of it were off by 0.6 % on average, those that repeat the last week by 1.1 %; 100 % were "
-        "inside their 80 % interval. Growth is that of the highest week up to a date: the middle is its mean, and it "
-        "stays below the high one with a chance of 90 %."
+        "rest."
     )
 
 

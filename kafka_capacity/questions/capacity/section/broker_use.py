@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.questions.capacity.section.sizing_use import broker_tables
+from kafka_capacity.questions.capacity.section.sizing_use import broker_tables, fullest_line
 from kafka_capacity.questions.capacity.section.view import sizing_of
 from kafka_capacity.report.heat import WARN_RATIO
 from kafka_capacity.report.sections import section
@@ -22,6 +22,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     if not tables:
         return None
     return {
+        "line": fullest_line(sizing),
         "tables": tables,
         "horizon": sizing.horizon,
         "legend": f"In % of what the limit allows on {sizing.horizon}, at the {sizing.estimate} estimate and under "

@@ -9,7 +9,7 @@ from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.capacity.judging import SLOWEST_DISK_BYTES_PER_SECOND
 from kafka_capacity.questions.capacity.section.view import sizing_of
 from kafka_capacity.questions.capacity.sizing_view import SizingView
-from kafka_capacity.questions.capacity.sizing_words import CONDITION_WORDS
+from kafka_capacity.questions.capacity.sizing_words import CONDITION_WORDS, growth_sentence
 from kafka_capacity.report.anchors import GROWTH
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, column, table
@@ -53,6 +53,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
         return None
     document = sizing.document
     return {
+        "line": growth_sentence(sizing, view.inputs.request),
         "classes": _classes(sizing),
         "added": table("Topics that are planned", _ADDED, [_added(one) for one in document["added_topics"]])
         if document["added_topics"]
@@ -85,7 +86,10 @@ def _classes(view: SizingView) -> dict[str, Any]:
         for one in _CLASSES
         if (has_forecast or one.key not in _OF_FORECASTS) and (has_retention or one.key != "retention")
     ]
-    note = f"Growth is that of the highest week up to {view.horizon}: what is expected, and the high estimate."
+    note = f"Growth is that of the highest week up to {view.horizon}: what is expected, and the high estimate"
+    if quantile := view.document.get("high_quantile"):
+        note += f", which it stays below with a chance of {format_limit(quantile)}"
+    note += "."
     if has_forecast:
         note += (
             " Error is the mean absolute error of past forecasts of the level, beside that of repeating the last week. "

@@ -90,6 +90,20 @@ def _used_chart(view: SizingView, resource: str, used: Mapping[str, Worst], *, i
     )
 
 
+def fullest_line(view: SizingView) -> str:
+    """Return what the fullest broker uses at the horizon, and of which limit, with each option that is kept."""
+    found = []
+    for name, option in drawn_options(view):
+        at = {
+            key[0]: used for key, used in worst_used(view, option).items() if key[1:] == (view.horizon, view.estimate)
+        }
+        if at:
+            resource = max(at, key=lambda one: at[one])
+            brokers = plural(option["broker_count"], "broker")
+            found.append(f"{name}, {brokers}: {format_percent(at[resource])} of the limit of {resource_name(resource)}")
+    return f"The fullest on {view.horizon}, {'; '.join(found)}." if found else ""
+
+
 def broker_tables(view: SizingView) -> list[dict[str, Any]]:
     """Return a table of brokers at the horizon for every option that is kept: used shares, fullest brokers first."""
     return [found for name, option in drawn_options(view) if (found := _broker_table(view, name, option)) is not None]

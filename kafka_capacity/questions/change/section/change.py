@@ -96,7 +96,6 @@ def _moves_chart(rows: Rows) -> dict[str, Any]:
             shown,
         ),
         note=f"To the left what it sends, to the right what it receives.{left_out}",
-        is_in_email=True,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka_capacity.questions.failures.section.durability_figures import (
     basis_notes,
+    chances_line,
     few_sentence,
     losses_sentence,
     read_durability,
@@ -25,6 +26,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     max_failures = int(view.inputs.failures["durability"]["max_failures"])
     names = ("Today", f"After the change: {view.focus_label}")
     return {
+        "line": chances_line(sides),
         "verdicts": [
             {"side": name, "sentences": [losses_sentence(side), few_sentence(side)]}
             for name, side in zip(names, sides, strict=False)

@@ -16,6 +16,8 @@ from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_bytes, format_count, format_duration, format_rate, plural
 from kafka_capacity.text.wording import few_names
 
+_CHANCE = "Chance that some partition loses all its replicas in a year"
+
 MAX_TOPICS = 20
 _FAILURE_MODES = {
     "crashes": "brokers crash and connections break",
@@ -70,6 +72,15 @@ def chance(ratio: float | None) -> str:
     )
 
 
+def chances_line(sides: Sequence[PlacementDurability]) -> str:
+    """Name the chance of a loss today, and after the change."""
+    chances = [side.whole["loss_probability"] for side in sides]
+    if None in chances:
+        return ""
+    found = (f"{chance(one)} {when}" for one, when in zip(chances, ("today", "after the change"), strict=False))
+    return f"{_CHANCE}: {', '.join(found)}."
+
+
 def losses_sentence(side: PlacementDurability) -> str:
     """Describe what a year costs, the chance first."""
     whole = side.whole
@@ -81,7 +92,7 @@ def losses_sentence(side: PlacementDurability) -> str:
     tails = sum(row["lost_tail_bytes_per_year"] or 0.0 for row in side.topics)
     ends = f", and {format_bytes(tails)} that leaders alone had when they died" if tails else ""
     return (
-        f"Chance that some partition loses all its replicas in a year: {chance(whole['loss_probability'])}. Expected "
+        f"{_CHANCE}: {chance(whole['loss_probability'])}. Expected "
         f"loss: {format_bytes(whole['lost_bytes_per_year'])} a year{ends}. "
         f"All replicas of something are on {plural(whole['copysets'], 'set')} of brokers.{_single(side)}"
     )
