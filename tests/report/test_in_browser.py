@@ -245,6 +245,14 @@ def test_paper_shows_what_is_closed(opened):
     )
 
 
+@pytest.mark.parametrize("folder", ["realistic", "sized"], indirect=True)  # a rack of 249 letters fills a sheet
+@pytest.mark.parametrize("width", [1024, 957])  # what A4 and US Letter have room for between their margins
+def test_a_sheet_has_room_for_every_table(opened, width):
+    page, _ = opened("index.html", width=width)
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_the_page_of_all_clusters_bars_nobody_and_runs_its_script_alone(browser, tmp_path, width, scheme):
     store = LocalStore(tmp_path)
