@@ -75,7 +75,7 @@ def _print(answer: Any, view: Any) -> None:
     from kafka_capacity.cli.console import print_data, print_lines
     from kafka_capacity.questions.savings.section.savings import actions_table, dates_table, sets_table
 
-    print_lines([*([f"or: {answer.details}"] if answer.details else []), *answer.reasons])
+    print_lines(answer.reasons)
     best = view.front[-1:]
     by_date = dates_table(view, best)
     if best:
