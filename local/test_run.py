@@ -3,23 +3,24 @@
 What a machine lacks is deselected and named. With KAFKA_CAPACITY_TEST_EVERYTHING=1 (as in CI) nothing is: a missing
 part fails the run.
 
-Where there are two cores there are courses side by side, and what the others say is printed when all are done. The
-tests with live brokers mostly wait, for heartbeats and throttles: they do so beside ``make check``, which has something
-to do for every core. What is left is shared by three processes, whole folders each, since tests of a folder rest on
-what those before them have stored.
+Where there are two cores there are courses side by side, and what each says is printed when it is done. The tests with
+live brokers mostly wait, for heartbeats and throttles: they run beside ``make check``, which has something to do for
+every core. What is left are parts of whole files, since tests of a file rest on what those before them have stored; as
+soon as one is done the next begins, the longest first, and some more at once than there are cores, since all of them
+wait now and then.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
-from typing import IO
 
 PARTS = {
     "browser": ("tests that look at a page", "Chromium", ("chromium", "chromium-browser", "google-chrome")),
@@ -27,8 +28,15 @@ PARTS = {
 }
 """By the marker of the tests: what they are, what they need, and the programs any of which is enough."""
 BESIDE = "tests/live"  # takes about as long as `make check`
-APART = (("tests/dags", "tests/frozen", "tests/local", "tests/reliability"), ("tests/e2e",))
-"""Each is about a third of what is left."""
+PARTS_LEFT = (
+    ("tests/e2e/test_decided_once.py", "tests/e2e/test_one_command.py"),
+    ("tests/dags",),
+    ("tests/spark",),
+    ("tests/e2e/test_sources.py", "tests/e2e/test_up.py"),
+    ("tests/frozen", "tests/reliability"),
+)
+"""The longest first; what is in none of them is the last part."""
+AT_ONCE = 4
 CHECKED = ("unit", "properties", "golden", "docker", "fuzz")  # folders that `make check` has run
 
 
@@ -39,9 +47,10 @@ def main() -> int:
     check = ("make", "--no-print-directory", "check")
     if (os.cpu_count() or 1) < 2:
         return subprocess.call(check) or subprocess.call(_pytest(wanted))
-    others = [*wanted, *(f"--ignore={folder}" for folder in chain([BESIDE], *APART))]
-    apart = [_pytest([*folders, *left_out]) for folders in APART]
-    return side_by_side(check, _pytest(others), beside=_pytest([BESIDE, *left_out]), apart=apart)
+    named = [*PARTS_LEFT, (BESIDE,)]
+    others = [*wanted, *(f"--ignore={path}" for path in chain(*named))]
+    left = [*(_pytest([*part, *left_out]) for part in PARTS_LEFT), _pytest(others)]
+    return side_by_side(check, left, beside=_pytest([BESIDE, *left_out]))
 
 
 def deselected() -> list[str]:
@@ -59,38 +68,63 @@ def _pytest(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "pytest", "-q", "--durations=10", *arguments]
 
 
-def side_by_side(
-    first: Sequence[str], shown: Sequence[str], *, beside: Sequence[str], apart: Sequence[Sequence[str]]
-) -> int:
-    """Run two commands in turn, one beside both and some beside the second, and show what these say when all are done.
+def side_by_side(first: Sequence[str], left: Sequence[Sequence[str]], *, beside: Sequence[str]) -> int:
+    """Run a command with another beside it, then what is left, and show what each of these says when it is done.
 
     Where the first fails, nothing else is run to its end.
 
     Returns:
         0 where all ended with that, else the status of one that did not.
     """
-    with contextlib.ExitStack() as kept:
-        running = [kept.enter_context(_in_background(beside))]
+    with ThreadPoolExecutor(AT_ONCE) as several, _Background() as background:
+        waiting = background.start(beside)
         if status := subprocess.call(first):
             return status
-        running += [kept.enter_context(_in_background(command)) for command in apart]
-        statuses = [subprocess.call(shown), *(process.wait() for process, _ in running)]
-        for command, (_, output) in zip((beside, *apart), running, strict=True):
-            output.seek(0)
-            sys.stdout.write(f"\n{' '.join(command[1:])}\n{output.read().decode(errors='replace')}")
-        sys.stdout.flush()
+        ends = [several.submit(background.run, command) for command in left]
+        statuses = [waiting(), *(end.result() for end in ends)]
     return next((status for status in statuses if status), 0)
 
 
-@contextlib.contextmanager
-def _in_background(command: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
-    with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-        try:
-            yield process, output
-        finally:
+class _Background:
+    """Commands whose output is kept until they are done; none of them outlives this."""
+
+    def __init__(self) -> None:
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._is_closed = False
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> _Background:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._is_closed = True
+        for process in self._running:
             process.terminate()
             process.wait()
+
+    def run(self, command: Sequence[str]) -> int:
+        """Run a command to its end, and show what it said."""
+        return self.start(command)()
+
+    def start(self, command: Sequence[str]) -> Callable[[], int]:
+        """Start a command; what is returned waits for its end, shows what it said and returns its status."""
+        output = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is shown
+        with self._lock:
+            if self._is_closed:
+                return lambda: 1
+            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            self._running.append(process)
+
+        def end() -> int:
+            status = process.wait()
+            with output, self._lock:
+                output.seek(0)
+                sys.stdout.write(f"\n{' '.join(command[1:])}\n{output.read().decode(errors='replace')}")
+                sys.stdout.flush()
+            return status
+
+        return end
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from kafka_capacity.text import (
     format_percent,
     format_throttle,
     format_throttle_above,
-    format_time_band,
     plural,
 )
 
@@ -51,17 +50,6 @@ def _how_long(move: MoveView) -> str:
     if format_duration(low) == format_duration(expected) == format_duration(high):
         return f"{took}, whether nobody writes or all of it runs at peak rates."
     return f"{took} ({edges}, {format_duration(high)} if all of it ran at peak rates)."
-
-
-def line(move: MoveView) -> str:
-    """Describe it in one line, for an e-mail."""
-    count = len(move.waves)
-    if not count:
-        return "The move in waves: none of it can move as things are."
-    never = " at this throttle" if move.never_ends else ""
-    stop = "; one may stop after any of them" if count > 1 else ""
-    time = "for how long is not known" if are_unsized(move.waves) else format_time_band(move.total)
-    return f"The move in waves: {plural(count, 'wave')}, {time}{never}{stop}."
 
 
 def throttle_sentence(move: MoveView) -> str | None:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from local.test_run import deselected, side_by_side
+from local.test_run import AT_ONCE, deselected, side_by_side
 
 WAIT_SECONDS = 300
 WAIT = f"import time; time.sleep({WAIT_SECONDS})"
@@ -17,31 +17,43 @@ def python(code):
 
 
 @pytest.mark.parametrize(
-    ("shown", "beside", "apart", "status"), [(0, 0, 0, 0), (3, 0, 0, 3), (0, 4, 0, 4), (0, 0, 5, 5), (3, 4, 5, 3)]
+    ("beside", "left", "status"), [(0, [0] * 6, 0), (4, [0], 4), (0, [5], 5), (0, [0] * 5 + [5], 5), (4, [5], 4)]
 )
-def test_it_fails_where_one_of_them_does(shown, beside, apart, status):
-    first, *ends = [python(f"raise SystemExit({each})") for each in (0, shown, beside, apart)]
-    assert side_by_side(first, ends[0], beside=ends[1], apart=ends[2:]) == status
+def test_it_fails_where_one_of_them_does(beside, left, status):
+    first, other, *ends = [python(f"raise SystemExit({each})") for each in (0, beside, *left)]
+    assert side_by_side(first, ends, beside=other) == status
 
 
 def test_nothing_goes_on_where_the_first_fails():
     began = time.monotonic()
-    assert side_by_side(python("raise SystemExit(5)"), python(WAIT), beside=python(WAIT), apart=[python(WAIT)]) == 5
+    assert side_by_side(python("raise SystemExit(5)"), [python(WAIT)], beside=python(WAIT)) == 5
     assert time.monotonic() - began < WAIT_SECONDS
 
 
-def test_what_the_others_say_comes_after_the_first(capfd, tmp_path):
+def test_each_says_all_it_has_to_say_when_it_is_done(capfd, tmp_path):
     done = tmp_path / "done"
-    first = (
-        f"import pathlib, time\nwhile not pathlib.Path({str(done)!r}).exists(): time.sleep(0.01)\nprint('of the first')"
+    waiting = (
+        "import pathlib, time\nprint('I wait')\n"
+        f"while not pathlib.Path({str(done)!r}).exists(): time.sleep(0.01)\nprint('no longer')"
     )
-    # The first one waits for another: they do run at once.
+    # Those that wait are waited for by nobody else: they do run at once.
     other = f"import pathlib\nprint('of another'); pathlib.Path({str(done)!r}).touch()"
-    for beside, apart in ((other, ""), ("", other)):
-        assert side_by_side(python(""), python(first), beside=python(beside), apart=[python(apart)]) == 0
+    for beside, left in ((waiting, [other]), ("", [waiting, other])):
+        assert side_by_side(python(""), [python(each) for each in left], beside=python(beside)) == 0
         said = capfd.readouterr().out
-        assert said.index("of the first") < said.index("of another")
+        assert "I wait\nno longer\n" in said
+        assert "of another" in said
         done.unlink()
+
+
+def test_what_is_left_waits_for_a_place(tmp_path):
+    """No more run at once than there shall be: each counts those that run with it."""
+    code = (
+        f"import pathlib, os, time; folder = pathlib.Path({str(tmp_path)!r}); mine = folder / str(os.getpid())\n"
+        "mine.touch(); time.sleep(0.3); count = len(list(folder.iterdir())); mine.unlink()\n"
+        f"raise SystemExit(count > {AT_ONCE})"
+    )
+    assert side_by_side(python(""), [python(code)] * (AT_ONCE + 2), beside=python("")) == 0
 
 
 def test_the_others_do_not_outlive_an_interrupt(monkeypatch, tmp_path):
@@ -55,7 +67,7 @@ def test_the_others_do_not_outlive_an_interrupt(monkeypatch, tmp_path):
     monkeypatch.setattr("local.test_run.subprocess.call", interrupted)
     second = f"import os, pathlib, time\npathlib.Path({str(file)!r}).write_text(f'{{os.getpid()}}\\n'); {WAIT}"
     with pytest.raises(KeyboardInterrupt):
-        side_by_side(python(""), python(""), beside=python(second), apart=[python("")])
+        side_by_side(python(""), [python("")], beside=python(second))
     with pytest.raises(ProcessLookupError):
         os.kill(int(file.read_text()), 0)
 

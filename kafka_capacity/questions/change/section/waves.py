@@ -11,7 +11,6 @@ from kafka_capacity.questions.change.move_words import (
     disk_sentence,
     leadership_sentence,
     length_sentence,
-    line,
     order_sentence,
     refusal_texts,
     summary,
@@ -92,7 +91,6 @@ def _build(view: ChangePage) -> dict[str, Any] | None:
     listed = pages(move)
     return {
         "label": view.nearest.label,
-        "line": line(move),
         "summary": summary(move),
         "sentences": move_sentences(move),
         "refusals": refusals[:MAX_REFUSALS],

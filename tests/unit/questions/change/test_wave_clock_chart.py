@@ -55,7 +55,7 @@ def test_a_window_is_drawn_each_day_from_its_first_opening():
     assert chart["params"]["begins_seconds"] % 86_400 == 22.5 * 3600
     first = chart["params"]["ticks"][0] * chart["params"]["time_scale"]
     assert (chart["params"]["begins_seconds"] + first) % 3600 == 0
-    svg = _draw(chart, template_folder()).wide
+    svg = _draw(chart, template_folder(), is_in_email=False).wide
     assert svg.count("<title>window: ") == 2
     assert "Mon 16" in svg
     # Nothing is drawn below the axis.

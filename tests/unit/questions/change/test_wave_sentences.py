@@ -11,7 +11,6 @@ from kafka_capacity.questions.change.move_words import (
     detour_sentence,
     disk_sentence,
     leadership_sentence,
-    line,
     order_sentence,
     refusal_problem,
     summary,
@@ -33,9 +32,6 @@ def test_the_summary_has_count_times_and_throttle():
         "of it ran at peak rates). One may stop after any of them: no wave leaves a partition with fewer replicas, "
         "racks or in-sync replicas than it has before or shall have, or takes a disk beyond its limit."
     )
-    assert line(move) == (
-        "The move in waves: 2 waves, 1 min 25 s (1 min 20 s to 1 min 33 s); one may stop after any of them."
-    )
 
 
 def test_a_single_wave_is_not_one_of_many():
@@ -43,14 +39,12 @@ def test_a_single_wave_is_not_one_of_many():
     assert "The move is 1 wave. It takes 10 s at 10 MB/s, whether nobody writes or all of it runs at peak" in summary(
         move
     )
-    assert line(move) == "The move in waves: 1 wave, 10 s."
     assert order_sentence(move) is None
 
 
 def test_what_never_ends_names_the_throttle_that_does():
     move = move_of([[1, 2]], [[1, 3]], size=10 * MB, rate=5 * MB, throttle=6 * MB)
     assert " At 6 MB/s it never ends; it ends with a throttle above 10 MB/s (20 MB/s at peak rates). " in summary(move)
-    assert line(move) == "The move in waves: 1 wave, never (1.7 s at least) at this throttle."
     chart = gantt_chart(move)
     assert "never ends" in chart["note"]
     assert chart["values"][0]["is_endless"]
@@ -196,7 +190,6 @@ def test_nothing_that_can_move_is_still_told():
     move = move_of([[1]], [[2]], size=100, limits=[1000.0, 50.0], allows_detours=False)
     assert not move.waves
     assert summary(move) == "None of it can move as things are."
-    assert line(move) == "The move in waves: none of it can move as things are."
     assert gantt_chart(move) is None
     assert pages(move) == []
 
