@@ -6,11 +6,7 @@ import contextlib
 import email
 import json
 import os
-import re
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import httpx
@@ -19,109 +15,20 @@ import pytest
 
 from local.one_holder import LOCK_FILE, marked
 from local.up import PASSWORDS
-from tests.ports import free_port
+from tests.running_airflow import ANSWER_SECONDS, running_airflow
 from tests.small_requests import SMALL_REQUEST
 
 pytestmark = [pytest.mark.e2e, pytest.mark.airflow, pytest.mark.spark]
 
-ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 1200
-RUN_SECONDS = 1200
-"""Both take a minute or two; these are for machines that are busy."""
-ANSWER_SECONDS = 120
-BY_HAND = {"AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "False"}
-"""No run but those that a test asks for."""
 LATE = {"KAFKA_CAPACITY_LATE_MINUTES": "1"}
-
-
-class Ui:
-    """A signed-in user of the API."""
-
-    def __init__(self, address, password, log):
-        self.log = log
-        token = httpx.post(
-            f"{address}/auth/token", json={"username": "admin", "password": password}, timeout=ANSWER_SECONDS
-        )
-        token.raise_for_status()
-        headers = {"Authorization": f"Bearer {token.json()['access_token']}"}
-        self.http = httpx.Client(base_url=f"{address}/api/v2", headers=headers, timeout=ANSWER_SECONDS)
-
-    def trigger(self, conf):
-        self.http.patch("/dags/kafka_capacity_plan", json={"is_paused": False}).raise_for_status()
-        answer = self.http.post("/dags/kafka_capacity_plan/dagRuns", json={"logical_date": None, "conf": conf})
-        return answer
-
-    def states(self, run_id):
-        answer = self.http.get(f"/dags/kafka_capacity_plan/dagRuns/{run_id}/taskInstances")
-        answer.raise_for_status()
-        return {ti["task_id"]: ti["state"] for ti in answer.json()["task_instances"]}
-
-    def wait(self, what, is_so):
-        end = time.monotonic() + RUN_SECONDS
-        said = None
-        while time.monotonic() < end:
-            try:
-                if is_so():
-                    return
-            except httpx.HTTPError as error:  # an API server that is busy may answer late, or with an error
-                said = error
-            time.sleep(0.5)
-        pytest.fail(f"waited {RUN_SECONDS} s: {what} ({said!r})")
-
-    def wait_until_loaded(self):
-        """Airflow says that it is healthy before it has read the DAG files."""
-        self.wait("DAG loaded", lambda: self.http.get("/dags/kafka_capacity_plan").status_code == 200)
-
-    def answer_approval(self, run_id, option):
-        self.wait("approval asked for", lambda: self.states(run_id).get("plan.approve") == "awaiting_input")
-        # An answer that comes before the scheduler has heard of the end of the task's process costs a retry, and the
-        # question is asked again (Airflow 3.3.2). People are slower.
-        parked = re.compile(rf"TaskInstance Finished: .*task_id=plan\.approve, run_id={re.escape(run_id)},")
-        self.wait("the question's process ended", lambda: parked.search(self.log.read_text(errors="replace")))
-        answer = self.http.patch(
-            f"/dags/kafka_capacity_plan/dagRuns/{run_id}/taskInstances/plan.approve/0/hitlDetails",
-            json={"chosen_options": [option], "params_input": {}},
-        )
-        answer.raise_for_status()
-
-    def wait_for_end(self, run_id):
-        def state():
-            answer = self.http.get(f"/dags/kafka_capacity_plan/dagRuns/{run_id}")
-            answer.raise_for_status()
-            return answer.json()["state"]
-
-        self.wait("run ended", lambda: state() in {"success", "failed"})
-        return state()
 
 
 @pytest.fixture(scope="module")
 def airflow(tmp_path_factory):
-    """``make up`` on ports of its own: the state folder, and a signed-in user."""
-    state, port = tmp_path_factory.mktemp("up"), free_port()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SPARK", "PYSPARK"))}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "local.up", "--state", str(state), "--port", str(port), "--s3-port", "0"],
-        cwd=ROOT,
-        env={**kept, "PYTHONWARNINGS": "ignore", "PYTHONUNBUFFERED": "1", **BY_HAND, **LATE},
-        stdout=(state / "up.log").open("wb"),
-        stderr=subprocess.STDOUT,
-    )
-    try:
-        end = time.monotonic() + START_SECONDS
-        while "Ctrl-C" not in (state / "up.log").read_text():
-            assert process.poll() is None, (state / "up.log").read_text()[-3000:]
-            assert time.monotonic() < end, (state / "up.log").read_text()[-3000:]
-            time.sleep(0.5)
-        password = re.search(r"password (\S+)", (state / "up.log").read_text())[1]
-        ui = Ui(f"http://127.0.0.1:{port}", password, state / "airflow" / "airflow.log")
-        ui.wait_until_loaded()
+    """The state folder of ``make up``, and a signed-in user."""
+    state = tmp_path_factory.mktemp("up")
+    with running_airflow(state, LATE) as ui:
         yield state, ui
-    finally:
-        process.send_signal(signal.SIGINT)  # nothing to do where it was killed
-        try:
-            process.wait(timeout=300)
-        except subprocess.TimeoutExpired:
-            process.kill()
 
 
 def released(state):

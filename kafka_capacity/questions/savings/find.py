@@ -201,7 +201,10 @@ class _Finder:
         if left.any():
             yield f"Compressed already, and left out: {few_names(self._names(left), _NAMED)}."
         if self.settings.compressions:
-            yield "Producers may compress already where the topic does not say so: measure a sample before."
+            yield (
+                "Producers may compress already where the topic does not say so: kafka-capacity inventory compression "
+                "measures what a codec makes of the records that are there."
+            )
 
     def _matching(self, patterns: Sequence[str]) -> Chosen:
         return self._flags(any(fnmatch.fnmatchcase(name, one) for one in patterns) for name in self.topics)
