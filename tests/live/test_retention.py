@@ -1,0 +1,69 @@
+"""What a cut of retention leaves of a topic: what savings say, and what real brokers keep."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from kafka import KafkaProducer
+from kafka.admin import ConfigResource, ConfigResourceType
+
+from kafka_capacity.demand.changed import kept_today
+from kafka_capacity.inventory.kafka_admin import read_cluster
+from kafka_capacity.inventory.kafka_connection import KafkaConnection
+from tests.live.clients import make_topics
+from tests.live.cluster import START_SECONDS, KafkaCluster
+from tests.unit.questions.capacity.workloads import DAY, MIB, workload
+
+pytestmark = pytest.mark.live
+
+_DAYS, _KEPT_DAYS = 10, 3
+_RECORDS, _RECORD_BYTES = 2_000, 40_000
+_SEGMENT_BYTES = MIB  # the least that Kafka takes
+_OFF_RATIO = 0.05
+_TOPIC = "clicks"
+
+
+def _fill(cluster: KafkaCluster, now: float) -> None:
+    """Write records of ten days at a steady rate, one to a batch."""
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.bootstrap_servers().split(","),
+        acks="all",
+        batch_size=0,
+        max_block_ms=START_SECONDS * 1000,
+    )
+    for number in range(_RECORDS):
+        age = _DAYS * DAY * (1 - number / _RECORDS)
+        producer.send(_TOPIC, b"x" * _RECORD_BYTES, partition=0, timestamp_ms=round((now - age) * 1000))
+    producer.flush()
+    producer.close()
+
+
+def _stored(cluster: KafkaCluster) -> int:
+    raw = read_cluster(KafkaConnection(bootstrap_servers=cluster.bootstrap_servers()), cluster="live", ds="2026-11-20")
+    (size,) = [row["size_bytes"] for row in raw.table("replicas").to_pylist() if row["topic"] == _TOPIC]
+    return int(size)
+
+
+def test_brokers_keep_what_savings_say(tmp_path: Path) -> None:
+    settings = {"log.retention.check.interval.ms": 1000, "log.initial.task.delay.ms": 1000, "file.delete.delay.ms": 100}
+    with KafkaCluster(tmp_path / "kafka", {1: "a"}, settings=settings) as cluster:
+        make_topics(
+            cluster, {_TOPIC: (1, 1)}, segment_bytes=f"{_SEGMENT_BYTES:.0f}", retention_ms=f"{30 * DAY * 1000:.0f}"
+        )
+        _fill(cluster, time.time())
+        before = _stored(cluster)
+        assert before >= _RECORDS * _RECORD_BYTES
+        made = workload(
+            [before / (_DAYS * DAY)], size=before, retention=30 * DAY, segment=_SEGMENT_BYTES, names=[_TOPIC]
+        )
+        (predicted,) = kept_today(made, made.retention_seconds * (_KEPT_DAYS / 30))
+        kept_ms = f"{_KEPT_DAYS * DAY * 1000:.0f}"
+        with cluster.admin() as admin:
+            admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, _TOPIC, {"retention.ms": kept_ms})])
+        cluster.wait_for(lambda: _stored(cluster) < before / 2, "segments are deleted")
+        time.sleep(3)  # whatever else is to go is gone at the next look
+        measured = _stored(cluster)
+        print(f"{before / MIB:.1f} MiB, then {predicted / MIB:.1f} predicted, {measured / MIB:.1f} measured")
+        assert predicted == pytest.approx(measured, rel=_OFF_RATIO)
