@@ -3,10 +3,11 @@
 import os
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from local.test_run import AT_ONCE, deselected, side_by_side
+from local.test_run import AT_ONCE, PARTS_LEFT, deselected, main, side_by_side
 
 WAIT_SECONDS = 300
 WAIT = f"import time; time.sleep({WAIT_SECONDS})"
@@ -86,3 +87,25 @@ def test_what_the_machine_lacks_is_left_out_and_named_but_never_in_ci(monkeypatc
     monkeypatch.setenv("KAFKA_CAPACITY_TEST_EVERYTHING", everything)
     assert deselected() == options
     assert capsys.readouterr().out.count("left out: tests ") == " ".join(options).count("not ")
+
+
+def test_every_file_is_in_one_part(monkeypatch):
+    """What each of the commands would run, by the paths and the paths left out that it is given."""
+    given = []
+    monkeypatch.setattr("local.test_run.os.cpu_count", lambda: 2)
+    monkeypatch.setattr("local.test_run.side_by_side", lambda _, left, beside: given.extend([*left, beside]) or 0)
+    assert main() == 0
+    commands = [command[command.index("--durations=10") + 1 :] for command in given]
+
+    def runs(command, file):
+        paths = [one for one in command if one.startswith("tests")]
+        ignored = [one.partition("=")[2] for one in command if one.startswith("--ignore=")]
+        return any(file == one or file.startswith(f"{one}/") for one in paths) and not any(
+            file == one or file.startswith(f"{one}/") for one in ignored
+        )
+
+    files = [str(path) for path in Path("tests").rglob("test_*.py")]
+    counts = {file: sum(runs(command, file) for command in commands) for file in files}
+    checked = ("unit", "properties", "golden", "docker", "fuzz")
+    assert {file: count for file, count in counts.items() if count != (file.split("/")[1] not in checked)} == {}
+    assert len(commands) == len(PARTS_LEFT) + 2
