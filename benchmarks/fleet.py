@@ -157,7 +157,7 @@ def main() -> int:
         (folder / "state").mkdir()
         clusters = write_clusters(folder / "snapshots", given.clusters)
         with running_airflow(folder / "state", {}) as ui:
-            pool = {"name": "kafka_capacity_spark", "slots": given.slots}
+            pool = {"pool": "kafka_capacity_spark", "slots": given.slots, "description": "", "include_deferred": False}
             ui.http.patch("/pools/kafka_capacity_spark", json=pool).raise_for_status()
             began = time.monotonic()
             tasks = run_fleet(ui, clusters)
