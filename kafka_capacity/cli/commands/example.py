@@ -14,7 +14,9 @@ from kafka_capacity.errors import RequestError
 
 @app.command("example")
 def example(
-    name: Annotated[str | None, typer.Argument(help="Which example; without it they are listed.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Which example; without it they are listed.")
+    ] = None,
     out: OutFolder = None,
     file_format: SnapshotFormat = "parquet",
     seed: Annotated[
