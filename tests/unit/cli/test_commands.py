@@ -134,9 +134,9 @@ def test_the_list_of_commands_imports_none_of_them():
 
 @pytest.mark.parametrize("name", ["example", "fleet", "problems", "size", "inventory check", "inventory compression"])
 def test_help_calls_every_argument_by_a_name(run, name):
-    code, out, _ = run(*name.split(), "--help")
-    assert code == 0
-    assert not re.search(r"^  None\b", out, re.MULTILINE)
+    done = run(*name.split(), "--help")
+    assert done.exit_code == 0
+    assert not re.search(r"^  None\b", done.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
