@@ -14,7 +14,7 @@ from kafka_capacity.text import format_bytes, format_percent, listed, plural
 MIN_SAVED_RATIO = 0.05  # what a codec must save of a topic for it to be worth an option
 _MAX_OPTIONS = 20
 _COLUMNS = (
-    column("topic", "Topic", "name"),
+    column("topic", "Topic", "name", lambda one: one.topic),
     column("codecs", "Codec today", "text", lambda one: listed(sorted(one.codecs))),
     column("batches", "Batches", "count", lambda one: one.batch_count),
     column("records", "Records a batch", "count", lambda one: one.record_count / one.batch_count),
@@ -59,7 +59,7 @@ def options(samples: Sequence[TopicSample]) -> list[str]:
     """Return options of ``savings``, those that save most first: each topic with its best codec."""
     worth = [one for one in samples if one.ratio(one.best) <= 1 - MIN_SAVED_RATIO]
     ranked = sorted(worth, key=lambda one: (one.ratio(one.best), one.topic))
-    return [f"--compression '{one.topic}={one.ratio(one.best):.2f}'" for one in ranked[:_MAX_OPTIONS]]
+    return [f"--compression '{one.topic}={max(one.ratio(one.best), 0.01):.2f}'" for one in ranked[:_MAX_OPTIONS]]
 
 
 def print_samples(samples: Sequence[TopicSample], *, is_quiet: bool) -> None:

@@ -81,6 +81,40 @@ def batches_in(fetched: bytes) -> Iterator[Batch]:
         at = end
 
 
+def records_in(plain: bytes) -> Iterator[tuple[bytes | None, int]]:
+    """Go through the records of a batch: the key of each, ``None`` for none, and its bytes (``DefaultRecord``).
+
+    Raises:
+        SourceError: a record is cut off.
+    """
+    at = 0
+    while at < len(plain):
+        try:
+            length, start = _varint(plain, at)
+            _, place = _varint(plain, start + 1)  # behind its attributes: the timestamp
+            _, place = _varint(plain, place)  # the offset
+            key_length, place = _varint(plain, place)
+        except IndexError:
+            raise SourceError(f"a record at byte {at} of its batch is cut off") from None
+        end = start + length
+        if end > len(plain) or end <= at or place + max(key_length, 0) > end:
+            raise SourceError(f"a record at byte {at} of its batch is longer than the batch")
+        yield (None if key_length < 0 else plain[place : place + key_length]), end - at
+        at = end
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Read a number in zigzag of seven bits a byte; return it and where it ends."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1), at
+        shift += 7
+
+
 def size_with(codec: str, plain: bytes) -> int:
     """Return how large a batch of these records is in a log, compressed with a codec of :data:`CODECS`."""
     return _HEADER.size + _COMPRESSED_SIZE[codec](plain)

@@ -7,8 +7,10 @@ import random
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from kafka_capacity.inventory.compression import sample_topics
+from kafka_capacity.cli.app import load_commands
+from kafka_capacity.inventory.compression import sample_compression
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.record_batches import CODECS
 from tests.live.clients import make_topics
@@ -74,13 +76,20 @@ def test_a_sample_tells_what_each_codec_makes_of_a_topic(tmp_path: Path) -> None
     with KafkaCluster(tmp_path / "kafka", {1: "a"}) as cluster:
         measured = {codec: _produce(cluster, payloads, codec) for codec in ("uncompressed", *CODECS)}
         connection = KafkaConnection(bootstrap_servers=cluster.bootstrap_servers())
-        found = {one.topic: one for one in sample_topics(connection)}
+        found = {one.topic: one for one in sample_compression(connection)}
         assert set(found) == set(measured)
         assert [list(found[name].codecs) for name in measured] == [[name] for name in measured]
         for codec in CODECS:
             predicted, real = found["uncompressed"].ratio(codec), measured[codec] / measured["uncompressed"]
             print(f"{codec}: {predicted:.3f} predicted, {real:.3f} measured")
             assert predicted == pytest.approx(real, rel=_OFF_RATIO)
+        asked = ["inventory", "compression", "--bootstrap-servers", cluster.bootstrap_servers(), "--topic"]
+        done = CliRunner(env={"COLUMNS": "400"}).invoke(load_commands(), [*asked, "uncompr*"])
+        assert done.exit_code == 0, done.output
+        ratio = min(found["uncompressed"].ratio(codec) for codec in CODECS)
+        assert f"Next: kafka-capacity savings SNAPSHOT --compression 'uncompressed={ratio:.2f}'" in done.stdout
+        nobody = CliRunner().invoke(load_commands(), [*asked, "clicks.*"])
+        assert "--topic: 'clicks.*' matches no topic of the cluster" in nobody.output + str(nobody.exception)
         # From records that are compressed already, to another codec.
         for codec in CODECS:
             predicted, real = found["zstd"].ratio(codec), measured[codec] / measured["zstd"]

@@ -45,6 +45,10 @@ Config = Annotated[
         f"{', '.join(SECRETS_IN_ENVIRONMENT)}.",
     ),
 ]
+Patterns = Annotated[
+    list[str] | None,
+    typer.Option("--topic", metavar="PATTERN", help="Topics to sample, such as clicks.*; all but Kafka's own."),
+]
 
 inventory = Application(help="Export, import and check inventories (native snapshots).")
 app.add_typer(inventory, name="inventory")
@@ -114,10 +118,7 @@ def _connection(bootstrap_servers: str | None, config: Path | None) -> KafkaConn
 def compression(
     bootstrap_servers: Servers = None,
     config: Config = None,
-    patterns: Annotated[
-        list[str] | None,
-        typer.Option("--topic", metavar="PATTERN", help="Topics to sample, such as clicks.*; all but Kafka's own."),
-    ] = None,
+    patterns: Patterns = None,
     is_json: Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")] = False,
     is_quiet: Quiet = False,
 ) -> None:
@@ -127,15 +128,40 @@ def compression(
     last is for kafka-capacity savings.
     """
     from kafka_capacity.cli.compression import as_json, print_samples
-    from kafka_capacity.inventory.compression import sample_topics
+    from kafka_capacity.inventory.compression import sample_compression
 
     connection = _connection(bootstrap_servers, config)
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
-        samples = sample_topics(connection, patterns or (), progress=begin)
+        samples = sample_compression(connection, patterns or (), progress=begin)
     if is_json:
         typer.echo(json.dumps(as_json(samples), ensure_ascii=False, indent=1))
     else:
         print_samples(samples, is_quiet=is_quiet)
+
+
+@inventory.command("keys")
+def keys(
+    bootstrap_servers: Servers = None,
+    config: Config = None,
+    patterns: Patterns = None,
+    is_json: Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")] = False,
+    is_quiet: Quiet = False,
+) -> None:
+    """Measure how evenly the keys of a live cluster's topics fill partitions, and whether more partitions would help.
+
+    Reads some batches of each topic from its leaders (at most 25 MB a topic), and changes nothing. Keys are printed:
+    the largest one of topics that are uneven.
+    """
+    from kafka_capacity.cli.key_skew import as_json, print_skews
+    from kafka_capacity.inventory.key_skew import sample_keys
+
+    connection = _connection(bootstrap_servers, config)
+    with progress_bar(is_quiet=is_quiet or is_json) as begin:
+        skews = sample_keys(connection, patterns or (), progress=begin)
+    if is_json:
+        typer.echo(json.dumps(as_json(skews), ensure_ascii=False, indent=1))
+    else:
+        print_skews(skews, is_quiet=is_quiet)
 
 
 @inventory.command("import")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.cli.compression import headline, options
+from kafka_capacity.cli.compression import as_json, headline, options, print_samples
 from kafka_capacity.errors import SourceError
 from kafka_capacity.inventory.compression import sample_of
 from kafka_capacity.inventory.record_batches import CODECS, Batch, batches_in, size_with
@@ -119,3 +119,19 @@ def test_what_does_not_compress_is_no_option(monkeypatch):
     assert options([found]) == []
     assert headline([found]).startswith("Compression would save little: ")
     assert headline([]) == "Nothing was sampled: no topic has records."
+
+
+def test_the_answer_comes_first_then_every_topic_then_what_to_do_next(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    found = [
+        sample_of(name, list(batches_in(batch(codec))))
+        for name, codec in (("clicks", "uncompressed"), ("logs", "zstd"))
+    ]
+    print_samples(found, is_quiet=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == headline(found)
+    assert [line.split()[1] for line in lines if line.startswith("│")] == ["clicks", "logs"]
+    assert lines[-1].startswith("Next: kafka-capacity savings SNAPSHOT --compression 'clicks=0.0")
+    print_samples(found, is_quiet=True)
+    assert capsys.readouterr().out == f"{headline(found)}\n"
+    assert [one["topic"] for one in as_json(found)["topics"]] == ["clicks", "logs"]
