@@ -191,6 +191,7 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
             {**row, "reason": _short_reason(row), **_said(row), **_took(row, is_said=has_waves)}
             for row in rows[:MAX_OPTIONS]
         ],
+        "option_count": len(rows),
         "more_options": len(rows[MAX_OPTIONS:]),
     }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
 from kafka_capacity.plan.plan_dataset import DECISION
+from kafka_capacity.report.render import rerender
 from tests.browser import FIRST_SCREENS, started_browser, violations
 from tests.e2e.conftest import paths
 from tests.unit.plan.test_decision import check_one_recommendation, check_shown, decided_by
@@ -62,11 +64,30 @@ def test_what_to_approve_is_on_the_first_screen(browser, typed, width, height):
     page.close()
 
 
+CHANGES = {
+    "since": "2026-11-08",
+    "lines": [
+        {"label": "Verdict", "text": "too few brokers now, as before"},
+        {"label": "Dates", "text": "18 brokers by 2027-03-28, before by 2027-04-11"},
+        {"label": "Dollars", "text": "$28,006 a month on average, before $27,410"},
+    ],
+    "new": ["4 consumer groups are more than 1 h behind, at worst clicks-pl-app-dashboards with 3 h 52 min"],
+    "resolved": [],
+    "followed": [],
+    "method": "The method is the same: what differs is the cluster.",
+}
+
+
 @pytest.mark.browser
-def test_the_e_mail_is_two_screens_of_a_phone_at_most(browser, typed):
+@pytest.mark.parametrize("changes", [None, CHANGES], ids=["first", "weekly"])
+def test_the_e_mail_is_two_screens_of_a_phone_at_most(browser, typed, tmp_path, changes):
     width, height = FIRST_SCREENS[-1]
+    report = json.loads((typed / "report.json").read_text())
+    rendered = rerender(json.dumps({**report, "changes": changes}).encode())
+    (tmp_path / "email.html").write_bytes(rendered.email_html)
+    shutil.copytree(typed / "images", tmp_path / "images")
     page = browser.new_page(viewport={"width": width, "height": height})
-    page.goto((typed / "email.html").as_uri())
+    page.goto((tmp_path / "email.html").as_uri())
     assert page.evaluate("document.images[0].naturalWidth") > width
     assert page.evaluate("document.documentElement.scrollHeight") <= 2 * height
     page.close()
