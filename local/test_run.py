@@ -116,10 +116,10 @@ class _Background:
 
     def start(self, command: Sequence[str]) -> Callable[[], int]:
         """Start a command; what is returned waits for its end, shows what it said and returns its status."""
-        output = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is shown
         with self._lock:
             if self._is_closed:
                 return lambda: 1
+            output = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is shown
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
             self._running.append(process)
 

@@ -49,6 +49,7 @@ Patterns = Annotated[
     list[str] | None,
     typer.Option("--topic", metavar="PATTERN", help="Topics to sample, such as clicks.*; all but Kafka's own."),
 ]
+MeasuredAsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")]
 
 inventory = Application(help="Export, import and check inventories (native snapshots).")
 app.add_typer(inventory, name="inventory")
@@ -119,7 +120,7 @@ def compression(
     bootstrap_servers: Servers = None,
     config: Config = None,
     patterns: Patterns = None,
-    is_json: Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")] = False,
+    is_json: MeasuredAsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Measure what compression would make of the records of a live cluster: batches sampled and compressed again.
@@ -144,7 +145,7 @@ def keys(
     bootstrap_servers: Servers = None,
     config: Config = None,
     patterns: Patterns = None,
-    is_json: Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")] = False,
+    is_json: MeasuredAsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Measure how evenly the keys of a live cluster's topics fill partitions, and whether more partitions would help.

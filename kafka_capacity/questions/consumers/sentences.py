@@ -173,8 +173,10 @@ def _pause_sentence(group: GroupChoice) -> str | None:
     if then > now and group.then["is_static"]:
         why = ": fewer pauses, but longer ones, since what a static member reads waits until it is back"
     word = "recommended change" if group.then is group.recommended else "nearest scenario"
-    if not why and group.recommended is not None and all(_unread(one) in advice_of(group) for one in outcomes if one):
-        return None
+    if not why and group.recommended is not None:
+        advice = advice_of(group)
+        if all(_unread(one) in advice for one in outcomes if one):
+            return None  # said already
     if format_count(now) == format_count(then):
         return f"{sentence}, today and with the {word}."
     return f"{sentence} today, and for {format_count(then)} with the {word}{why}."

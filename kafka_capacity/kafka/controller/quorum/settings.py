@@ -104,7 +104,7 @@ class Environment:
     # of the log, or of the file that holds epoch and vote; a replica tells only then what it has written
     flush: Spread = Spread(0.001, 0.01)
     # what code that has hardly run since the controllers started adds until one leads, and then until it can act: as
-    # measured where leaders were shut down, 3 and 5 voters. It does not decide who wins.
+    # measured where leaders of 3 and 5 voters were shut down or killed. It does not decide who wins.
     first_election: Spread = Spread(0.01, 0.2)
     first_work: Spread = Spread(0.02, 0.12)
 
