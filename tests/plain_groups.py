@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
-from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Group, Member, Topic, TopicPartitions
+from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Group, Member, StreamsTopology, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor
-from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, GroupSettings
+from kafka_capacity.kafka.rebalance.model import NOBODY, Event, GroupFacts, GroupScenario, GroupSettings
 from kafka_capacity.kafka.rebalance.table import PartitionTable
+from kafka_capacity.kafka.rebalance.tasks import as_tasks
 
 
 def plain_group(
@@ -60,6 +61,18 @@ def plain_group(
         "history_hours": 168,
     }
     return with_fresh_assignment(GroupFacts(**facts))
+
+
+def plain_streams_group(
+    partitions: Mapping[str, int], topology: StreamsTopology, *, members: int, **changes: Any
+) -> GroupFacts:
+    """Make up a streams group of one thread a process, with a row a task, all of them assigned afresh."""
+    facts = plain_group(partitions, members=members, **changes)
+    processes = tuple(dataclasses.replace(one, process_id=f"p{i}") for i, one in enumerate(facts.members))
+    facts = dataclasses.replace(
+        facts, protocol=GroupProtocol.STREAMS, assignor="sticky", streams=topology, members=processes
+    )
+    return as_tasks(dataclasses.replace(facts, owner=np.full(len(facts), NOBODY, dtype=np.int32)))
 
 
 def with_fresh_assignment(facts: GroupFacts) -> GroupFacts:

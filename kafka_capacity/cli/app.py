@@ -65,7 +65,10 @@ def _errors_in_one_line() -> Iterator[None]:
 
 def _complaint(error: Any) -> str:
     """Return what is wrong with what was typed in the words of all our errors: the option first."""
-    command = f"; {error.ctx.command_path} --help lists all" if error.ctx is not None else ""
+    command = ""
+    if error.ctx is not None:
+        has_more = isinstance(error.ctx.command, _Command) and error.ctx.command.has_more
+        command = f"; {error.ctx.command_path} {HELP_ALL if has_more else '--help'} lists all"
     if isinstance(error, usage.NoSuchOption):
         near = f"; did you mean {' or '.join(sorted(error.possibilities))}?" if error.possibilities else command
         return f"{error.option_name}: there is no such option{near}"
@@ -92,6 +95,11 @@ class _Command(TyperCommand):
         ]
         self._is_whole = len(self.params) <= SHORT_HELP_OPTIONS
 
+    @property
+    def has_more(self) -> bool:
+        """Whether it has options that its short help leaves out."""
+        return bool(self._seldom) and not self._is_whole
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if HELP_ALL in args:
             self._is_whole, was_whole = True, self._is_whole
@@ -115,7 +123,7 @@ class _Command(TyperCommand):
             formatter.write(f"\n{section}:\n")
             for name, text in records:
                 _write_record(formatter, name, text)
-        if self._seldom and not self._is_whole:
+        if self.has_more:
             formatter.write(f"\n{len(self._seldom)} more options: {ctx.command_path} {HELP_ALL}\n")
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:

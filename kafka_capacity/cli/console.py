@@ -6,10 +6,12 @@ Names come from clusters and may hold anything: they are never taken for markup,
 from __future__ import annotations
 
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -25,10 +27,24 @@ HEADING_WIDTH = 14
 MAX_CELL_LINES = 5  # of a table; longer ones are read better one below the other
 
 Align = Literal["left", "right"]
+_OPTIONS: ContextVar[Mapping[str, str] | None] = ContextVar("_OPTIONS", default=None)
+
+
+@contextmanager
+def prints_options(option_of_field: Mapping[str, str]) -> Iterator[None]:
+    """Print ``--throttle`` where a text names the field ``throttle_bytes_per_second``; plain words stay as they are."""
+    token = _OPTIONS.set({field: option for field, option in option_of_field.items() if "_" in field})
+    try:
+        yield
+    finally:
+        _OPTIONS.reset(token)
 
 
 def plain(text: str) -> str:
     r"""Spell what is not printable, so that no name steers the terminal: ``\x1b`` instead of an escape."""
+    options = _OPTIONS.get()
+    if options and "_" in text:
+        text = re.sub(rf"\b({'|'.join(options)})\b", lambda found: options[found[0]], text)
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 

@@ -11,7 +11,6 @@ from kafka_capacity.cli.one_question import Found
 from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import to_plain
-from kafka_capacity.health.problem import counted
 from kafka_capacity.kafka.durability import Acks, Outcome
 from kafka_capacity.kafka.durability.traces import trace
 from kafka_capacity.questions.failures.durability import DurabilityResult, DurabilityScenario, evaluate_durability
@@ -33,7 +32,7 @@ from kafka_capacity.questions.failures.section.durability_figures import (
     topics_table,
 )
 from kafka_capacity.questions.question import Basis
-from kafka_capacity.text import format_duration, format_percent
+from kafka_capacity.text import format_duration, format_percent, plural
 
 _TOO_GOOD = frozenset({"missing_sizes", "no_metrics"})
 """Findings about a snapshot with which brokers have their data again sooner than they would, and less is lost."""
@@ -111,8 +110,8 @@ def _print(result: DurabilityResult, basis: Basis, check: FormulaCheck | None, m
     idempotent = ", idempotent" if asked.is_idempotent and asked.acks is Acks.ALL else ""
     print_lines(
         [
-            f"{counted(len(side.topics), 'topic')}, producers with acks={asked.acks}{idempotent}; up to "
-            f"{counted(asked.max_failures, 'failure')} tried",
+            f"{plural(len(side.topics), 'topic')}, producers with acks={asked.acks}{idempotent}; up to "
+            f"{plural(asked.max_failures, 'failure')} tried",
             few_sentence(side),
             *_caveats(side, basis, check),
         ]
@@ -130,7 +129,7 @@ def _caveats(side: PlacementDurability, basis: Basis, check: FormulaCheck | None
     if lagging:
         verb = "has" if lagging == 1 else "have"
         lines.append(
-            f"warning: {counted(lagging, 'partition')} {verb} replicas out of sync today; all figures count them as "
+            f"warning: {plural(lagging, 'partition')} {verb} replicas out of sync today; all figures count them as "
             "complete, so until they are in sync more can be lost than is said here"
         )
     lines += [f"warning: {one.message}" for one in basis.findings.warnings if one.code in _TOO_GOOD]
@@ -138,7 +137,7 @@ def _caveats(side: PlacementDurability, basis: Basis, check: FormulaCheck | None
         lines.append(
             f"closed form against failures at random, at rates at which something happens: "
             f"{format_percent(check.off_ratio)}, standard error {format_percent(check.error_ratio)} "
-            f"({counted(check.copysets, 'copyset')})"
+            f"({plural(check.copysets, 'copyset')})"
         )
     return lines
 
@@ -159,6 +158,6 @@ def _explanation(result: DurabilityResult, place: int) -> list[str]:
             if mode != "crashes" and outcome in reported and failures == crashes.get(outcome):
                 continue
             reported.add(outcome)
-            lines.append(f"  {outcome.words}, after {counted(failures, 'failure')}:")
+            lines.append(f"  {outcome.words}, after {plural(failures, 'failure')}:")
             lines += [f"    {number}. {step}" for number, step in enumerate(trace(explored, outcome), start=1)]
     return lines

@@ -15,7 +15,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import RESOURCE_NAMES
 from kafka_capacity.hardware.plain import plain_number, to_plain
-from kafka_capacity.health.problem import counted, some
+from kafka_capacity.health.problem import some
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.plan.handing import failures_today
@@ -35,6 +35,7 @@ from kafka_capacity.questions.failures.simulate import simulate_failovers
 from kafka_capacity.questions.failures.tables import failure_tables
 from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, column
+from kafka_capacity.text import plural
 
 _TOPICS = (
     column("topic", "Topic", "name"),
@@ -187,7 +188,8 @@ def _print_change(controllers: Mapping[str, Any], steps: Sequence[Mapping[str, A
     print_lines(change_sentences(controllers))
     if steps:
         print_rows("controllers, one at a time", STEPS, [cells(STEPS, row) for row in steps])
-        print_lines([line for one in runbook(controllers["change"]) for line in (f"{one['does']}:", *one["commands"])])
+        pages = runbook(controllers["change"])
+        print_lines([line for one in pages for line in (f"{one['does']}: {one['text']}", *one["commands"])])
 
 
 def _print_details(result: FailureResult, snapshot: Snapshot, number: int) -> None:
@@ -195,7 +197,7 @@ def _print_details(result: FailureResult, snapshot: Snapshot, number: int) -> No
     topics, groups = topic_rows(snapshot, one, result.scenario.rules), affected_groups(result, number)
     for columns, what, found in ((_TOPICS, "topic", topics), (_GROUPS, "group", groups)):
         if found:
-            title = f"without {one.name}: {counted(len(found), what)} affected"
+            title = f"without {one.name}: {plural(len(found), what)} affected"
             title += f", the worst {_MAX_DETAILS} of them" if len(found) > _MAX_DETAILS else ""
             print_rows(title, columns, [cells(columns, row) for row in found[:_MAX_DETAILS]])
 
@@ -218,9 +220,9 @@ def _notes(result: FailureResult, basis: Basis) -> list[str]:
         unknown = np.isnan(there) if there is not None else np.ones(len(result.brokers), dtype=np.bool_)
         if unknown.any():
             ids = result.brokers.ids[unknown].tolist()
-            who = "all brokers" if unknown.all() else f"{counted(len(ids), 'broker')} ({some(ids, len(ids))})"
+            who = "all brokers" if unknown.all() else f"{plural(len(ids), 'broker')} ({some(ids, len(ids))})"
             lines.append(f"{RESOURCE_NAMES[resource]} is not judged on {who}: what they can do is not known")
     if basis.findings.warnings:
-        count = counted(len(basis.findings.warnings), "warning")
+        count = plural(len(basis.findings.warnings), "warning")
         lines.append(f"{count} about the snapshot: doctor lists them")
     return lines

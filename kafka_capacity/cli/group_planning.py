@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps, print_lines, print_rows
 from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
-from kafka_capacity.health.problem import counted, some
+from kafka_capacity.health.problem import some
 from kafka_capacity.plan.pinned import check_groups
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.consumers.choice import Row
@@ -24,7 +24,7 @@ from kafka_capacity.questions.consumers.share import FoundGroups, find_groups, s
 from kafka_capacity.questions.consumers.share_groups import SHARE_COLUMNS, share_sentences
 from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, definitions
-from kafka_capacity.text import format_rate
+from kafka_capacity.text import format_rate, plural
 
 MAX_REASONS = 10  # of groups that could be better, so many are explained; those at risk all are
 MAX_MEMBERS = 60  # so many rows has the table of members
@@ -78,8 +78,8 @@ def print_group(planned: PlannedGroups, group: GroupDecision) -> None:
     choice = group.choice
     facts = choice.facts or {}
     title = (
-        f"{group.group_id}: {counted(facts['member_count'], 'member')}, "
-        f"{counted(facts['partition_count'], part_of(choice))}, {format_rate(facts['peak_bytes_per_second'])} at peak, "
+        f"{group.group_id}: {plural(facts['member_count'], 'member')}, "
+        f"{plural(facts['partition_count'], part_of(choice))}, {format_rate(facts['peak_bytes_per_second'])} at peak, "
         f"{_capacity(choice.focus)}"
     )
     print_rows(title, VARIANTS, [cells(VARIANTS, choice, row) for row in choice.scenarios])
@@ -127,12 +127,12 @@ def _facts(planned: PlannedGroups) -> list[str]:
             f"warning: nothing is known of what is produced for {some(silent, len(silent))}: their loads are not judged"
         )
     lines += [
-        f"warning: {row['group_id']}: nobody reads {counted(row['unread_partitions'], 'partition')} today"
+        f"warning: {row['group_id']}: nobody reads {plural(row['unread_partitions'], 'partition')} today"
         for row in facts
         if row["unread_partitions"]
     ]
     if warnings := len(planned.basis.findings.warnings):
-        lines.append(f"{counted(warnings, 'warning')} about the snapshot: inventory check lists them")
+        lines.append(f"{plural(warnings, 'warning')} about the snapshot: inventory check lists them")
     return lines
 
 
@@ -152,4 +152,4 @@ def _capacity(row: Row) -> str:
 
 
 def _named(row: Row) -> str:
-    return f"{counted(row['member_count'], 'member')}, {variant_name(row)}"
+    return f"{plural(row['member_count'], 'member')}, {variant_name(row)}"

@@ -130,6 +130,14 @@ class DecidedToday:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SizingDates:
+    """The days that the decision names beside those of the steps."""
+
+    disk_full: str | None  # the first disk of today that is full; null for none before the horizon
+    runs_out_middle: str | None  # when today's brokers run out at the middle estimate; null likewise
+
+
+@dataclass(frozen=True, kw_only=True)
 class DecidedSizing:
     """What the plan says of sizing."""
 
@@ -140,6 +148,7 @@ class DecidedSizing:
     relation: str  # how it stands to the move
     has_room_today: bool  # whether today's brokers do
     recommended_option_id: str | None  # the option to take, of those at the horizon
+    dates: SizingDates | None  # further days; null where nothing is known of sizing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,6 +319,72 @@ class DoctorDocument(Head):
     problems: tuple[FoundProblem, ...]  # the worst first
 
 
+@dataclass(frozen=True, kw_only=True)
+class SavingsDocument(Head):
+    """What could be done instead of buying: `savings --json`, `savings.json`; of nothing looked for the head only."""
+
+    sentences: tuple[str, ...] = ()  # the answer, then what it rests on
+    instead_of_buying: str | None = None  # what the decision box says; null where nothing avoids or postpones buying
+    actions: tuple[Row, ...] = ()  # rows of the table `savings_actions`
+    sets: tuple[Row, ...] = ()  # rows of `savings_sets`
+    dates: tuple[Row, ...] = ()  # rows of `savings_dates`
+    scope: tuple[Row, ...] = ()  # the one row of `savings_scope`
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChargebackDocument(Head):
+    """Who pays what of today's bill: `chargeback --json`, `chargeback.json`."""
+
+    sentences: tuple[str, ...]  # the answer, then what it rests on
+    chargeback: tuple[Row, ...]  # rows of the table of that name: shares of topics, groups, client ids and owners
+    chargeback_bill: tuple[Row, ...]  # rows of the table of that name, as are those below
+    chargeback_marginal: tuple[Row, ...]  # what would be saved without a topic, a group or an owner
+    chargeback_scope: tuple[Row, ...]  # the one row of what was shared out
+    rack_flows: tuple[Row, ...]  # bytes from rack to rack
+    rack_topics: tuple[Row, ...]  # of each topic
+    rack_brokers: tuple[Row, ...]  # of each broker
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdleDocument(Head):
+    """Topics that nobody uses: `idle --json`, `idle.json`."""
+
+    sentences: tuple[str, ...]  # the answer, then what it rests on
+    topics: int  # how many were looked at, without internal ones
+    not_judged_topics: int  # of how many of them too little is known
+    idle_topics: tuple[Row, ...]  # rows of the table `idle_topics`, the largest first
+    brokers: tuple[Row, ...]  # rows of `idle_brokers`: what removing them would free
+
+
+@dataclass(frozen=True, kw_only=True)
+class DurabilityDocument(Head):
+    """Which failures lose acknowledged records, and how likely: `durability --json`, `durability.json`."""
+
+    assumed: Row  # what the figures rest on
+    today: Row  # what all topics lose together, in events a year and bytes a year
+    few_copysets: Row | None  # the same with replicas on few sets of brokers, and what that moves; null where not asked
+    check: Row | None  # the closed form against failures at random; null where not asked
+    topics: tuple[Row, ...]  # each topic, the worst first
+    outcomes: tuple[Row, ...]  # the fewest failures to each outcome of each setting, and the steps to it
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetDocument:
+    """All clusters of a store: `fleet --json`."""
+
+    summary: str  # how many there are of each verdict, in a sentence
+    rows: tuple[Row, ...]  # a cluster each, the worst first: verdict, what to approve, dates, dollars, worst problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemsDocument:
+    """What became of the problems and recommendations of a cluster: `problems --json`."""
+
+    cluster: str  # its name
+    ds: str  # the day of the newest plan's inventory
+    entries: Row  # by id: text, first and last day, who claimed or dismissed it, and what was done
+
+
 DOCUMENTS: Mapping[str, type | tuple[type, ...]] = {
     "decision.json": DecisionDocument,
     "plan.json": (WholePlanDocument, PlansDocument),
@@ -317,5 +392,11 @@ DOCUMENTS: Mapping[str, type | tuple[type, ...]] = {
     "failures.json": FailuresDocument,
     "groups.json": GroupsDocument,
     "doctor.json": DoctorDocument,
+    "savings.json": SavingsDocument,
+    "chargeback.json": ChargebackDocument,
+    "idle.json": IdleDocument,
+    "durability.json": DurabilityDocument,
+    "fleet --json": FleetDocument,
+    "problems --json": ProblemsDocument,
 }
-"""By the file that ``--out`` writes; ``--json`` prints the same."""
+"""By the file that ``--out`` writes, where there is one; ``--json`` prints the same."""

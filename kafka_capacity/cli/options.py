@@ -94,7 +94,12 @@ def day_or_today(ds: str | None) -> str:
 
     from kafka_capacity.objects.keys import check_ds
 
-    return check_ds(ds) if ds is not None else datetime.datetime.now(datetime.UTC).date().isoformat()
+    if ds is None:
+        return datetime.datetime.now(datetime.UTC).date().isoformat()
+    try:
+        return check_ds(ds)
+    except RequestError as error:
+        raise RequestError(f"--ds: {str(error).removeprefix('ds ')}") from error
 
 
 def takes_snapshot(*, is_needed: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:

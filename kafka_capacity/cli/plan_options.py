@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 from pydantic import BaseModel
 
+from kafka_capacity.cli.console import prints_options
 from kafka_capacity.cli.options import with_parameters
 from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import PlanRequest, parse_plan_request
@@ -251,7 +252,7 @@ def takes(*fields: str, also: Mapping[str, str] | None = None) -> Callable[[Call
         ]
 
         def called(**typed: Any) -> None:
-            with named_as_options(names):
+            with named_as_options(names), prints_options(names):
                 read = {option.field: (option, typed.pop(option.field)) for option in options}
                 given = {
                     field: option.read(value) for field, (option, value) in read.items() if value not in (None, [])

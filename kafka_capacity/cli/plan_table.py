@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kafka_capacity.cli.console import print_lines, print_rows
 from kafka_capacity.cli.plan_explain import print_explanation
 from kafka_capacity.cli.planning import Judged, Planned, plan_caveats
-from kafka_capacity.health.problem import Problem, counted
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.released_files import MOVES, ROLLBACK
 from kafka_capacity.plan.runbook_page import RUNBOOK
@@ -23,7 +23,7 @@ from kafka_capacity.questions.change.section.comparison import (
     option_verdict,
     terminal_columns,
 )
-from kafka_capacity.text import listed
+from kafka_capacity.text import listed, plural
 
 _BEST = "the fewest brokers that fit and the fewest bytes"
 
@@ -33,7 +33,7 @@ def print_plan(
 ) -> None:
     """Print why, one row a scenario, what to look out for and which file to execute."""
     snapshot, findings = planned.asked.basis.snapshot, planned.asked.basis.findings
-    sizes = f"{counted(len(snapshot.brokers), 'broker')}, {counted(len(snapshot.partitions), 'partition')}"
+    sizes = f"{plural(len(snapshot.brokers), 'broker')}, {plural(len(snapshot.partitions), 'partition')}"
     view = decision.view
     decided = {one["scenario_id"]: one for one in decision.as_dict()["options"]}
     schedules = read_schedules(view.tables)
@@ -68,7 +68,7 @@ def print_plan(
         for one in map(Problem.from_dict, traps.values())
     ]
     if findings.warnings:
-        lines.append(f"{counted(len(findings.warnings), 'warning')} about the snapshot: inventory check lists them")
+        lines.append(f"{plural(len(findings.warnings), 'warning')} about the snapshot: inventory check lists them")
     if out is not None:
         lines += execution_lines(planned.judged, chosen)
     print_lines(lines)

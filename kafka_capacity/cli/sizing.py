@@ -72,7 +72,7 @@ def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> 
     snapshot, advice = found.inputs.snapshot, document["advice"]
     print_lines(
         [
-            f"recommended: {advice['recommended'] or 'nothing'}",
+            *_recommended(view),
             f"why: {advice['reason']}",
             *_single_replicas(view),
             *_by_date(view),
@@ -100,6 +100,15 @@ def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> 
     print_lines(_notes(view))
 
 
+def _recommended(view: SizingView) -> list[str]:
+    """Return the option of each step, and by when."""
+    if not view.steps:
+        return ["recommended: nothing"]
+    first, *later = view.steps
+    found = [f"recommended{' now' if later else ''}: {first.option['option_id']}"]
+    return found + [f"recommended by {step.from_day}: {step.option['option_id']}" for step in later]
+
+
 def _single_replicas(view: SizingView) -> list[str]:
     """Describe what the answer leaves with a single replica."""
     answer, found = view.recommended or view.options[0], view.document["single_replicas"]
@@ -107,9 +116,10 @@ def _single_replicas(view: SizingView) -> list[str]:
 
 
 def _by_date(view: SizingView) -> list[str]:
-    """Return what would do if it had to last a shorter time, where that is another option, and until which day."""
-    advice = view.document["advice"]
-    shorter = dict.fromkeys(option for _, option in advice["by_date"] if option not in (None, advice["recommended"]))
+    """Return what would do if it had to last a shorter time, where that is no step, and until which day."""
+    advice, steps = view.document["advice"], {step.option["option_id"] for step in view.steps}
+    said = {None, advice["recommended"], *steps}
+    shorter = dict.fromkeys(option for _, option in advice["by_date"] if option not in said)
     found = [row for row in map(view.by_id, shorter) if row is not None]
     return [f"{row['option_id']}: until {lasts_until(view, row)} only" for row in found]
 

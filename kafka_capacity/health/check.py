@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.controllers import check_controllers, check_quorum
+from kafka_capacity.health.cordons import check_cordons
 from kafka_capacity.health.groups import check_groups
 from kafka_capacity.health.now import check_lags, check_now
 from kafka_capacity.health.problem import CLUSTER_CODES, RETIRED_CODES, Code, Problem, Problems
@@ -25,6 +26,7 @@ def check_health(view: ClusterView, soundness: Iterable[Problem] = ()) -> Proble
         [
             *(one for one in soundness if one.code not in CLUSTER_CODES),
             *check_now(view),
+            *check_cordons(view),
             *check_resources(view),
             *check_lags(view),
             *check_groups(view),

@@ -14,11 +14,12 @@ from kafka_capacity.demand.workload import Lags, Traffic
 from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shapes import Hardware
-from kafka_capacity.health.problem import Problem, Severity, counted
+from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter
+from kafka_capacity.text import plural
 from kafka_capacity.text.wording import few_names, shown_rate
 
 _MAX_NAMES = 5
@@ -83,7 +84,7 @@ class ClusterView:
             severity=severity,
             code=code,
             where=some_names(topics),
-            message=f"{counted(count, 'partition')} of {counted(len(topics), 'topic')}{traffic} {what}",
+            message=f"{plural(count, 'partition')} of {plural(len(topics), 'topic')}{traffic} {what}",
             remedy=remedy,
             partitions=count,
             bytes_per_second=rate,

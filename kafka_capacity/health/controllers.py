@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from kafka_capacity.health.cluster_view import some_names
 from kafka_capacity.health.problem import Code, Problem, Severity
@@ -98,6 +98,9 @@ def check_quorum(quorum: Quorum) -> Iterator[Problem]:
         )
 
 
+NO_MAJORITY = "bring back as many as make a majority, with their old disks: until then no voter can be added or removed"
+
+
 def _check_down(quorum: Quorum) -> Iterator[Problem]:
     spare = spare_voters([one.node_id for one in quorum.voters], quorum.down)
     left = f"{spare} more may be lost" if spare > 0 else "no more may be lost" if spare == 0 else "no majority is left"
@@ -114,7 +117,7 @@ def _check_down(quorum: Quorum) -> Iterator[Problem]:
                 f"{'observes' if one else 'observe'}: {'it counts' if one else 'they count'} in the majority and "
                 f"cannot vote; {left}"
             ),
-            remedy="remove it by the id of its old directory, then add it again",
+            remedy="remove it by the id of its old directory, then add it again" if spare >= 0 else NO_MAJORITY,
         )
     if silent:
         yield Problem(
@@ -125,8 +128,30 @@ def _check_down(quorum: Quorum) -> Iterator[Problem]:
                 f"{_controllers(silent)} of {len(quorum.voters)} voters {'is' if len(silent) == 1 else 'are'} down or "
                 f"behind: {left}"
             ),
-            remedy="bring it back, or replace it by a controller that has caught up",
+            remedy="bring it back, or replace it by a controller that has caught up" if spare >= 0 else NO_MAJORITY,
         )
+
+
+def leaving_voters(quorum: Quorum, leaving: Collection[int]) -> tuple[Problem, ...]:
+    """Name the brokers that vote as controllers and are to be shut down: their votes have to go first."""
+    found = [one for one in quorum.voters if one.node_id in leaving]
+    if not found:
+        return ()
+    count, is_one = len(quorum.voters), len(found) == 1
+    left = len([one for one in quorum.voters if one.node_id not in {*leaving, *quorum.down}])
+    lost = "no controller is elected any more" if left < majority(count) else f"{left} of {count} voters are left"
+    return (
+        Problem(
+            severity=Severity.SERIOUS,
+            code="voters-leave",
+            where=_controllers(found),
+            message=(
+                f"{_controllers(found)} {'votes' if is_one else 'vote'} in the metadata quorum and "
+                f"{'is' if is_one else 'are'} to be shut down as {'a broker' if is_one else 'brokers'}: {lost}"
+            ),
+            remedy="plan the change of voters first, with wanted_controllers, and carry it out while they run",
+        ),
+    )
 
 
 def _check_returns(quorum: Quorum) -> Iterator[Problem]:

@@ -1,16 +1,61 @@
-"""Brokers that a placement empties while the controller may still put new replicas there (KIP-1066)."""
+"""Cordoned brokers (KIP-1066): too many of them, or one that a placement empties and that is not cordoned."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from kafka_capacity.health.cluster_view import some_names
-from kafka_capacity.health.problem import Problem, Severity, counted
+from kafka_capacity.health.cluster_view import ClusterView, some_names
+from kafka_capacity.health.problem import Code, Figure, Problem, Severity
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
 from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.text import plural
+
+
+def check_cordons(view: ClusterView) -> Iterator[Problem]:
+    """Look at brokers that take no new replicas, and whether those that do are enough."""
+    brokers = view.snapshot.brokers
+    yield from _some_directories(view)
+    cordoned, left = brokers.ids[brokers.is_cordoned], int(brokers.takes_replicas.sum())
+    factor = int(view.factor.max(initial=0))
+    if not len(cordoned):
+        return
+    is_one = len(cordoned) == 1
+    which = f"{plural(len(cordoned), 'broker')} of {len(brokers):,} {'is' if is_one else 'are'} cordoned"
+    if left < factor:
+        message = (
+            f"{which} and {plural(left, 'broker')} can take new replicas: no topic with replication factor {factor} "
+            "can be created, nor any partition be added to one"
+        )
+    else:
+        message = f"{which}: {'it keeps its' if is_one else 'they keep their'} replicas and no new ones are put there"
+    yield Problem(
+        severity=Severity.SERIOUS if left < factor else Severity.INFO,
+        code=Code.CORDONED,
+        where=f"broker{'' if is_one else 's'} {some_names(cordoned.tolist())}",
+        message=message,
+        remedy="delete the broker setting cordoned.log.dirs where replicas shall go again",
+        figure=Figure(float(left), float(factor), "brokers"),
+    )
+
+
+def _some_directories(view: ClusterView) -> Iterator[Problem]:
+    """Name the brokers of which some directories are cordoned: what they take goes into the others."""
+    brokers, dirs = view.snapshot.brokers, view.snapshot.log_dirs
+    partly = np.setdiff1d(dirs.broker_id[~dirs.takes_replicas], brokers.ids[brokers.is_cordoned])
+    if len(partly):
+        count = int(np.isin(dirs.broker_id[~dirs.takes_replicas], partly).sum())
+        yield Problem(
+            severity=Severity.INFO,
+            code=Code.CORDONED_DIRS,
+            where=f"broker{'' if len(partly) == 1 else 's'} {some_names(partly.tolist())}",
+            message=(
+                f"{plural(count, 'log dir')} {'is' if count == 1 else 'are'} cordoned on brokers that have others: new "
+                "replicas go into those"
+            ),
+        )
 
 
 def uncordoned_problems(
@@ -26,13 +71,14 @@ def uncordoned_problems(
     is_one = len(open_ids) == 1
     return (
         Problem(
-            severity=Severity.INFO,
+            severity=Severity.WARNING,
             code="not-cordoned",
             where=f"broker{'' if is_one else 's'} {some_names(open_ids.tolist())}",
             message=(
-                f"{counted(len(open_ids), 'broker')} that {'is' if is_one else 'are'} to be emptied "
-                f"{'is' if is_one else 'are'} not cordoned: topics and partitions that are made meanwhile land there"
+                f"{plural(len(open_ids), 'broker')} that {'is' if is_one else 'are'} to be emptied "
+                f"{'is' if is_one else 'are'} not cordoned: topics and partitions that are made meanwhile land there, "
+                f"so that {'it' if is_one else 'they'} may not be empty at the end"
             ),
-            remedy="set cordoned.log.dirs=* on each before the move, and take it back before a rollback",
+            remedy="set cordoned.log.dirs=* on each before anything is copied, as the runbook does",
         ),
     )

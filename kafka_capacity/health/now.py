@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.health.cluster_view import ClusterView, some_names
-from kafka_capacity.health.problem import Code, Figure, Problem, Severity, counted
-from kafka_capacity.text import format_duration
+from kafka_capacity.health.problem import Code, Figure, Problem, Severity
+from kafka_capacity.text import format_duration, plural
 
 
 def check_now(view: ClusterView) -> Iterator[Problem]:
@@ -64,8 +64,8 @@ def _fenced(view: ClusterView) -> Iterator[Problem]:
             code=Code.FENCED,
             where=f"broker{'' if len(fenced) == 1 else 's'} {some_names(fenced)}",
             message=(
-                f"{counted(len(fenced), 'broker')} of {len(brokers):,} {'is' if len(fenced) == 1 else 'are'} fenced "
-                f"and {'holds' if len(fenced) == 1 else 'hold'} replicas of {counted(int(held.sum()), 'partition')}"
+                f"{plural(len(fenced), 'broker')} of {len(brokers):,} {'is' if len(fenced) == 1 else 'are'} fenced "
+                f"and {'holds' if len(fenced) == 1 else 'hold'} replicas of {plural(int(held.sum()), 'partition')}"
             ),
             remedy="start it, or move its replicas away"
             if len(fenced) == 1

@@ -176,6 +176,8 @@ class Code(StrEnum):
     UNDER_MIN_ISR = "under-min-isr-now"
     UNDER_REPLICATED = "under-replicated-now"
     FENCED = "fenced-brokers"
+    CORDONED = "cordoned-brokers"
+    CORDONED_DIRS = "cordoned-log-dirs"
     DISK_OVER_LIMIT = "disk-over-limit"
     NETWORK_IN_OVER_LIMIT = "network-in-over-limit"
     NETWORK_OUT_OVER_LIMIT = "network-out-over-limit"
@@ -184,6 +186,7 @@ class Code(StrEnum):
     GROUPS_HOURS_BEHIND = "groups-hours-behind"
     GROUPS_BEHIND = "groups-behind"
     STREAMS_IDLE_MEMBERS = "streams-idle-members"
+    STREAMS_STANDBYS = "streams-standbys"
     SINGLE_REPLICA = "single-replica"
     MIN_ISR_ABOVE_RF = "min-isr-above-rf"
     MIN_ISR_EQUALS_RF = "min-isr-equals-rf"
@@ -208,6 +211,9 @@ class Code(StrEnum):
     REMOVED_VOTER_RETURNS = "removed-voter-returns"
     STATIC_QUORUM = "static-quorum"
 
+
+DOWN_NOW = (Code.OFFLINE, Code.UNDER_MIN_ISR)
+"""What refuses reads or writes at the moment: the worst of all, and to be mended before anything is moved."""
 
 RETIRED_CODES = frozenset(
     {
@@ -254,8 +260,3 @@ def some(examples: Iterable[object], total: int) -> str:
     shown = [str(example) for _, example in zip(range(EXAMPLES), examples, strict=False)]
     rest = total - len(shown)
     return ", ".join(shown) + (f" and {rest:,} more" if rest > 0 else "")
-
-
-def counted(number: int, noun: str) -> str:
-    """Write ``1 broker`` or ``2 brokers``."""
-    return f"{number:,} {noun if number == 1 else noun + 's'}"

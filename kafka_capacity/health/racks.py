@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.health.cluster_view import ClusterView, RackLoss, some_names
-from kafka_capacity.health.problem import Code, Problem, Severity, counted
+from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.proposal.scenario import PlacementScenario
-from kafka_capacity.text import whole_percent
+from kafka_capacity.text import plural, whole_percent
 from kafka_capacity.text.wording import shown_rate
 
 
@@ -83,7 +83,7 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
     affected = [one for one in view.rack_losses if one.offline or one.under_min_isr]
     if not affected:
         return
-    worst = max(affected, key=lambda one: (one.offline, one.under_min_isr, one.rack))
+    worst = max(affected, key=lambda one: (one.offline, one.bytes_per_second, one.under_min_isr, one.rack))
     yield Problem(
         severity=Severity.WARNING,
         code=Code.RACK_LOSS,
@@ -100,9 +100,9 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
 
 def _stops(loss: RackLoss) -> Iterator[str]:
     if loss.offline:
-        yield f"takes {counted(loss.offline, 'partition')} offline"
+        yield f"takes {plural(loss.offline, 'partition')} offline"
     if loss.under_min_isr:
-        yield f"leaves {counted(loss.under_min_isr, 'partition')} under min ISR, where acks=all is refused"
+        yield f"leaves {plural(loss.under_min_isr, 'partition')} under min ISR, where acks=all is refused"
 
 
 _EVEN = "make the racks equal in brokers"

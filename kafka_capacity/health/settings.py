@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafka_capacity.health.cluster_view import ClusterView
-from kafka_capacity.health.problem import Code, Problem, Severity, counted
+from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS, OFFSETS_TOPIC, USUAL_FACTOR, USUAL_MIN_ISR
+from kafka_capacity.text import plural
 
 
 def check_settings(view: ClusterView) -> Iterator[Problem]:
@@ -87,7 +88,7 @@ def _internal(view: ClusterView) -> Iterator[Problem]:
         place = partitions.topics.index(name)
         rows = partitions.topic == place
         factor, least = int(view.factor[rows].min()), int(snapshot.topics.min_insync_replicas[place])
-        depend = f"{counted(len(snapshot.groups), 'group')} depend{'s' if len(snapshot.groups) == 1 else ''}"
+        depend = f"{plural(len(snapshot.groups), 'group')} depend{'s' if len(snapshot.groups) == 1 else ''}"
         groups = f", on which {depend}" if name == OFFSETS_TOPIC else ""
         if factor < usual:
             yield Problem(
@@ -95,7 +96,7 @@ def _internal(view: ClusterView) -> Iterator[Problem]:
                 code=Code.INTERNAL_TOPIC_REPLICAS,
                 where=name,
                 message=(
-                    f"{name}, {purpose}, has {counted(factor, 'replica')} where {usual} are usual{groups}: "
+                    f"{name}, {purpose}, has {plural(factor, 'replica')} where {usual} are usual{groups}: "
                     f"{'one loss stops' if factor == 1 else 'two losses stop'} its partitions"
                 ),
                 remedy=f"raise its replication factor to {usual}",

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 from kafka.errors import KafkaError
 
-from kafka_capacity.health.problem import Problem, counted
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.kafka_admin_brokers import add_missing_brokers, read_brokers, read_storage
 from kafka_capacity.inventory.kafka_admin_groups import read_groups
 from kafka_capacity.inventory.kafka_admin_lags import lags_table
@@ -35,6 +35,7 @@ from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
+from kafka_capacity.text import plural
 
 SOURCE = "kafka_admin"
 
@@ -73,16 +74,16 @@ def _read_tables(session: AdminSession, remarks: list[Problem], say: Callable[[s
     quorum = read_quorum(session, brokers)
     topics = read_topics(session, remarks)
     add_missing_brokers(brokers, replica_holders(topics), remarks)
-    say(f"{counted(len(brokers), 'broker')}, {counted(len(topics), 'topic')}")
+    say(f"{plural(len(brokers), 'broker')}, {plural(len(topics), 'topic')}")
     # Right after the metadata: the longer between the two, the more often they are of different moments.
     storage = read_storage(session, brokers, remarks)
     replicas = replicas_table(topics, storage.replicas)
     remark_on_partitions(session, topics, remarks)
-    say(f"{counted(len(replicas), 'replica')} in {counted(len(storage.log_dirs), 'log dir')}")
+    say(f"{plural(len(replicas), 'replica')} in {plural(len(storage.log_dirs), 'log dir')}")
     topic_settings = topics_table(session, topics, remarks)
     groups, members = read_groups(session, brokers, remarks)
     lags = lags_table(session, [group["group_id"] for group in groups], topics, remarks)
-    say(f"{counted(len(groups), 'group')}, {counted(len(members), 'member')}, {counted(len(lags), 'lag')}")
+    say(f"{plural(len(groups), 'group')}, {plural(len(members), 'member')}, {plural(len(lags), 'lag')}")
     return {
         "brokers": _table("brokers", brokers),
         "quorum_replicas": _table("quorum_replicas", quorum),

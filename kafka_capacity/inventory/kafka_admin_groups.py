@@ -13,13 +13,14 @@ from typing import Any
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, for_code
 
-from kafka_capacity.health.problem import Problem, counted, info, some, warning
+from kafka_capacity.health.problem import Problem, info, some, warning
 from kafka_capacity.inventory.kafka_admin_messages import (
     ConsumerGroupDescribeRequest,
     ShareGroupDescribeRequest,
     StreamsGroupDescribeRequest,
 )
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
+from kafka_capacity.text import plural
 
 _GROUPS_AT_ONCE = 100
 _STANDBYS = "streams.num.standby.replicas"
@@ -37,12 +38,12 @@ def read_groups(
         groups[group_id] |= {name: value for name, value in description["group"].items() if value}
         members += description["members"]
     if failed:
-        message = f"members are not known of {counted(len(failed), 'group')}: {some(sorted(failed), len(failed))}"
+        message = f"members are not known of {plural(len(failed), 'group')}: {some(sorted(failed), len(failed))}"
         remarks.append(warning("group_not_described", "members.member_id", message))
     by_hand = [group_id for group_id, group in listed.items() if _kind(group) is None]
     if by_hand:
         message = (
-            f"{counted(len(by_hand), 'group')} of another kind than consumers, listed without members: "
+            f"{plural(len(by_hand), 'group')} of another kind than consumers, listed without members: "
             f"{some(sorted(by_hand), len(by_hand))}"
         )
         remarks.append(info("group_of_another_kind", "groups.group_type", message))

@@ -9,10 +9,11 @@ import pyarrow as pa
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, for_code
 
-from kafka_capacity.health.problem import Problem, counted, some, warning
+from kafka_capacity.health.problem import Problem, some, warning
 from kafka_capacity.inventory.kafka_admin_brokers import StoredReplica
 from kafka_capacity.inventory.kafka_admin_session import AdminSession, kafka_uuid
 from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.text import plural
 
 _COLUMN_OF_CONFIG = {
     "min.insync.replicas": "min_insync_replicas",
@@ -38,7 +39,7 @@ def read_topics(session: AdminSession, remarks: list[Problem]) -> list[dict[str,
         wrong = [
             f"{topic['name']} ({for_code(topic['error_code']).__name__})" for topic in topics if topic["error_code"]
         ]
-        message = f"{counted(len(wrong), 'topic')} left out: {some(wrong, len(wrong))}"
+        message = f"{plural(len(wrong), 'topic')} left out: {some(wrong, len(wrong))}"
         remarks.append(warning("topic_not_described", "topics.topic", message))
     return sorted(readable, key=lambda topic: str(topic["name"]))
 
@@ -48,7 +49,7 @@ def topics_table(session: AdminSession, topics: Sequence[dict[str, Any]], remark
     configs = _read_configs(session, [topic["name"] for topic in topics])
     blank = [name for name, values in configs.items() if not values]
     if blank:
-        message = f"what is set for {counted(len(blank), 'topic')} may not be read: {some(blank, len(blank))}"
+        message = f"what is set for {plural(len(blank), 'topic')} may not be read: {some(blank, len(blank))}"
         remarks.append(warning("topic_configs_unknown", "topics.retention_bytes", message))
     rows = [
         {
@@ -97,7 +98,7 @@ def remark_on_partitions(session: AdminSession, topics: Sequence[dict[str, Any]]
     if moving:
         names = [f"{partition.topic}-{partition.partition}" for partition in sorted(moving)]
         message = (
-            f"{counted(len(names), 'partition')} being reassigned right now, its replica list holds old and new "
+            f"{plural(len(names), 'partition')} being reassigned right now, its replica list holds old and new "
             f"brokers: {some(names, len(names))}; read the inventory again when the move is done"
         )
         remarks.append(warning("reassignment_under_way", "replicas.broker_id", message))

@@ -19,11 +19,12 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kafka_capacity.errors import DamagedInputError
-from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, fatal, info, some, warning
 from kafka_capacity.inventory.brokers_file import BrokersFile, listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES, table_of
 from kafka_capacity.inventory.tool_output import current_assignment, log_dirs_document
+from kafka_capacity.text import plural
 from kafka_capacity.text.files import read_text_file
 from kafka_capacity.text.validation_errors import Text, describe_mistakes
 
@@ -207,7 +208,7 @@ def _log_remarks(futures: list[str], unreadable: list[str]) -> list[Problem]:
             warning(
                 "future_replica",
                 "log_dirs",
-                f"{counted(len(futures), 'replica')} moving between log dirs ({some(sorted(futures), len(futures))}); "
+                f"{plural(len(futures), 'replica')} moving between log dirs ({some(sorted(futures), len(futures))}); "
                 "the new copies are left out, wait until the move is done",
             )
         )
@@ -216,7 +217,7 @@ def _log_remarks(futures: list[str], unreadable: list[str]) -> list[Problem]:
             warning(
                 "unreadable_log",
                 "log_dirs",
-                f"{counted(len(unreadable), 'log')} whose name is not topic-partition "
+                f"{plural(len(unreadable), 'log')} whose name is not topic-partition "
                 f"({some(map(repr, sorted(unreadable)), len(unreadable))}); they are left out",
             )
         )
@@ -231,7 +232,7 @@ def _without_replicas(partitions: list[_Partition]) -> list[Problem]:
         fatal(
             "partition_without_replicas",
             "replicas",
-            f"the assignment names no broker for {counted(len(empty), 'partition')} ({some(empty, len(empty))}), which "
+            f"the assignment names no broker for {plural(len(empty), 'partition')} ({some(empty, len(empty))}), which "
             "Kafka cannot have; save the tool's output again",
         )
     ]
@@ -247,7 +248,7 @@ def _unassigned_logs(partitions: list[_Partition], disks: _Disks) -> list[Proble
         warning(
             "unassigned_log",
             "log_dirs",
-            f"{counted(len(loose), 'replica')} of {counted(len(topics), 'topic')} on disk that the assignment lacks "
+            f"{plural(len(loose), 'replica')} of {plural(len(topics), 'topic')} on disk that the assignment lacks "
             f"({some(topics, len(topics))}), {sum(loose.values())} bytes in all; they are left out, name every topic "
             "in --topics-to-move-json-file",
         )
@@ -258,7 +259,7 @@ def _leader_remark(partitions: list[_Partition]) -> Problem:
     return info(
         "leader_assumed",
         "replicas.is_leader",
-        f"the tools do not tell the leader of {counted(len(partitions), 'partition')}; the first replica is assumed to "
+        f"the tools do not tell the leader of {plural(len(partitions), 'partition')}; the first replica is assumed to "
         "lead",
     )
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.errors import DamagedInputError
-from kafka_capacity.health.problem import Problem, counted, info, warning
+from kafka_capacity.health.problem import Problem, info, warning
 from kafka_capacity.inventory.column_values import Ints, encode, ints
 from kafka_capacity.inventory.columns import conform
 from kafka_capacity.inventory.decoding import decompressed, read_parquet
@@ -25,6 +25,7 @@ from kafka_capacity.inventory.files import table_from_csv
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES, empty_table
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.text import plural
 
 REMARKS = frozenset(
     {
@@ -143,7 +144,7 @@ def _remarks(place: str, files: int, found: dict[str, Any], left_out: int, days:
             warning(
                 "no_metrics_in_files",
                 "metrics",
-                f"{place} has {counted(files, 'file')} of metrics and no hour of the {days} days that count; fix the "
+                f"{place} has {plural(files, 'file')} of metrics and no hour of the {days} days that count; fix the "
                 "address, or look whether the export still runs",
             )
         ]
@@ -152,7 +153,7 @@ def _remarks(place: str, files: int, found: dict[str, Any], left_out: int, days:
             info(
                 "metrics_outside_of_days",
                 "metrics",
-                f"{counted(left_out, 'row')} of the files at {place} before the {days} days that count, or after the "
+                f"{plural(left_out, 'row')} of the files at {place} before the {days} days that count, or after the "
                 "day; they are left out",
             )
         ]

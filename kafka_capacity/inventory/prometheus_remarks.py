@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kafka_capacity.health.problem import Problem, counted, info, some, warning
+from kafka_capacity.health.problem import Problem, info, some, warning
 from kafka_capacity.inventory.column_values import Flags
 from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places
 from kafka_capacity.inventory.topic_sharing import PartitionRates
-from kafka_capacity.text import whole_percent
+from kafka_capacity.text import plural, whole_percent
 
 LEAST_COUNTED_RATIO = 0.95
 """Of what brokers take in, topics' counters must explain so much; the rest is scrapes at other moments."""
@@ -72,7 +72,7 @@ def remarks(noticed: Noticed, places: Places, settings: PrometheusSettings, brok
 def _about_topics(noticed: Noticed, places: Places) -> Iterator[Problem]:
     def listed(flags: Flags) -> str:
         names = [places.topics[code] for code in np.flatnonzero(flags)]
-        return f"{counted(len(names), 'topic')} ({some(names, len(names))})"
+        return f"{plural(len(names), 'topic')} ({some(names, len(names))})"
 
     if noticed.is_even.any():
         yield warning(
@@ -112,7 +112,7 @@ def _about_brokers(noticed: Noticed, brokers: set[int]) -> Iterator[Problem]:
         yield warning(
             "metrics_of_unknown_broker",
             "broker_metrics",
-            f"{counted(len(unclear), 'label value')} that name no broker of the inventory "
+            f"{plural(len(unclear), 'label value')} that name no broker of the inventory "
             f"({some(map(repr, unclear), len(unclear))}): their processors are left out; name the label with the id, "
             "the host or the pod in broker_label",
         )
@@ -121,6 +121,6 @@ def _about_brokers(noticed: Noticed, brokers: set[int]) -> Iterator[Problem]:
         yield warning(
             "broker_without_metrics",
             "broker_metrics",
-            f"{counted(len(silent), 'broker')} of which prometheus has no counters ({some(silent, len(silent))}); what "
+            f"{plural(len(silent), 'broker')} of which prometheus has no counters ({some(silent, len(silent))}); what "
             "they carry is missing from the rates of topics, let it scrape them",
         )

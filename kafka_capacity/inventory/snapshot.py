@@ -173,6 +173,7 @@ def _log_dirs(table: pa.Table) -> LogDirs:
         path=tuple(values(table.column("path"))),
         total_bytes=floats(table.column("total_bytes")),
         usable_bytes=floats(table.column("usable_bytes")),
+        is_cordoned=flags(table.column("is_cordoned")),
     )
 
 

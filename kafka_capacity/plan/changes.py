@@ -70,6 +70,8 @@ def _lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tupl
         ("Brokers now", *(_count_now(one) for one in (before, after))),
         ("Verdict", *(_verdict(one) for one in (before, after))),
         ("Today’s run out", *(sizing_figure(one, "runs_out") for one in (before, after))),
+        ("Full disk", *(_date(one, "disk_full") for one in (before, after))),
+        ("At the middle estimate", *(_date(one, "runs_out_middle") for one in (before, after))),
         ("A month", *(sizing_figure(one, "usd_per_month") for one in (before, after))),
     )
     for label, old, new in pairs:
@@ -100,6 +102,12 @@ def sizing_figure(verdict: Mapping[str, Any], name: str) -> str:
     if found is None:
         return "not known"
     return format_usd(found["value"]) if found["unit"] == "usd" else str(found["value"])
+
+
+def _date(verdict: Mapping[str, Any], name: str) -> str:
+    """Return one of the days that the box names."""
+    dates = (verdict.get("sizing") or {}).get("dates")
+    return "not known" if not dates else dates[name] or "not before the horizon"
 
 
 def _later(verdict: Mapping[str, Any]) -> dict[int, str]:

@@ -20,17 +20,18 @@ from typing import Any
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.check import ListedProblem, list_problems
-from kafka_capacity.health.problem import Code, Problem, Severity
+from kafka_capacity.health.problem import DOWN_NOW, Code, Problem, Severity
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
 from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
+from kafka_capacity.questions.capacity.approval import disk_full
 from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sentence
 from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.sizing_words import subject_words as sizing_subject
 from kafka_capacity.questions.change.change_view import ChangeView
-from kafka_capacity.questions.change.choice import counts_by_fit
+from kafka_capacity.questions.change.choice import Option, counts_by_fit
 from kafka_capacity.questions.change.decide import subject_words as change_subject
 from kafka_capacity.questions.change.section.change_figures import broker_rows
 from kafka_capacity.questions.change.share import CHANGE
@@ -98,7 +99,16 @@ class Decision:
             "because": list(self.because),
             "badge": _badge(self.change.badge if self.status is self.change.status else BADGES[self.status]),
             "headline": self.change.headline,
-            "box": decision_box(self.view, self.sizing, self.change, capacity, self.status, self.because, self.instead),
+            "box": decision_box(
+                self.view,
+                self.sizing,
+                self.change,
+                capacity,
+                self.status,
+                self.because,
+                self.instead,
+                [one.problem for _, one in self.problems if one.problem.code in DOWN_NOW],
+            ),
             "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
             "nearest_scenario_id": self.view.nearest.scenario_id,
             "recommendation": _recommendation(self.view, self.sizing),
@@ -201,7 +211,7 @@ def _problems(
     listed += [(CLUSTER, one) for one in _of_cluster(results, answers.get(FAILURES.name))]
     repeated = _repeated([one.problem for _, one in listed])
     kept = [one for one in listed if one[1].problem.code not in repeated]
-    return tuple(sorted(kept, key=lambda one: one[1].problem.severity.rank))
+    return tuple(sorted(kept, key=lambda one: (one[1].problem.severity.rank, one[1].problem.code not in DOWN_NOW)))
 
 
 _SAID_OF_THE_PLAN = {
@@ -243,10 +253,17 @@ def _sizing(capacity: Answer, decision: Decision) -> dict[str, Any]:
         "headline": capacity.headline,
         "figures": [figure.as_dict() for figure in capacity.figures],
         "cost": capacity.reasons[0] if capacity.reasons else None,
+        "dates": None if sizing is None else _dates(sizing),
         "relation": decision.relation,
         "has_room_today": sizing is None or bool(sizing.today["fits_until"]),
         "recommended_option_id": None if chosen is None else chosen["option_id"],
     }
+
+
+def _dates(sizing: SizingView) -> dict[str, str | None]:
+    """Return the days that the box names beside those of the steps; null for not before the horizon."""
+    full, out = disk_full(sizing), sizing.runs_out(sizing.today, "middle")
+    return {"disk_full": None if full is None else full[0], "runs_out_middle": None if out is None else out["middle"]}
 
 
 def _recommendation(view: ChangeView, sizing: SizingView | None) -> dict[str, Any]:
@@ -269,12 +286,26 @@ def _options(view: ChangeView, sizing: SizingView | None) -> list[dict[str, Any]
         {
             "scenario_id": option.scenario_id,
             "label": option.label,
-            "status": str(view.status(option)),
+            "status": str(_option_status(view, sizing, option)),
             "is_recommended": option is view.recommended,
             **dict(zip(("lasts", "until"), _until(sizing, option.broker_count), strict=True)),
         }
         for option in view.options
     ]
+
+
+def _option_status(view: ChangeView, sizing: SizingView | None, option: Option) -> Status:
+    """Return the verdict on an option: what sizing misses of its brokers is not judged, as :func:`verdict` has it."""
+    status = view.status(option)
+    return Status.NOT_JUDGED if status is Status.FITS and _missing(sizing, option.broker_count) else status
+
+
+def _missing(sizing: SizingView | None, count: int) -> Sequence[str]:
+    """Return what is not known of the hardware, which is so for every count of it."""
+    if sizing is None:
+        return ()
+    missing: Sequence[str] = (sizing.of_count(count) or sizing.nearest)["not_judged"]
+    return missing
 
 
 def _until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
@@ -308,8 +339,7 @@ def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tupl
     row = None if sizing is None else sizing.of_count(count)
     if sizing is not None and row is not None and not row["fits"] and row["fits_until"] is None:
         return (Status.DOES_NOT_FIT if status is Status.FITS else status), (count_sentence(sizing, count),)
-    # What is not known of the hardware is so for every count of it.
-    missing = () if sizing is None else (row or sizing.nearest)["not_judged"]
+    missing = _missing(sizing, count)
     if status is Status.FITS and missing:
         return Status.NOT_JUDGED, tuple(f"{resource_name(one)} is not known" for one in missing)
     return status, ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.questions.answer import BADGES, Answer, Status
 from kafka_capacity.questions.capacity.approval import (
     LOAD_MARGIN_RATIO,
@@ -18,7 +19,8 @@ from kafka_capacity.questions.capacity.approval import (
     confidence,
     otherwise,
 )
-from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.capacity.decide import count_sentence
+from kafka_capacity.questions.capacity.sizing_view import SizingView, mean_usd_per_month
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.text import format_limit, format_usd, plural
 
@@ -31,11 +33,13 @@ def decision_box(
     status: Status,
     because: Sequence[str],
     instead: str | None = None,
+    down: Sequence[Problem] = (),
 ) -> dict[str, Any]:
     """Return the box as plain data: ``approve``, a sentence, and ``lines`` of ``name``, ``label`` and ``text``.
 
     Sizing is ``None`` where the plan says nothing of it; ``because`` is why the verdict is not ``fits``, and
-    ``instead`` what could be done instead of buying, if anything.
+    ``instead`` what could be done instead of buying, if anything. ``down`` is what is refused at the moment: the
+    runbook's check lets nothing be moved before that is mended.
     """
     lines: list[tuple[str, str, str | None]] = []
     if sizing is not None and capacity is not None:
@@ -43,10 +47,15 @@ def decision_box(
             ("why", "Why", capacity.headline),
             ("otherwise", "Otherwise", otherwise(sizing)),
             ("instead", "Or", instead),
-            ("cost", "Cost", _cost(capacity)),
+            ("cost", "Cost", _cost(capacity, sizing)),
             ("confidence", "Confidence", confidence(sizing)),
             ("load", f"±{format_limit(LOAD_MARGIN_RATIO)} load", at_other_loads(sizing)),
         ]
+    option = view.recommended
+    if down and option is not None and option.figures["changed_partitions"]:
+        lines.insert(
+            0, ("first", "First", f"{down[0].sentence.removesuffix('.')}: mend that before anything is moved.")
+        )
     lines.append(("move", "The move", _move(change, status, because)))
     return {
         "approve": _approve(view, sizing, status),
@@ -59,11 +68,24 @@ def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str
         return "Approve nothing yet: the inventory is unsound."
     sentence = _approved_move(view) if sizing is None else approval(sizing)
     option = view.recommended
-    if status is not Status.DOES_NOT_FIT and option is not None and option.figures["changed_partitions"]:
-        sentence = sentence.replace(NO_BROKERS, "Approve the move, and no brokers now", 1)
+    if sizing is not None and option is not None and status is not Status.DOES_NOT_FIT:
+        count = option.broker_count
+        if count not in (view.observed_broker_count, sizing.count_now):
+            # What was asked for is not what is needed now: it is described, and not approved.
+            sentence += f" {_other_count(sizing, count)}"
+        elif option.figures["changed_partitions"]:
+            sentence = sentence.replace(NO_BROKERS, "Approve the move, and no brokers now", 1)
     if status is Status.NOT_JUDGED:
         return f"As far as is known: {sentence[:1].lower()}{sentence[1:]}"
     return sentence
+
+
+def _other_count(sizing: SizingView, count: int) -> str:
+    """Describe a move to another count than the one that is needed now."""
+    day = next((step.from_day for step in sizing.steps[1:] if step.option["broker_count"] == count), None)
+    if day is not None:
+        return f"The move that was planned goes to the {count:,} of {day}: approve it together with them."
+    return f"The move that was planned goes to {plural(count, 'broker')}: {count_sentence(sizing, count)}."
 
 
 def _approved_move(view: ChangeView) -> str:
@@ -89,10 +111,12 @@ def _move(change: Answer, status: Status, because: Sequence[str]) -> str:
     return f"{verdict}: {'; '.join(because)}. At today’s sizes: {change.headline}"
 
 
-def _cost(capacity: Answer) -> str:
-    """Return what the brokers that are needed now cost, or which parameter would tell."""
+def _cost(capacity: Answer, sizing: SizingView) -> str:
+    """Return what the steps to the horizon cost on average, or which parameter would tell."""
     figure = next(one for one in capacity.figures if one.name == "usd_per_month")
     if figure.unit != "usd":
         return f"Not known: {figure.note}."
     # What it is made of stands with the figure.
-    return f"{format_usd(figure.value)} a month {figure.note.partition(';')[0]}."
+    now = f"{format_usd(figure.value)} a month {figure.note.partition(';')[0]}"
+    steps = mean_usd_per_month(sizing) if len(sizing.steps) > 1 else None
+    return f"{now}." if steps is None else f"{format_usd(steps)} a month with the steps to come; {now} alone."

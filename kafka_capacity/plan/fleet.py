@@ -32,6 +32,13 @@ from kafka_capacity.text.names import clipped
 log = logging.getLogger(__name__)
 
 PROBLEM_LENGTH = 160  # a longer one is cut: the report has it whole
+_STANDINGS = {
+    "bad": "with too little room or unreadable",
+    "warn": "to act on before the horizon or not judged",
+    "note": "no worse than today",
+    "good": "with enough brokers",
+}
+NEVER_PLANNED = "never planned"
 _RANK = {"bad": 0, "warn": 1, "note": 2, "good": 3}
 
 
@@ -75,13 +82,17 @@ def _usual_first(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> tup
 def fleet(store: ObjectStore) -> dict[str, Any]:
     """Return all clusters as rows, the worst verdict first, and how many there are of each in a sentence."""
     rows = sorted((_row(newest_standing(store, name)) for name in list_clusters(store)), key=_rank)
-    bad, unplanned = sum(row["kind"] == "bad" for row in rows), sum(not row["report"] for row in rows)
-    said = [plural(len(rows), "cluster"), f"{bad:,} with too little room or unreadable" if bad else "all have room"]
-    return {"rows": rows, "summary": ", ".join([*said, f"{unplanned:,} never planned"] if unplanned else said) + "."}
+    counts = {kind: sum(row["kind"] == kind and bool(row["report"]) for row in rows) for kind in _STANDINGS}
+    counts[NEVER_PLANNED] = sum(not row["report"] for row in rows)
+    said = [f"{count:,} {_STANDINGS.get(kind, kind)}" for kind, count in counts.items() if count]
+    return {"rows": rows, "summary": f"{plural(len(rows), 'cluster')}: {', '.join(said)}." if rows else "No cluster."}
 
 
-def _rank(row: Mapping[str, Any]) -> tuple[int, str]:
-    return _RANK[row["kind"]], row["cluster"]
+def _rank(row: Mapping[str, Any]) -> tuple[int, str, str]:
+    """Return the place of a cluster: the worst verdict first, then whose brokers run out first."""
+    day = row["runs_out"]
+    soonest = "" if day in ("", "already") else day if day[:1].isdecimal() else "9"
+    return _RANK[row["kind"]], soonest, row["cluster"]
 
 
 def _row(standing: Standing) -> dict[str, str]:

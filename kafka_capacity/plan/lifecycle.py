@@ -96,13 +96,16 @@ def entries_of(document: Mapping[str, Any] | None) -> Mapping[str, Entry]:
 def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, str] | None:
     """Return the dismissal of a problem that holds on a day.
 
-    It is of what was dismissed: it ends on its day, and where the problem is more severe or somewhere else by now.
+    It is of what was dismissed: it ends on its day, and where the problem is more severe, of more partitions or
+    somewhere else by now.
     """
     found: Mapping[str, str] | None = (entry or {}).get("dismissed")
     if found is None or (found["until"] and ds > found["until"]) or found["where"] != row.get("where", ""):
         return None
     now, then = (Severity(one.get("severity", Severity.INFO)).rank for one in (row, found))
-    return None if now < then else found
+    # What was dismissed by an earlier release does not say of how many partitions it was.
+    is_more = "partitions" in found and row.get("partitions", 0) > int(found["partitions"])
+    return None if now < then or is_more else found
 
 
 def state_words(entry: Entry | None, row: Row, ds: str) -> str:
@@ -254,15 +257,18 @@ def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any]
     """
     if said.verb is Verb.DISMISS and not said.reason.strip():
         raise RequestError("reason: is missing; say why it is dismissed, for who reads the next report")
+    if said.until and said.until < said.on:
+        raise RequestError(f"until: {said.until} is past; give a day from {said.on} on, or none for ever")
     changed = observed(document, decision, None)
     rows, entries = followed(decision), dict(changed["entries"])
     for key in said.ids:
         if key not in rows:
             near = difflib.get_close_matches(key, rows, n=1)
             remedy = f"did you mean {near[0]}?" if near else f"choose from {', '.join(rows) or 'nothing: all is well'}"
-            raise RequestError(f"{key}: there is no such problem or recommendation; {remedy}")
+            raise RequestError(f"{said.verb}: there is no problem or recommendation {key!r}; {remedy}")
         told = {"by": said.by, "on": said.on, "reason": said.reason}
-        what = {name: rows[key].get(name, default) for name, default in (("severity", Severity.INFO), ("where", ""))}
+        usual = {"severity": Severity.INFO, "where": "", "partitions": 0}
+        what = {name: rows[key].get(name, default) for name, default in usual.items()}
         becomes: dict[Verb, dict[str, Any]] = {
             Verb.CLAIM: {"claimed": told, "dismissed": None},
             Verb.RELEASE: {"claimed": None},

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kafka_capacity.errors import PlacementError
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
+from kafka_capacity.kafka.cluster.release import KAFKA_4_4
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.placement.exact import bound_of_plan
 from kafka_capacity.kafka.placement.overflow_relief import placed_log_dirs
@@ -31,6 +32,7 @@ from kafka_capacity.proposal.loads import broker_loads, network_in, network_out
 from kafka_capacity.proposal.log_dirs import log_dir_room, target_log_dirs
 from kafka_capacity.proposal.pins import pinned_brokers
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
+from kafka_capacity.text.wording import plural
 
 GENERATE_SEEDS = 20
 """How many seeds stand for what ``--generate`` would do: its own shuffle is not seeded, so one run says little."""
@@ -67,6 +69,7 @@ def placement_problem(
         limit_out_bytes_per_second=load.bytes_out_peak_bytes_per_second,
         log_dirs=log_dir_room(snapshot, dirs, scenario.target, scenario.disk_limit_ratio),
         in_sync=snapshot.in_sync,
+        are_cordons_strict=snapshot.release >= KAFKA_4_4,
     )
 
 
@@ -197,8 +200,10 @@ def _refused(scenario: PlacementScenario, problem: PlacementProblem, error: Plac
     usable = np.full(len(topic), is_usable.sum()) if allowed is None else (allowed & is_usable).sum(axis=1)[topic]
     # The partition that lacks the most brokers, where one does.
     row = int(np.argmax(problem.replication_factor - usable)) if len(topic) else 0
+    cordoned = int(scenario.target.is_cordoned.sum())
+    hint = f"; {plural(cordoned, 'broker')} would take more once uncordoned (cordoned.log.dirs)" if cordoned else ""
     excuse = Excuse(
-        reason=str(error),
+        reason=f"{error}{hint}",
         constraint="placement",
         where="the whole cluster",
         needed=float(problem.replication_factor[row]) if len(topic) else 0.0,

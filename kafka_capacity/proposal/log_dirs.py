@@ -76,6 +76,7 @@ def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, 
         path=tuple(path),
         total_bytes=total,
         usable_bytes=np.concatenate([own.usable_bytes, added]),
+        is_cordoned=np.concatenate([~own.takes_replicas, np.zeros(len(added), dtype=np.bool_)]),
     )
 
 
@@ -100,7 +101,9 @@ def log_dir_room(snapshot: Snapshot, dirs: LogDirs, target: Brokers, disk_limit_
     if not (is_one_of_several & np.isin(dirs.broker_id, target.ids)).any():
         return None
     limit = np.where(is_one_of_several & np.isfinite(dirs.total_bytes), dirs.total_bytes * disk_limit_ratio, np.inf)
-    return LogDirRoom(broker_id=dirs.broker_id, limit_bytes=limit, before=snapshot.log_dir)
+    return LogDirRoom(
+        broker_id=dirs.broker_id, limit_bytes=limit, before=snapshot.log_dir, takes_replicas=dirs.takes_replicas
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +145,7 @@ def full_log_dirs(
     found = []
     for place in np.flatnonzero(placed.is_over & np.isin(room.broker_id, target.ids)).tolist():
         broker = int(room.broker_id[place])
-        siblings = (room.broker_id == broker) & ~placed.is_over
+        siblings = (room.broker_id == broker) & ~placed.is_over & room.takes_replicas
         excess = float(placed.bytes_after[place] - room.limit_bytes[place])
         found.append(
             FullLogDir(

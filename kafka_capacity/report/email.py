@@ -208,10 +208,11 @@ def _short_reason(row: Mapping[str, Any]) -> str:
     return clipped(re.sub(r"( \(and [\d,]+ more\))?\.$", "", str(row[NOTE])), REASON_LENGTH)
 
 
-_RECOMMENDED = frozenset({"recommended", "recommended_now"})
+_RECOMMENDED = frozenset({"recommended", "recommended_now", "recommended_unjudged"})
 _SAID = {
     "recommended": "✓ recommended",
     "recommended_now": "✓ recommended",
+    "recommended_unjudged": "? recommended, not judged",
     "fits": "✓ fits",
     "fits_today": "✓ fits today’s sizes",
     "no_worse": "○ no worse than today",

@@ -22,6 +22,7 @@ HOVER = "hover"
 VERDICTS: Mapping[str, tuple[str, str, str]] = {
     "recommended": ("good recommended", "✓", "Recommended"),
     "recommended_now": ("good recommended", "✓", "Recommended"),
+    "recommended_unjudged": ("warn recommended", "?", "Recommended, not judged"),
     "needed_now": ("good", "✓", "Needed now"),
     "needed_later": ("note", "↑", "Needed later"),
     "recommended_later": ("note", "↑", "Needed later"),

@@ -61,8 +61,9 @@ def format_yes(value: bool) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """Write ``1 broker`` or ``2 brokers``."""
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
+    """Write ``1 broker``, ``2 brokers`` or ``2 processes``."""
+    ending = "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun if number == 1 else noun + ending}"
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

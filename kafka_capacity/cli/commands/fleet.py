@@ -21,9 +21,11 @@ is written as a page with a link to each report, beside the reports, as the sche
 def fleet(
     store: StorePlace,
     is_written: Annotated[bool, typer.Option("--write", help="Write reports/index.html into the store.")] = False,
+    is_json: Annotated[bool, typer.Option("--json", help="Print the same as JSON instead of a table.")] = False,
     is_quiet: Quiet = False,
 ) -> None:
     """List; the text that users read is the help above."""
+    from kafka_capacity.objects.dataset import canonical_json
     from kafka_capacity.objects.store import open_store
     from kafka_capacity.plan.fleet import fleet as all_of
     from kafka_capacity.plan.fleet import write_fleet_page
@@ -31,6 +33,11 @@ def fleet(
 
     opened = open_store(store)
     found = all_of(opened)
+    if is_json:
+        if is_written:
+            write_fleet_page(opened)
+        typer.echo(canonical_json(found), nl=False)
+        return
     columns = [
         column("cluster", "Cluster", "name"),
         column("verdict", "Verdict"),

@@ -224,20 +224,20 @@ def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
 
 def write_inventory(raw: RawInventory, out: str, file_format: SnapshotFormat, *, is_quiet: bool) -> None:
     """Write a snapshot, and say what is in it and whether something is wrong with it."""
-    from kafka_capacity.health.problem import counted
     from kafka_capacity.inventory.files import write_snapshot_files
     from kafka_capacity.inventory.validation import inventory_problems
+    from kafka_capacity.text import plural
 
     write_snapshot_files(raw, out, file_format=file_format)
     findings = inventory_problems(raw)
     say(
-        f"wrote {counted(len(raw.table('brokers')), 'broker')}, {counted(len(raw.table('topics')), 'topic')}, "
-        f"{counted(len(raw.table('replicas')), 'replica')} to {out}",
+        f"wrote {plural(len(raw.table('brokers')), 'broker')}, {plural(len(raw.table('topics')), 'topic')}, "
+        f"{plural(len(raw.table('replicas')), 'replica')} to {out}",
         is_quiet=is_quiet,
     )
     if findings.fatal or findings.warnings:
         say(
-            f"{counted(len(findings.fatal), 'fatal finding')}, {counted(len(findings.warnings), 'warning')}: "
+            f"{plural(len(findings.fatal), 'fatal finding')}, {plural(len(findings.warnings), 'warning')}: "
             f"kafka-capacity inventory check {out} lists them",
             is_quiet=is_quiet and not findings.fatal,
         )
@@ -250,16 +250,16 @@ def check(
     is_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """List everything that is wrong or odd about a snapshot. The exit status is 1 when planning is impossible."""
-    from kafka_capacity.health.problem import counted
     from kafka_capacity.inventory.files import read_snapshot_files
     from kafka_capacity.inventory.validation import inventory_problems
+    from kafka_capacity.text import plural
 
     keep_pandas_out()
     findings = inventory_problems(read_snapshot_files(snapshot))
     if is_json:
         typer.echo(json.dumps(findings.to_json(), ensure_ascii=False, indent=1))
     elif len(findings):
-        print_problem_rows(counted(len(findings), "finding"), findings, has_codes=True)
+        print_problem_rows(plural(len(findings), "finding"), findings, has_codes=True)
     else:
         typer.echo("no findings")
     if findings.fatal:

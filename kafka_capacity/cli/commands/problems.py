@@ -47,13 +47,15 @@ def problems(
     is_quiet: Quiet = False,
 ) -> None:
     """List and set; the text that users read is the help above."""
+    from kafka_capacity.cli.plan_options import named_as_options
+    from kafka_capacity.inventory.raw import is_day
     from kafka_capacity.objects.dataset import canonical_json
-    from kafka_capacity.objects.keys import check_ds
     from kafka_capacity.plan.lifecycle import Said, Verb, followed, keep_said, read_entries
 
     if until and not dismiss:
         raise RequestError("--until: is how long a dismissal holds; give --dismiss as well, or leave it out")
-    ending = check_ds(until) if until else ""
+    if until and not is_day(until):
+        raise RequestError(f"--until: {until!r} is not a day; write it as YYYY-MM-DD")
     store, standing = _found(place, cluster)
     decision = standing.decision
     if decision is None:
@@ -62,8 +64,11 @@ def problems(
     asked = {Verb.CLAIM: claim, Verb.RELEASE: release, Verb.DISMISS: dismiss, Verb.REOPEN: reopen}
     for verb, ids in asked.items():
         if ids:
-            said = Said(ids=tuple(ids), verb=verb, by=by or _user(), on=day_or_today(None), reason=reason, until=ending)
-            keep_said(store, decision, said)
+            said = Said(
+                ids=tuple(ids), verb=verb, by=by or _user(), on=day_or_today(None), reason=reason, until=until or ""
+            )
+            with named_as_options({name: f"--{name}" for name in ("reason", "until", *map(str, Verb))}):
+                keep_said(store, decision, said)
     entries = read_entries(store, standing.cluster)
     if is_json:
         typer.echo(canonical_json({"cluster": standing.cluster, "ds": standing.ds, "entries": entries}), nl=False)

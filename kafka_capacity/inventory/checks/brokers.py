@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, fatal, info, some, warning
 from kafka_capacity.inventory.column_values import Flags, encode, floats, ints, known, values
+from kafka_capacity.text import plural
 
 _CAPACITIES = {
     # The greatest that is believed: a broker with an EiB, a line of 8 Tbit/s, 4,096 cores or 64 TiB of memory does not
@@ -33,14 +34,14 @@ def check_brokers(brokers: pa.Table) -> Iterator[Problem]:
         yield fatal(
             "duplicate_broker",
             "brokers.broker_id",
-            f"{counted(len(twice), 'broker id')} given more than once ({some(twice, len(twice))}); keep one entry each",
+            f"{plural(len(twice), 'broker id')} given more than once ({some(twice, len(twice))}); keep one entry each",
         )
     negative = distinct[distinct < 0]
     if len(negative):
         yield fatal(
             "negative_broker_id",
             "brokers.broker_id",
-            f"{counted(len(negative), 'broker id')} below 0 ({some(negative, len(negative))}); Kafka's start at 0",
+            f"{plural(len(negative), 'broker id')} below 0 ({some(negative, len(negative))}); Kafka's start at 0",
         )
     yield from _check_capacities(brokers)
 
@@ -68,7 +69,7 @@ def _check_capacities(brokers: pa.Table) -> Iterator[Problem]:
         yield info(
             "disk_capacity_unknown",
             "brokers.disk_capacity_bytes",
-            f"{counted(len(unknown), 'broker')} without disk_capacity_bytes ({some(unknown, len(unknown))}): the sizes "
+            f"{plural(len(unknown), 'broker')} without disk_capacity_bytes ({some(unknown, len(unknown))}): the sizes "
             "of their log dirs are used where known, and nobody can say when the disk of the others is full",
         )
 
@@ -90,7 +91,7 @@ def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
         yield warning(
             "log_dir_of_unknown_broker",
             "log_dirs.broker_id",
-            f"{counted(int(unknown.sum()), 'log dir')} of brokers that are not listed: {_named(log_dirs, unknown)}; "
+            f"{plural(int(unknown.sum()), 'log dir')} of brokers that are not listed: {_named(log_dirs, unknown)}; "
             "they are left out",
         )
     offline = known(log_dirs.column("error"))
@@ -98,7 +99,7 @@ def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
         yield warning(
             "log_dir_offline",
             "log_dirs.error",
-            f"{counted(int(offline.sum()), 'log dir')} offline: {_named(log_dirs, offline)}; their replicas cannot be "
+            f"{plural(int(offline.sum()), 'log dir')} offline: {_named(log_dirs, offline)}; their replicas cannot be "
             "read, replace the disks before anything moves",
         )
     yield from _check_sizes(log_dirs)

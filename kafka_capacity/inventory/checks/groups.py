@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, fatal, info, some, warning
 from kafka_capacity.inventory.column_values import Column, Flags, Ints, PartitionIndex, encode, ints, known, values
+from kafka_capacity.text import plural
 
 SHARED_TYPES = frozenset({"share", "streams"})
 """Group types whose members may hold one partition together: share groups share its records, a streams group may list
@@ -25,7 +26,7 @@ def check_groups(groups: pa.Table, members: pa.Table, lags: pa.Table, partitions
             yield warning(
                 "unknown_group",
                 f"{name}.group_id",
-                f"{name} of {counted(len(strangers), 'group')} that the table of groups lacks "
+                f"{name} of {plural(len(strangers), 'group')} that the table of groups lacks "
                 f"({some(map(repr, strangers), len(strangers))}); they are left out",
             )
     yield from _check_assigned(groups, members, partitions)
@@ -45,7 +46,7 @@ def _check_repeats(groups: pa.Table, members: pa.Table, lags: pa.Table) -> Itera
             yield fatal(
                 f"duplicate_{name.removesuffix('s')}",
                 name,
-                f"{counted(len(twice), 'row')} of {name} with the same {', '.join(keys)} as another "
+                f"{plural(len(twice), 'row')} of {name} with the same {', '.join(keys)} as another "
                 f"({some(shown, len(shown))}); keep one",
             )
 
@@ -62,7 +63,7 @@ def _check_assigned(groups: pa.Table, members: pa.Table, partitions: PartitionIn
         yield fatal(
             "assigned_without_name",
             "members.assigned",
-            f"{counted(int((~is_whole).sum()), 'assigned partition')} without a topic or a number; give both",
+            f"{plural(int((~is_whole).sum()), 'assigned partition')} without a topic or a number; give both",
         )
         return
     place = partitions.find(topic, partition)
@@ -76,7 +77,7 @@ def _check_assigned(groups: pa.Table, members: pa.Table, partitions: PartitionIn
         yield warning(
             "assigned_unknown_partition",
             "members.assigned",
-            f"members are assigned {counted(len(shown), 'partition')} that the inventory lacks "
+            f"members are assigned {plural(len(shown), 'partition')} that the inventory lacks "
             f"({some(shown, len(shown))}); they are left out",
         )
     counts_here = (place >= 0) & ~np.isin(kind, sorted(SHARED_TYPES))
@@ -91,7 +92,7 @@ def _check_owned_twice(names: list[str], group: Ints, place: Ints) -> Iterator[P
         yield warning(
             "partition_owned_twice",
             "members.assigned",
-            f"{counted(len(repeated), 'partition')} assigned to more than one member of the same group "
+            f"{plural(len(repeated), 'partition')} assigned to more than one member of the same group "
             f"({some(map(repr, owners), len(owners))}); the snapshot was taken during a rebalance, take it again",
         )
 
@@ -104,7 +105,7 @@ def _check_lags(lags: pa.Table, partitions: PartitionIndex) -> Iterator[Problem]
         yield warning(
             "lag_of_unknown_partition",
             "lags.topic",
-            f"lag on {counted(len(shown), 'partition')} that the inventory lacks ({some(shown, len(shown))}); "
+            f"lag on {plural(len(shown), 'partition')} that the inventory lacks ({some(shown, len(shown))}); "
             "it is left out",
         )
     negative = int((ints(lags.column("lag_records")) < 0).sum())
@@ -112,7 +113,7 @@ def _check_lags(lags: pa.Table, partitions: PartitionIndex) -> Iterator[Problem]
         yield warning(
             "negative_lag",
             "lags.lag_records",
-            f"lag_records below 0 in {counted(negative, 'row')}: the end of the log was read before the committed "
+            f"lag_records below 0 in {plural(negative, 'row')}: the end of the log was read before the committed "
             "offset; it counts as 0",
         )
     backwards = known(lags.column("log_start_offset")) & known(lags.column("log_end_offset"))
@@ -122,7 +123,7 @@ def _check_lags(lags: pa.Table, partitions: PartitionIndex) -> Iterator[Problem]
         yield warning(
             "log_ends_before_it_starts",
             "lags.log_start_offset",
-            f"log_start_offset above log_end_offset on {counted(len(shown), 'partition')} ({some(shown, len(shown))}); "
+            f"log_start_offset above log_end_offset on {plural(len(shown), 'partition')} ({some(shown, len(shown))}); "
             "sizes of records are not measured there, fix the offsets",
         )
     offsets = known(lags.column("committed_offset")) & known(lags.column("log_end_offset"))
@@ -131,7 +132,7 @@ def _check_lags(lags: pa.Table, partitions: PartitionIndex) -> Iterator[Problem]
         yield info(
             "lag_unknown",
             "lags.lag_records",
-            f"{counted(unknown, 'row')} of lags with neither lag_records nor both offsets; they are left out",
+            f"{plural(unknown, 'row')} of lags with neither lag_records nor both offsets; they are left out",
         )
 
 

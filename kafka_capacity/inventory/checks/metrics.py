@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
-from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, fatal, info, some, warning
 from kafka_capacity.inventory.column_values import Column, Flags, Ints, ReplicaColumns, encode, floats, ints
 from kafka_capacity.inventory.raw import is_day
-from kafka_capacity.text import format_percent
+from kafka_capacity.text import format_percent, plural
 
 RATE_COLUMNS = ("bytes_in_bytes_per_second", "bytes_out_bytes_per_second")
 ABSURD_PARTITION_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s
@@ -61,7 +61,7 @@ def check_broker_metrics(metrics: pa.Table, brokers: pa.Table) -> Iterator[Probl
     yield from _not_whole(seconds, _HOUR, "broker_hour_not_whole", where, "hour of a broker")
     if (repeated := _repeated(broker, seconds)).any():
         twice = np.unique(broker[repeated])
-        who = f"{counted(len(twice), 'broker')} ({some(twice, len(twice))})"
+        who = f"{plural(len(twice), 'broker')} ({some(twice, len(twice))})"
         yield _twice(
             repeated, "duplicate_broker_hour", where, f"an hour that is there already, of {who}", "for each hour"
         )
@@ -70,7 +70,7 @@ def check_broker_metrics(metrics: pa.Table, brokers: pa.Table) -> Iterator[Probl
         yield warning(
             "metrics_of_unlisted_broker",
             "broker_metrics.broker_id",
-            f"metrics of {counted(len(unknown), 'broker')} that the inventory lacks ({some(unknown, len(unknown))}); "
+            f"metrics of {plural(len(unknown), 'broker')} that the inventory lacks ({some(unknown, len(unknown))}); "
             "they still count as samples of processors",
         )
     for name in metrics.schema.names[2:]:
@@ -88,14 +88,14 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
     yield from _not_whole(seconds, _DAY, "day_not_whole", "history.day", "day of a topic")
     if (repeated := _repeated(topic, seconds)).any():
         twice = np.unique(topic[repeated])
-        who = f"{counted(len(twice), 'topic')} ({some((names[i] for i in twice), len(twice))})"
+        who = f"{plural(len(twice), 'topic')} ({some((names[i] for i in twice), len(twice))})"
         yield _twice(repeated, "duplicate_day", "history.day", f"a day that is there already, of {who}", "a day")
     for name in RATE_COLUMNS:
         column, where = history.column(name), f"history.{name}"
         yield from _unusable(column, "unusable_history_rate", where)
         yield from _absurd(column, ABSURD_TOPIC_RATE, "absurd_history_rate", where, " of one topic; check the unit")
     if is_day(ds) and (future := int((seconds > _midnight(ds)).sum())):
-        message = f"{counted(future, 'row')} of history later than the day {ds}; they are left out, check ds"
+        message = f"{plural(future, 'row')} of history later than the day {ds}; they are left out, check ds"
         yield warning("future_history", "history.day", message)
 
 
@@ -103,7 +103,7 @@ def _unusable(column: Column, code: str, where: str) -> Iterator[Problem]:
     value, name = floats(column), where.partition(".")[2]
     count = int(((value < 0) | ~np.isfinite(value)).sum()) - column.null_count
     if count:
-        what = f"{counted(count, 'value')} of {name} negative, infinite or not a number; they are left out"
+        what = f"{plural(count, 'value')} of {name} negative, infinite or not a number; they are left out"
         yield warning(code, where, what)
 
 
@@ -111,18 +111,18 @@ def _absurd(column: Column, greatest: float, code: str, where: str, remedy: str)
     value, name = floats(column), where.partition(".")[2]
     count = int((np.isfinite(value) & (value > greatest)).sum())
     if count:
-        yield warning(code, where, f"{counted(count, 'value')} of {name} above {greatest:g}{remedy}")
+        yield warning(code, where, f"{plural(count, 'value')} of {name} above {greatest:g}{remedy}")
 
 
 def _not_whole(seconds: Ints, length: int, code: str, where: str, row: str) -> Iterator[Problem]:
     odd = int((seconds % length != 0).sum())
     if odd:
         whose = "hour is not the start of an hour" if length == _HOUR else "day is not a midnight in UTC"
-        yield fatal(code, where, f"{counted(odd, 'row')} whose {whose}; give one row for each {row}")
+        yield fatal(code, where, f"{plural(odd, 'row')} whose {whose}; give one row for each {row}")
 
 
 def _twice(repeated: Flags, code: str, where: str, what: str, row: str) -> Problem:
-    return fatal(code, where, f"{counted(int(repeated.sum()), 'row')} for {what}; give one row {row}")
+    return fatal(code, where, f"{plural(int(repeated.sum()), 'row')} for {what}; give one row {row}")
 
 
 def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) -> Iterator[Problem]:
@@ -135,7 +135,7 @@ def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) 
         yield warning(
             "metrics_of_unknown_partition",
             "metrics.topic",
-            f"metrics of {counted(len(distinct), 'partition')} that the inventory lacks ({shown}); they are left out",
+            f"metrics of {plural(len(distinct), 'partition')} that the inventory lacks ({shown}); they are left out",
         )
     has_metrics = np.zeros(replicas.partition_count, dtype=np.bool_)
     has_metrics[place[~unknown]] = True
@@ -144,7 +144,7 @@ def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) 
         yield warning(
             "partition_without_metrics",
             "metrics",
-            f"no metrics of {len(without):,} of {counted(replicas.partition_count, 'partition')} "
+            f"no metrics of {len(without):,} of {plural(replicas.partition_count, 'partition')} "
             f"({some((replicas.name(i) for i in without), len(without))}); their traffic counts as 0",
         )
 
@@ -155,7 +155,7 @@ def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterat
     repeated = _repeated(place[is_ours], seconds[is_ours])
     if repeated.any():
         twice = np.unique(place[is_ours][repeated])
-        who = f"{counted(len(twice), 'partition')} ({some((replicas.name(i) for i in twice), len(twice))})"
+        who = f"{plural(len(twice), 'partition')} ({some((replicas.name(i) for i in twice), len(twice))})"
         what = f"an hour that is there already, of {who}"
         yield _twice(repeated, "duplicate_hour", "metrics.hour", what, "for each hour")
     hours = int(np.ptp(seconds)) // 3600 + 1
@@ -166,15 +166,14 @@ def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterat
         yield warning(
             "metric_gaps",
             "metrics.hour",
-            f"{format_percent(coverage)} of the hours are there ({counted(hours, 'hour')} from the first to the last, "
-            f"{counted(with_metrics, 'partition')}); means and peaks rest on those alone",
+            f"{format_percent(coverage)} of the hours are there ({plural(hours, 'hour')} from the first to the last, "
+            f"{plural(with_metrics, 'partition')}); means and peaks rest on those alone",
         )
     if hours < WEEK_HOURS:
         yield info(
             "short_history",
             "metrics.hour",
-            f"the history spans {counted(hours, 'hour')}, less than the {WEEK_HOURS} of a week; its peak may be "
-            "missing",
+            f"the history spans {plural(hours, 'hour')}, less than the {WEEK_HOURS} of a week; its peak may be missing",
         )
 
 
@@ -199,7 +198,7 @@ def _check_age(seconds: Ints, ds: str) -> Iterator[Problem]:
         yield warning("stale_metrics", "metrics.hour", message)
     future = int((seconds >= start + _DAY).sum())
     if future:
-        message = f"{counted(future, 'row')} of metrics later than the day {ds}; they count like the others, check ds"
+        message = f"{plural(future, 'row')} of metrics later than the day {ds}; they count like the others, check ds"
         yield warning("future_metrics", "metrics.hour", message)
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, fatal, info, some, warning
 from kafka_capacity.inventory.column_values import Flags, Ints, ReplicaColumns, values
+from kafka_capacity.text import plural
 
 
 def check_placement(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
@@ -22,7 +23,7 @@ def check_placement(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Tabl
 def named(replicas: ReplicaColumns, partitions: Flags) -> str:
     """Count these partitions and name a few."""
     chosen = np.flatnonzero(partitions)
-    return f"{counted(len(chosen), 'partition')} ({some((replicas.name(i) for i in chosen), len(chosen))})"
+    return f"{plural(len(chosen), 'partition')} ({some((replicas.name(i) for i in chosen), len(chosen))})"
 
 
 def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
@@ -34,7 +35,7 @@ def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Ta
         yield fatal(
             "unknown_broker",
             "replicas.broker_id",
-            f"{counted(int(unknown.sum()), 'replica')} on brokers that are not listed ({some(missing, len(missing))}), "
+            f"{plural(int(unknown.sum()), 'replica')} on brokers that are not listed ({some(missing, len(missing))}), "
             f"of {of}; add them to the list",
         )
     listed = set(values(topics.column("topic")))
@@ -43,7 +44,7 @@ def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Ta
         yield fatal(
             "unknown_topic",
             "replicas.topic",
-            f"replicas of {counted(len(absent), 'topic')} that the table of topics lacks ({some(absent, len(absent))}"
+            f"replicas of {plural(len(absent), 'topic')} that the table of topics lacks ({some(absent, len(absent))}"
             "); add a row for each",
         )
     if not len(replicas.topic):
@@ -61,7 +62,7 @@ def _check_numbering(replicas: ReplicaColumns) -> Iterator[Problem]:
         yield fatal(
             "partition_gap",
             "replicas.partition",
-            f"partition numbers of {counted(len(names), 'topic')} do not run from 0 without a gap "
+            f"partition numbers of {plural(len(names), 'topic')} do not run from 0 without a gap "
             f"({some(names, len(names))}); export every partition of a topic",
         )
     wrong_position = replicas.position != np.arange(len(replicas.topic)) - starts[replicas.partition_of_row]
@@ -95,7 +96,7 @@ def _check_factors(replicas: ReplicaColumns, brokers: pa.Table) -> Iterator[Prob
         yield warning(
             "rf_mismatch",
             "replicas",
-            f"partitions of unequal replication factor in {counted(len(mixed), 'topic')} ({some(mixed, len(mixed))}): "
+            f"partitions of unequal replication factor in {plural(len(mixed), 'topic')} ({some(mixed, len(mixed))}): "
             "a reassignment may be under way; each partition keeps its own",
         )
     broker_count = len(set(values(brokers.column("broker_id"))))
@@ -104,7 +105,7 @@ def _check_factors(replicas: ReplicaColumns, brokers: pa.Table) -> Iterator[Prob
         yield fatal(
             "rf_above_brokers",
             "replicas",
-            f"more replicas than the {counted(broker_count, 'listed broker')} on {named(replicas, above)}; "
+            f"more replicas than the {plural(broker_count, 'listed broker')} on {named(replicas, above)}; "
             "list them all",
         )
 
@@ -129,7 +130,7 @@ def check_leadership(replicas: ReplicaColumns) -> Iterator[Problem]:
         yield info(
             "leader_assumed",
             "replicas.is_leader",
-            f"the leader of {counted(int((~has_leader_flags).sum()), 'partition')} is not known; the first replica is "
+            f"the leader of {plural(int((~has_leader_flags).sum()), 'partition')} is not known; the first replica is "
             "assumed to lead",
         )
     yield from _check_isr(replicas)
@@ -150,5 +151,5 @@ def _check_isr(replicas: ReplicaColumns) -> Iterator[Problem]:
         yield info(
             "isr_assumed",
             "replicas.is_in_sync",
-            f"the ISR of {counted(int((~has_isr).sum()), 'partition')} is not known; all replicas are assumed in sync",
+            f"the ISR of {plural(int((~has_isr).sum()), 'partition')} is not known; all replicas are assumed in sync",
         )

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, fatal, info, some, warning
 from kafka_capacity.inventory.checks.placement import named
 from kafka_capacity.inventory.column_values import Flags, Ints, ReplicaColumns, floats, log_dir_of_replicas
-from kafka_capacity.text import format_percent
+from kafka_capacity.text import format_percent, plural
 
 ABSURD_BYTES = 2**50  # a PiB in one replica: no disk has it, and sums of it stop being exact
 FOLLOWER_GAP_RATIO = 0.5  # of the leader's size; retention and compaction run at other moments on each broker
@@ -26,7 +26,7 @@ def check_sizes(replicas: ReplicaColumns, log_dirs: pa.Table) -> Iterator[Proble
         yield warning(
             "missing_sizes",
             "replicas.size_bytes",
-            f"the size of {counted(missing, 'replica')} ({share}) is not known; they count as 0 bytes, so disk use and "
+            f"the size of {plural(missing, 'replica')} ({share}) is not known; they count as 0 bytes, so disk use and "
             "moves are underestimated: add the output of kafka-log-dirs",
         )
     if (negative := size < 0).any():
@@ -90,6 +90,6 @@ def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -
         yield warning(
             "size_above_log_dir",
             "log_dirs.total_bytes",
-            f"replicas larger than total_bytes in {counted(len(full), 'log dir')} ({some(shown, len(full))}); "
+            f"replicas larger than total_bytes in {plural(len(full), 'log dir')} ({some(shown, len(full))}); "
             "check total_bytes",
         )

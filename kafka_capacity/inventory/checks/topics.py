@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem, counted, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, fatal, info, some, warning
 from kafka_capacity.inventory.column_values import ReplicaColumns, encode, ints, known, values
+from kafka_capacity.text import plural
 
 MAX_TOPIC_NAME_LENGTH = 249  # Kafka's Topic.MAX_NAME_LENGTH
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -24,14 +25,14 @@ def check_topic_names(topics: pa.Table) -> Iterator[Problem]:
         yield fatal(
             "duplicate_topic",
             "topics.topic",
-            f"{counted(len(twice), 'topic')} given more than once ({some(twice, len(twice))}); keep one row each",
+            f"{plural(len(twice), 'topic')} given more than once ({some(twice, len(twice))}); keep one row each",
         )
     illegal = [name for name in names if not _LEGAL_NAME.fullmatch(name) or name in {".", ".."}]
     if illegal:
         yield fatal(
             "illegal_topic_name",
             "topics.topic",
-            f"{counted(len(illegal), 'topic name')} that Kafka cannot have ({some(map(repr, illegal), len(illegal))}): "
+            f"{plural(len(illegal), 'topic name')} that Kafka cannot have ({some(map(repr, illegal), len(illegal))}): "
             f"1 to {MAX_TOPIC_NAME_LENGTH} of the characters a-z, A-Z, 0-9, '.', '_' and '-', and not '.' or '..'",
         )
 
@@ -44,7 +45,7 @@ def check_topic_settings(topics: pa.Table, replicas: ReplicaColumns) -> Iterator
         yield warning(
             "topic_without_replicas",
             "topics.topic",
-            f"{counted(len(empty), 'topic')} without any replica ({some(empty, len(empty))}); they are left out",
+            f"{plural(len(empty), 'topic')} without any replica ({some(empty, len(empty))}); they are left out",
         )
     has_min_isr = known(topics.column("min_insync_replicas"))
     low = has_min_isr & (ints(topics.column("min_insync_replicas"), null=1) < 1)
@@ -59,7 +60,7 @@ def check_topic_settings(topics: pa.Table, replicas: ReplicaColumns) -> Iterator
         yield fatal(
             "min_isr_not_positive",
             "topics.min_insync_replicas",
-            f"min.insync.replicas below 1 on {counted(len(wrong), 'topic')}: {some(shown, len(wrong))}; Kafka's least "
+            f"min.insync.replicas below 1 on {plural(len(wrong), 'topic')}: {some(shown, len(wrong))}; Kafka's least "
             "is 1",
         )
     if not has_min_isr.all():
@@ -67,7 +68,7 @@ def check_topic_settings(topics: pa.Table, replicas: ReplicaColumns) -> Iterator
         yield info(
             "min_isr_assumed",
             "topics.min_insync_replicas",
-            f"min.insync.replicas is not known of {counted(count, 'topic')}; Kafka's default, 1, is assumed",
+            f"min.insync.replicas is not known of {plural(count, 'topic')}; Kafka's default, 1, is assumed",
         )
     yield from _check_retention(topics)
 
@@ -80,6 +81,6 @@ def _check_retention(topics: pa.Table) -> Iterator[Problem]:
             yield warning(
                 "absurd_retention",
                 f"topics.{column}",
-                f"{column} below -1 on {counted(len(names), 'topic')} ({some(names, len(names))}); it is taken for "
+                f"{column} below -1 on {plural(len(names), 'topic')} ({some(names, len(names))}); it is taken for "
                 "-1, no limit",
             )

@@ -17,6 +17,7 @@ class KafkaRelease(NamedTuple):
     minor: int
 
 
+KAFKA_4_1 = KafkaRelease(4, 1)
 KAFKA_4_3 = KafkaRelease(4, 3)
 KAFKA_4_4 = KafkaRelease(4, 4)
 

@@ -22,6 +22,13 @@ class LogDirs:
     path: tuple[str, ...]  # the directory as the broker names it
     total_bytes: NDArray[np.float64]  # float64[D], size of the volume, NaN where it is not known
     usable_bytes: NDArray[np.float64]  # float64[D], what is free on it, NaN where it is not known
+    # bool[D], whether it keeps what it holds and takes nothing new (KIP-1066); `None` for none of them
+    is_cordoned: NDArray[np.bool_] | None = None
+
+    @property
+    def takes_replicas(self) -> NDArray[np.bool_]:
+        """Return bool[D], which directories a new replica may go to."""
+        return np.ones(len(self.path), dtype=np.bool_) if self.is_cordoned is None else ~self.is_cordoned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

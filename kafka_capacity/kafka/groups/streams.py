@@ -10,6 +10,15 @@ from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.groups.sticky_tasks import Subtopology, TaskMember, assign_tasks
 
 
+def placed_standbys(standby_replicas: int, processes: int) -> int:
+    """Return how many standbys a stateful task gets: of each process one at most, and none of that which runs it.
+
+    >>> placed_standbys(2, processes=2), placed_standbys(1, processes=4)
+    (1, 1)
+    """
+    return max(0, min(standby_replicas, processes - 1))
+
+
 @register("sticky", GroupProtocol.STREAMS)
 def assign_streams(group: Group) -> Assignment:
     """Assign active tasks and standbys; a member that tells no process is one of its own.

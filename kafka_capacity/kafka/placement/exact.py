@@ -110,7 +110,7 @@ class _Program:
         self.may_hold = is_home | layout.usable[None, :]
         holds = np.stack([(layout.held == broker).any(axis=1) for broker in range(brokers)], axis=1)
         behind = np.stack([layout.is_behind(every, broker) for broker in range(brokers)], axis=1)
-        self.may_hold &= holds | ~(behind | layout.is_offline[:, None])
+        self.may_hold &= holds | ~(behind | layout.stays[:, None])
         if layout.allowed is not None:
             self.may_hold &= layout.allowed[layout.problem.partitions.topic]
         size = layout.problem.size_bytes.astype(np.float64)

@@ -36,14 +36,14 @@ def place_in_few_copysets(problem: PlacementProblem, *, scatter_width: int) -> N
         int32[P, W], broker ids, the preferred leader first, padded with -1.
 
     Raises:
-        RequestError: the scatter width is below 1, or fewer brokers are unfenced than a factor asks for.
+        RequestError: the scatter width is below 1, or fewer brokers take replicas than a factor asks for.
     """
     usable = np.flatnonzero(problem.target.takes_replicas)
     most = int(problem.replication_factor.max(initial=0))
     if scatter_width < 1:
         raise RequestError(f"scatter_width: {scatter_width} is refused; give at least 1")
     if most > len(usable):
-        raise RequestError(f"replication_factor: {most} replicas do not fit {len(usable)} unfenced brokers")
+        raise RequestError(f"replication_factor: {most} replicas do not fit {len(usable)} brokers that take new ones")
     filling = _Filling(problem, usable)
     for factor in sorted({int(one) for one in problem.replication_factor.tolist() if one > 0}, reverse=True):
         rows = np.flatnonzero(problem.replication_factor == factor)

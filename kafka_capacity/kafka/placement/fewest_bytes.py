@@ -69,6 +69,8 @@ def place_with_fewest_bytes(problem: PlacementProblem) -> NDArray[np.int32]:
     _check_racks(problem)
     _check_pins(problem)
     layout = Layout(with_attainable_limits(problem))
+    _check_uncordoned(layout)
+    as_they_are = layout.held[layout.keeps_list]
     give_up_surplus(layout)
     level_between_homes(layout)
     make_missing(layout)
@@ -90,6 +92,9 @@ def place_with_fewest_bytes(problem: PlacementProblem) -> NDArray[np.int32]:
             # Sizing counts on the best order: what is made for another count is what was judged.
             enough=None if is_scaled else TAKEOVER_LIMIT_RATIO * problem.broker_limits.network_out_bytes_per_second,
         )
+    if len(as_they_are):
+        # Reordering made the lists as wide as they were, and padded at the right as these are.
+        layout.held[layout.keeps_list] = as_they_are
     return layout.broker_ids()
 
 
@@ -105,8 +110,8 @@ def _check_pins(problem: PlacementProblem) -> None:
         factor, count = int(problem.replication_factor[row]), int(usable[topic])
         raise PlacementError(
             f"topic {problem.partitions.topics[topic]!r} needs replication factor {factor} but is pinned to {count} "
-            f"unfenced broker{'' if count == 1 else 's'} of the target; pin it to {factor - count} more, or lower the "
-            "factor",
+            f"broker{'' if count == 1 else 's'} of the target that may take one; pin it to {factor - count} more, or "
+            "lower the factor",
             kafka_type=INVALID_REPLICATION_FACTOR,
         )
 
@@ -163,8 +168,27 @@ def _check_enough_brokers(problem: PlacementProblem) -> None:
         most = int(problem.replication_factor[row])
         topic = problem.partitions.topics[int(problem.partitions.topic[row])]
         raise PlacementError(
-            f"topic {topic!r} needs replication factor {most} but the target has only {usable} unfenced broker"
-            f"{'' if usable == 1 else 's'}; lower the factor or add brokers",
+            f"topic {topic!r} needs replication factor {most} but {_only(usable)}; lower the factor or add brokers",
+            kafka_type=INVALID_REPLICATION_FACTOR,
+        )
+
+
+def _only(usable: int) -> str:
+    takes = "broker that takes" if usable == 1 else "brokers that take"
+    return f"the target has only {usable} {takes} new replicas"
+
+
+def _check_uncordoned(layout: Layout) -> None:
+    """Refuse what cannot leave a cordoned broker, where its list has to change and may not name that any more."""
+    usable = int(layout.usable.sum())
+    kept = ((layout.held >= 0) & ~layout.usable[layout.held]).sum(axis=1)
+    lacking = np.where(layout.missing() > 0, layout.factor - kept - usable, 0)
+    if lacking.max(initial=0) > 0:
+        row = int(np.argmax(lacking))
+        name = layout.problem.partitions.name(row)
+        raise PlacementError(
+            f"partition {name} needs {int(layout.factor[row])} replicas, Kafka refuses a new list with a cordoned "
+            f"broker, and {_only(usable)}; uncordon one, or add brokers",
             kafka_type=INVALID_REPLICATION_FACTOR,
         )
 

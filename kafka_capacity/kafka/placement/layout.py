@@ -36,7 +36,9 @@ class Layout:
         factor: int32[P].
         held: int32[P, W], broker positions, -1 in the padding.
         home: int32[P, V], who holds replicas now; -1 where that broker is not in the target.
-        is_offline: bool[P], whether nobody leads a partition that has replicas.
+        stays: bool[P], partitions that are not moved for the sake of any balance: nobody leads them, or Kafka would
+            refuse every other list that keeps their cordoned broker.
+        keeps_list: bool[P], those among them whose replicas keep their order, too.
         load: float64[B], in the unit of the balance.
         hard: further limits; those of leaders follow the order of the lists and are not among them.
     """
@@ -56,7 +58,6 @@ class Layout:
             self.spread = np.minimum(self.spread, self._racks_allowed()[problem.partitions.topic])
         self.home = problem.target.index_of(problem.before)
         self.home[problem.before < 0] = NOWHERE
-        self.is_offline = (problem.leader < 0) & (problem.before >= 0).any(axis=1)
         self._behind = None if problem.in_sync is None else np.where(problem.in_sync, NOWHERE, self.home)
         width = max(self.home.shape[1], int(self.factor.max(initial=0)))
         self.held = np.full((len(self.home), width), NOWHERE, dtype=np.int32)
@@ -64,12 +65,28 @@ class Layout:
         if self.allowed is not None:
             may_stay = self.allowed[problem.partitions.topic[:, None], self.held]
             self.held[~may_stay] = NOWHERE
+        self.keeps_list = self._settle_cordoned()
+        self.stays = self.keeps_list | ((problem.leader < 0) & (problem.before >= 0).any(axis=1))
         self.load = self.sum_by_broker(self.limits.unit)
         self.hard = [
             HardLimit(unit=load.unit, limit=load.limit, load=self.sum_by_broker(load.unit))
             for load in problem.limited_loads()
             if not load.leaders_only
         ]
+
+    def _settle_cordoned(self) -> NDArray[np.bool_]:
+        """Return the lists with a cordoned broker that can stay as they are; take such brokers out of all others."""
+        if not self.problem.are_cordons_strict:
+            return np.zeros(len(self.held), dtype=np.bool_)
+        is_cordoned = np.append(self.problem.target.is_cordoned, np.bool_(False))  # the last is for position -1
+        names_one = is_cordoned[self.held].any(axis=1)
+        counts = ((self.problem.before >= 0).sum(axis=1), (self.held >= 0).sum(axis=1))
+        is_whole = (counts[0] == self.factor) & (counts[1] == self.factor)
+        can_stay = is_whole & (distinct_racks(self.rack, self.held) >= self.spread)
+        leaves = (names_one & ~can_stay)[:, None]
+        self.held[leaves & is_cordoned[self.held]] = NOWHERE
+        self.home[leaves & is_cordoned[self.home]] = NOWHERE
+        return np.asarray(names_one & can_stay, dtype=np.bool_)
 
     def _racks_allowed(self) -> NDArray[np.int32]:
         """Count the racks that each topic may be on: int32[T]."""
@@ -145,7 +162,7 @@ class Layout:
 
         A partition that is on too few racks anyway (where a rack has no broker to spare) must not lose another. None
         goes back to a replica that is behind: what it lacks may be gone with the one that leaves. A partition without a
-        leader, from which nobody can copy, stays where it is.
+        leader, from which nobody can copy, stays where it is, and so does one whose list Kafka lets nobody change.
 
         Args:
             rows: int64[n].
@@ -155,7 +172,7 @@ class Layout:
         """
         allowed = self.usable[receiver] | self.is_home(rows, receiver)
         if missing is None:
-            allowed &= ~self.is_behind(rows, receiver) & ~self.is_offline[rows]
+            allowed &= ~self.is_behind(rows, receiver) & ~self.stays[rows]
         if self.allowed is not None:
             allowed &= self.allowed[self.problem.partitions.topic[rows], receiver]
         for column in range(self.held.shape[1]):

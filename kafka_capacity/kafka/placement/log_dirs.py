@@ -50,6 +50,7 @@ def place_log_dirs(
     size_bytes: NDArray[np.int64],
     broker_id: NDArray[np.int32],
     limit_bytes: NDArray[np.float64],
+    takes_replicas: NDArray[np.bool_] | None = None,
 ) -> LogDirPlacement:
     """Choose log directories for an assignment.
 
@@ -60,7 +61,10 @@ def place_log_dirs(
         size_bytes: int64[P], of one replica.
         broker_id: int32[D], whose each directory is; directories of brokers that are still to be bought count too.
         limit_bytes: float64[D], what each may hold, infinite or NaN where that is not known.
+        takes_replicas: bool[D], which a replica may come to; ``None`` for all. Where a broker has none of them, it is
+            left to choose.
     """
+    is_open = np.ones(len(broker_id), dtype=np.bool_) if takes_replicas is None else takes_replicas
     limit = np.where(np.isnan(limit_bytes), np.inf, limit_bytes)
     log_dir = np.full(after.shape, NO_LOG_DIR, dtype=np.int32)
     stays = np.zeros(after.shape, dtype=np.bool_)
@@ -76,7 +80,7 @@ def place_log_dirs(
     rows, columns = rows[order], columns[order]
     brokers, starts = np.unique(after[rows, columns], return_index=True)
     for broker, (start, stop) in zip(brokers.tolist(), pairwise([*starts.tolist(), len(rows)]), strict=True):
-        dirs = np.nonzero(broker_id == broker)[0]
+        dirs = np.nonzero((broker_id == broker) & is_open)[0]
         if len(dirs):
             chosen = _fill(size_bytes[rows[start:stop]].tolist(), held[dirs].tolist(), limit[dirs].tolist())
             log_dir[rows[start:stop], columns[start:stop]] = dirs[chosen]

@@ -45,6 +45,7 @@ def placed_log_dirs(problem: PlacementProblem, after: NDArray[np.int32]) -> LogD
         size_bytes=problem.size_bytes,
         broker_id=room.broker_id,
         limit_bytes=room.limit_bytes,
+        takes_replicas=room.takes_replicas,
     )
 
 
@@ -81,7 +82,7 @@ def _hand_over(layout: Layout, room: LogDirRoom, held: NDArray[np.float64], row:
     brokers = np.arange(len(layout.load), dtype=np.int32)
     rows, columns = np.full(len(brokers), row), np.full(len(brokers), column)
     size = float(layout.problem.size_bytes[row])
-    free = room.limit_bytes - held
+    free = np.where(room.takes_replicas, room.limit_bytes - held, -np.inf)
     ids = layout.problem.target.ids
     has_dir = np.isin(ids, room.broker_id[free >= size]) | ~np.isin(ids, room.broker_id)
     can = has_dir & layout.may_go(rows, columns, brokers) & layout.has_room(rows, brokers)

@@ -82,6 +82,7 @@ class LogDirRoom:
     broker_id: NDArray[np.int32]  # int32[D], whose each is
     limit_bytes: NDArray[np.float64]  # float64[D], what each may hold, infinite where there is no limit
     before: NDArray[np.int32]  # int32[P, W], in which each replica of `before` is, -1 where that is not known
+    takes_replicas: NDArray[np.bool_]  # bool[D], whether a new replica may go there: it is not cordoned
 
 
 def allowed_brokers(
@@ -130,6 +131,9 @@ class PlacementProblem:
     # the directories of brokers, where some have several; `None` to look at whole brokers only
     log_dirs: LogDirRoom | None = None
     in_sync: NDArray[np.bool_] | None = None  # bool[P, W], which replicas of `before` are in the ISR; `None` for all
+    # whether Kafka refuses a new list of replicas that names a cordoned broker at all, as from 4.4 on; else those that
+    # are there may stay in it
+    are_cordons_strict: bool = False
 
     def written_bytes_per_second(self) -> NDArray[np.float64]:
         """Return float64[P], what each replica of a partition is written, as the limits count it."""

@@ -156,6 +156,11 @@ def place_striped(problem: PlacementProblem) -> NDArray[np.int32]:
     One generator, started with the problem's seed, serves all topics. A topic is placed with the largest factor
     wanted in it. Sizes, the rack rule and the replicas there now are not looked at.
     """
+    if len(problem.target) and problem.target.is_cordoned.all():
+        raise PlacementError(
+            f"all {len(problem.target)} brokers are cordoned, so none takes a replica; uncordon a broker",
+            kafka_type=INVALID_REPLICATION_FACTOR,
+        )
     placer = StripedReplicaPlacer.over(problem.target, JavaRandom(problem.seed))
     replicas = placer.place_topics(topic_counts(problem), topic_factors(problem))
     return cut_to_factor(replicas, problem.replication_factor)

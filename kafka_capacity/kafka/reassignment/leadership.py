@@ -30,6 +30,7 @@ def lead_away(
     drained = problem.drained()
     leader_at = brokers.index_of(state.leader)
     is_led_away = (leader_at >= 0) & drained[leader_at] & diff.added.any(axis=1)
+    is_led_away &= ~problem.names_cordoned(state.replicas)  # such a list may go, and not change its order
     chosen = rows[is_led_away[rows]]
     replicas = state.replicas[chosen]
     index = brokers.index_of(replicas)

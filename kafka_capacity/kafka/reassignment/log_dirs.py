@@ -28,7 +28,7 @@ def choose_log_dirs(
         return chosen
     rows, columns = np.nonzero(diff.removed & (log_dir >= 0))
     gone = np.bincount(log_dir[rows, columns], weights=problem.size_bytes[rows].astype(np.float64), minlength=count)
-    level = dir_bytes - gone
+    level = np.where(problem.log_dirs.takes_replicas, dir_bytes - gone, np.inf)
     rows, columns = np.nonzero(diff.added)
     picked = _deal(problem, diff.after[rows, columns], problem.size_bytes[rows].astype(np.float64), level)
     chosen[rows, columns] = picked
@@ -38,7 +38,8 @@ def choose_log_dirs(
 def emptiest_dir(problem: MoveProblem, broker_id: int, free_bytes: NDArray[np.float64]) -> int:
     """Return the directory of one broker with the most room, -1 where it has none that is known."""
     own = np.flatnonzero(problem.log_dirs.broker_id == broker_id)
-    return int(own[np.argmax(free_bytes[own])]) if len(own) else -1
+    free = np.where(problem.log_dirs.takes_replicas[own], free_bytes[own], -np.inf)
+    return int(own[np.argmax(free)]) if len(own) else -1
 
 
 def _deal(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, PartitionLoad, Snapshot
 from kafka_capacity.kafka.reassignment.clock import WEEK_HOURS, Clock, Window
 
@@ -96,6 +96,7 @@ class MoveProblem:
     # int32[P, V] like `after`, where joining replicas shall go, -1 where the broker may choose; `None` to choose here
     log_dir_after: NDArray[np.int32] | None = None
     release: KafkaRelease = KAFKA_4_3  # that the brokers run
+    leaving: tuple[int, ...] = ()  # ids of the brokers that are to be empty in the end, and may be shut down then
     clock: Clock | None = None  # when waves may run; `None` for at any time, one after another
 
     @property
@@ -108,6 +109,16 @@ class MoveProblem:
     def cutting_ratio(self) -> float:
         """The traffic for which waves are cut, over the mean: that of the busiest hour in which they may run."""
         return 1.0 if self.clock is None else self.clock.busiest_ratio
+
+    def names_cordoned(self, replicas: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return which lists of int32[P, V] Kafka refuses since they name a cordoned broker: bool[P].
+
+        Up to 4.3 nobody minds, and brokers take what they are told to have: cordons count since 4.4.0
+        (``ReplicationControlManager.validateManualPartitionAssignment``). Placers leave such brokers out all the same.
+        """
+        index = self.brokers.index_of(replicas)
+        named = ((index >= 0) & self.brokers.is_cordoned[index]).any(axis=1)
+        return np.asarray(named & (self.release >= KAFKA_4_4), dtype=np.bool_)
 
     def drained(self) -> NDArray[np.bool_]:
         """Return which brokers give up all that they hold: bool[B]."""
@@ -134,6 +145,7 @@ def move_problem(
     tolerated_bytes: NDArray[np.float64] | None = None,
     tolerated_log_dir_bytes: NDArray[np.float64] | None = None,
     week_ratio: Sequence[float] | None = None,
+    leaving: Sequence[int] = (),
 ) -> MoveProblem:
     """Put a target for a snapshot as a problem: low is a cluster nobody writes to, high every partition's peak.
 
@@ -152,6 +164,7 @@ def move_problem(
         tolerated_log_dir_bytes: float64[D], the same of the directories.
         week_ratio: the cluster's traffic of each hour of a week, from Monday 0:00 UTC, over its mean; ``None`` where
             that is not known. Waves that may run in a window only are timed by it.
+        leaving: ids of the brokers that are to be empty in the end.
     """
     dirs = snapshot.log_dirs if log_dirs is None else log_dirs
     rates_in = [np.zeros(len(snapshot.partitions)), load.bytes_in_mean_bytes_per_second]
@@ -177,6 +190,7 @@ def move_problem(
         settings=settings or WaveSettings(),
         log_dir_after=log_dir_after,
         release=snapshot.release,
+        leaving=tuple(leaving),
         clock=_clock(settings, snapshot.ds, week_ratio),
     )
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
-from kafka_capacity.kafka.cluster.release import KAFKA_4_4
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
 
@@ -73,7 +72,7 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArra
             "partitions",
             "the broker to go to is fenced, and nothing gets in sync there",
         ),
-        ("cordoned", _cordoned(problem, diff), "partitions", _WHY_CORDONED),
+        ("cordoned", problem.names_cordoned(diff.after), "partitions", _WHY_CORDONED),
         (
             # PartitionReassignmentReplicas: who takes away more than it adds wants the whole target in sync.
             "in_sync",
@@ -99,16 +98,6 @@ _WHY_CORDONED = (
     "Kafka 4.4 refuses a replica list with a broker all of whose log directories are cordoned, one that is there "
     "already as well; uncordon one, or leave the broker out"
 )
-
-
-def _cordoned(problem: MoveProblem, diff: AssignmentDiff) -> NDArray[np.bool_]:
-    """Return bool[P], which lists name a cordoned broker.
-
-    Up to 4.3 nobody minds, and brokers take what they are told to have: cordons count since 4.4.0
-    (``ReplicationControlManager.validateManualPartitionAssignment``). Placers leave such brokers out all the same.
-    """
-    named = _at(problem.brokers, problem.brokers.is_cordoned, diff.after).any(axis=1)
-    return np.asarray(named & (problem.release >= KAFKA_4_4), dtype=np.bool_)
 
 
 def no_room(

@@ -8,13 +8,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles
-from kafka_capacity.kafka.reassignment.schedule import COPIES, Schedule, Wave
+from kafka_capacity.kafka.reassignment.problem import MoveProblem
+from kafka_capacity.kafka.reassignment.schedule import COPIES, Schedule, Wave, WaveKind
 
 WAVES_FOLDER = "waves/"  # where the files of waves are, seen from the runbook
 
 SERVERS = "--bootstrap-server $BOOTSTRAP $COMMAND_CONFIG"  # variables of the shell: where brokers are, how to sign in
+_CORDONS = "cordoned.log.dirs"
 _REASSIGN = f"kafka-reassign-partitions.sh {SERVERS} --reassignment-json-file"
 _ELECT = f"kafka-leader-election.sh {SERVERS} --election-type preferred --path-to-json-file"
 
@@ -23,7 +27,9 @@ _ELECT = f"kafka-leader-election.sh {SERVERS} --election-type preferred --path-t
 class RunbookStep:
     """One thing to do."""
 
-    does: str  # in a word: `check`, `execute`, `throttle`, `watch`, `verify`, `elect`, `wait`, `cancel`, `roll back`
+    # in a word or two: `cordon`, `check`, `execute`, `throttle`, `watch`, `verify`, `elect`, `wait`, `confirm`; to go
+    # back `cancel`, `uncordon`, `roll back`
+    does: str
     commands: tuple[str, ...] = ()  # to be run in a shell, in this order; may be empty
     seconds: float | None = None  # how long to wait, `None` where the step is something else
 
@@ -53,6 +59,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
     undone = files.rollback_election
     steps = [
+        *_cordon(schedule, wave),
         RunbookStep(
             does="check",
             commands=(
@@ -70,8 +77,10 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
         steps.append(RunbookStep(does="elect", commands=(f"{_ELECT} {WAVES_FOLDER}{files.election.name}",)))
     if _removes(wave) and wave.number < len(schedule.waves):
         steps.append(RunbookStep(does="wait", seconds=schedule.problem.settings.pause_seconds))
+    steps += _confirm(schedule, wave)
     back = [
         RunbookStep(does="cancel", commands=(f"{execute} --cancel",)),
+        *_uncordon(schedule, wave),
         RunbookStep(
             does="roll back",
             commands=(
@@ -90,6 +99,58 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
         steps=tuple(steps),
         back=tuple(back),
     )
+
+
+def _cordon(schedule: Schedule, wave: Wave) -> list[RunbookStep]:
+    """Close brokers that are to be empty in the end before anything is copied off them (KIP-1066, from 4.3 on).
+
+    Waves that hand over leadership only come before that: Kafka 4.4 refuses their lists, which name such a broker.
+    """
+    problem = schedule.problem
+    copying = [each.number for each in schedule.waves if each.kind is not WaveKind.LEADERSHIP]
+    ids = problem.brokers.ids[_are_leaving(problem) & ~problem.brokers.is_cordoned].tolist()
+    if problem.release < KAFKA_4_3 or not ids or wave.number != min(copying, default=0):
+        return []
+    return [RunbookStep(does="cordon", commands=tuple(_alter(one, f"--add-config '{_CORDONS}=*'") for one in ids))]
+
+
+def _uncordon(schedule: Schedule, wave: Wave) -> list[RunbookStep]:
+    """Open again the brokers that come back, and from 4.4 on all that a rollback names: Kafka refuses it otherwise."""
+    problem = schedule.problem
+    is_closed = _are_leaving(problem)
+    if problem.release >= KAFKA_4_4:
+        is_closed = is_closed | (problem.brokers.is_cordoned & ~problem.brokers.is_fenced)
+    ids = np.intersect1d(problem.brokers.ids[is_closed], wave.replicas_before).tolist()
+    if problem.release < KAFKA_4_3 or not ids or wave.kind is WaveKind.LEADERSHIP:
+        return []
+    return [RunbookStep(does="uncordon", commands=tuple(_alter(one, _as_before(problem, one)) for one in ids))]
+
+
+def _as_before(problem: MoveProblem, broker: int) -> str:
+    """Return the change that cordons what was: some directories of a broker that has others, else none."""
+    dirs = problem.log_dirs
+    own = [place for place in np.flatnonzero(dirs.broker_id == broker).tolist() if not dirs.takes_replicas[place]]
+    if not own or len(own) == int((dirs.broker_id == broker).sum()):
+        return f"--delete-config {_CORDONS}"
+    return f"--add-config '{_CORDONS}=[{','.join(dirs.path[place] for place in own)}]'"
+
+
+def _confirm(schedule: Schedule, wave: Wave) -> list[RunbookStep]:
+    """Look whether brokers that are to be shut down are empty."""
+    ids = schedule.problem.brokers.ids[_are_leaving(schedule.problem)].tolist()
+    if not ids or wave.number != len(schedule.waves):
+        return []
+    brokers = ",".join(map(str, ids))
+    return [RunbookStep(does="confirm", commands=(f"kafka-log-dirs.sh {SERVERS} --describe --broker-list {brokers}",))]
+
+
+def _are_leaving(problem: MoveProblem) -> NDArray[np.bool_]:
+    """Return bool[B], which brokers are to be shut down: one that is down already can be told and asked nothing."""
+    return np.asarray(np.isin(problem.brokers.ids, problem.leaving) & ~problem.brokers.is_fenced, dtype=np.bool_)
+
+
+def _alter(broker: int, change: str) -> str:
+    return f"kafka-configs.sh {SERVERS} --entity-type brokers --entity-name {broker} --alter {change}"
 
 
 def _removes(wave: Wave) -> bool:
@@ -114,10 +175,7 @@ def _higher_throttles(schedule: Schedule, wave: Wave, throttle: int | None) -> l
             if amount > 0 and math.floor(rate) > throttle:
                 rates.append(f"{name}.replication.throttled.rate={math.floor(rate)}")
         if rates:
-            commands.append(
-                f"kafka-configs.sh {SERVERS} --entity-type brokers --entity-name {broker} --alter "
-                f"--add-config {','.join(rates)}"
-            )
+            commands.append(_alter(broker, f"--add-config {','.join(rates)}"))
     return [RunbookStep(does="throttle", commands=tuple(commands))] if commands else []
 
 

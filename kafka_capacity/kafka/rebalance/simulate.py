@@ -62,9 +62,6 @@ class GroupSimulation:
         life = self._life()
         now = list(range(len(self.facts.members)))
         if self._is_as_observed():
-            for number in now:
-                owned = self.facts.members[number].owned
-                life.remember(roster.members[number].member_id, self._translated(owned))
             owner = self.facts.owner.astype(np.int64)
             today = Rest(
                 numbers=tuple(now),
@@ -72,9 +69,13 @@ class GroupSimulation:
                 parts=tuple(self._translated(member.owned) for member in self.facts.members),
                 standby={member.member_id: member.standby for member in self.facts.members if member.standby},
             )
-            self._remember_standbys(life, today)
+            life = self._life_of(roster, today)
             if self.scenario.standby_replicas != (self.facts.streams and self.facts.streams.standby_replicas):
                 today = self._settle(life, roster, now)
+            elif self.scenario.standby_replicas and not today.standby:
+                # An inventory may lack them; a group at rest has them.
+                today = dataclasses.replace(today, standby=self._settle(life, roster, now).standby)
+                life = self._life_of(roster, today)
         else:
             today = self._settle(life, roster, now)
         count = self.scenario.member_count
@@ -102,9 +103,14 @@ class GroupSimulation:
             streams = dataclasses.replace(streams, standby_replicas=standbys)
         return ServerLife(self._assignor, streams)
 
-    def _remember_standbys(self, life: ClassicLife | ServerLife, rest: Rest) -> None:
+    def _life_of(self, roster: Roster, rest: Rest) -> ClassicLife | ServerLife:
+        """Return the life of a group that has come to rest."""
+        life = self._life()
+        for number, part in zip(rest.numbers, rest.parts, strict=True):
+            life.remember(roster.members[number].member_id, part)
         if isinstance(life, ServerLife):
             life.standby = rest.standby
+        return life
 
     def _settle(self, life: ClassicLife | ServerLife, roster: Roster, numbers: Sequence[int]) -> Rest:
         members = self._table.subscribing([roster.members[number] for number in numbers], self.facts)
@@ -141,10 +147,7 @@ class GroupSimulation:
         busiest = self._busiest(rest)
         plan = member_events(event, scenario, roster, rest.numbers, busiest, phases)
         state = GroupState(self.facts, self._table, roster, list(rest.numbers), rest.owner)
-        life = self._life()
-        for number, part in zip(rest.numbers, rest.parts, strict=True):
-            life.remember(roster.members[number].member_id, part)
-        self._remember_standbys(life, rest)
+        life = self._life_of(roster, rest)
         group: ClassicGroup | ServerGroup
         if isinstance(life, ServerLife):
             group = ServerGroup(state, life, scenario, phases)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.shares import narrow_partitions
 from kafka_capacity.proposal.constraints.kinds import PartitionConstraint, Proposal
@@ -37,6 +39,23 @@ PINS = PartitionConstraint(
     sentence=lambda scenario, count: (
         f"{count:,} partition{' of a pinned topic' if count == 1 else 's of pinned topics'} would be on brokers that "
         "they may not be on; choose a placer that looks at pins, such as fewest-bytes"
+    ),
+)
+
+
+def _to_cordoned(proposal: Proposal) -> int:
+    """Count the partitions that would get a replica on a cordoned broker: Kafka 4.3 takes that, who cordoned it not."""
+    target, diff = proposal.scenario.target, proposal.diff
+    return int((diff.added & np.isin(diff.after, target.ids[target.is_cordoned])).any(axis=1).sum())
+
+
+CORDONED = PartitionConstraint(
+    name="cordoned",
+    where="cordoned brokers",
+    count=_to_cordoned,
+    sentence=lambda scenario, count: (
+        f"{count:,} partition{'' if count == 1 else 's'} would get a replica on a broker that is cordoned, and so is "
+        "to get none; uncordon it, or choose a placer that leaves it out, such as fewest-bytes"
     ),
 )
 

@@ -21,7 +21,7 @@ from kafka_capacity.proposal.constraints.brokers import (
 )
 from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Constraint, Proposal
 from kafka_capacity.proposal.constraints.moves import LOG_DIR, WINDOW, log_dirs, throttle
-from kafka_capacity.proposal.constraints.partitions import IN_SYNC, LEADERS, PINS, RACKS
+from kafka_capacity.proposal.constraints.partitions import CORDONED, IN_SYNC, LEADERS, PINS, RACKS
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
 from kafka_capacity.text.wording import plural
@@ -29,6 +29,7 @@ from kafka_capacity.text.wording import plural
 CONSTRAINTS: tuple[Constraint, ...] = (
     RACKS,
     PINS,
+    CORDONED,
     DISK,
     log_dirs,
     DISK_LATER,

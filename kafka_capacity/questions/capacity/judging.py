@@ -63,7 +63,7 @@ def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIG
     last = use.dates[-1] if first is None else day_before(first.date)
     return Judgement(
         excuses=_excuses(use, limits, decisive, estimate, shape),
-        not_judged=_not_judged(use, limits, shape, estimate),
+        not_judged=_not_judged(use, limits, shape, estimate, max(last, use.dates[0])),
         fits_until=last if last >= use.dates[0] else None,
         headroom_ratio=None if tightest is None else 1.0 - float(np.nanmax(decisive)),
         tightest=tightest,
@@ -71,8 +71,8 @@ def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIG
     )
 
 
-def _not_judged(use: CapacityUse, limits: Limits, shape: Shape, estimate: int) -> tuple[Resource, ...]:
-    """Return the resources of which some broker's capacity is not known, and which may be what binds."""
+def _not_judged(use: CapacityUse, limits: Limits, shape: Shape, estimate: int, last: str) -> tuple[Resource, ...]:
+    """Return the resources of which some broker's capacity is not known, and which may be what binds until a day."""
     wanted = {Resource.CPU} if shape.disk_kind is DiskKind.MANAGED else {*_WANTED}
     if shape.has_quotas:
         # They stand for processors; without networks and disks of its own, a broker is read from within them too.
@@ -80,13 +80,27 @@ def _not_judged(use: CapacityUse, limits: Limits, shape: Shape, estimate: int) -
         wanted = (wanted | read | {Resource.CLIENT_IN}) - {Resource.CPU}
     unknown = {one: np.isnan(use.capacity[RESOURCES.index(one)]) for one in RESOURCES if one in wanted}
     found = tuple(resource for resource, is_unknown in unknown.items() if is_unknown.any())
-    if Resource.DISK_IO in found and _is_within_the_slowest_disk(use, limits, estimate, unknown[Resource.DISK_IO]):
+    if Resource.DISK_IO in found and _is_within_the_slowest_disk(
+        use, limits, estimate, unknown[Resource.DISK_IO], last
+    ):
         return tuple(resource for resource in found if resource is not Resource.DISK_IO)
     return found
 
 
-def _is_within_the_slowest_disk(use: CapacityUse, limits: Limits, estimate: int, unknown: NDArray[np.bool_]) -> bool:
+def _is_within_the_slowest_disk(
+    use: CapacityUse, limits: Limits, estimate: int, unknown: NDArray[np.bool_], last: str
+) -> bool:
+    """Return whether any disk would do until a day, the last on which nothing else is short."""
     loads = use.load[:, RESOURCES.index(Resource.DISK_IO), estimate][..., unknown]
+    until = sum(day <= last for day in use.dates)
+    if until < len(use.dates):
+        first, then, day = (
+            datetime.date.fromisoformat(one).toordinal() for one in (*use.dates[until - 1 : until + 1], last)
+        )
+        part = (day - first) / (then - first)
+        loads = np.stack(
+            [*np.moveaxis(loads[:, :until], 1, 0), loads[:, until - 1] * (1 - part) + loads[:, until] * part], axis=1
+        )
     return all(
         loads[CONDITIONS.index(condition)].max(initial=0.0)
         <= limits.ratio(Resource.DISK_IO, condition) * SLOWEST_DISK_BYTES_PER_SECOND

@@ -237,6 +237,12 @@ def _step(view: SizingView, option: Row, from_day: str, before: Row) -> Step:
     )
 
 
+def mean_usd_per_month(view: SizingView) -> float | None:
+    """Return what a month costs on average up to the horizon, step by step; ``None`` where that is not known."""
+    usd, days = outlook_costs(view)["usd_step_by_step"], _days(view.horizon) - _days(view.dates[0])
+    return None if usd is None or not days else float(usd) * DAYS_A_MONTH / days
+
+
 def outlook_costs(view: SizingView) -> dict[str, Any]:
     """Return what the steps to the horizon cost as plain data: a month of each, and all of them against all at once.
 

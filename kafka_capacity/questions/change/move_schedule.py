@@ -90,6 +90,7 @@ def schedule_of(
         tolerated_bytes=baseline(scenario, brokers, result.loads.bytes_before),
         tolerated_log_dir_bytes=dirs_today,
         week_ratio=settings.week_ratio,
+        leaving=np.setdiff1d(snapshot.brokers.ids, scenario.target.ids).tolist(),
     )
     return plan_waves(problem)
 

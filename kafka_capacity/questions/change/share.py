@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from kafka_capacity.health.controllers import leaving_voters
 from kafka_capacity.health.cordons import uncordoned_problems
 from kafka_capacity.health.problem import CLUSTER_CODES
 from kafka_capacity.health.racks import proposed_problems
+from kafka_capacity.inventory.quorum import read_quorum
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.log_dirs import log_dir_facts
@@ -60,8 +62,9 @@ def inventory_facts(basis: Basis, scenarios: Sequence[PlacementScenario]) -> dic
         return float(value) if np.isfinite(value) else None
 
     layouts = proposed_problems(brokers, replication_factors(snapshot.replicas), scenarios)
-    if raw.kafka_version is not None:
-        layouts += uncordoned_problems(brokers, snapshot.release, scenarios)
+    layouts += uncordoned_problems(brokers, snapshot.release, scenarios)
+    leaving = {int(one) for scenario in scenarios for one in np.setdiff1d(brokers.ids, scenario.target.ids)}
+    layouts += leaving_voters(read_quorum(raw), leaving)
     # What is wrong with the cluster itself is judged with the plan's own limits and stands among its failures.
     sound = [one for one in basis.findings if one.code not in CLUSTER_CODES]
     return {

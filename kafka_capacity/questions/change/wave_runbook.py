@@ -34,6 +34,13 @@ _DOES = {
 }
 
 _ALWAYS = {
+    "cordon": "Before anything is copied: from now on no new topic or partition is put on these brokers, which are to "
+    "be empty in the end. Brokers before Kafka 4.3 know no cordons: there, create nothing until the last wave is done.",
+    "confirm": "These brokers are to be shut down only where this lists no partition on them; what it lists was put "
+    "there meanwhile, and is moved by a plan of a new inventory. One that votes as a controller leaves the voters "
+    "before.",
+    "uncordon": "What comes back is to take replicas again; and from 4.4 on Kafka refuses every list of replicas with "
+    "a cordoned broker.",
     "check": "The files are those that were planned, nothing else is being reassigned, and no partition is "
     "under-replicated: the last command prints nothing, but for brokers that are gone for good.",
     "throttle": "These brokers have more room than the slowest one, whose throttle all have now.",

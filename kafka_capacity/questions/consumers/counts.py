@@ -21,11 +21,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kafka_capacity.kafka.groups.streams import placed_standbys
 from kafka_capacity.kafka.rebalance.lag import lag_over_time
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, Rest, member_loads
+from kafka_capacity.kafka.rebalance.tasks import state_bytes
 from kafka_capacity.questions.consumers.events import Capacity, lag_of, start_lag_seconds, worst_trace
-from kafka_capacity.questions.consumers.names import event_phrase
+from kafka_capacity.questions.consumers.names import event_phrase, part_name
 from kafka_capacity.questions.consumers.scenario import SmallestCounts
 from kafka_capacity.text import format_duration
 from kafka_capacity.text.wording import shown_rate
@@ -40,6 +42,8 @@ _NO_EVENT = Interruptions(
 )
 
 
+_TRIED_WITH_STATE = 32
+"""So many counts are tried one by one for a group whose members restore state."""
 _SCALING = frozenset({Event.SCALE, Event.SCALE_ONE_BY_ONE})
 
 
@@ -110,6 +114,8 @@ class _Search:
     def __init__(self, facts: GroupFacts, scenario: GroupScenario) -> None:
         self._facts = facts
         self._scenario = scenario
+        self._part = part_name(scenario.protocol)
+        self._tasks_with_state = int(np.count_nonzero(state_bytes(facts)))
         self._failures = max(0, scenario.failure_count)
         self._simulations: dict[int, GroupSimulation] = {}
         self._lagging: dict[tuple[int, Event], _Shortfall | None] = {}
@@ -140,6 +146,11 @@ class _Search:
         left = len(self._facts.members) - self._failures
         return max(proven, self._busiest(left)) if left > 0 and math.isfinite(proven) else proven
 
+    def _busy_members(self) -> int:
+        """Return how many members can have something to do: a partition each, or a task or a standby."""
+        standbys = placed_standbys(self._scenario.standby_replicas or 0, len(self._facts))
+        return len(self._facts) + standbys * self._tasks_with_state
+
     def _simulation(self, count: int) -> GroupSimulation:
         if count not in self._simulations:
             self._simulations[count] = GroupSimulation(self._facts, with_count(self._scenario, count))
@@ -159,10 +170,10 @@ class _Search:
             )
         if rates.max(initial=0.0) > self._capacity:
             row = int(np.argmax(rates))
+            name = f"{self._part} {self._facts.partition_name(row)}"
             return None, (
-                f"partition {self._facts.partition_name(row)} alone receives {shown_rate(rates[row])} at peak and one "
-                f"member processes {shown_rate(self._capacity)}: more members do not help, more partitions or faster "
-                "members do"
+                f"{name} alone receives {shown_rate(rates[row])} at peak and one member processes "
+                f"{shown_rate(self._capacity)}: more members do not help, more partitions or faster members do"
             )
         least = max(1, math.ceil(float(rates.sum()) / self._capacity - 1e-9))
         most = max(1, len(self._facts))
@@ -171,7 +182,7 @@ class _Search:
                 return count, None
         busiest = shown_rate(self._busiest(most))
         return None, (
-            f"even with a member a partition ({len(self._facts)}) the busiest gets {busiest} at peak with "
+            f"even with a member a {self._part} ({len(self._facts)}) the busiest gets {busiest} at peak with "
             f"{self._scenario.assignor}, and one member processes {shown_rate(self._capacity)}"
         )
 
@@ -179,14 +190,17 @@ class _Search:
         """Find the first count from a start on that will do, or why there is none.
 
         Counts are tried in doubling steps, and then between the last that failed and the first that did not: each
-        takes a whole simulation, and more members do not make an event worse but for the luck of skew.
+        takes a whole simulation, and more members do not make an event worse but for the luck of skew. With state they
+        may, since it moves to where it is not: there the first counts are tried one by one.
         """
-        most = max(start, len(self._facts) + self._failures)
+        most = max(start, self._busy_members() + self._failures)
+        one_by_one = start + (_TRIED_WITH_STATE if self._tasks_with_state else 0)
         failed, count, step = start - 1, start, 1
         while (shortfall := falls_short(count)) is not None:
             if shortfall.is_beyond_help or count >= most:
                 return None, shortfall.reason
-            failed, count, step = count, min(count + step, most), step * 2
+            failed, count = count, min(count + step, most)
+            step = step if count < one_by_one else step * 2
         while count - failed > 1:
             middle = (failed + count) // 2
             if falls_short(middle) is None:
@@ -210,16 +224,17 @@ class _Search:
             return None
         longest = float(pauses.max(initial=0.0))
         what = f"{event_phrase(event)} in a group of {count:,}"
-        # With one member there is nobody to take over; and which members a scaling stops depends on the count.
-        is_help_possible = count == 1 or event in _SCALING
+        # With one member there is nobody to take over; and which members a scaling stops depends on the count, and how
+        # much state they restore.
+        is_help_possible = count == 1 or event in _SCALING or trace.restored_bytes != 0.0
         if longest > slo and not is_help_possible and math.isfinite(longest):
             return _Shortfall(
-                f"{what} a partition is not read for {format_duration(longest)}, whatever the number of members, and "
-                f"{format_duration(slo)} of lag is allowed",
+                f"{what} a {self._part} is not read for {format_duration(longest)}, whatever the number of members, "
+                f"and {format_duration(slo)} of lag is allowed",
                 is_beyond_help=True,
             )
         return _Shortfall(
-            f"{what} partition {self._facts.partition_name(lag.max_lag_row)} falls behind by "
+            f"{what} {self._part} {self._facts.partition_name(lag.max_lag_row)} falls behind by "
             f"{format_duration(lag.max_lag_seconds)} at peak, and {format_duration(slo)} is allowed"
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.text import plural
 
@@ -34,6 +35,11 @@ def event_name(event: str) -> str:
 def event_phrase(event: str) -> str:
     """Return when, in a sentence."""
     return _EVENTS[Event(event)][1]
+
+
+def part_name(protocol: str) -> str:
+    """Name what the members of a group share among themselves."""
+    return "task" if protocol == GroupProtocol.STREAMS else "partition"
 
 
 def variant_name(row: Mapping[str, Any]) -> str:

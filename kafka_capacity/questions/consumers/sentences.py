@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kafka_capacity.kafka.groups.streams import placed_standbys
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row, changes, excuses_of, why_not
-from kafka_capacity.questions.consumers.names import bare_name, event_phrase, variant_name
+from kafka_capacity.questions.consumers.names import bare_name, event_phrase, part_name, variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.text import ENDLESS, format_bytes, format_count, format_duration, format_rate, format_wait, plural
 from kafka_capacity.text.names import clipped
@@ -274,7 +275,7 @@ def is_streams(group: GroupChoice) -> bool:
 
 def part_of(group: GroupChoice) -> str:
     """Name what members of a group share among themselves."""
-    return "task" if is_streams(group) else "partition"
+    return part_name(group.now["protocol"])
 
 
 def _state_sentence(group: GroupChoice) -> str | None:
@@ -283,13 +284,13 @@ def _state_sentence(group: GroupChoice) -> str | None:
     if facts is None or not is_streams(group):
         return None
     tasks, standbys, processes = (facts[key] for key in ("partition_count", "standby_replicas", "process_count"))
-    counted_processes = f"{processes:,} process{'' if processes == 1 else 'es'}"
     size = "of a size that is not known" if facts["state_bytes"] is None else format_bytes(facts["state_bytes"])
-    sentence = (
-        f"Its {plural(tasks, 'task')} run in {counted_processes}, and more than {plural(tasks, 'member')} would leave "
-        "some without any"
+    placed = placed_standbys(standbys, processes)
+    fewer = f", of which {placed:,} can be placed: a process takes one" if placed < standbys else ""
+    found = (
+        f"Its {plural(tasks, 'task')} run in {plural(processes, 'process')}; their state is {size}, with "
+        f"{plural(standbys, 'standby')} of each task that keeps any{fewer}"
     )
-    sentence += f"; their state is {size}, with {plural(standbys, 'standby')} of each task that keeps any"
     restoring = [
         (outcome["restored_bytes"], outcome["event"], row, outcome["restore_seconds"])
         for row in group.shown
@@ -297,13 +298,13 @@ def _state_sentence(group: GroupChoice) -> str | None:
         if outcome["restored_bytes"]
     ]
     if not restoring:
-        return f"{sentence}."
+        return f"{found}."
     most, event, row, seconds = max(restoring, key=lambda one: one[:2])
     how_long = "which takes longer than the pauses tell, since no rate of restoring is given"
     if seconds is not None:
         how_long = f"{format_duration(seconds)} for the slowest member, and pauses have that in them"
-    which = _which(group, row).capitalize()
-    return f"{sentence}. {which} {format_bytes(most)} are restored {event_phrase(event)}: {how_long}."
+    restored = f"{_which(group, row)} {format_bytes(most)} are restored {event_phrase(event)}: {how_long}"
+    return f"{found}. {sentence(restored)}"
 
 
 def _disk_sentence(group: GroupChoice) -> str | None:

@@ -17,7 +17,7 @@ from kafka_capacity.questions.consumers.grid import GroupGridRequest
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.report.tables import column
 from kafka_capacity.text import format_count, format_duration, plural
-from kafka_capacity.text.wording import few_names
+from kafka_capacity.text.wording import few_names, listed
 
 SHARED = "share_groups"  # among the facts about an inventory: what :func:`share_group` returns of each
 _VERDICTS: dict[str, str] = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_JUDGED: "not judged"}
@@ -68,14 +68,37 @@ def share_group(facts: GroupFacts, request: GroupGridRequest) -> dict[str, Any]:
         }
         if rates is not None:
             row["needed_members"] = members_needed(row["peak_records_per_second"], seconds) + request.failure_count
-    reasons = _reasons(row, locks, request.failure_count)
-    unknown = _unknown(row)
+    whatever = _whatever_the_members(row, locks)
+    reasons, unknown = [*whatever, *_too_few(row, request.failure_count)], _unknown(row)
     verdict = Verdict.DOES_NOT_FIT if reasons else Verdict.NOT_JUDGED if unknown else Verdict.FITS
-    return {**row, "verdict": verdict, "reasons": [*reasons, *unknown], "known": _known(row, locks)}
+    known = [*_known(row, locks), *_tried(row, request.member_counts, can_fit=not whatever)]
+    return {**row, "verdict": verdict, "reasons": [*reasons, *unknown], "known": known}
 
 
-def _reasons(row: Mapping[str, Any], locks: ShareSettings, failures: int) -> list[str]:
-    found, seconds, needed = [], row["record_processing_seconds"], row["needed_members"]
+def _too_few(row: Mapping[str, Any], failures: int) -> list[str]:
+    needed = row["needed_members"]
+    if needed is None or needed <= row["member_count"]:
+        return []
+    return [
+        f"{plural(needed, 'member')} are needed for {format_count(row['peak_records_per_second'])} records/s at "
+        f"peak{f', {failures:,} of them in case that many fail' if failures else ''}, and there "
+        f"{'is' if row['member_count'] == 1 else 'are'} {row['member_count']:,}"
+    ]
+
+
+def _tried(row: Mapping[str, Any], counts: Sequence[int], *, can_fit: bool) -> list[str]:
+    """Return which of the counts asked for are enough."""
+    needed = row["needed_members"]
+    if needed is None or not can_fit:
+        return []
+    enough, too_few = ([f"{one:,}" for one in counts if (one >= needed) is fits] for fits in (True, False))
+    said = [f"{listed(too_few)} would be too few"] if too_few else []
+    said += [f"{listed(enough)} would be enough"] if enough else []
+    return [f"of the member counts to try, {' and '.join(said)}"] if said else []
+
+
+def _whatever_the_members(row: Mapping[str, Any], locks: ShareSettings) -> list[str]:
+    found, seconds = [], row["record_processing_seconds"]
     if seconds is None:
         return []
     if not row["records_in_time"]:
@@ -89,16 +112,12 @@ def _reasons(row: Mapping[str, Any], locks: ShareSettings, failures: int) -> lis
             f"{format_duration(locks.lock_seconds)}: {plural(row['processed_again_records'], 'record')} of it are "
             f"processed again by others; with max.poll.records {row['records_in_time']:,} none is"
         )
-    if needed is not None and needed > row["member_count"]:
-        found.append(
-            f"{plural(needed, 'member')} are needed for {format_count(row['peak_records_per_second'])} records/s at "
-            f"peak{f', {failures:,} of them in case that many fail' if failures else ''}, and there "
-            f"{'is' if row['member_count'] == 1 else 'are'} {row['member_count']:,}"
-        )
     rate, most = row["busiest_records_per_second"], row["max_partition_records_per_second"]
     if rate is not None and rate > most:
-        poll = math.floor(locks.max_record_locks / (rate * seconds))
-        remedy = f"with max.poll.records {poll:,} it is enough" if poll else "it takes more partitions"
+        poll = min(math.floor(locks.max_record_locks / (rate * seconds)), row["records_in_time"])
+        remedy = f"with max.poll.records {poll:,} it is enough"
+        if not poll:
+            remedy = "it takes more partitions" if row["records_in_time"] else "it takes faster members or longer locks"
         found.append(
             f"{row['busiest_partition']} gets {format_count(rate)} records/s at peak, and its "
             f"{locks.max_record_locks:,} locks let {format_count(most)} through, whatever the members: {remedy}"

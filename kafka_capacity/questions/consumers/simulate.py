@@ -8,7 +8,6 @@ import numpy as np
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.model import TopicPartitions
-from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import GroupFacts, GroupScenario
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, Rest, member_loads
 from kafka_capacity.proposal.excuse import Excuse
@@ -19,7 +18,7 @@ from kafka_capacity.questions.consumers.counts import (
     smallest_counts,
 )
 from kafka_capacity.questions.consumers.events import Capacity, evaluate_event, has_rates, start_lag_seconds
-from kafka_capacity.questions.consumers.names import event_phrase
+from kafka_capacity.questions.consumers.names import event_phrase, part_name
 from kafka_capacity.questions.consumers.scenario import (
     EventOutcome,
     GroupMetrics,
@@ -93,7 +92,9 @@ def _metrics(simulation: GroupSimulation) -> GroupMetrics:
     catch_up = catch_up_now_seconds(facts, rest, capacity)
     return GroupMetrics(
         partition_count=len(facts),
-        idle_members=tuple(name for name, count in zip(names, counts.tolist(), strict=True) if not count),
+        idle_members=tuple(
+            name for name, count in zip(names, counts.tolist(), strict=True) if not count and not rest.standby.get(name)
+        ),
         min_partitions=int(counts.min()),
         max_partitions=int(counts.max()),
         busiest_member_id=names[busiest],
@@ -203,7 +204,7 @@ def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: Even
         )
     lag = math.inf if outcome.lag_max_seconds is None else outcome.lag_max_seconds
     if lag > scenario.lag_slo_seconds and not (math.isinf(lag) and _is_overloaded(metrics)):
-        part = "task" if scenario.protocol is GroupProtocol.STREAMS else "partition"
+        part = part_name(scenario.protocol)
         far = "falls behind without bound" if math.isinf(lag) else f"falls {format_duration(lag)} behind"
         found.append(
             Excuse(

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, Failover
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
-from kafka_capacity.kafka.controller.quorum.voters import Voter, majority
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter, majority
 from kafka_capacity.objects.tables import Int32, Tables, schema_of, table_of_rows
 
 _TIMES = ("leaderless", "inactive")
@@ -25,8 +25,9 @@ _QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 class VotersLost:
     """One row a set of voters that are lost together, each set once: ``racks`` are those that it empties.
 
-    ``active_lost_ratio`` is the chance that the active controller is among them, where each voter is as likely to be
-    it. Seconds are those without a leader if it is, null where none follows.
+    ``living`` are the others that are not down already. ``active_lost_ratio`` is the chance that the active controller
+    is among them, where it is not known which it is and each voter that lives is as likely. Seconds are those without
+    a leader if it is, null where none follows.
     """
 
     position: Int32
@@ -135,8 +136,12 @@ def _distribution(runs: pa.Table) -> dict[str, Any]:
     }
 
 
-def quorum_table(voters: Sequence[Voter], failovers: pa.Table) -> pa.Table:
-    """Lose every set of voters, the small ones first; ``failovers`` are rows of ``quorum_failovers``."""
+def quorum_table(voters: Sequence[Voter], failovers: pa.Table, quorum: Quorum | None = None) -> pa.Table:
+    """Lose every set of voters, the small ones first; ``failovers`` are rows of ``quorum_failovers``.
+
+    Those that are down already by what an inventory tells are gone whoever else is lost.
+    """
+    known = Quorum() if quorum is None else quorum
     times = {
         row["lost_before"] + 1: row
         for row in failovers.to_pylist()
@@ -144,18 +149,24 @@ def quorum_table(voters: Sequence[Voter], failovers: pa.Table) -> pa.Table:
     }
     ids = sorted(voter.node_id for voter in voters)
     subsets = [lost for size in range(1, len(ids) + 1) for lost in combinations(ids, size)]
-    rows = [_loss(position, lost, voters, times) for position, lost in enumerate(subsets)]
+    rows = [_loss(position, lost, voters, times, known) for position, lost in enumerate(subsets)]
     return table_of_rows(QUORUM, rows)
 
 
 def _loss(
-    position: int, lost: tuple[int, ...], voters: Sequence[Voter], times: Mapping[int, Mapping[str, Any]]
+    position: int,
+    lost: tuple[int, ...],
+    voters: Sequence[Voter],
+    times: Mapping[int, Mapping[str, Any]],
+    quorum: Quorum,
 ) -> dict[str, Any]:
     count, needed = len(voters), majority(len(voters))
-    living = count - len(lost)
+    up = {voter.node_id for voter in voters} - quorum.down
+    living = len(up.difference(lost))
     left = {voter.rack for voter in voters if voter.node_id not in lost}
     racks = {voter.rack for voter in voters if voter.rack is not None} - left
-    found = times.get(len(lost), {}) if living >= needed else {}
+    found = times.get(count - living, {}) if living >= needed and not up.isdisjoint(lost) else {}
+    chance = len(up.intersection(lost)) / max(1, len(up)) if quorum.active is None else float(quorum.active in lost)
     names = [f"leaderless_{name}_seconds" for name in _QUANTILES]
     return {
         "position": position,
@@ -164,6 +175,6 @@ def _loss(
         "living": living,
         "needed": needed,
         "has_majority": living >= needed,
-        "active_lost_ratio": len(lost) / count,
+        "active_lost_ratio": chance,
         **{name: found.get(name) for name in names},
     }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.release import KafkaRelease
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.change import VoterStep, voter_steps
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
@@ -73,6 +74,8 @@ class ControllerRequest:
     voters: tuple[Voter, ...] = ()  # of the metadata quorum; none where they are not known
     wanted: tuple[Voter, ...] = ()  # that shall vote; none where the voters stay
     quorum: Quorum = field(default_factory=Quorum)  # what the inventory tells of them
+    release: KafkaRelease | None = None  # that the nodes run; `None` where it is not known
+    brokers: tuple[int, ...] = ()  # ids of the brokers, of which some may be controllers as well
     timeouts: QuorumTimeouts = field(default_factory=QuorumTimeouts)  # theirs
     up_ratio: float = 0.999  # share of time that a voter is up while its rack is
     rack_up_ratio: float = 0.9999  # share of time that a rack is up
@@ -95,6 +98,36 @@ class ControllerRequest:
             active=self.quorum.active,
             renewed=self.quorum.renewed.intersection(voter.node_id for voter in self.wanted),
         )
+
+    @property
+    def returning(self) -> tuple[int, ...]:
+        """The controllers that observe, are not wanted, and make themselves voters all the same."""
+        wanted = {voter.node_id for voter in self.wanted}
+        return tuple(one.node_id for one in self.quorum.observers if one.auto_joins and one.node_id not in wanted)
+
+    def check(self, racks: Mapping[int, str | None]) -> None:
+        """Refuse voters that cannot be; ``racks`` are those that are known, by node id.
+
+        Raises:
+            RequestError: naming the field, the controller, and how to fix it.
+        """
+        today = {voter.node_id for voter in self.voters}
+        has_both_roles = not today.isdisjoint(self.brokers)
+        complaints = []
+        for voter in self.wanted:
+            rack = racks.get(voter.node_id)
+            if rack is not None and voter.rack is not None and voter.rack != rack:
+                complaints.append(
+                    f"{voter.node_id}:{voter.rack} is refused: it is in rack {rack} today; leave the rack out, or "
+                    "correct it in controllers"
+                )
+            if voter.node_id in self.brokers and voter.node_id not in today and not has_both_roles:
+                complaints.append(
+                    f"{voter.node_id} is refused: a broker has this id, and no controller of this cluster is a broker; "
+                    "give an id that is free"
+                )
+        if complaints:
+            raise RequestError("\n".join(f"wanted_controllers: {one}" for one in complaints))
 
     @staticmethod
     def parse(texts: Sequence[str]) -> tuple[Voter, ...]:

@@ -168,6 +168,7 @@ class FailureResult:
         )
 
     def worst_first(self) -> NDArray[np.int64]:
-        """Order the sets: most offline, then most under the minimum, most overloaded brokers, longest to rebuild."""
-        keys = (self.rebuild_seconds, self.overloaded(), self.under_min_isr, self.offline)
+        """Order the sets: most offline, of as many the most traffic, then under the minimum, overloaded, to rebuild."""
+        traffic = np.where(self.offline > 0, self.stopped_bytes_per_second + self.refused_bytes_per_second, 0.0)
+        keys = (self.rebuild_seconds, self.overloaded(), self.under_min_isr, traffic, self.offline)
         return np.lexsort([-np.asarray(key, dtype=np.float64) for key in keys])

@@ -13,7 +13,8 @@ from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.inventory.quorum import read_quorum
 from kafka_capacity.inventory.sizing_workload import group_lags
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.controller.quorum.change import fatal_racks
+from kafka_capacity.kafka.cluster.release import kafka_release
+from kafka_capacity.kafka.controller.quorum.change import VoterStep, fatal_racks, spare_voters
 from kafka_capacity.kafka.controller.quorum.runbook import step_commands, upgrade_commands
 from kafka_capacity.kafka.controller.quorum.voters import (
     Quorum,
@@ -22,7 +23,6 @@ from kafka_capacity.kafka.controller.quorum.voters import (
     majority,
     quorum_unavailability,
     rack_correlated_unavailability,
-    tolerated_losses,
 )
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
@@ -67,17 +67,19 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
     throttle = parameters.throttle_bytes_per_second
     request = parameters.failure_request(throttle_bytes_per_second=throttle, seed=parameters.seed)
     request.check([snapshot.brokers, *(scenario.target for scenario in asked.scenarios)])
-    controllers = _known(request.controllers, read_quorum(asked.basis.raw), snapshot.brokers)
+    raw = asked.basis.raw
+    controllers = _known(request.controllers, read_quorum(raw), snapshot.brokers)
+    release = None if raw.kafka_version is None else kafka_release(raw.kafka_version)
     return FailureInputs(
         today=Baseline(snapshot=snapshot, load=load, traffic=asked.basis.traffic),
         placements=placements_to_lose(asked, handed),
         durability=parameters.durability_scenario(rules=request.rules, throttle_bytes_per_second=throttle),
-        request=dataclasses.replace(request, controllers=controllers),
+        request=dataclasses.replace(request, controllers=dataclasses.replace(controllers, release=release)),
         shape=handed.hardware.shape,
         costs=handed.hardware.costs,
         limits=handed.hardware.limits,
         is_read_in_rack=handed.hardware.is_read_in_rack,
-        lags=group_lags(asked.basis.raw, snapshot, load),
+        lags=group_lags(raw, snapshot, load),
     )
 
 
@@ -85,22 +87,25 @@ def _known(asked: ControllerRequest, quorum: Quorum, brokers: Brokers) -> Contro
     """Return a request with the voters of the inventory, where none are given, and with all racks that are known.
 
     Raises:
-        RequestError: voters are wanted and those of today are not known, or there would be too many on the way.
+        RequestError: voters are wanted and those of today are not known, there would be too many on the way, or one
+            cannot be.
     """
-    # A node may be a broker too; one that is given twice has the rack that was written.
+    # A node may be a broker too; what is written of a voter goes before the inventory.
     racks: dict[int, str | None] = dict(zip(brokers.ids.tolist(), brokers.racks, strict=True))
     racks |= {one.node_id: one.rack for one in quorum.replicas if one.rack is not None}
     given = asked.voters or tuple(Voter(node_id=one.node_id) for one in quorum.voters)
-    racks |= {voter.node_id: voter.rack for voter in (*given, *asked.wanted) if voter.rack is not None}
+    racks |= {voter.node_id: voter.rack for voter in given if voter.rack is not None}
     voters, wanted = (
-        tuple(Voter(node_id=voter.node_id, rack=racks.get(voter.node_id)) for voter in some)
+        tuple(dataclasses.replace(voter, rack=voter.rack or racks.get(voter.node_id)) for voter in some)
         for some in (given, asked.wanted)
     )
     if wanted and not voters:
         raise RequestError(
             "wanted_controllers: which controllers vote today is not known; name them in controllers, such as 1:a"
         )
-    known = dataclasses.replace(asked, voters=voters, wanted=wanted, quorum=quorum)
+    ids = tuple(brokers.ids.tolist())
+    known = dataclasses.replace(asked, voters=voters, wanted=wanted, quorum=quorum, brokers=ids)
+    known.check(racks)
     _ = known.steps
     return known
 
@@ -140,7 +145,8 @@ def controllers_document(asked: ControllerRequest) -> dict[str, Any] | None:
     return {
         "voters": [{"node_id": voter.node_id, "rack": voter.rack} for voter in voters],
         "majority": majority(len(voters)),
-        "tolerated": tolerated_losses(len(voters)),
+        "tolerated": spare_voters([voter.node_id for voter in voters], asked.quorum.down),
+        "down": sorted(asked.quorum.down.intersection(voter.node_id for voter in voters)),
         "up_ratio": asked.up_ratio,
         "rack_up_ratio": asked.rack_up_ratio,
         "unavailable_ratio": apart,
@@ -159,21 +165,33 @@ def _change(asked: ControllerRequest) -> dict[str, Any]:
     racked = (*asked.voters, *asked.wanted)
     return {
         "kraft_version": asked.quorum.kraft_version,
-        "commands": list(upgrade_commands(asked.quorum)),
+        "commands": list(upgrade_commands(asked.quorum, asked.release)),
+        "returning": list(asked.returning),
+        "renewed": sorted(asked.quorum.renewed),
         "steps": [
             {
                 "does": step.does,
                 "node_id": step.node_id,
-                "is_active": step.does == "remove" and step.node_id == asked.quorum.active,
+                "is_active": _is_active(step, asked.quorum),
                 "voters": list(step.after),
-                "majority": step.majority,
+                "majority": majority(len(step.lacking or step.after)),
+                "lacking": list(step.lacking),
                 "tolerated": step.tolerated,
-                "fatal_racks": list(fatal_racks(step, racked, asked.quorum.down)),
-                "commands": list(step_commands(step, asked.quorum)),
+                "fatal_racks": list(fatal_racks(step, racked, step.down)) if step.tolerated >= 0 else [],
+                "down": list(step.down),
+                "is_renewal": step.is_renewal,
+                "commands": list(step_commands(step, asked.quorum, asked.brokers)),
             }
             for step in asked.steps
         ],
     }
+
+
+def _is_active(step: VoterStep, quorum: Quorum) -> bool | None:
+    """Return whether a step removes the active controller; ``None`` where nobody knows which that is."""
+    if step.does == "add" or step.node_id in step.down:
+        return False
+    return None if quorum.active is None else step.node_id == quorum.active
 
 
 def _simulate(asked: PlanContext, handed: Handed, run: RunPieces) -> Share:

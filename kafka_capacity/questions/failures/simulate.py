@@ -228,5 +228,9 @@ def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table
     """Join what came of all pieces, in whatever order it came; the losses of voters follow from it."""
     collected = list(bundles)
     times = failover_table(collected)
-    voters = inputs.request.controllers.voters
-    return {**merge_tables(collected, FAILURE_TABLES), "quorum_failovers": times, "quorum": quorum_table(voters, times)}
+    asked = inputs.request.controllers
+    return {
+        **merge_tables(collected, FAILURE_TABLES),
+        "quorum_failovers": times,
+        "quorum": quorum_table(asked.voters, times, asked.quorum),
+    }

@@ -159,4 +159,6 @@ def instead(view: SavingsView) -> str | None:
     estimate = ", estimated" if best["is_estimate"] else ""
     dollars = None if usd is None else f"{format_usd(usd)} a month on average{estimate}"
     saved = dollars or plural(best["saved_brokers"], "broker")
+    if best["broker_count_now"] < view.scope["brokers_today"]:
+        clause += f", go down to {plural(best['broker_count_now'], 'broker')}"
     return f"{clause[:1].upper()}{clause[1:]}, and buy none {until}; saves {saved}."

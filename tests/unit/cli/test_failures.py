@@ -84,7 +84,7 @@ def test_wrong_options_are_refused(run, fragile, options, message):
 
 def test_a_change_of_controllers_prints_its_steps_and_commands(run, snapshot, tmp_path):
     voters = [part for each in ("1", "2", "3") for part in ("--controllers", each)]
-    wanted = [part for each in ("1", "2", "4:z") for part in ("--wanted-controllers", each)]
+    wanted = [part for each in ("1", "2", "4:a") for part in ("--wanted-controllers", each)]
     done = run("failures", snapshot, "--failover-runs", "10", *voters, *wanted, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert "From 3 voters to 3 in 2 steps, one at a time: one controller may fail at the worst moment." in done.stdout

@@ -228,6 +228,14 @@ def test_a_streams_group_restores_its_state(run, application, arguments, verdict
     assert any(sentence.startswith("Its 4 tasks run in 2 processes") for sentence in group["known"])
 
 
+def test_remedies_name_options_where_people_read_and_fields_where_programs_do(run, application):
+    printed = run("groups", application, "--group", "app", "--member-capacity", 1e8).stdout
+    assert "how fast a member restores state that moves is not known; give --restore-rate" in printed
+    assert "restore_bytes_per_second" not in printed
+    (group,) = planned(run, application, "--group", "app")["groups"]
+    assert "give restore_bytes_per_second" in group["advice"]
+
+
 def test_standbys_are_tried_beside_those_of_today(run, application):
     asked = ("--group", "app", "--member-capacity", 1e8, "--restore-rate", 2**26, "--standbys", 1)
     (group,) = planned(run, application, *asked)["groups"]

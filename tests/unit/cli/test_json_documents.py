@@ -22,6 +22,11 @@ ASKED = (
     ("size.json", ("size", "--broker-counts", "9")),
     ("failures.json", ("failures", "--controllers", "1,2,3", "--brokers", "1010,1011", "--failover-runs", "10")),
     ("groups.json", ("groups", "--group", "app-payments-alerts", "--events", "crash")),
+    ("idle.json", ("idle",)),
+    ("chargeback.json", ("chargeback",)),
+    ("durability.json", ("durability",)),
+    ("savings.json", ("savings", "--max-savings", "8")),
+    ("savings.json", ("savings", "--max-savings", "0")),
 )
 
 

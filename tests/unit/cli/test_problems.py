@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from kafka_capacity.cli.json_schema import document_schema
 from kafka_capacity.objects.store import LocalStore
 from tests.report.decided import decision_of
 from tests.report.sized import sized_inputs
@@ -58,10 +60,13 @@ def test_what_is_claimed_and_dismissed_is_listed_so(run, store):
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
-        (("--claim", "disk-over-limt"), "disk-over-limt: there is no such problem or recommendation; did you mean"),
+        (
+            ("--claim", "disk-over-limt"),
+            "--claim: there is no problem or recommendation 'disk-over-limt'; did you mean",
+        ),
         (("--dismiss", "disk-over-limit"), "reason: is missing; say why it is dismissed"),
         (("--until", "2027-01-31"), "--until: is how long a dismissal holds"),
-        (("--dismiss", "disk-over-limit", "--reason", "x", "--until", "soon"), "ds 'soon' is not a day"),
+        (("--dismiss", "disk-over-limit", "--reason", "x", "--until", "soon"), "--until: 'soon' is not a day"),
         (("--cluster", "elsewhere"), "--cluster: elsewhere is not there; choose from shop"),
     ],
 )
@@ -78,10 +83,16 @@ def test_a_folder_that_is_no_store_is_said_so(run, tmp_path):
     assert "is no store of plans" in done.stderr
 
 
+def test_what_is_printed_as_json_is_as_documented(run, store):
+    for command in ("fleet", "problems"):
+        printed = json.loads(run(command, store, "--json").stdout)
+        assert not list(Draft202012Validator(document_schema(f"{command} --json")).iter_errors(printed))
+
+
 def test_all_clusters_are_listed_and_written_on_demand(run, store):
     done = run("fleet", store)
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("1 cluster, 1 with too little room or unreadable.\n")
+    assert done.stdout.startswith("1 cluster: 1 with too little room or unreadable.\n")
     assert not (store / "reports" / "index.html").exists()
     assert run("fleet", store, "--write").stdout.endswith("reports/index.html\n")
     assert "shop" in (store / "reports" / "index.html").read_text()

@@ -12,6 +12,7 @@ from kafka_capacity.health.cluster_view import ClusterView, RackLoss
 from kafka_capacity.health.problem import Severity
 from kafka_capacity.health.racks import racks_per_partition
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import LogDirs
 from kafka_capacity.kafka.controller.quorum.voters import Voter
 from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
 from tests.unit.questions.failures.made_up import group, loaded, made
@@ -52,6 +53,41 @@ def test_what_is_down_now():
     assert seen["fenced-brokers"].where == "broker 15"
     assert seen["fenced-brokers"].message == "1 broker of 6 is fenced and holds replicas of 1 partition"
     assert all(seen[code].severity is Severity.SERIOUS for code in ("offline-now", "under-min-isr-now"))
+
+
+@pytest.mark.parametrize(
+    ("cordoned", "severity", "message"),
+    [
+        (1, Severity.INFO, "1 broker of 6 is cordoned: it keeps its replicas and no new ones are put there"),
+        (
+            4,
+            Severity.SERIOUS,
+            "4 brokers of 6 are cordoned and 2 brokers can take new replicas: no topic with replication factor 3 can "
+            "be created, nor any partition be added to one",
+        ),
+    ],
+)
+def test_cordoned_brokers_are_named_and_too_many_are_serious(cordoned, severity, message):
+    brokers = Brokers.of(range(10, 16), list("aabbcc"), is_cordoned=[place < cordoned for place in range(6)])
+    problem = found(dataclasses.replace(made(HEALTHY), brokers=brokers))["cordoned-brokers"]
+    assert (problem.severity, problem.message) == (severity, message)
+
+
+def test_cordoned_directories_of_brokers_that_have_others_are_named():
+    snapshot = made(HEALTHY)
+    unknown = np.full(3, np.nan)
+    dirs = LogDirs(
+        broker_id=np.array([10, 10, 11]),
+        path=("/a", "/b", "/a"),
+        total_bytes=unknown,
+        usable_bytes=unknown,
+        is_cordoned=np.array([True, False, False]),
+    )
+    problem = found(dataclasses.replace(snapshot, log_dirs=dirs))["cordoned-log-dirs"]
+    assert (problem.where, problem.message.split(":")[0]) == (
+        "broker 10",
+        "1 log dir is cordoned on brokers that have others",
+    )
 
 
 def test_settings_of_topics():
@@ -102,6 +138,17 @@ def test_partitions_in_one_rack_though_there_are_more():
     assert seen["narrow-partitions"].partitions == 1
     assert seen["rack-loss"].where == "rack a"
     assert seen["rack-loss"].message == ("the loss of rack a takes 1 partition offline, 50 B/s in all")
+
+
+def test_of_racks_that_stop_as_many_partitions_the_one_with_the_most_traffic_is_named():
+    losses = [
+        RackLoss(rack=rack, offline=2, under_min_isr=5, bytes_per_second=rate)
+        for rack, rate in (("e", 9.0), ("f", 5.0))
+    ]
+    snapshot = made(HEALTHY)
+    view = ClusterView.of(snapshot, loaded(len(snapshot.partitions)), rack_losses=losses)
+    (problem,) = [one for one in check_health(view) if one.code == "rack-loss"]
+    assert problem.message.startswith("the loss of rack e takes 2 partitions offline")
 
 
 def test_traffic_that_is_not_there_is_no_rate_of_a_rack_loss():

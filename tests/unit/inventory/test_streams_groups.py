@@ -10,8 +10,10 @@ from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad
 from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from kafka_capacity.kafka.rebalance.tasks import as_tasks
 from tests.builders import GIB, cluster, topic
+from tests.plain_groups import plain_scenario
 from tests.unit.inventory.inventories_with_groups import found, group, member
 
 PARTS = [
@@ -29,9 +31,9 @@ def streams_group(**changes):
     return group(group_type="Streams", protocol_type="streams", assignor=None) | {"subtopologies": PARTS} | changes
 
 
-def thread(number, *assigned, standby=()):
+def thread(number, *assigned, standby=(), process=None):
     tasks = [{"subtopology": name, "partition": partition} for name, partition in standby]
-    return member(f"m{number}", *assigned, subscribed=None, process_id=f"p{number}", standby_tasks=tasks)
+    return member(f"m{number}", *assigned, subscribed=None, process_id=process or f"p{number}", standby_tasks=tasks)
 
 
 def test_a_streams_group_comes_with_its_tasks_and_their_state():
@@ -87,11 +89,12 @@ def test_without_subtopologies_or_members_nothing_is_simulated():
         assert answer.skipped[0].reason.startswith(reason)
 
 
-def problems(members, **changes):
-    raw = cluster(topics=TOPICS, groups=[streams_group(**changes)], members=[thread(i) for i in range(members)])
+def problems(members, code="streams-idle-members", *, processes=None, **changes):
+    threads = [thread(i, process=f"p{i % (processes or members)}") for i in range(members)]
+    raw = cluster(topics=TOPICS, groups=[streams_group(**changes)], members=threads)
     snapshot = build_snapshot(raw)
     view = ClusterView.of(snapshot, PartitionLoad.unknown(len(snapshot.partitions)))
-    return [one for one in check_health(view) if one.code == "streams-idle-members"]
+    return [one for one in check_health(view) if one.code == code]
 
 
 def test_more_members_than_tasks_are_named():
@@ -102,3 +105,30 @@ def test_more_members_than_tasks_are_named():
     assert problems(6) == []
     assert problems(8, num_standby_replicas=1) == []
     assert "6 tasks and 2 standbys" in problems(9, num_standby_replicas=1)[0].message
+
+
+def test_threads_of_a_large_process_have_nothing_to_do_while_others_have_too_few():
+    threads = [thread(i, process="small" if i == 0 else "large") for i in range(12)]
+    raw = cluster(topics=TOPICS, groups=[streams_group(num_standby_replicas=1)], members=threads)
+    snapshot = build_snapshot(raw)
+    view = ClusterView.of(snapshot, PartitionLoad.unknown(len(snapshot.partitions)))
+    (problem,) = [one for one in check_health(view) if one.code == "streams-idle-members"]
+    # As the assignor of the group leaves them.
+    facts = as_tasks(group_facts(raw, snapshot).facts[0])
+    rest = GroupSimulation(facts, plain_scenario(facts, standby_replicas=1, events=())).proposed
+    members = zip(rest.numbers, rest.parts, strict=True)
+    idle = sum(not len(part) and not rest.standby.get(f"m{member}") for member, part in members)
+    assert f": {idle} of them get nothing to do" in problem.message
+    assert idle > 12 - 6 - 2
+
+
+def test_a_process_takes_one_standby_of_a_task_and_none_of_what_it_runs():
+    standbys = {"num_standby_replicas": 2}
+
+    # Two tasks keep state: of two standbys each two processes take one, and one takes none.
+    assert "6 tasks and 2 standbys: 1 of them" in problems(9, processes=2, **standbys)[0].message
+    assert "7 members for 6 tasks: 1 of them" in problems(7, processes=1, **standbys)[0].message
+    (problem,) = problems(4, "streams-standbys", processes=2, **standbys)
+    assert problem.message.endswith("runs in 2 processes: a process takes one, so that 1 can be placed")
+    assert problem.remedy == "run it in 3 processes at least, or set streams.num.standby.replicas=1"
+    assert problems(4, "streams-standbys", processes=3, **standbys) == []

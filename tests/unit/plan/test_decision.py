@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 from kafka_capacity.cli.app import load_commands
 from kafka_capacity.cli.plan_input import read_plan_input
+from kafka_capacity.health.check import ListedProblem
+from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest
 from kafka_capacity.objects.store import LocalStore
@@ -102,7 +104,10 @@ def check_one_recommendation(report):
     assert verdict["recommendation"]["until"] == now["until"] == day_before(later[0]["from_day"])
     # Every table that names it says so, and until when; none says that it does not fit.
     (move,) = [row for row in table_of(report, "comparison") if row["verdict"].startswith("recommended")]
-    assert move["verdict"] == "recommended_now"
+    assert move["verdict"] == ("recommended_now" if verdict["fits"] else "recommended_unjudged")
+    # One verdict: what the badge says is what the option says.
+    (option,) = [one for one in verdict["options"] if one["is_recommended"]]
+    assert option["status"] == verdict["status"]
     assert f"lasts until {now['until']}" in move["note"]
     sized = [row for row in table_of(report, "options_costs") if row["verdict"].startswith("needed")]
     (keep,) = [row for row in table_of(report, "options_costs") if "do nothing" in row["label"]]
@@ -125,8 +130,27 @@ def test_the_move_goes_to_the_count_that_is_needed_now_and_not_to_the_smallest_t
     scenarios = inputs.tables["scenarios"]
     assert {7} == set(scenarios.column("target_broker_count").to_pylist())
     # Seven were asked for, and six are needed: what is asked for is planned, and said to be another count.
-    assert decision.as_dict()["recommendation"]["moves_to"] == 7
+    decided = decision.as_dict()
+    assert decided["recommendation"]["moves_to"] == 7
+    assert "approve the move, and" not in decided["box"]["approve"].lower()
+    day = next((one["from_day"] for one in decided["recommendation"]["steps"] if one["broker_count"] == 7), None)
+    wanted = f"to the 7 of {day}: approve it" if day else "to 7 brokers: "
+    assert f"The move that was planned goes {wanted}" in decided["box"]["approve"]
     assert "today’s 6 last until" in decision.relation
+
+
+def test_what_is_refused_now_is_mended_before_anything_is_moved():
+    decision = decide(sized_inputs())
+    down = Problem(severity=Severity.SERIOUS, code=Code.OFFLINE, where="orders", message="1 partition has no leader")
+    other = Problem(severity=Severity.SERIOUS, code=Code.SINGLE_REPLICA, where="orders", message="it has one replica")
+    listed = tuple(("cluster", ListedProblem(one)) for one in (other, down))
+    box = dataclasses.replace(decision, problems=listed).as_dict()["box"]
+    assert box["lines"][0] == {
+        "name": "first",
+        "label": "First",
+        "text": "1 partition has no leader: mend that before anything is moved.",
+    }
+    assert "first" not in {line["name"] for line in decision.as_dict()["box"]["lines"]}
 
 
 def test_a_count_that_sizing_finds_too_small_today_does_not_fit():

@@ -109,7 +109,8 @@ def test_a_dismissal_needs_a_reason_and_is_of_what_was_dismissed(document, first
     told = with_states(first, entries_of(dismissed))["problems"]
     assert told[1]["state"] == "dismissed by ana on 2026-11-02: replays"
     assert [one.get("is_dismissed") for one in told] == [None, True, None]
-    for other in ({"severity": "serious"}, {"where": "groups etl, ads"}):
+    assert states(dismissed, decided("2026-11-08", [BEHIND]))["groups-behind"].startswith("dismissed")
+    for other in ({"severity": "serious"}, {"where": "groups etl, ads"}, {"partitions": 3}):
         week = decided("2026-11-08", [{**BEHIND, **other}])
         assert states(dismissed, week) == {"groups-behind": "open for 1 week"}
     assert states(say(dismissed, first, Verb.REOPEN, "groups-behind"), first)["groups-behind"] == "new"
@@ -121,10 +122,15 @@ def test_a_dismissal_ends_on_its_day(document, first):
     assert states(dismissed, decided("2026-11-09", [BEHIND]))["groups-behind"] == "open for 1 week"
 
 
+def test_a_dismissal_cannot_end_before_it_begins(document, first):
+    with pytest.raises(RequestError, match="until: 2026-11-01 is past; give a day from 2026-11-02 on"):
+        say(document, first, Verb.DISMISS, "groups-behind", reason="replays", until="2026-11-01")
+
+
 def test_what_there_is_not_cannot_be_claimed(document, first):
-    with pytest.raises(RequestError, match=r"groups-behnd: there is no such .* did you mean groups-behind"):
+    with pytest.raises(RequestError, match=r"claim: there is no .* 'groups-behnd'; did you mean groups-behind"):
         say(document, first, Verb.CLAIM, "groups-behnd")
-    with pytest.raises(RequestError, match=r"x: .* choose from nothing: all is well"):
+    with pytest.raises(RequestError, match=r"claim: .* 'x'; choose from nothing: all is well"):
         say(None, decided("2026-11-01", [NOTE]), Verb.CLAIM, "x")
 
 

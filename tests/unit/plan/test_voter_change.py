@@ -1,10 +1,13 @@
 """Voters of an inventory, what is wrong with them, and a change of them through a plan."""
 
+import dataclasses
+
 import pytest
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.health.controllers import check_quorum
+from kafka_capacity.health.controllers import check_quorum, leaving_voters
 from kafka_capacity.inventory.quorum import read_quorum
+from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.questions.failures.section.voter_change import voter_change
@@ -30,7 +33,8 @@ THREE = [voter(3001, rack="a"), voter(3002, rack="b"), voter(3003, rack="c")]
 
 def inventory(*replicas):
     # Brokers observe as well.
-    rows = [*replicas, *(observer(broker, kraft_version=None) for broker in range(1, 7))]
+    voting = {one["node_id"] for one in replicas}
+    rows = [*replicas, *(observer(broker, kraft_version=None) for broker in range(1, 7) if broker not in voting)]
     return cluster(topics=[topic("orders")], hours=24, quorum_replicas=rows)
 
 
@@ -105,10 +109,153 @@ def test_a_voter_on_another_disk_is_removed_and_added_again():
         ("remove", 3003, 0),
         ("add", 3003, 0),
     ]
-    assert "disk-3003" in steps[0]["commands"][1]
+    assert len(steps[0]["commands"]) == 1  # it runs on, and may make itself a voter again
+    assert steps[0]["commands"][0].endswith("--controller-directory-id disk-3003")
+    assert steps[1]["commands"][0].endswith("until 3003 is an Observer with a lag of 0")
     found = codes(*lost)
     assert set(found) == {"voter-on-another-disk"}
     assert found["voter-on-another-disk"].message.endswith("and cannot vote; no more may be lost")
+
+
+def test_a_controller_that_adds_itself_is_waited_for():
+    joins = observer(3003, directory_id="new", auto_joins=True)
+    controllers, _ = changed(
+        [voter(3001), voter(3002), voter(3003, behind_seconds=400.0), joins], ["3001", "3002", "3003"]
+    )
+    (command,) = controllers["change"]["steps"][1]["commands"]
+    assert command.endswith("until 3003 is a Follower: it adds itself")
+
+
+def test_a_controller_that_is_not_wanted_and_adds_itself_is_named():
+    replicas = [*THREE, observer(3004, auto_joins=True)]
+    controllers, tables = changed(replicas, ["3001", "3002", "3003", "3005"])
+    section = voter_change(controllers, tables["quorum_failovers"].to_pylist())
+    assert section["sentences"][-1].startswith("▲ Controller 3004 is not wanted and makes itself a voter all the same")
+    assert "returning" in changed(replicas, ["3001", "3002", "3003", "3004"])[0]["change"]
+    assert not changed(replicas, ["3001", "3002", "3003", "3004"])[0]["change"]["returning"]
+
+
+def test_steps_end_where_there_is_no_majority():
+    dead = [voter(3001), *(voter(i, behind_seconds=400.0) for i in (3002, 3003))]
+    controllers, tables = changed(dead, ["3001", "3004", "3005"])
+    section = voter_change(controllers, tables["quorum_failovers"].to_pylist())
+    (row,) = section["table"]["rows"]
+    assert (row["handover"], row["leaderless"]) == ("the step is never agreed upon",) * 2
+    assert [(one["does"], one["commands"]) for one in section["runbook"]] == [("Stop", [])]
+    assert section["runbook"][0]["text"] == (
+        "To add 3004, 2 of the voters 3001, 3002 and 3003 must live, and 3002 and 3003 are down. Bring 3002 or 3003 "
+        "back with its old disk first, then plan again."
+    )
+    assert codes(*dead)["voters-behind"].remedy.startswith("bring back as many as make a majority")
+
+
+@pytest.mark.parametrize(
+    ("replicas", "code"),
+    [
+        ([*THREE, voter(3001, is_active=False, directory_id="other")], "duplicate_voter"),
+        ([*THREE[:2], voter(3003, is_active=True)], "several_active_controllers"),
+    ],
+)
+def test_an_inventory_of_voters_that_cannot_be_is_refused(replicas, code):
+    assert [one.code for one in inventory_problems(inventory(*replicas)).fatal] == [code]
+    sound = inventory_problems(inventory(*THREE, observer(3001, directory_id="other", is_active=False)))
+    assert not sound.fatal
+
+
+def test_only_the_active_controller_hands_over():
+    replicas = [voter(3001), voter(3002), voter(3003, behind_seconds=400.0)]
+    controllers, tables = changed(replicas, ["3001", "3004", "3005"])
+    rows = voter_change(controllers, tables["quorum_failovers"].to_pylist())["table"]["rows"]
+    shown = {row["what"]: row["handover"] for row in rows}
+    assert (shown["remove 3003"], shown["remove 3002"]) == ("not at all", "not at all")
+    unknown = [voter(i, is_active=None) for i in (3001, 3002, 3003)]
+    controllers, tables = changed(unknown, ["3001", "3002", "3004"])
+    rows = voter_change(controllers, tables["quorum_failovers"].to_pylist())["table"]["rows"]
+    assert rows[1]["handover"].endswith(", if it is the active one")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (["3001", "3002", "4"], "wanted_controllers: 4 is refused: a broker has this id"),
+        (["3001:b", "3002", "3003"], "wanted_controllers: 3001:b is refused: it is in rack a today"),
+    ],
+)
+def test_controllers_that_cannot_be_are_refused(wanted, message):
+    with pytest.raises(RequestError, match=message):
+        changed(THREE, wanted)
+
+
+def test_ids_of_brokers_are_refused_without_an_inventory_of_voters_too():
+    asked = {**REQUEST, "controllers": ["3001", "3002", "3003"], "wanted_controllers": ["3001", "3002", "4"]}
+    with pytest.raises(RequestError, match="wanted_controllers: 4 is refused: a broker has this id"):
+        failures_today(ask(cluster(topics=[topic("orders")], hours=24), asked))
+
+
+def test_brokers_are_known_without_an_inventory_of_voters_too():
+    asked = {**REQUEST, "controllers": ["1:a", "2:b", "3:c"], "wanted_controllers": ["2", "3", "4"]}
+    found = failures_today(ask(cluster(topics=[topic("orders")], hours=24), asked))
+    added, removed = failures_document(found, [], simulate_here(found))["controllers"]["change"]["steps"]
+    assert added["commands"][0] == "# on 4: process.roles=broker,controller, then restart it"
+    assert any(one.startswith("# on 1, which stays a broker") for one in removed["commands"])
+
+
+def test_a_broker_may_become_a_controller_where_others_are_both():
+    both = [voter(1, is_active=True), voter(2), voter(3)]
+    controllers, _ = changed(both, ["1", "2", "4"])
+    assert (
+        controllers["change"]["steps"][0]["commands"][0] == "# on 4: process.roles=broker,controller, then restart it"
+    )
+
+
+def test_a_broker_that_is_no_controller_any_more_stays_a_broker():
+    both = [voter(1, is_active=True), voter(2), voter(3), observer(4, auto_joins=True)]
+    change = changed(both, ["2", "3", "4"])[0]["change"]
+    added, removed = change["steps"]
+    assert not any("process.roles=broker,controller" in command for command in added["commands"])
+    assert removed["commands"][-2].startswith("# on 1, which stays a broker: process.roles=broker, then restart it")
+    controllers, tables = changed(both, ["1", "2", "3"])
+    said = voter_change(controllers, tables["quorum_failovers"].to_pylist())["sentences"]
+    assert said[0] == "The controllers that are wanted vote already."
+    assert said[1].startswith("▲ Controller 4 is not wanted")
+
+
+def test_a_voter_without_its_disk_cannot_be_brought_back_to_vote():
+    replicas = [voter(3001), voter(3002, behind_seconds=400.0), voter(3003, behind_seconds=400.0)]
+    replicas += [observer(3003, directory_id="new")]
+    controllers, tables = changed(replicas, ["3001", "3002", "3003"])
+    (stop,) = voter_change(controllers, tables["quorum_failovers"].to_pylist())["runbook"]
+    assert "3002 and 3003 are down. Bring 3002 back with its old disk first" in stop["text"]
+
+
+def test_voters_that_are_down_count_as_lost_everywhere():
+    dead = [voter(3001), voter(3002), voter(3003, behind_seconds=400.0)]
+    controllers, tables = changed(dead, [])
+    assert (controllers["tolerated"], controllers["down"]) == (0, [3003])
+    rows = {tuple(row["lost"]): row for row in tables["quorum"].to_pylist()}
+    assert (rows[3001,]["living"], rows[3001,]["has_majority"]) == (1, False)
+    assert (rows[3003,]["living"], rows[3003,]["has_majority"]) == (2, True)
+    assert [rows[lost]["active_lost_ratio"] for lost in ((3001,), (3002,), (3001, 3002))] == [1.0, 0.0, 1.0]
+
+
+def test_brokers_that_vote_are_not_shut_down_without_a_word():
+    quorum = read_quorum(inventory(voter(1, is_active=True), voter(2), voter(3)))
+    (problem,) = leaving_voters(quorum, {1, 2, 6})
+    assert problem.message == (
+        "controllers 1, 2 vote in the metadata quorum and are to be shut down as brokers: no controller is elected "
+        "any more"
+    )
+    assert leaving_voters(quorum, {1})[0].message.endswith("a broker: 2 of 3 voters are left")
+    assert leaving_voters(quorum, {6}) == ()
+
+
+def test_old_brokers_are_upgraded_before_the_feature():
+    static = dataclasses.replace(
+        inventory(*(voter(i, kraft_version=0, is_named=True) for i in (3001, 3002, 3003))), kafka_version="4.0.1"
+    )
+    found = failures_today(ask(static, {**REQUEST, "wanted_controllers": ["3001", "3002", "3004"]}))
+    commands = failures_document(found, [], simulate_here(found))["controllers"]["change"]["commands"]
+    assert commands[0] == "# upgrade every node to Kafka 4.1 or later first"
 
 
 def test_voters_that_are_configured_take_an_upgrade_first():

@@ -7,6 +7,7 @@ import pytest
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.health.cordons import uncordoned_problems
+from kafka_capacity.health.problem import Severity
 from kafka_capacity.health.racks import changed_rack_problems, new_rack_problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4, KafkaRelease
@@ -65,6 +66,7 @@ def test_brokers_that_are_emptied_and_not_cordoned_are_named():
     (problem,) = uncordoned_problems(SIX, KAFKA_4_4, scenarios)
 
     assert (problem.code, problem.where) == ("not-cordoned", f"brokers {gone[0]}, {gone[1]}")
+    assert problem.severity is Severity.WARNING
     assert uncordoned_problems(SIX, KafkaRelease(4, 2), scenarios) == ()
     assert uncordoned_problems(replace(SIX, is_cordoned=np.isin(SIX.ids, gone)), KAFKA_4_4, scenarios) == ()
     assert uncordoned_problems(SIX, KAFKA_4_4, ()) == ()

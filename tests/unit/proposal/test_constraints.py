@@ -160,4 +160,4 @@ def test_a_limit_of_leaders_is_kept_where_it_can_be_and_else_an_excuse_with_figu
 def test_every_constraint_on_brokers_has_a_name_of_its_own():
     names = [one.name for one in CONSTRAINTS if hasattr(one, "name")]
 
-    assert len(names) == len(set(names)) == 11
+    assert len(names) == len(set(names)) == 12

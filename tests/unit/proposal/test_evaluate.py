@@ -31,6 +31,16 @@ def test_an_even_cluster_that_stays_as_it_is_moves_nothing_and_fits():
     assert result.metrics.balance_before == result.metrics.balance_after == pytest.approx(0.0)
 
 
+@pytest.mark.parametrize(("name", "is_taken"), [("modulo", True), ("fewest-bytes", False), ("striped", False)])
+def test_what_puts_replicas_on_a_cordoned_broker_does_not_fit(name, is_taken):
+    snapshot, load = observed()
+    asked = scenario(9, placer=name)
+    cordoned = replace(asked, target=replace(asked.target, is_cordoned=asked.target.ids == 8))
+    result = evaluate_placement(snapshot, load, cordoned)
+    assert ("cordoned" in constraints(result)) is is_taken
+    assert (8 in result.diff.after) is is_taken
+
+
 def test_three_more_brokers_in_figures():
     snapshot, load = observed(bytes_in=0.0)
     metrics = evaluate_placement(snapshot, load, scenario(9, throttle_bytes_per_second=GIB / 10)).metrics

@@ -81,8 +81,8 @@ def test_a_pin_that_cannot_hold_the_factor_is_an_excuse_with_what_would_do():
     (excuse,) = evaluate_placement(*two_topics(), scenario(pins=pins_of({"orders": [1, 2]}))).excuses
 
     assert excuse.reason == (
-        "topic 'orders' needs replication factor 3 but is pinned to 2 unfenced brokers of the target; pin it to 1 "
-        "more, or lower the factor"
+        "topic 'orders' needs replication factor 3 but is pinned to 2 brokers of the target that may take one; pin it "
+        "to 1 more, or lower the factor"
     )
     assert (excuse.needed, excuse.available, excuse.unit) == (3.0, 2.0, "brokers")
 

@@ -30,8 +30,16 @@ class VoterStep:
     before: tuple[int, ...]  # the voters until then
     after: tuple[int, ...]  # the voters from then on
     majority: int  # how many of the latter must live
-    # how many more voters, any of both sets, may be lost while the step goes on; negative where there is no majority
+    # how many more voters, any of both sets, may be lost while the step goes on; negative where there is no majority,
+    # and the step is never agreed upon
     tolerated: int
+    down: tuple[int, ...] = ()  # voters of before that do not live
+    is_renewal: bool = False  # whether the controller stays, and votes with another disk afterwards
+
+    @property
+    def lacking(self) -> tuple[int, ...]:
+        """The voters, before or after, of which too few live; none where the step can be agreed upon."""
+        return next((some for some in (self.before, self.after) if spare_voters(some, self.down) < 0), ())
 
 
 def voter_steps(
@@ -75,7 +83,7 @@ def _applied(
     changes: Sequence[tuple[str, int]], voters: tuple[int, ...], down: set[int], renewed: set[int]
 ) -> Iterator[VoterStep]:
     for does, node_id in changes:
-        before = voters
+        before, lost = voters, tuple(sorted(down & {*voters}))
         left = tuple(voter for voter in voters if voter != node_id)
         spare = spare_voters(before, down)
         voters, down = (left, down) if does == "remove" else ((*left, node_id), down - {node_id})
@@ -86,6 +94,8 @@ def _applied(
             after=voters,
             majority=majority(len(voters)),
             tolerated=min(spare, spare_voters(voters, down)),
+            down=lost,
+            is_renewal=node_id in renewed,
         )
 
 

@@ -69,9 +69,14 @@ class Quorum:
 
     @property
     def observers(self) -> tuple[QuorumReplica, ...]:
-        """Controllers that observe, as every broker does too; among them those that vote with another disk."""
+        """Controllers that observe, as every broker does too; among them those that vote with another disk.
+
+        A broker that is a controller as well is told apart only where it votes, or makes itself a voter.
+        """
         return tuple(
-            one for one in self.replicas if not one.is_voter and (not one.is_broker or one.node_id in self._voting)
+            one
+            for one in self.replicas
+            if not one.is_voter and (not one.is_broker or one.node_id in self._voting or one.auto_joins)
         )
 
     @property

@@ -179,6 +179,8 @@ def _verdict(view: ChangePage, option: Option) -> str:
 def option_verdict(decided: Mapping[str, Any], *, is_recommended: bool) -> str:
     """Return the name of the badge of an option, as it was decided."""
     status = str(decided["status"])
+    if is_recommended and status == Status.NOT_JUDGED:
+        return "recommended_unjudged"
     if not is_recommended or status != Status.FITS:
         return status
     # What does not last to the horizon is recommended now only, and what sizing finds too small today is not at all.

@@ -20,6 +20,7 @@ from kafka_capacity.report.tables import ANCHOR, NOTE, REST, cells, table
 from kafka_capacity.text import format_duration, plural
 
 MAX_LISTED = 400  # groups in the overview; those at risk come first
+MAX_OPEN = 8  # of them in sight; the others are behind a button, whatever is wrong with them
 MAX_MEMBERS = 12  # members in a table; a table of hundreds is for the plan's own files
 MAX_VARIANTS = 8
 MAX_FOLDED = 4  # members and variants of a group that has less than everything behind its row
@@ -38,15 +39,15 @@ def overview_table(view: GroupsView, anchors: Mapping[str, str]) -> dict[str, An
     return table(
         "Every consumer group",
         columns_for(groups),
-        [_overview_row(group, anchors) for group in listed],
+        [_overview_row(group, anchors, is_open=place < MAX_OPEN) for place, group in enumerate(listed)],
         note=" ".join(notes),
     )
 
 
-def _overview_row(group: GroupChoice, anchors: Mapping[str, str]) -> dict[str, Any]:
+def _overview_row(group: GroupChoice, anchors: Mapping[str, str], *, is_open: bool) -> dict[str, Any]:
     row = {**cells(GROUPS, group), NOTE: _overview_note(group)}
     row |= {ANCHOR: anchors[group.group_id]} if group.group_id in anchors else {}
-    return row if group.is_at_risk or group.is_change else {**row, REST: True}
+    return row if is_open and (group.is_at_risk or group.is_change) else {**row, REST: True}
 
 
 def _overview_note(group: GroupChoice) -> str | None:

@@ -9,7 +9,7 @@ from kafka_capacity.kafka.controller.quorum.settings import Environment, Spread
 from kafka_capacity.questions.failures.section.view import FailuresView, Row
 from kafka_capacity.questions.failures.section.voter_change import moment, voter_change
 from kafka_capacity.report.tables import cells, column, table
-from kafka_capacity.text import NOTHING, format_duration, plural
+from kafka_capacity.text import NOTHING, format_duration, listed, plural
 
 MAX_LOSSES = 15
 
@@ -24,6 +24,8 @@ def _verdict(row: Row) -> str:
     if not row["has_majority"]:
         return "▲ no majority: no election, no change of metadata"
     chance = f"{100 * row['active_lost_ratio']:.0f} %"
+    if not row["active_lost_ratio"]:
+        return "the active one stays: nobody has to be elected"
     if row["leaderless_p50_seconds"] is None:
         return f"with a chance of {chance} the active one is lost"
     half, longest = (moment(row[f"leaderless_{name}_seconds"]) for name in ("p50", "p99"))
@@ -83,8 +85,12 @@ def controllers(view: FailuresView) -> dict[str, Any]:
 
 def _sentences(asked: Row) -> list[str]:
     count, spare = len(asked["voters"]), asked["tolerated"]
-    may = "none may be lost" if not spare else f"any {'one' if spare == 1 else spare} may be lost"
+    down, more = asked.get("down") or (), " more" if asked.get("down") else ""
+    may = "no majority is left" if spare < 0 else f"none{more} may be lost"
+    may = may if spare <= 0 else f"any {'one' if spare == 1 else spare}{more} may be lost"
     vote = f"{count} controllers vote and {asked['majority']} must live" if count > 1 else "One controller votes"
+    if down:
+        vote += f", and {listed([str(one) for one in down])} {'is' if len(down) == 1 else 'are'} down"
     return [
         f"{vote}: {may}. While none is active, clients go on, but no partition gets a new leader: what a broker leads "
         "that dies meanwhile stays offline until then.",

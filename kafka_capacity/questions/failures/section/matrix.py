@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
-from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, change_word
+from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, change_word, traffic_lost
 from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, PlacementFailures, Row
 from kafka_capacity.report.heat import WARN_RATIO
 from kafka_capacity.report.tables import Column, column
@@ -124,10 +124,9 @@ def rank(found: Sequence[Row | None]) -> tuple[Any, ...]:
     """Order losses by what they do at worst on either side, then as they were listed."""
     there = [row for row in found if row is not None]
     return (
-        *(
-            -max(row[key] or 0 for row in there)
-            for key in ("offline", "unclean_leaders", "under_min_isr", "overloaded_brokers")
-        ),
+        -max(row["offline"] or 0 for row in there),
+        -max(traffic_lost(row) if row["offline"] else 0.0 for row in there),
+        *(-max(row[key] or 0 for row in there) for key in ("unclean_leaders", "under_min_isr", "overloaded_brokers")),
         *(-max(row[key] or 0 for row in there) for key in ("groups_affected", "loaded_ratio")),
         there[0]["position"],
     )

@@ -32,8 +32,13 @@ _ELECTIONS = {
 
 
 def worst_of(rows: Sequence[Row], key: str) -> Row:
-    """Return the first of the losses with the most of something."""
-    return max(rows, key=lambda row: (row[key] or 0, -row["position"]))
+    """Return the first of the losses with the most of something; of several with as much, of those that stop most."""
+    return max(rows, key=lambda row: (row[key] or 0, traffic_lost(row), -row["position"]))
+
+
+def traffic_lost(row: Row) -> float:
+    """Return what is produced to partitions that a loss stops, or under min ISR: bytes a second."""
+    return float(row["stopped_bytes_per_second"] + row["refused_bytes_per_second"])
 
 
 def loss_sentences(side: PlacementFailures) -> list[str]:
@@ -61,8 +66,9 @@ def _stopped(worst: Row, more: int, already: int) -> str:
     """Describe what a loss stops; topics and traffic are known only together with what is offline already."""
     if already:
         return f"{more:,} more {'partition' if more == 1 else 'partitions'} ({worst['name']})"
-    topics, rate = plural(worst["offline_topics"], "topic"), format_rate(worst["stopped_bytes_per_second"])
-    return f"{plural(more, 'partition')} of {topics} ({worst['name']}, {rate} stopped)"
+    topics, rate = plural(worst["offline_topics"], "topic"), worst["stopped_bytes_per_second"]
+    stopped = f", {format_rate(rate)} stopped" if rate else ""  # nothing where no rate is known
+    return f"{plural(more, 'partition')} of {topics} ({worst['name']}{stopped})"
 
 
 def _unclean(rows: Sequence[Row]) -> str:
@@ -94,8 +100,9 @@ def _refused(side: PlacementFailures, rows: Sequence[Row]) -> str:
         return (
             f", up to {more:,} more {'partition' if more == 1 else 'partitions'} {verb} under min ISR ({worst['name']})"
         )
-    rate = format_rate(worst["refused_bytes_per_second"])
-    return f", up to {plural(more, 'partition')} {verb} under min ISR ({worst['name']}, {rate})"
+    rate = worst["refused_bytes_per_second"]
+    of_it = f", {format_rate(rate)}" if rate else ""
+    return f", up to {plural(more, 'partition')} {verb} under min ISR ({worst['name']}{of_it})"
 
 
 def _overloaded(side: PlacementFailures, kind: str, rows: Sequence[Row]) -> str:

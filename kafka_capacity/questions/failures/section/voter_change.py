@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from kafka_capacity.questions.failures.quorum_tables import HOST_LOST
 from kafka_capacity.questions.failures.section.view import Row
 from kafka_capacity.report.tables import cells, column, table
-from kafka_capacity.text import NOTHING, plural
+from kafka_capacity.text import NOTHING, listed, plural
 
 
 def moment(seconds: float | None) -> str:
@@ -43,11 +44,15 @@ def step_rows(change: Row, failovers: Sequence[Row]) -> list[dict[str, Any]]:
     for number, step in enumerate(change["steps"], start=1):
         count = len(step["voters"])
         handover = "not at all"
-        if step["does"] == "remove":
+        if step["does"] == "remove" and step["is_active"] is not False:
             handover = _spread(times.get((str(FailureKind.REMOVED), count + 1)))
             handover += "" if step["is_active"] else ", if it is the active one"
         leaderless = _spread(times.get((str(HOST_LOST), count))) if step["tolerated"] > 0 else "until it is back"
+        if step["tolerated"] < 0:
+            handover = leaderless = "the step is never agreed upon"
         rows.append({**step, "number": number, "handover": handover, "leaderless": leaderless})
+        if step["tolerated"] < 0:
+            break  # what would come after it never does
     return rows
 
 
@@ -72,23 +77,44 @@ def voter_change(asked: Row, failovers: Sequence[Row]) -> dict[str, Any] | None:
 
 def runbook(change: Row) -> list[dict[str, Any]]:
     """Return what to do as the page writes it: ``does``, ``text`` and ``commands`` of each step."""
+    steps = list(itertools.takewhile(lambda step: step["tolerated"] >= 0, change["steps"]))
     return [
         *_upgrade(change),
         *(
             {
                 "does": f"{step['does'].capitalize()} {step['node_id']}",
-                "text": _WHY[step["does"]],
+                "text": _why(step),
                 "commands": step["commands"],
             }
-            for step in change["steps"]
+            for step in steps
         ),
+        *(_stop(step, change["renewed"]) for step in change["steps"][len(steps) : len(steps) + 1]),
     ]
 
 
-_WHY = {
-    "add": "It catches up as an observer first: Kafka would take it sooner, and then waits for it.",
-    "remove": "While it runs, so that it counts until the others have agreed; the active one hands over by itself.",
-}
+def _stop(step: Row, renewed: Sequence[int]) -> dict[str, Any]:
+    """Say what keeps a step from ever being agreed upon, and what to do instead."""
+    voters = step["lacking"]
+    down = [one for one in voters if one in step["down"]]
+    back = [one for one in down if one not in renewed] or down  # what lost its disk comes back without its vote
+    must = f"To {step['does']} {step['node_id']}, {step['majority']} of the voters {_ids(voters)} must live"
+    lost = f"{_ids(down)} {'is' if len(down) == 1 else 'are'} down"
+    remedy = f"Bring {_ids(back, 'or')} back with its old disk first, then plan again."
+    return {"does": "Stop", "text": f"{must}, and {lost}. {remedy}", "commands": []}
+
+
+def _ids(nodes: Sequence[int], last: str = "and") -> str:
+    return listed([str(one) for one in nodes], last)
+
+
+def _why(step: Row) -> str:
+    if step["does"] == "add":
+        return "It catches up as an observer first: Kafka would take it sooner, and then waits for it."
+    if step["is_renewal"]:
+        return "The vote of its old directory goes; it runs on and observes with the new one."
+    if step["node_id"] in step["down"]:
+        return "It is down: while it counts as a voter, it is one that is missing."
+    return "While it runs, so that it counts until the others have agreed; the active one hands over by itself."
 
 
 def _upgrade(change: Row) -> list[dict[str, Any]]:
@@ -102,11 +128,19 @@ _STATIC = (
 )
 
 
+_RETURNING = (
+    "▲ Controller {} is not wanted and makes itself a voter all the same: turn controller.quorum.auto.join.enable off "
+    "there first."
+)
+
+
 def change_sentences(asked: Row) -> list[str]:
     """Describe the change and what it tolerates at its worst."""
     steps, today = asked["change"]["steps"], len(asked["voters"])
+    returning = asked["change"].get("returning")
+    comes_back = [_RETURNING.format(_ids(returning))] if returning else []
     if not steps:
-        return ["The controllers that are wanted vote already."]
+        return ["The controllers that are wanted vote already.", *comes_back]
     worst = min(step["tolerated"] for step in steps)
     may = {0: "no controller may fail", 1: "one controller may fail"}.get(worst, f"{worst} controllers may fail")
     is_static = asked["change"]["kraft_version"] == 0
@@ -117,4 +151,5 @@ def change_sentences(asked: Row) -> list[str]:
         f"{may if worst >= 0 else 'there is no majority'} at the worst moment."
         f"{trap if racks else ''}",
         *([_STATIC] if is_static else []),
+        *comes_back,
     ]

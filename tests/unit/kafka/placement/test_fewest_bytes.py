@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kafka_capacity.errors import PlacementError
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -20,7 +22,7 @@ def test_more_replicas_than_usable_brokers_are_refused_with_the_topic():
         FEWEST.place(problem({"audit": [[1]], "orders": [[1, 2, 3]]}, target))
 
     assert str(refused.value) == (
-        "topic 'orders' needs replication factor 3 but the target has only 2 unfenced brokers; "
+        "topic 'orders' needs replication factor 3 but the target has only 2 brokers that take new replicas; "
         "lower the factor or add brokers"
     )
     assert refused.value.kafka_type == "org.apache.kafka.common.errors.InvalidReplicationFactorException"
@@ -36,6 +38,33 @@ def test_a_cordoned_broker_keeps_what_it_has_and_gets_nothing():
     assert FEWEST.place(problem({"orders": [[1, 2, 3]]}, three)).tolist() == [[1, 2, 3]]
     with pytest.raises(PlacementError, match="replication factor 3"):
         FEWEST.place(problem({"orders": [[1, 3, 5]]}, three))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.booleans())
+def test_where_lists_with_a_cordoned_broker_are_refused_none_is_proposed(seed, is_shrinking):
+    rng = np.random.default_rng(seed)
+    ids = list(range(1, 7))
+    rows = {"orders": [rng.permutation(ids)[:3].tolist() for _ in range(24)]}
+    racks = [None] * 6 if seed % 2 else ["a", "b", "c"] * 2
+    wanted = ids[:5] if is_shrinking else ids
+    target = Brokers.of(wanted, racks[: len(wanted)], is_cordoned=[broker == 2 for broker in wanted])
+    asked = replace(problem(rows, target), size_bytes=rng.integers(1, 1000, 24), are_cordons_strict=True)
+
+    for before, after in zip(rows["orders"], FEWEST.place(asked).tolist(), strict=True):
+        assert 2 not in after or after == before
+        assert len(set(after)) == 3
+        assert set(after) <= set(wanted)
+        if 2 in before and not is_shrinking and seed % 2:
+            assert after == before  # nothing has to go: it stays, order and all
+
+
+def test_what_must_leave_a_cordoned_broker_and_cannot_is_told():
+    target = Brokers.of([1, 2, 3], is_cordoned=[False, True, False])
+    asked = replace(problem({"orders": [[1, 2, 3], [1, 2, 5]]}, target), are_cordons_strict=True)
+    with pytest.raises(PlacementError, match=r"partition orders-1 needs 3 replicas, .* uncordon one, or add brokers"):
+        FEWEST.place(asked)
+    assert FEWEST.place(replace(asked, are_cordons_strict=False)) is not None
 
 
 def test_a_new_replica_takes_the_place_of_the_one_it_stands_for():

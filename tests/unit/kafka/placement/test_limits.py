@@ -200,8 +200,8 @@ def test_a_topic_pinned_to_too_few_brokers_is_refused():
         FEWEST.place(pinned({"audit": [3, 9]}))
 
     assert str(refused.value) == (
-        "topic 'audit' needs replication factor 2 but is pinned to 1 unfenced broker of the target; pin it to 1 more, "
-        "or lower the factor"
+        "topic 'audit' needs replication factor 2 but is pinned to 1 broker of the target that may take one; pin "
+        "it to 1 more, or lower the factor"
     )
 
 

@@ -8,7 +8,7 @@ from kafka_capacity.kafka.placement.log_dirs import place_log_dirs
 NONE = np.nan
 
 
-def place(before, dirs_before, after, sizes, owners, limits):
+def place(before, dirs_before, after, sizes, owners, limits, takes=None):
     return place_log_dirs(
         before=np.array(before, dtype=np.int32),
         log_dir_before=np.array(dirs_before, dtype=np.int32),
@@ -16,6 +16,7 @@ def place(before, dirs_before, after, sizes, owners, limits):
         size_bytes=np.array(sizes, dtype=np.int64),
         broker_id=np.array(owners, dtype=np.int32),
         limit_bytes=np.array(limits, dtype=float),
+        takes_replicas=None if takes is None else np.array(takes),
     )
 
 
@@ -37,6 +38,14 @@ def test_a_directory_that_is_full_takes_nothing_while_another_has_room():
     placed = place([[1], [-1]], [[0], [-1]], [[1], [1]], [90, 20], [1, 1], [100, 30])
 
     assert placed.log_dir.tolist() == [[0], [1]]
+
+
+def test_a_cordoned_directory_keeps_what_it_has_and_gets_nothing():
+    placed = place([[1], [-1]], [[1], [-1]], [[1], [1]], [50, 50], [1, 1], [60, 900], [True, False])
+
+    assert placed.log_dir.tolist() == [[1], [0]]
+    # Where all are cordoned, which one is the broker's own business.
+    assert place([[-1]], [[-1]], [[1]], [50], [1, 1], [60, 900], [False, False]).log_dir.tolist() == [[-1]]
 
 
 def test_what_fits_nowhere_is_placed_and_told():

@@ -10,7 +10,7 @@ from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from kafka_capacity.kafka.rebalance.tasks import as_tasks, state_bytes
-from tests.plain_groups import plain_group, plain_scenario
+from tests.plain_groups import plain_group, plain_scenario, plain_streams_group
 
 STATE = StreamsTopology(
     sources={"0": ("orders", "users"), "1": ("counts",)}, state_bytes={"1": (600.0, 600.0, 600.0, 600.0)}
@@ -20,12 +20,7 @@ STATE = StreamsTopology(
 def group(members=2, *, standbys=0, topology=STATE, **changes):
     """Return a group of one thread a process whose tasks are all assigned afresh."""
     topology = dataclasses.replace(topology, standby_replicas=standbys)
-    facts = plain_group({"counts": 4, "orders": 4, "users": 2}, members=members, **changes)
-    processes = tuple(dataclasses.replace(one, process_id=f"p{i}") for i, one in enumerate(facts.members))
-    facts = dataclasses.replace(
-        facts, protocol=GroupProtocol.STREAMS, assignor="sticky", streams=topology, members=processes
-    )
-    return as_tasks(dataclasses.replace(facts, owner=np.full(len(facts), -1, dtype=np.int32)))
+    return plain_streams_group({"counts": 4, "orders": 4, "users": 2}, topology, members=members, **changes)
 
 
 def simulation(facts, count=None, *, rate=10.0, **changes):

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import numpy as np
+
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
 from kafka_capacity.kafka.reassignment.problem import Throttle
+from kafka_capacity.kafka.reassignment.schedule import WaveKind
+from kafka_capacity.kafka.reassignment.waves import plan_waves
+from kafka_capacity.questions.change.move_tables import schedule_tables
+from kafka_capacity.questions.change.move_view import read_move
 from kafka_capacity.questions.change.wave_runbook import pages, wave_page
+from tests.properties.move_problems import move_problem_of
 from tests.unit.questions.change.test_waves import MB, move_of, two_waves
 
 
@@ -64,6 +75,76 @@ def test_a_wait_is_as_long_as_was_planned():
     assert text_of(two_waves(pause_seconds=90.0), "Wait") == (
         "The disk space of removed replicas is free after 1 min 30 s."
     )
+
+
+def emptied(release, *, is_cordoned=False, is_fenced=False, after=((1, 3), (1, 3))):
+    """Two partitions leave broker 2, which is shut down afterwards; the page of each wave, its commands by step."""
+    brokers = Brokers.of([1, 2, 3], is_cordoned=[False, is_cordoned, False], is_fenced=[False, is_fenced, False])
+    problem = move_problem_of([[1, 2], [1, 2]], after, size=MB, max_concurrent_moves_per_broker=1, brokers=brokers)
+    problem = dataclasses.replace(problem, release=release, leaving=(2,))
+    move = read_move(schedule_tables("one", plan_waves(problem)), "one")
+    return [
+        {step["does"]: step["commands"] for step in (*page["steps"], *page["back"])}
+        for page in map(wave_page, move.waves)
+    ]
+
+
+def test_brokers_to_be_shut_down_are_cordoned_first_and_looked_at_last():
+    first, last = emptied(KAFKA_4_4)
+    configs = (
+        "kafka-configs.sh --bootstrap-server $BOOTSTRAP $COMMAND_CONFIG --entity-type brokers --entity-name 2 --alter"
+    )
+    assert list(first)[:2] == ["Cordon", "Check"]
+    assert first["Cordon"] == [f"{configs} --add-config 'cordoned.log.dirs=*'"]
+    assert "Cordon" not in last
+    # Kafka 4.4 refuses the lists of a rollback while the broker that they name is cordoned.
+    assert list(last)[-3:] == ["Cancel", "Uncordon", "Roll back"]
+    assert first["Uncordon"] == last["Uncordon"] == [f"{configs} --delete-config cordoned.log.dirs"]
+    assert "Confirm" not in first
+    (confirm,) = last["Confirm"]
+    assert confirm.endswith(" --describe --broker-list 2")
+
+
+def test_what_is_cordoned_is_not_cordoned_again_and_old_brokers_know_no_cordons():
+    first, _ = emptied(KAFKA_4_4, is_cordoned=True)
+    assert "Cordon" not in first
+    assert "Uncordon" in first
+    # On 4.3 a rollback would be taken, but what came back would take no replicas any more.
+    assert {"Cordon", "Uncordon"} <= set(emptied(KAFKA_4_3)[0])
+    assert not {"Cordon", "Uncordon"} & set(emptied(KafkaRelease(4, 2))[0])
+    assert "Confirm" in emptied(KafkaRelease(4, 2))[-1]
+
+
+def test_directories_that_were_cordoned_are_so_again_after_a_rollback():
+    problem = move_problem_of([[1, 2]], [[1, 3]], dirs=[2, 2, 3], log_dir=[[-1, 0]])
+    dirs = dataclasses.replace(problem.log_dirs, is_cordoned=np.array([False, True, False]))
+    problem = dataclasses.replace(problem, release=KAFKA_4_4, leaving=(2,), log_dirs=dirs)
+    (wave,) = read_move(schedule_tables("one", plan_waves(problem)), "one").waves
+    (command,) = next(step["commands"] for step in wave_page(wave)["back"] if step["does"] == "Uncordon")
+    assert command.endswith("--entity-name 2 --alter --add-config 'cordoned.log.dirs=[/disk1]'")
+
+
+def test_a_broker_that_is_down_is_told_and_asked_nothing():
+    for is_cordoned in (False, True):
+        for page in emptied(KAFKA_4_4, is_fenced=True, is_cordoned=is_cordoned):
+            assert not {"Cordon", "Uncordon", "Confirm"} & set(page)
+
+
+def test_leaders_are_handed_over_before_their_broker_is_cordoned():
+    # Brokers 1 and 2 leave; lists that hand over what broker 1 leads still name both.
+    before, after = [[1, 2, 3], [1, 2, 4]] * 4, [[5, 6, 3], [6, 5, 4]] * 4
+
+    def schedule(*, is_cordoned):
+        brokers = Brokers.of(range(1, 7), is_cordoned=[is_cordoned, is_cordoned, False, False, False, False])
+        problem = move_problem_of(before, after, size=100, brokers=brokers)
+        return plan_waves(dataclasses.replace(problem, release=KAFKA_4_4, leaving=(1, 2)))
+
+    plan = schedule(is_cordoned=False)
+    assert [wave.kind for wave in plan.waves] == [WaveKind.LEADERSHIP, WaveKind.COPY]
+    made = map(wave_page, read_move(schedule_tables("one", plan), "one").waves)
+    assert ["Cordon" in [step["does"] for step in page["steps"]] for page in made] == [False, True]
+    # A list with a broker that is cordoned already may not even change its order.
+    assert [wave.kind for wave in schedule(is_cordoned=True).waves] == [WaveKind.COPY]
 
 
 def test_every_step_has_its_words():

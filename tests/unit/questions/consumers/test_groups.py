@@ -9,6 +9,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from kafka_capacity.kafka.groups.model import StreamsTopology
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import Event, GroupSettings, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, member_loads
@@ -17,7 +18,7 @@ from kafka_capacity.questions.consumers.events import first_record_seconds
 from kafka_capacity.questions.consumers.parameters import USUAL_EVENTS
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.simulate import evaluate_group, smallest_counts
-from tests.plain_groups import plain_group, plain_scenario
+from tests.plain_groups import plain_group, plain_scenario, plain_streams_group
 
 
 def group(partitions=12, members=4, *, capacity=None, **changes):
@@ -248,6 +249,42 @@ def test_an_objective_shorter_than_the_session_cannot_be_met_by_members():
     assert "whatever the number of members" in found.why_none
     quick = given(facts, lag_slo_seconds=30.0, settings=GroupSettings(session_timeout_seconds=10.0))
     assert smallest_counts(facts, quick).for_all is not None
+
+
+def streams(members=4, *, standbys=0, tasks=16):
+    """A streams group whose tasks take a minute each to restore, with more state the fewer members there are."""
+    topology = StreamsTopology(
+        sources={"0": ("orders",)}, state_bytes={"0": (600.0,) * tasks}, standby_replicas=standbys
+    )
+    return plain_streams_group({"orders": tasks}, topology, members=members, capacity_bytes_per_second=1e6)
+
+
+@pytest.mark.parametrize("standbys", [0, 1])
+@pytest.mark.parametrize("event", [Event.CRASH, Event.ROLLING_RESTART])
+def test_more_members_restore_less_each_and_are_tried(event, standbys):
+    facts = streams(standbys=standbys)
+    settings = GroupSettings(restore_bytes_per_second=10.0)
+    asked = given(facts, events=(event,), settings=settings, standby_replicas=standbys, lag_slo_seconds=240.0)
+
+    def fits(count):
+        return evaluate_group(facts, dataclasses.replace(asked, member_count=count)).verdict is Verdict.FITS
+
+    found = smallest_counts(facts, asked)
+    assert found.why_none is None
+    assert fits(found.for_all)
+    # One alone is not enough where it may fail.
+    assert not any(fits(count) for count in range(2, found.for_all))
+    # An objective shorter than a session is not met by any number of members.
+    if event is Event.CRASH:
+        assert smallest_counts(facts, dataclasses.replace(asked, lag_slo_seconds=30.0)).for_all is None
+
+
+def test_members_that_have_standbys_only_are_not_idle():
+    facts = streams(members=20, standbys=1)
+    asked = given(facts, events=(), standby_replicas=1)
+    assert evaluate_group(facts, asked).metrics.idle_members == ()
+    assert len(evaluate_group(facts, dataclasses.replace(asked, member_count=34)).metrics.idle_members) == 2
+    assert len(evaluate_group(facts, dataclasses.replace(asked, standby_replicas=0)).metrics.idle_members) == 4
 
 
 def test_without_rates_no_count_is_advised():

@@ -9,7 +9,13 @@ import pyarrow as pa
 import pytest
 
 from kafka_capacity.questions.consumers.section.chart import LINEAR, MAX_POINTS, _bent, _cut, _ticks, thinned
-from kafka_capacity.questions.consumers.section.details import MAX_FOLDED, MAX_LISTED, MAX_MEMBERS, members_table
+from kafka_capacity.questions.consumers.section.details import (
+    MAX_FOLDED,
+    MAX_LISTED,
+    MAX_MEMBERS,
+    MAX_OPEN,
+    members_table,
+)
 from kafka_capacity.questions.consumers.section.groups import MAX_DETAILED, MAX_FULL
 from kafka_capacity.questions.consumers.section.view import groups_of
 from kafka_capacity.text.partition_ranges import partition_ranges
@@ -294,6 +300,11 @@ def test_only_the_first_groups_are_shown_in_full():
     rows = section["overview"]["rows"]
     assert len(rows) == MAX_FULL + 3 + MAX_DETAILED <= MAX_LISTED
     assert sum("anchor" in row for row in rows) == MAX_DETAILED
+
+
+def test_no_more_rows_are_in_sight_than_are_read():
+    rows = section_of(many_groups(risky=MAX_OPEN + 2, others=0))["overview"]["rows"]
+    assert [row["group"] for row in rows if "is_rest" not in row] == [row["group"] for row in rows[:MAX_OPEN]]
 
 
 def test_the_worst_come_first():

@@ -38,6 +38,25 @@ def test_members_are_needed_for_the_rate_and_for_those_that_fail():
     assert shared(10, record_processing_seconds=0.05, consumer_failures=0)["verdict"] is Verdict.FITS
 
 
+def test_counts_that_are_asked_for_are_held_against_the_members_needed():
+    row = shared(record_processing_seconds=0.05, consumer_counts=[4, 8, 12])
+    assert row["known"][-1] == "of the member counts to try, 4 and 8 would be too few and 12 would be enough"
+    # Where locks end too soon no count will do, which is said already.
+    assert "counts to try" not in str(shared(record_processing_seconds=45.0, consumer_counts=[12])["known"])
+    assert "counts to try" not in str(shared(consumer_counts=[12])["known"])
+
+
+def test_no_poll_is_short_enough_where_a_record_outlives_its_lock():
+    # 50 records/s of 40 s each hold the 2,000 locks of their partition: one record a poll would do, were it in time.
+    late = shared(record_processing_seconds=39.0)["reasons"]
+    assert late[0].startswith("every lock ends before its record is processed")
+    assert not any("it is enough" in reason for reason in late)
+    assert any(reason.endswith("it takes faster members or longer locks") for reason in late)
+    inside = shared(record_processing_seconds=20.0)
+    assert inside["records_in_time"] == 1
+    assert any(reason.endswith("with max.poll.records 1 it is enough") for reason in inside["reasons"])
+
+
 def test_a_capacity_in_bytes_does_as_well():
     row = shared(member_capacity_bytes_per_second=20_000)
     assert (row["record_processing_seconds"], row["needed_members"]) == (0.05, 11)
