@@ -81,7 +81,7 @@ def make_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None
     for scenario in scenarios:
         begin(f"planning {scenario.scenario_id}", steps=len(scenarios) + 2)
         judged.append(_judge(asked.basis, scenario, move, placed))
-    facts = inventory_facts(asked.basis, scenarios)
+    facts = inventory_facts(asked, scenarios)
     return Planned(asked=asked, facts=facts, judged=tuple(judged), read_seconds=read_seconds)
 
 

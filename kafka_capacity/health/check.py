@@ -67,7 +67,7 @@ def list_problems(
     """Return every problem once, the worst first.
 
     Args:
-        found: of the inventory, and of the lists of brokers that are proposed.
+        found: of the inventory.
         today: of the cluster as it is; ``None`` where only the inventory was checked.
         then: of the cluster as the option to speak of would leave it; ``None`` for none.
     """

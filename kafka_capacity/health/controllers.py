@@ -98,6 +98,9 @@ def check_quorum(quorum: Quorum) -> Iterator[Problem]:
         )
 
 
+VOTERS_LEAVE = "voters-leave"
+"""The code of a move that shuts down brokers which vote as controllers."""
+
 NO_MAJORITY = "bring back as many as make a majority, with their old disks: until then no voter can be added or removed"
 
 
@@ -132,26 +135,37 @@ def _check_down(quorum: Quorum) -> Iterator[Problem]:
         )
 
 
-def leaving_voters(quorum: Quorum, leaving: Collection[int]) -> tuple[Problem, ...]:
-    """Name the brokers that vote as controllers and are to be shut down: their votes have to go first."""
-    found = [one for one in quorum.voters if one.node_id in leaving]
+def leaving_voters(
+    quorum: Quorum, leaving: Collection[int], *, named: Sequence[Voter] = (), wanted: Sequence[Voter] = ()
+) -> tuple[Problem, ...]:
+    """Name the brokers that vote as controllers and are to be shut down: their votes have to go first.
+
+    Args:
+        quorum: what the inventory tells.
+        leaving: ids of the brokers that are to be shut down.
+        named: the voters of today where somebody names them, in place of those of the inventory.
+        wanted: those that shall vote, where a change of voters is planned.
+    """
+    voting = [one.node_id for one in named or quorum.voters]
+    found = [one for one in voting if one in leaving]
     if not found:
         return ()
-    count, is_one = len(quorum.voters), len(found) == 1
-    left = len([one for one in quorum.voters if one.node_id not in {*leaving, *quorum.down}])
-    lost = "no controller is elected any more" if left < majority(count) else f"{left} of {count} voters are left"
-    return (
-        Problem(
-            severity=Severity.SERIOUS,
-            code="voters-leave",
-            where=_controllers(found),
-            message=(
-                f"{_controllers(found)} {'votes' if is_one else 'vote'} in the metadata quorum and "
-                f"{'is' if is_one else 'are'} to be shut down as {'a broker' if is_one else 'brokers'}: {lost}"
-            ),
-            remedy="plan the change of voters first, with wanted_controllers, and carry it out while they run",
-        ),
+    is_one, left = len(found) == 1, len(set(voting) - {*leaving, *quorum.down})
+    where = f"controller{'' if is_one else 's'} {some_names(found)}"
+    message = (
+        f"{where} {'votes' if is_one else 'vote'} in the metadata quorum and {'is' if is_one else 'are'} to be shut "
+        f"down as {'a broker' if is_one else 'brokers'}: "
     )
+    if wanted and not set(found) & {one.node_id for one in wanted}:
+        severity = Severity.WARNING
+        message += f"{'its vote goes' if is_one else 'their votes go'} with the change of voters that is planned"
+        remedy = "carry out the change of voters first, while they run"
+    else:
+        severity = Severity.SERIOUS
+        is_lost = left < majority(len(voting))
+        message += "no controller is elected any more" if is_lost else f"{left} of {len(voting)} voters are left"
+        remedy = "plan the change of voters first, with wanted_controllers, and carry it out while they run"
+    return (Problem(severity=severity, code=VOTERS_LEAVE, where=where, message=message, remedy=remedy),)
 
 
 def _check_returns(quorum: Quorum) -> Iterator[Problem]:

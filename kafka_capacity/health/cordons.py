@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from kafka_capacity.health.cluster_view import ClusterView, some_names
 from kafka_capacity.health.problem import Code, Figure, Problem, Severity
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
-from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.text import plural
 
 
@@ -58,14 +57,9 @@ def _some_directories(view: ClusterView) -> Iterator[Problem]:
         )
 
 
-def uncordoned_problems(
-    observed: Brokers, release: KafkaRelease, scenarios: Sequence[PlacementScenario]
-) -> tuple[Problem, ...]:
+def uncordoned_problems(observed: Brokers, release: KafkaRelease, target: Brokers) -> tuple[Problem, ...]:
     """Name the brokers that a placement empties while Kafka may still put new replicas there (from 4.3 on)."""
-    emptied = np.zeros(len(observed), dtype=np.bool_)
-    for one in scenarios:
-        emptied |= ~np.isin(observed.ids, one.target.ids)
-    open_ids = observed.ids[observed.takes_replicas & emptied]
+    open_ids = observed.ids[observed.takes_replicas & ~np.isin(observed.ids, target.ids)]
     if release < KAFKA_4_3 or not len(open_ids):
         return ()
     is_one = len(open_ids) == 1

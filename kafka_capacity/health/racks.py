@@ -6,7 +6,7 @@ Lists of brokers, observed or proposed, have traps as well; each is told with th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -231,24 +231,22 @@ def changed_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> t
 
 
 def proposed_problems(
-    observed: Brokers, replication_factor: NDArray[np.int32], scenarios: Sequence[PlacementScenario]
+    observed: Brokers, replication_factor: NDArray[np.int32], proposed: PlacementScenario
 ) -> list[Problem]:
-    """Check the lists of brokers that placements propose; the observed list is checked with the cluster.
+    """Check the list of brokers that a placement proposes; the observed list is checked with the cluster.
 
     ``replication_factor`` is int32[P], of every partition today.
     """
-    proposed = {(tuple(one.target.ids.tolist()), one.target.racks): one for one in scenarios}
-    proposed.pop((tuple(observed.ids.tolist()), observed.racks), None)
-    found: list[Problem] = []
-    for one in proposed.values():
-        what = f"{len(one.target)} brokers"
-        factor = replication_factor
-        if one.replication_factor is not None:
-            factor = np.full_like(replication_factor, one.replication_factor)
-        of_it = (
-            *new_rack_problems(observed, one.target, what=what),
-            *changed_rack_problems(observed, one.target, what=what),
-            *rack_problems(one.target, factor, what=what, rack_rule=one.rack_rule),
-        )
-        found += [replace(problem, about=what) for problem in of_it]
-    return found
+    target = proposed.target
+    if (target.ids.tolist(), target.racks) == (observed.ids.tolist(), observed.racks):
+        return []
+    what = f"{len(target)} brokers"
+    factor = replication_factor
+    if proposed.replication_factor is not None:
+        factor = np.full_like(replication_factor, proposed.replication_factor)
+    found = (
+        *new_rack_problems(observed, target, what=what),
+        *changed_rack_problems(observed, target, what=what),
+        *rack_problems(target, factor, what=what, rack_rule=proposed.rack_rule),
+    )
+    return [replace(problem, about=what) for problem in found]

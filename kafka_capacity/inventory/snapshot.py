@@ -61,7 +61,7 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
     return Snapshot(
         cluster=raw.cluster,
         ds=raw.ds,
-        brokers=_brokers(raw.table("brokers"), log_dirs),
+        brokers=_brokers(raw.table("brokers"), log_dirs, raw.table("quorum_replicas")),
         log_dirs=_log_dirs(log_dirs),
         partitions=_partitions(replicas),
         topics=_topics(raw.table("topics"), replicas.topics),
@@ -147,10 +147,10 @@ def _broker_ids(raw: RawInventory) -> Ints:
     return ints(raw.table("brokers").column("broker_id"))
 
 
-def _brokers(table: pa.Table, log_dirs: pa.Table) -> Brokers:
+def _brokers(table: pa.Table, log_dirs: pa.Table, quorum: pa.Table) -> Brokers:
     """Take the sizes of the log dirs for the capacity of a broker that has none given, where all of them are known.
 
-    A broker is cordoned where all of its log dirs are known to be.
+    A broker is cordoned where all of its log dirs are known to be, and votes where the quorum names its id.
     """
     totals: dict[int, float] = defaultdict(float)
     for broker_id, total in zip(
@@ -164,7 +164,8 @@ def _brokers(table: pa.Table, log_dirs: pa.Table) -> Brokers:
     found = brokers_of(table.set_column(place, table.schema.field(place), pa.array(filled, pa.float64())))
     broker_id, is_cordoned = ints(log_dirs.column("broker_id")), flags(log_dirs.column("is_cordoned"))
     takes_some = np.isin(found.ids, broker_id[~is_cordoned]) | ~np.isin(found.ids, broker_id)
-    return replace(found, is_cordoned=~takes_some)
+    is_voter = np.isin(found.ids, ints(quorum.column("node_id"))[flags(quorum.column("is_voter"))])
+    return replace(found, is_cordoned=~takes_some, is_voter=is_voter)
 
 
 def _log_dirs(table: pa.Table) -> LogDirs:

@@ -20,6 +20,7 @@ from typing import Any
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.check import ListedProblem, list_problems
+from kafka_capacity.health.controllers import VOTERS_LEAVE
 from kafka_capacity.health.problem import DOWN_NOW, Code, Problem, Severity
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
@@ -107,7 +108,7 @@ class Decision:
                 self.status,
                 self.because,
                 self.instead,
-                [one.problem for _, one in self.problems if one.problem.code in DOWN_NOW],
+                [one.problem for _, one in self.problems if one.problem.code in _FIRST],
             ),
             "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
             "nearest_scenario_id": self.view.nearest.scenario_id,
@@ -213,6 +214,9 @@ def _problems(
     kept = [one for one in listed if one[1].problem.code not in repeated]
     return tuple(sorted(kept, key=lambda one: (one[1].problem.severity.rank, one[1].problem.code not in DOWN_NOW)))
 
+
+_FIRST = frozenset({*DOWN_NOW, VOTERS_LEAVE})
+"""Problems that have to be mended before anything is moved."""
 
 _SAID_OF_THE_PLAN = {
     "missing_sizes": "size-not-known",

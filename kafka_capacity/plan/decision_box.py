@@ -19,10 +19,11 @@ from kafka_capacity.questions.capacity.approval import (
     confidence,
     otherwise,
 )
-from kafka_capacity.questions.capacity.decide import count_sentence
-from kafka_capacity.questions.capacity.sizing_view import SizingView, mean_usd_per_month
+from kafka_capacity.questions.capacity.decide import cost_of_steps, count_sentence
+from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.capacity.sizing_words import why_sentence
 from kafka_capacity.questions.change.change_view import ChangeView
-from kafka_capacity.text import format_limit, format_usd, plural
+from kafka_capacity.text import format_limit, plural
 
 
 def decision_box(
@@ -33,18 +34,18 @@ def decision_box(
     status: Status,
     because: Sequence[str],
     instead: str | None = None,
-    down: Sequence[Problem] = (),
+    first: Sequence[Problem] = (),
 ) -> dict[str, Any]:
     """Return the box as plain data: ``approve``, a sentence, and ``lines`` of ``name``, ``label`` and ``text``.
 
     Sizing is ``None`` where the plan says nothing of it; ``because`` is why the verdict is not ``fits``, and
-    ``instead`` what could be done instead of buying, if anything. ``down`` is what is refused at the moment: the
-    runbook's check lets nothing be moved before that is mended.
+    ``instead`` what could be done instead of buying, if anything. ``first`` is what has to be mended before anything
+    is moved, the worst first: the runbook's check lets nothing be moved while reads or writes are refused.
     """
     lines: list[tuple[str, str, str | None]] = []
     if sizing is not None and capacity is not None:
         lines = [
-            ("why", "Why", capacity.headline),
+            ("why", "Why", why_sentence(sizing)),
             ("otherwise", "Otherwise", otherwise(sizing)),
             ("instead", "Or", instead),
             ("cost", "Cost", _cost(capacity, sizing)),
@@ -52,9 +53,9 @@ def decision_box(
             ("load", f"±{format_limit(LOAD_MARGIN_RATIO)} load", at_other_loads(sizing)),
         ]
     option = view.recommended
-    if down and option is not None and option.figures["changed_partitions"]:
+    if first and option is not None and option.figures["changed_partitions"]:
         lines.insert(
-            0, ("first", "First", f"{down[0].sentence.removesuffix('.')}: mend that before anything is moved.")
+            0, ("first", "First", f"{first[0].sentence.removesuffix('.')}. Mend that before anything is moved.")
         )
     lines.append(("move", "The move", _move(change, status, because)))
     return {
@@ -113,10 +114,6 @@ def _move(change: Answer, status: Status, because: Sequence[str]) -> str:
 
 def _cost(capacity: Answer, sizing: SizingView) -> str:
     """Return what the steps to the horizon cost on average, or which parameter would tell."""
-    figure = next(one for one in capacity.figures if one.name == "usd_per_month")
-    if figure.unit != "usd":
-        return f"Not known: {figure.note}."
     # What it is made of stands with the figure.
-    now = f"{format_usd(figure.value)} a month {figure.note.partition(';')[0]}"
-    steps = mean_usd_per_month(sizing) if len(sizing.steps) > 1 else None
-    return f"{now}." if steps is None else f"{format_usd(steps)} a month with the steps to come; {now} alone."
+    figure = next(one for one in capacity.figures if one.name == "usd_per_month")
+    return cost_of_steps(sizing) or f"Not known: {figure.note}."

@@ -44,6 +44,7 @@ def plan_results(
             **(more_facts or {}),
         },
         findings=facts["findings"],
+        proposed=facts.get("proposed", {}),
         provenance={"code_version": __version__, "model_version": MODEL_VERSION, **(rests_on or {})},
         links={"report_uri": report_uri},
         # The day of the inventory, not of the run: a report says nothing that is newer, and the bytes stay the same.

@@ -2,7 +2,8 @@
 
 A new broker gets the next free id and the median hardware of the observed ones. Its rack is the next of the racks that
 were asked for, in turn, or else the rack with the fewest brokers. Where brokers must go, the one with the highest id of
-the rack with the most brokers goes, again and again.
+the rack with the most brokers goes, again and again; those that take no new replicas go before others, and those that
+vote for the controller last.
 
 Brokers that are named to go or to be replaced, and racks that are renamed, come first: counts are of what is then
 there. With such changes and without counts the plan is for just what is then there.
@@ -76,6 +77,7 @@ class BrokerChanges:
             [new_rack.get(observed.racks[at] or "", observed.racks[at]) for at in places],
             is_fenced=[bool(observed.is_fenced[at]) and ids[at] not in new_id for at in places],
             is_cordoned=[bool(observed.is_cordoned[at]) and ids[at] not in new_id for at in places],
+            is_voter=[bool(observed.is_voter[at]) and ids[at] not in new_id for at in places],
             disk_capacity_bytes=figures("disk_capacity_bytes"),
             network_in_bytes_per_second=figures("network_in_bytes_per_second"),
             network_out_bytes_per_second=figures("network_out_bytes_per_second"),
@@ -167,9 +169,10 @@ def proposed_brokers(
     New brokers take ``new_racks`` in turn, and none of ``ids_taken``.
     """
     keep = list(range(len(observed)))
+    readiness = list(zip((~observed.is_voter).tolist(), (~observed.takes_replicas).tolist(), strict=True))
     while len(keep) > count:
         sizes = Counter(observed.racks[i] for i in keep)
-        keep.remove(max(keep, key=lambda i: (sizes[observed.racks[i]], int(observed.ids[i]))))
+        keep.remove(max(keep, key=lambda i: (sizes[observed.racks[i]], *readiness[i], int(observed.ids[i]))))
     ids = [int(observed.ids[i]) for i in keep]
     racks: list[str | None] = [observed.racks[i] for i in keep]
     for number in range(count - len(keep)):
@@ -185,6 +188,7 @@ def proposed_brokers(
         racks,
         is_fenced=[bool(observed.is_fenced[i]) for i in keep] + [False] * (len(ids) - len(keep)),
         is_cordoned=[bool(observed.is_cordoned[i]) for i in keep] + [False] * (len(ids) - len(keep)),
+        is_voter=[bool(observed.is_voter[i]) for i in keep] + [False] * (len(ids) - len(keep)),
         disk_capacity_bytes=figures(observed.disk_capacity_bytes),
         network_in_bytes_per_second=figures(observed.network_in_bytes_per_second),
         network_out_bytes_per_second=figures(observed.network_out_bytes_per_second),

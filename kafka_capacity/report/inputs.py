@@ -26,9 +26,10 @@ class ReportInputs:
     # (a list of `group_id` and `reason`) and `share_groups` (see
     # `questions/consumers/share_groups.py`); others are left out or shown
     snapshot_facts: Mapping[str, Any]
-    # `severity` (fatal, warning or info), `code`, `where` and `message` of each thing found in the inventory and in the
-    # proposed topologies
+    # `severity` (fatal, warning or info), `code`, `where` and `message` of each thing found in the inventory
     findings: Sequence[Mapping[str, str]] = field(default=())
+    # the same of the brokers that each option proposes, by `scenario_id`
+    proposed: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     # what made this: `code_version`, `model_version` and whatever else names an input
     provenance: Mapping[str, Any] = field(default_factory=dict)
     # `report_uri`, where the whole report will be, and optionally `run_uri`

@@ -69,11 +69,11 @@ def _voters(text: str | None) -> list[str]:
     Raises:
         RequestError: an id is no number, comes twice, or there is none at all.
     """
-    from kafka_capacity.questions.failures.request import ControllerRequest
+    from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 
     voters = split_names(text or "")
     try:
-        ControllerRequest.parse(voters)
+        parse_voters(voters)
     except RequestError as error:
         raise RequestError(f"--controllers: {error}") from None
     if text is not None and not voters:

@@ -18,6 +18,7 @@ class Brokers:
     is_fenced: NDArray[np.bool_]  # bool[B]; a fenced broker is registered but takes no leadership
     # bool[B]; a broker all of whose log directories are cordoned (KIP-1066) keeps its replicas and gets no new ones
     is_cordoned: NDArray[np.bool_]
+    is_voter: NDArray[np.bool_]  # bool[B]; a broker that votes for the controller too (`process.roles`)
     disk_capacity_bytes: NDArray[np.float64]  # float64[B], NaN where it is not known
     network_in_bytes_per_second: NDArray[np.float64]  # float64[B], NaN where it is not known
     network_out_bytes_per_second: NDArray[np.float64]  # float64[B], NaN where it is not known
@@ -31,6 +32,7 @@ class Brokers:
         *,
         is_fenced: Sequence[bool] | None = None,
         is_cordoned: Sequence[bool] | None = None,
+        is_voter: Sequence[bool] | None = None,
         disk_capacity_bytes: Sequence[float | None] | None = None,
         network_in_bytes_per_second: Sequence[float | None] | None = None,
         network_out_bytes_per_second: Sequence[float | None] | None = None,
@@ -53,6 +55,7 @@ class Brokers:
             racks=tuple(given_racks[i] or None for i in order),
             is_fenced=flags(is_fenced),
             is_cordoned=flags(is_cordoned),
+            is_voter=flags(is_voter),
             disk_capacity_bytes=figures(disk_capacity_bytes),
             network_in_bytes_per_second=figures(network_in_bytes_per_second),
             network_out_bytes_per_second=figures(network_out_bytes_per_second),

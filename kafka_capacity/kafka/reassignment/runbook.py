@@ -19,6 +19,7 @@ WAVES_FOLDER = "waves/"  # where the files of waves are, seen from the runbook
 
 SERVERS = "--bootstrap-server $BOOTSTRAP $COMMAND_CONFIG"  # variables of the shell: where brokers are, how to sign in
 _CORDONS = "cordoned.log.dirs"
+_CLOSE = f"--add-config '{_CORDONS}=*'"
 _REASSIGN = f"kafka-reassign-partitions.sh {SERVERS} --reassignment-json-file"
 _ELECT = f"kafka-leader-election.sh {SERVERS} --election-type preferred --path-to-json-file"
 
@@ -28,7 +29,7 @@ class RunbookStep:
     """One thing to do."""
 
     # in a word or two: `cordon`, `check`, `execute`, `throttle`, `watch`, `verify`, `elect`, `wait`, `confirm`; to go
-    # back `cancel`, `uncordon`, `roll back`
+    # back `cancel`, `uncordon`, `roll back`, `cordon again`
     does: str
     commands: tuple[str, ...] = ()  # to be run in a shell, in this order; may be empty
     seconds: float | None = None  # how long to wait, `None` where the step is something else
@@ -89,6 +90,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
                 *((f"{_ELECT} {WAVES_FOLDER}{undone.name}",) if undone is not None else ()),
             ),
         ),
+        *_cordon_again(schedule, wave),
     ]
     return RunbookWave(
         number=wave.number,
@@ -111,19 +113,36 @@ def _cordon(schedule: Schedule, wave: Wave) -> list[RunbookStep]:
     ids = problem.brokers.ids[_are_leaving(problem) & ~problem.brokers.is_cordoned].tolist()
     if problem.release < KAFKA_4_3 or not ids or wave.number != min(copying, default=0):
         return []
-    return [RunbookStep(does="cordon", commands=tuple(_alter(one, f"--add-config '{_CORDONS}=*'") for one in ids))]
+    return [RunbookStep(does="cordon", commands=tuple(_alter(one, _CLOSE) for one in ids))]
 
 
 def _uncordon(schedule: Schedule, wave: Wave) -> list[RunbookStep]:
     """Open again the brokers that come back, and from 4.4 on all that a rollback names: Kafka refuses it otherwise."""
     problem = schedule.problem
-    is_closed = _are_leaving(problem)
-    if problem.release >= KAFKA_4_4:
-        is_closed = is_closed | (problem.brokers.is_cordoned & ~problem.brokers.is_fenced)
-    ids = np.intersect1d(problem.brokers.ids[is_closed], wave.replicas_before).tolist()
+    closed = problem.brokers.ids[_are_leaving(problem) & ~problem.brokers.is_cordoned]
+    ids = [*_come_back(closed, wave), *_cordoned_before(problem, wave)]
     if problem.release < KAFKA_4_3 or not ids or wave.kind is WaveKind.LEADERSHIP:
         return []
-    return [RunbookStep(does="uncordon", commands=tuple(_alter(one, _as_before(problem, one)) for one in ids))]
+    return [RunbookStep(does="uncordon", commands=tuple(_alter(one, _as_before(problem, one)) for one in sorted(ids)))]
+
+
+def _cordon_again(schedule: Schedule, wave: Wave) -> list[RunbookStep]:
+    """Close again the brokers that were cordoned before anything was done, and were opened for the rollback alone."""
+    ids = _cordoned_before(schedule.problem, wave)
+    if not ids or wave.kind is WaveKind.LEADERSHIP:
+        return []
+    return [RunbookStep(does="cordon again", commands=tuple(_alter(one, _CLOSE) for one in ids))]
+
+
+def _cordoned_before(problem: MoveProblem, wave: Wave) -> list[int]:
+    """Return the brokers that were cordoned before anything was done, and that a rollback has to open."""
+    if problem.release < KAFKA_4_4:
+        return []
+    return _come_back(problem.brokers.ids[problem.brokers.is_cordoned & ~problem.brokers.is_fenced], wave)
+
+
+def _come_back(ids: NDArray[np.int32], wave: Wave) -> list[int]:
+    return [int(one) for one in np.intersect1d(ids, wave.replicas_before)]
 
 
 def _as_before(problem: MoveProblem, broker: int) -> str:

@@ -10,7 +10,7 @@ from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status
 from kafka_capacity.questions.capacity.approval import assumed_ratio
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, mean_usd_per_month
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     badge,
@@ -184,7 +184,6 @@ def key_figures(view: SizingView) -> list[KeyFigure]:
 
 
 def _price_note(view: SizingView, option: Row) -> str:
-    now = view.today["total_usd_per_month"]
     parts = {
         "machines": option["brokers_usd_per_month"],
         "disks": option["disks_usd_per_month"],
@@ -194,10 +193,33 @@ def _price_note(view: SizingView, option: Row) -> str:
     parts_text = ", ".join(f"{name} {format_usd(value)}" for name, value in parts.items() if value)
     if (like := option.get("priced_as")) is not None:
         parts_text += f"; at the prices of {like}"
-    mean = f"on average until {format_month(view.horizon)} with {option_name(option)}"
-    count = view.today["broker_count"]
-    as_today = "" if option is view.today or now is None else f", {format_usd(now)} with today’s {count:,}"
-    return f"{mean}{as_today}; {parts_text}"
+    return f"{_on_average(view)} with {option_name(option)}{_as_today(view, option)}; {parts_text}"
+
+
+def cost_of_steps(view: SizingView) -> str | None:
+    """Return what a month costs with the steps to the horizon, with the first alone and with today's brokers."""
+    option = view.steps[0].option if view.steps else view.nearest
+    usd = option["total_usd_per_month"]
+    if usd is None:
+        return None
+    with_it = f"with {option_name(option)}"
+    mean = mean_usd_per_month(view) if len(view.steps) > 1 else None
+    if mean is None:
+        return f"{format_usd(usd)} a month {_on_average(view)} {with_it}{_as_today(view, option)}."
+    alone = "" if option is view.today else " alone"
+    every = f"{format_usd(mean)} a month {_on_average(view)} with all steps"
+    return f"{every}, {format_usd(usd)} {with_it}{alone}{_as_today(view, option)}."
+
+
+def _on_average(view: SizingView) -> str:
+    return f"on average until {format_month(view.horizon)}"
+
+
+def _as_today(view: SizingView, option: Row) -> str:
+    now = view.today["total_usd_per_month"]
+    if option is view.today or now is None:
+        return ""
+    return f", {format_usd(now)} with today’s {view.today['broker_count']:,}"
 
 
 def _run_out_figure(view: SizingView) -> KeyFigure:

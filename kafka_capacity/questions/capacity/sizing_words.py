@@ -110,10 +110,27 @@ def _headline(view: SizingView) -> str:
     sentence = steps_phrase(view)
     if len(view.steps) == 1:
         sentence += f" {run_verb(view.steps[0].option['broker_count'], 'last')} until {format_month(view.horizon)}"
-    if view.runs_out(view.today) is not None or len(view.steps) > 1:
-        # Where today's brokers run out of nothing, it is no resource that asks for a change.
-        sentence += f": {resource_name(_binding(view))} binds"
-    return f"{sentence}." if view.steps[0].option is view.today else f"{sentence}; {today_phrase(view)}."
+    binds, today = _what_binds(view)
+    return f"{sentence}{f': {binds}' if binds else ''}{f'; {today}' if today else ''}."
+
+
+def why_sentence(view: SizingView) -> str:
+    """Return why brokers are needed, for where the steps themselves stand beside it."""
+    parts = [] if view.recommended is None or view.today["fits"] else [part for part in _what_binds(view) if part]
+    if not parts:
+        return headline(view)
+    sentence = f"{'; '.join(parts)}."
+    if view.nearest["not_judged"]:
+        return f"As far as is known, {sentence}"
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def _what_binds(view: SizingView) -> tuple[str, str]:
+    """Return which resource asks for a change and until when today's brokers do; empty where that says nothing."""
+    # Where today's brokers run out of nothing, it is no resource that asks for a change.
+    is_resource = view.runs_out(view.today) is not None or len(view.steps) > 1
+    binds = f"{resource_name(_binding(view))} binds" if is_resource else ""
+    return binds, "" if view.steps[0].option is view.today else today_phrase(view)
 
 
 def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:

@@ -28,7 +28,8 @@ class ChangeView:
 
     tables: Mapping[str, pa.Table]  # of the plan, by name
     facts: Mapping[str, Any]  # what is known of the cluster (`snapshot` of `facts.json`)
-    findings: Sequence[Mapping[str, Any]]  # of the inventory and of the proposed brokers, as plain data
+    findings: Sequence[Mapping[str, Any]]  # of the inventory, as plain data
+    proposed: Sequence[Mapping[str, Any]]  # what is wrong with the brokers of the option to show, likewise
     ds: str  # the day of the inventory
     options: tuple[Option, ...]  # in the order in which they are shown
     recommended: Option | None  # the option to take; `None` when none fits
@@ -97,10 +98,14 @@ def view_change(
     *,
     facts: Mapping[str, Any],
     findings: Sequence[Mapping[str, Any]],
+    proposed: Mapping[str, Sequence[Mapping[str, Any]]],
     ds: str,
     count_now: int | None = None,
 ) -> ChangeView:
-    """Read the options of a plan and choose; ``count_now`` is how many brokers are needed now, where that is answered.
+    """Read the options of a plan and choose one.
+
+    ``proposed`` is what is wrong with the brokers of each option, by its id, and ``count_now`` how many brokers are
+    needed now, where that is answered.
 
     Raises:
         RenderError: the plan has no options.
@@ -113,6 +118,7 @@ def view_change(
         tables=tables,
         facts=facts,
         findings=findings,
+        proposed=proposed.get(choice.nearest.scenario_id, ()),
         ds=ds,
         options=options,
         recommended=choice.recommended,

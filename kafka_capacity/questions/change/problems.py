@@ -16,7 +16,12 @@ from kafka_capacity.text import format_bytes, format_duration, format_throttle_a
 def change_problems(view: ChangeView) -> list[Problem]:
     """Return all problems of the option to show: of what is known about the cluster, then of the move."""
     sizes = f"Sizes are those of the inventory of {view.ds}; topics that grow take longer to copy"
-    return [*cluster_problems(view), *move_problems(view.nearest, view.move), _note("sizes-of-one-day", sizes)]
+    return [
+        *map(Problem.from_dict, view.proposed),
+        *cluster_problems(view),
+        *move_problems(view.nearest, view.move),
+        _note("sizes-of-one-day", sizes),
+    ]
 
 
 def cluster_problems(view: ChangeView) -> list[Problem]:
@@ -41,9 +46,7 @@ def _inventory(view: ChangeView) -> list[Problem]:
         message = f"The inventory is unsound ({what}): no figure here can be relied on until that is repaired"
         found.append(_serious("inventory-unsound", message, where="the inventory"))
     if by_severity["warning"]:
-        message = (
-            f"{plural(by_severity['warning'], 'warning')} about the inventory or the layout; the report lists them"
-        )
+        message = f"{plural(by_severity['warning'], 'warning')} about the inventory; the report lists them"
         found.append(_note("inventory-warnings", message, where="the inventory"))
     return found
 

@@ -14,6 +14,7 @@ from kafka_capacity.health.problem import CLUSTER_CODES
 from kafka_capacity.health.racks import proposed_problems
 from kafka_capacity.inventory.quorum import read_quorum
 from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.log_dirs import log_dir_facts
 from kafka_capacity.proposal.scenario import PlacementScenario
@@ -28,7 +29,7 @@ from kafka_capacity.questions.change.evaluate import (
 )
 from kafka_capacity.questions.change.move_schedule import MoveSettings
 from kafka_capacity.questions.change.tables import PLAN_TABLES
-from kafka_capacity.questions.question import Basis, Handed, PlanContext, Question, RunPieces, Share
+from kafka_capacity.questions.question import Handed, PlanContext, Question, RunPieces, Share
 from kafka_capacity.report.inputs import ReportInputs
 
 FACTS_DOCUMENT = "facts.json"
@@ -53,18 +54,25 @@ def move_settings(asked: PlanContext) -> MoveSettings:
     return dataclasses.replace(settings, week_ratio=ratio)
 
 
-def inventory_facts(basis: Basis, scenarios: Sequence[PlacementScenario]) -> dict[str, Any]:
-    """Describe what the report needs to know about an inventory, as plain data."""
+def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) -> dict[str, Any]:
+    """Describe what the report needs to know about an inventory and about the brokers that are proposed, plain data."""
+    basis, parameters = asked.basis, asked.parameters
     raw, snapshot, traffic = basis.raw, basis.snapshot, basis.load
     brokers = snapshot.brokers
 
     def known(value: float) -> float | None:
         return float(value) if np.isfinite(value) else None
 
-    layouts = proposed_problems(brokers, replication_factors(snapshot.replicas), scenarios)
-    layouts += uncordoned_problems(brokers, snapshot.release, scenarios)
-    leaving = {int(one) for scenario in scenarios for one in np.setdiff1d(brokers.ids, scenario.target.ids)}
-    layouts += leaving_voters(read_quorum(raw), leaving)
+    factor, quorum = replication_factors(snapshot.replicas), read_quorum(raw)
+    named, wanted = parse_voters(parameters.controllers), parse_voters(parameters.wanted_controllers)
+    proposed = {
+        one.scenario_id: [
+            *proposed_problems(brokers, factor, one),
+            *uncordoned_problems(brokers, snapshot.release, one.target),
+            *leaving_voters(quorum, np.setdiff1d(brokers.ids, one.target.ids).tolist(), named=named, wanted=wanted),
+        ]
+        for one in scenarios
+    }
     # What is wrong with the cluster itself is judged with the plan's own limits and stands among its failures.
     sound = [one for one in basis.findings if one.code not in CLUSTER_CODES]
     return {
@@ -94,7 +102,8 @@ def inventory_facts(basis: Basis, scenarios: Sequence[PlacementScenario]) -> dic
             "captured_at": raw.captured_at,
             "kafka_version": raw.kafka_version,
         },
-        "findings": [one.as_dict() for one in (*layouts, *sound)],
+        "findings": [one.as_dict() for one in sound],
+        "proposed": {name: [one.as_dict() for one in found] for name, found in proposed.items() if found},
     }
 
 
@@ -105,7 +114,7 @@ def _simulate(asked: PlanContext, _: Handed, run: RunPieces) -> Share:
     return Share(
         tables=tables,
         documents={
-            FACTS_DOCUMENT: inventory_facts(asked.basis, asked.scenarios),
+            FACTS_DOCUMENT: inventory_facts(asked, asked.scenarios),
             REQUEST_DOCUMENT: {"request": asked.request, "model_version": asked.model_version},
         },
         scenario_count=len(tables["scenarios"]),
@@ -118,6 +127,7 @@ def _decide(results: ReportInputs, handed: Handed) -> Answer | None:
         results.tables,
         facts=results.snapshot_facts,
         findings=results.findings,
+        proposed=results.proposed,
         ds=results.ds,
         count_now=handed.count_now,
     )

@@ -41,6 +41,7 @@ _ALWAYS = {
     "before.",
     "uncordon": "What comes back is to take replicas again; and from 4.4 on Kafka refuses every list of replicas with "
     "a cordoned broker.",
+    "cordon again": "As they were before anything was moved: no new replica is put on these brokers.",
     "check": "The files are those that were planned, nothing else is being reassigned, and no partition is "
     "under-replicated: the last command prints nothing, but for brokers that are gone for good.",
     "throttle": "These brokers have more room than the slowest one, whose throttle all have now.",

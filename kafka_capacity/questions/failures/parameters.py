@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.settings import TIMEOUT_NAMES, timeouts_of
-from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS
+from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS, parse_voters
 from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest, lost_together
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 from kafka_capacity.questions.form_section import FormSection
@@ -108,7 +108,7 @@ class FailureParameters(BaseModel):
     @field_validator("controllers", "wanted_controllers")
     @classmethod
     def _are_controllers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        _as_value(lambda: ControllerRequest.parse(value))
+        _as_value(lambda: parse_voters(value))
         return value
 
     @field_validator("controller_properties")
@@ -131,8 +131,8 @@ class FailureParameters(BaseModel):
             throttle_bytes_per_second=throttle_bytes_per_second,
             seed=seed,
             controllers=ControllerRequest(
-                voters=ControllerRequest.parse(self.controllers),
-                wanted=ControllerRequest.parse(self.wanted_controllers),
+                voters=parse_voters(self.controllers),
+                wanted=parse_voters(self.wanted_controllers),
                 timeouts=timeouts_of(self.controller_properties),
                 up_ratio=self.controller_up_ratio,
                 rack_up_ratio=self.rack_up_ratio,

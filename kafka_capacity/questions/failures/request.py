@@ -11,7 +11,7 @@ from kafka_capacity.kafka.cluster.release import KafkaRelease
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.change import VoterStep, voter_steps
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.kafka.controller.quorum.voters import LARGEST_NODE_ID, Quorum, Voter
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 
@@ -128,25 +128,6 @@ class ControllerRequest:
                 )
         if complaints:
             raise RequestError("\n".join(f"wanted_controllers: {one}" for one in complaints))
-
-    @staticmethod
-    def parse(texts: Sequence[str]) -> tuple[Voter, ...]:
-        """Read ``1:a``, the node id and the rack of each voter.
-
-        Raises:
-            RequestError: an id is no number, or comes twice.
-        """
-        voters: list[Voter] = []
-        for text in texts:
-            node, colon, rack = (part.strip() for part in text.partition(":"))
-            if not (node.isascii() and node.isdecimal()) or (colon and not rack):
-                raise RequestError(f"{text!r} is no voter: write node id and rack, such as 1:a")
-            if int(node) > LARGEST_NODE_ID:
-                raise RequestError(f"{node} is above the largest node id, {LARGEST_NODE_ID}")
-            if any(voter.node_id == int(node) for voter in voters):
-                raise RequestError(f"{node} is given more than once; name each voter once")
-            voters.append(Voter(node_id=int(node), rack=rack or None))
-        return tuple(voters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

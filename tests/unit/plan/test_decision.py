@@ -148,7 +148,7 @@ def test_what_is_refused_now_is_mended_before_anything_is_moved():
     assert box["lines"][0] == {
         "name": "first",
         "label": "First",
-        "text": "1 partition has no leader: mend that before anything is moved.",
+        "text": "1 partition has no leader. Mend that before anything is moved.",
     }
     assert "first" not in {line["name"] for line in decision.as_dict()["box"]["lines"]}
 

@@ -212,7 +212,7 @@ def test_what_the_inventory_cannot_tell_is_serious(facts, text, count):
 def test_warnings_are_said_to_be_in_the_report():
     finding = {"severity": "warning", "code": "x", "where": "replicas", "message": "something"}
     (text,) = [text for text in texts(verdict_of(make_inputs(findings=(finding,))), "info") if "1 warning" in text]
-    assert text == "1 warning about the inventory or the layout; the report lists them."
+    assert text == "1 warning about the inventory; the report lists them."
 
 
 def test_kafka_would_refuse_it():

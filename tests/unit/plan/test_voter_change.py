@@ -9,6 +9,7 @@ from kafka_capacity.health.controllers import check_quorum, leaving_voters
 from kafka_capacity.inventory.quorum import read_quorum
 from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
+from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.questions.failures.section.voter_change import voter_change
 from kafka_capacity.questions.failures.share import failures_document
@@ -247,6 +248,12 @@ def test_brokers_that_vote_are_not_shut_down_without_a_word():
     )
     assert leaving_voters(quorum, {1})[0].message.endswith("a broker: 2 of 3 voters are left")
     assert leaving_voters(quorum, {6}) == ()
+    # Who votes may be named, where no inventory tells; and a change of voters may be what comes first.
+    (named,) = leaving_voters(read_quorum(inventory()), {7}, named=parse_voters(["7", "8", "9"]))
+    assert named.message.startswith("controller 7 votes in the metadata quorum")
+    (planned,) = leaving_voters(quorum, {1}, wanted=parse_voters(["2", "3", "4"]))
+    assert (planned.severity, planned.remedy) == ("warning", "carry out the change of voters first, while they run")
+    assert leaving_voters(quorum, {1}, wanted=parse_voters(["1", "2", "4"]))[0].severity == "serious"
 
 
 def test_old_brokers_are_upgraded_before_the_feature():

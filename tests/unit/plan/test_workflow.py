@@ -265,9 +265,14 @@ def test_facts_name_the_rack_traps_of_what_is_proposed(store):
     stage(inventory(), store)
     pinned = pin_plan(store, parse_plan_request({**REQUEST, "broker_counts": [6, 7]}), run_date=TODAY)
     inputs = read_plan_inputs(store, pinned.request_key)
-    facts = inventory_facts(read_basis(store, pinned), inputs.scenarios)
+    facts = inventory_facts(asked_of(store, inputs), inputs.scenarios)
 
     assert facts["snapshot"]["partition_count"] == 13
     assert facts["snapshot"]["rate_history_hours"] == 24
-    traps = [(f["code"], f["where"]) for f in facts["findings"] if f["code"] == "uneven-racks"]
-    assert traps == [("uneven-racks", "7 brokers")]
+    traps = {
+        name: [(one["code"], one["where"]) for one in found if one["code"] == "uneven-racks"]
+        for name, found in facts["proposed"].items()
+    }
+    assert traps == {
+        one.scenario_id: [("uneven-racks", "7 brokers")] for one in inputs.scenarios if len(one.target) == 7
+    }

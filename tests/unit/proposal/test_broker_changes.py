@@ -12,7 +12,7 @@ from kafka_capacity.health.racks import changed_rack_problems, new_rack_problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4, KafkaRelease
 from kafka_capacity.proposal import evaluate_placement
-from kafka_capacity.proposal.grid import BrokerChanges, placement_grid
+from kafka_capacity.proposal.grid import BrokerChanges, placement_grid, proposed_brokers
 from tests.unit.proposal.snapshots import observed
 from tests.unit.proposal.test_grid import REQUEST, SIX
 
@@ -61,15 +61,25 @@ def test_what_replaces_a_cordoned_broker_takes_replicas():
 
 
 def test_brokers_that_are_emptied_and_not_cordoned_are_named():
-    scenarios = placement_grid(SIX, replace(REQUEST, broker_counts=(4,), placers=("fewest-bytes",)))
-    gone = sorted(set(SIX.ids.tolist()) - set(scenarios[0].target.ids.tolist()))
-    (problem,) = uncordoned_problems(SIX, KAFKA_4_4, scenarios)
+    target = proposed_brokers(SIX, 4)
+    gone = sorted(set(SIX.ids.tolist()) - set(target.ids.tolist()))
+    (problem,) = uncordoned_problems(SIX, KAFKA_4_4, target)
 
     assert (problem.code, problem.where) == ("not-cordoned", f"brokers {gone[0]}, {gone[1]}")
     assert problem.severity is Severity.WARNING
-    assert uncordoned_problems(SIX, KafkaRelease(4, 2), scenarios) == ()
-    assert uncordoned_problems(replace(SIX, is_cordoned=np.isin(SIX.ids, gone)), KAFKA_4_4, scenarios) == ()
-    assert uncordoned_problems(SIX, KAFKA_4_4, ()) == ()
+    assert uncordoned_problems(SIX, KafkaRelease(4, 2), target) == ()
+    assert uncordoned_problems(replace(SIX, is_cordoned=np.isin(SIX.ids, gone)), KAFKA_4_4, target) == ()
+    assert uncordoned_problems(SIX, KAFKA_4_4, SIX) == ()
+
+
+def test_brokers_that_vote_go_last_and_those_that_take_no_replicas_first():
+    voting = replace(SIX, is_voter=np.isin(SIX.ids, [4, 5, 6]))
+    assert proposed_brokers(voting, 3).ids.tolist() == [4, 5, 6]
+    assert proposed_brokers(voting, 2).ids.tolist() == [4, 5]
+    fenced = replace(SIX, is_fenced=np.isin(SIX.ids, [1]), is_cordoned=np.isin(SIX.ids, [2]))
+    assert proposed_brokers(fenced, 3).ids.tolist() == [3, 4, 5]
+    assert proposed_brokers(SIX, 3).ids.tolist() == [1, 2, 3]
+    assert changes(removed=(3,)).apply(voting).is_voter.tolist() == [False, False, True, True, True]
 
 
 def test_two_racks_with_one_new_name_become_one():

@@ -109,6 +109,25 @@ class Quorum:
         return frozenset(one.node_id for one in self.voters)
 
 
+def parse_voters(texts: Sequence[str]) -> tuple[Voter, ...]:
+    """Read ``1:a``, the node id and the rack of each voter.
+
+    Raises:
+        RequestError: an id is no number, or comes twice.
+    """
+    voters: list[Voter] = []
+    for text in texts:
+        node, colon, rack = (part.strip() for part in text.partition(":"))
+        if not (node.isascii() and node.isdecimal()) or (colon and not rack):
+            raise RequestError(f"{text!r} is no voter: write node id and rack, such as 1:a")
+        if int(node) > LARGEST_NODE_ID:
+            raise RequestError(f"{node} is above the largest node id, {LARGEST_NODE_ID}")
+        if any(voter.node_id == int(node) for voter in voters):
+            raise RequestError(f"{node} is given more than once; name each voter once")
+        voters.append(Voter(node_id=int(node), rack=rack or None))
+    return tuple(voters)
+
+
 def majority(voters: int) -> int:
     """Return how many of so many voters must live."""
     return voters // 2 + 1

@@ -62,7 +62,7 @@ class FailuresView:
         return [one for one in self.today.problems if one.severity is Severity.SERIOUS]
 
     def problems(self, found: Iterable[Mapping[str, Any]]) -> list[ListedProblem]:
-        """Return all that is wrong, with what was found in the inventory and in the proposed lists of brokers."""
+        """Return all that is wrong, with what was found in the inventory."""
         then = self.today if self.is_then_same else self.then
         after = None if then is None else then.problems
         return list_problems(map(Problem.from_dict, found), self.today.problems, after)

@@ -98,7 +98,7 @@ def test_brokers_to_be_shut_down_are_cordoned_first_and_looked_at_last():
     assert first["Cordon"] == [f"{configs} --add-config 'cordoned.log.dirs=*'"]
     assert "Cordon" not in last
     # Kafka 4.4 refuses the lists of a rollback while the broker that they name is cordoned.
-    assert list(last)[-3:] == ["Cancel", "Uncordon", "Roll back"]
+    assert list(last)[-3:] == ["Cancel", "Uncordon", "Roll back"]  # and it is opened for good
     assert first["Uncordon"] == last["Uncordon"] == [f"{configs} --delete-config cordoned.log.dirs"]
     assert "Confirm" not in first
     (confirm,) = last["Confirm"]
@@ -108,7 +108,10 @@ def test_brokers_to_be_shut_down_are_cordoned_first_and_looked_at_last():
 def test_what_is_cordoned_is_not_cordoned_again_and_old_brokers_know_no_cordons():
     first, _ = emptied(KAFKA_4_4, is_cordoned=True)
     assert "Cordon" not in first
-    assert "Uncordon" in first
+    # It is opened for the rollback alone.
+    assert list(first)[-3:] == ["Uncordon", "Roll back", "Cordon again"]
+    assert first["Cordon again"][0].endswith("--entity-name 2 --alter --add-config 'cordoned.log.dirs=*'")
+    assert not {"Uncordon", "Cordon again"} & set(emptied(KAFKA_4_3, is_cordoned=True)[0])
     # On 4.3 a rollback would be taken, but what came back would take no replicas any more.
     assert {"Cordon", "Uncordon"} <= set(emptied(KAFKA_4_3)[0])
     assert not {"Cordon", "Uncordon"} & set(emptied(KafkaRelease(4, 2))[0])
@@ -127,7 +130,7 @@ def test_directories_that_were_cordoned_are_so_again_after_a_rollback():
 def test_a_broker_that_is_down_is_told_and_asked_nothing():
     for is_cordoned in (False, True):
         for page in emptied(KAFKA_4_4, is_fenced=True, is_cordoned=is_cordoned):
-            assert not {"Cordon", "Uncordon", "Confirm"} & set(page)
+            assert not {"Cordon", "Uncordon", "Confirm", "Cordon again"} & set(page)
 
 
 def test_leaders_are_handed_over_before_their_broker_is_cordoned():
