@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from kafka_capacity.cli.console import print_lines, print_rows
 from kafka_capacity.cli.plan_explain import print_explanation
 from kafka_capacity.cli.planning import Judged, Planned, plan_caveats
 from kafka_capacity.health.problem import Problem
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.released_files import MOVES, ROLLBACK
 from kafka_capacity.plan.runbook_page import RUNBOOK
@@ -59,9 +63,9 @@ def print_plan(
     caveats = plan_caveats(decision)
     lines = [f"warning: {text}" for text in caveats.cluster]
     lines += [f"warning, {name}: {text}" for name, texts in caveats.moves.items() for text in texts]
-    # The facts hold the traps of what is proposed, before the findings; those of the observed brokers are judged only.
-    proposed = planned.facts["findings"][: len(planned.facts["findings"]) - len(findings.to_json())]
-    found = [*(trap for one in planned.judged for trap in one.warnings), *proposed]
+    # The facts hold the traps of what is proposed; those of the observed brokers are judged only.
+    proposed = planned.facts["proposed"].values()
+    found = [trap for traps in (*(one.warnings for one in planned.judged), *proposed) for trap in traps]
     traps = {trap["where"] + trap["message"]: trap for trap in found}
     lines += [
         f"{one.severity}, {one.where}: {one.message}{one.remedy and '; '}{one.remedy}"
@@ -70,7 +74,7 @@ def print_plan(
     if findings.warnings:
         lines.append(f"{plural(len(findings.warnings), 'warning')} about the snapshot: inventory check lists them")
     if out is not None:
-        lines += execution_lines(planned.judged, chosen)
+        lines += execution_lines(planned.judged, chosen, snapshot)
     print_lines(lines)
 
 
@@ -99,7 +103,7 @@ def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> lis
     return [*lines, f"recommended: {option.scenario_id}, {why}"]
 
 
-def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:
+def execution_lines(judged: Sequence[Judged], chosen: str | None, snapshot: Snapshot) -> list[str]:
     """Return which file to give to Kafka's tool; nothing where Kafka would refuse every placement."""
     movable = {each.result.scenario.scenario_id: each for each in judged if each.result.diff is not None}
     if not movable:
@@ -115,6 +119,9 @@ def execution_lines(judged: Sequence[Judged], chosen: str | None) -> list[str]:
         return [*first, f"{changes}, so {folder}{MOVES} is empty and there is nothing to execute"]
     throttle = math.ceil(one.scenario.throttle_bytes_per_second)
     in_waves = "" if option.schedule is None else f"; {folder}{RUNBOOK} has the commands to do it wave by wave"
+    is_emptied = bool(np.setdiff1d(snapshot.brokers.ids, one.scenario.target.ids).size)
+    if in_waves and is_emptied and snapshot.release >= KAFKA_4_3:
+        in_waves += ", and those that cordon brokers which are emptied, and open them before a rollback"
     return [
         *first,
         f"to do it, give {folder}{MOVES} to kafka-reassign-partitions.sh --execute --throttle {throttle}: the time is "

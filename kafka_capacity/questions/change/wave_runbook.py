@@ -35,7 +35,7 @@ _DOES = {
 
 _ALWAYS = {
     "cordon": "Before anything is copied: from now on no new topic or partition is put on these brokers, which are to "
-    "be empty in the end. Brokers before Kafka 4.3 know no cordons: there, create nothing until the last wave is done.",
+    "be empty in the end. It takes metadata.version 4.3: before, create nothing until the last wave is done.",
     "confirm": "These brokers are to be shut down only where this lists no partition on them; what it lists was put "
     "there meanwhile, and is moved by a plan of a new inventory. One that votes as a controller leaves the voters "
     "before.",

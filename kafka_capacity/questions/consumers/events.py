@@ -13,6 +13,7 @@ from kafka_capacity.kafka.rebalance.lag import LagOverTime, lag_over_time
 from kafka_capacity.kafka.rebalance.model import NOBODY, Event, EventTrace, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from kafka_capacity.questions.consumers.scenario import EventOutcome, LagCurve
+from kafka_capacity.text import plural
 
 DRAWS = 5
 """How often the clocks are drawn: pauses are pooled over all draws, all else is of the one that pauses longest."""
@@ -76,6 +77,13 @@ def worst_trace(simulation: GroupSimulation, event: Event) -> tuple[EventTrace, 
 def has_rates(facts: GroupFacts) -> bool:
     """Return whether anything is known of what is produced for a group."""
     return bool(facts.peak_bytes_per_second.any())
+
+
+def without_rates(facts: GroupFacts) -> str:
+    """Say why a group of which no rates are known cannot be judged."""
+    if not facts.history_hours:
+        return "what is produced to its partitions is not known: there is no rate history"
+    return f"nothing was produced to its partitions in {plural(facts.history_hours, 'hour')} of history"
 
 
 def rates_of(trace: EventTrace, bytes_per_second: NDArray[np.float64]) -> NDArray[np.float64]:

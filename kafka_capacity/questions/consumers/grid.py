@@ -154,6 +154,9 @@ def group_scenario(
         assignor=variant.assignor,
         is_static=variant.is_static,
         standby_replicas=variant.standby_replicas,
+        # Where nobody asks what a crash does, nobody is lost for good either: else the advice would be for more members
+        # than the verdict.
+        failure_count=request.failure_count if Event.CRASH in request.events else 0,
     )
 
 

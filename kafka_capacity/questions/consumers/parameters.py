@@ -73,7 +73,7 @@ class GroupParameters(BaseModel):
     )("How soon a group that is behind by more than the objective today must have caught up.")
     consumer_failures: int = _GROUPS.field(1, "Members that may fail", "--member-failures --failures", ge=0, le=100)(
         "How many members of a group may fail at once, for good, without breaking the lag objective. 0: nobody is "
-        "lost for good."
+        "lost for good, as nobody is where a crash is not among what happens to groups."
     )
     member_capacity_bytes_per_second: float | None = _GROUPS.field(
         None,

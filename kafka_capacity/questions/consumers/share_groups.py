@@ -12,7 +12,7 @@ from typing import Any
 
 from kafka_capacity.kafka.groups.share import ShareSettings, members_needed, useful_members
 from kafka_capacity.kafka.rebalance.model import GroupFacts
-from kafka_capacity.questions.consumers.events import has_rates
+from kafka_capacity.questions.consumers.events import has_rates, without_rates
 from kafka_capacity.questions.consumers.grid import GroupGridRequest
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.report.tables import column
@@ -69,9 +69,9 @@ def share_group(facts: GroupFacts, request: GroupGridRequest) -> dict[str, Any]:
         if rates is not None:
             row["needed_members"] = members_needed(row["peak_records_per_second"], seconds) + request.failure_count
     whatever = _whatever_the_members(row, locks)
-    reasons, unknown = [*whatever, *_too_few(row, request.failure_count)], _unknown(row)
+    reasons, unknown = [*whatever, *_too_few(row, request.failure_count)], _unknown(row, facts)
     verdict = Verdict.DOES_NOT_FIT if reasons else Verdict.NOT_JUDGED if unknown else Verdict.FITS
-    known = [*_known(row, locks), *_tried(row, request.member_counts, can_fit=not whatever)]
+    known = [*_known(row, locks), *_tried(row, request.member_counts, is_mended=not whatever)]
     return {**row, "verdict": verdict, "reasons": [*reasons, *unknown], "known": known}
 
 
@@ -86,15 +86,16 @@ def _too_few(row: Mapping[str, Any], failures: int) -> list[str]:
     ]
 
 
-def _tried(row: Mapping[str, Any], counts: Sequence[int], *, can_fit: bool) -> list[str]:
-    """Return which of the counts asked for are enough."""
+def _tried(row: Mapping[str, Any], counts: Sequence[int], *, is_mended: bool) -> list[str]:
+    """Return which of the counts asked for are enough, or will be once locks last; none where no record is in time."""
     needed = row["needed_members"]
-    if needed is None or not can_fit:
+    if needed is None or not row["records_in_time"]:
         return []
     enough, too_few = ([f"{one:,}" for one in counts if (one >= needed) is fits] for fits in (True, False))
     said = [f"{listed(too_few)} would be too few"] if too_few else []
     said += [f"{listed(enough)} would be enough"] if enough else []
-    return [f"of the member counts to try, {' and '.join(said)}"] if said else []
+    once = "" if is_mended else " once that is mended"
+    return [f"of the member counts to try, {' and '.join(said)}{once}"] if said else []
 
 
 def _whatever_the_members(row: Mapping[str, Any], locks: ShareSettings) -> list[str]:
@@ -125,9 +126,9 @@ def _whatever_the_members(row: Mapping[str, Any], locks: ShareSettings) -> list[
     return found
 
 
-def _unknown(row: Mapping[str, Any]) -> list[str]:
-    if row["peak_records_per_second"] is None:
-        return ["what is produced to its partitions is not known: there is no rate history"]
+def _unknown(row: Mapping[str, Any], facts: GroupFacts) -> list[str]:
+    if not has_rates(facts):
+        return [without_rates(facts)]
     if row["record_processing_seconds"] is None:
         return [
             "how long a record takes is not known; give record_processing_seconds or member_capacity_bytes_per_second"

@@ -17,7 +17,13 @@ from kafka_capacity.questions.consumers.counts import (
     same_as_count,
     smallest_counts,
 )
-from kafka_capacity.questions.consumers.events import Capacity, evaluate_event, has_rates, start_lag_seconds
+from kafka_capacity.questions.consumers.events import (
+    Capacity,
+    evaluate_event,
+    has_rates,
+    start_lag_seconds,
+    without_rates,
+)
 from kafka_capacity.questions.consumers.names import event_phrase, part_name
 from kafka_capacity.questions.consumers.scenario import (
     EventOutcome,
@@ -153,7 +159,7 @@ def _excuses(
 def _not_judged(facts: GroupFacts, metrics: GroupMetrics, events: tuple[EventOutcome, ...]) -> str | None:
     """Return what must be known to call a scenario fitting, and is not."""
     if not has_rates(facts):
-        return "what is produced to its partitions is not known: there is no rate history"
+        return without_rates(facts)
     if metrics.capacity_bytes_per_second is None:
         return "what a member can process is not known; give member_capacity_bytes_per_second"
     if facts.streams is not None and any(outcome.restore_seconds is None for outcome in events):

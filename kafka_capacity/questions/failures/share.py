@@ -162,7 +162,9 @@ def controllers_document(asked: ControllerRequest) -> dict[str, Any] | None:
 
 def _change(asked: ControllerRequest) -> dict[str, Any]:
     """Describe the steps to the voters that are wanted: what each tolerates, and its commands."""
-    racked = (*asked.voters, *asked.wanted)
+    racked, steps = (*asked.voters, *asked.wanted), asked.steps
+    # From a step on that no majority agrees upon nothing is to be done but to bring voters back.
+    stop = next((place for place, step in enumerate(steps) if step.lacking), len(steps))
     return {
         "kraft_version": asked.quorum.kraft_version,
         "commands": list(upgrade_commands(asked.quorum, asked.release)),
@@ -180,9 +182,9 @@ def _change(asked: ControllerRequest) -> dict[str, Any]:
                 "fatal_racks": list(fatal_racks(step, racked, step.down)) if step.tolerated >= 0 else [],
                 "down": list(step.down),
                 "is_renewal": step.is_renewal,
-                "commands": list(step_commands(step, asked.quorum, asked.brokers)),
+                "commands": list(step_commands(step, asked.quorum, asked.brokers)) if place < stop else [],
             }
-            for step in asked.steps
+            for place, step in enumerate(steps)
         ],
     }
 

@@ -227,6 +227,7 @@ def test_a_voter_without_its_disk_cannot_be_brought_back_to_vote():
     controllers, tables = changed(replicas, ["3001", "3002", "3003"])
     (stop,) = voter_change(controllers, tables["quorum_failovers"].to_pylist())["runbook"]
     assert "3002 and 3003 are down. Bring 3002 back with its old disk first" in stop["text"]
+    assert [step["commands"] for step in controllers["change"]["steps"]] == [[]] * len(controllers["change"]["steps"])
 
 
 def test_voters_that_are_down_count_as_lost_everywhere():

@@ -172,3 +172,12 @@ def test_an_assignor_that_is_not_known_is_not_tried():
     ]
     asked = request(assignors=("range",), protocols=(CLASSIC,), static_membership=StaticMembership.AS_IS)
     assert [unit.variant.assignor for unit in group_units([own], asked)] == ["range"]
+
+
+def test_members_are_lost_for_good_only_where_a_crash_is_asked_about():
+    def failures(*events):
+        asked = request(events=events)
+        return {one.failure_count for one in variant_scenarios(facts("orders"), variant(), asked, member_counts=(3,))}
+
+    assert failures(Event.CRASH, Event.SCALE) == {1}
+    assert failures(Event.SCALE) == {0}

@@ -377,7 +377,10 @@ def test_a_smallest_count_holds_in_every_event_that_is_simulated():
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"peak_bytes_per_second": np.zeros(12)}, "what is produced to its partitions is not known"),
+        (
+            {"peak_bytes_per_second": np.zeros(12), "history_hours": 0},
+            "what is produced to its partitions is not known",
+        ),
         ({}, "what a member can process is not known; give member_capacity_bytes_per_second"),
     ],
 )

@@ -44,6 +44,12 @@ def test_counts_that_are_asked_for_are_held_against_the_members_needed():
     # Where locks end too soon no count will do, which is said already.
     assert "counts to try" not in str(shared(record_processing_seconds=45.0, consumer_counts=[12])["known"])
     assert "counts to try" not in str(shared(consumer_counts=[12])["known"])
+    # Where fewer records a poll mend it, the counts are told as well.
+    late = shared(record_processing_seconds=0.1, consumer_counts=[12, 30])
+    assert "with max.poll.records" in late["reasons"][0]
+    assert late["known"][-1] == (
+        "of the member counts to try, 12 would be too few and 30 would be enough once that is mended"
+    )
 
 
 def test_no_poll_is_short_enough_where_a_record_outlives_its_lock():
@@ -131,3 +137,10 @@ def test_a_report_shows_them(is_stored):
     assert (shown["group_id"], shown["needed_members"], shown["verdict"]) == ("g", 11, "no")
     page = render_all(inputs).index_html.decode()
     assert "11 members are needed for 200 records/s at peak" in page
+
+
+def test_a_topic_that_nothing_is_produced_to_is_told_from_one_that_nobody_measured():
+    quiet = (topic("orders", partitions=4, bytes_in=0.0),)
+    assert shared(topics=quiet, record_processing_seconds=0.05)["reasons"] == [
+        "nothing was produced to its partitions in 168 hours of history"
+    ]
