@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 LIFECYCLE_KIND = "kafka-capacity-lifecycle"
 LIFECYCLE_VERSION = 1
 CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
+_APPROVED = frozenset({"move", "brokers"})  # codes of the actions that the decision box is about
 GONE, DROPPED = "found no more", "asked for no more"  # what became of a problem, and of an action that was not taken
 PROBLEM, ACTION = "problem", "action"
 
@@ -126,7 +127,10 @@ def state_words(entry: Entry | None, row: Row, ds: str) -> str:
 
 
 def with_states(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> dict[str, Any]:
-    """Return a decision whose problems and actions have a ``state``, and ``is_dismissed`` where they are."""
+    """Return a decision whose problems and actions have a ``state``, and ``is_dismissed`` where they are.
+
+    A dismissed step that the decision box is about stands in its first line: what is to be approved stays as it was.
+    """
 
     def told(row: Row) -> dict[str, Any]:
         entry, ds = entries.get(id_of(row)), decision["ds"]
@@ -134,7 +138,17 @@ def with_states(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> di
         return {**row, "state": state_words(entry, row, ds), **is_dismissed}
 
     problems = [told(one) if is_followed(one) else dict(one) for one in decision["problems"]]
-    return {**decision, "problems": problems, "actions": [told(one) for one in decision.get("actions", ())]}
+    actions = [told(one) for one in decision.get("actions", ())]
+    dismissed = [
+        f"{one['about'][:1].upper()}{one['about'][1:]}: {one['state']}."
+        for one in actions
+        if "is_dismissed" in one and one["code"] in _APPROVED and one["by"] is None
+    ]
+    found = {**decision, "problems": problems, "actions": actions}
+    if dismissed:
+        lines = [{"name": "dismissed", "label": "Dismissed", "text": text} for text in dismissed]
+        found["box"] = {**decision["box"], "lines": [*lines, *decision["box"]["lines"]]}
+    return found
 
 
 def done_words(

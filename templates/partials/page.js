@@ -20,6 +20,8 @@
     const sum = parts.reduce((all, [, n, unit]) => all + Number(n.replaceAll(",", "")) * (UNITS[unit] ?? 1), 0);
     return /[−-]\$?\d/.test(first) ? -sum : sum;
   };
+  // Days in their order: "already" is before all of them, "not before" or "beyond" a day is after it.
+  const inOrder = text => text.replace(/^already\b.*/, "0").replace(/^(?:not before|beyond) (\d{4}-.*)/, "$1~");
   const textOf = cell => cell.innerText.trim();
   // A row, and the rows that belong to it: its note and its details.
   const recordsOf = table => {
@@ -37,13 +39,13 @@
     const isDown = was ? was === "ascending" : isFigure;
     const keyed = recordsOf(table).map(rows => {
       const text = (rows[0].cells[column].textContent || "").trim();
-      return { rows, text, value: isFigure ? amount(text) : text === "—" ? null : text };
+      return { rows, value: isFigure ? amount(text) : text === "—" ? null : inOrder(text) };
     });
     const compare = (a, b) => {
       if (a.value === null || b.value === null) return (a.value === null) - (b.value === null);
       const order = isFigure
         ? (a.value > b.value) - (a.value < b.value)
-        : a.text.localeCompare(b.text, "en", { numeric: true });
+        : a.value.localeCompare(b.value, "en", { numeric: true });
       return isDown ? -order : order;
     };
     for (const one of table.tHead.rows[0].cells) one.removeAttribute("aria-sort");

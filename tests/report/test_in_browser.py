@@ -193,6 +193,23 @@ def test_tables_are_sorted_and_filtered(opened):
     assert all(before[0][:12] in name for name in seen)
 
 
+@pytest.mark.parametrize("folder", ["realistic"], indirect=True)
+def test_days_are_sorted_with_what_is_already_so_first(opened):
+    page, _ = opened("index.html", width=1280)
+    table = page.locator("#groups .scroll > table").first
+    days = ["beyond 2027-11-15", "2027-11-15", "already", "—", "2026-12-01"]
+    table.evaluate(
+        "(t, days) => { const rows = [...t.tBodies[0].rows];"
+        "rows.filter(r => !r.matches('.note, .more')).slice(days.length).forEach(r => r.remove());"
+        "[...t.tBodies[0].rows].filter(r => r.matches('.note, .more')).forEach(r => r.remove());"
+        "[...t.tBodies[0].rows].forEach((r, i) => { r.cells[0].textContent = days[i]; }); }",
+        days,
+    )
+    table.locator("thead th").first.get_by_role("button").click()
+    shown = table.locator(":scope > tbody > tr > th").all_inner_texts()
+    assert shown == ["already", "2026-12-01", "2027-11-15", "beyond 2027-11-15", "—"]
+
+
 @pytest.mark.parametrize("folder", ["sized"], indirect=True)
 def test_what_if_picks_among_the_rows_and_all_are_there_without(opened):
     page, _ = opened("index.html", width=1280)

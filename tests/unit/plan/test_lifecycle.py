@@ -116,6 +116,26 @@ def test_a_dismissal_needs_a_reason_and_is_of_what_was_dismissed(document, first
     assert states(say(dismissed, first, Verb.REOPEN, "groups-behind"), first)["groups-behind"] == "new"
 
 
+def test_a_step_that_was_dismissed_stands_first_in_the_box(document, first):
+    why = {"name": "why", "label": "Why", "text": "Disk space binds."}
+    boxed = {**first, "box": {"approve": "Approve 3 brokers now.", "lines": [why]}}
+    dismissed = say(document, boxed, Verb.DISMISS, "have-15-brokers", reason="no budget")
+    assert with_states(boxed, entries_of(dismissed))["box"] == {
+        "approve": "Approve 3 brokers now.",
+        "lines": [
+            {
+                "name": "dismissed",
+                "label": "Dismissed",
+                "text": "Have 15 brokers: dismissed by ana on 2026-11-02: no budget.",
+            },
+            why,
+        ],
+    }
+    assert with_states(boxed, entries_of(document))["box"] == boxed["box"]
+    by_march = {**boxed, "actions": [{**HAVE, "by": "2027-03-28"}]}
+    assert with_states(by_march, entries_of(dismissed))["box"] == boxed["box"]
+
+
 def test_a_dismissal_ends_on_its_day(document, first):
     dismissed = say(document, first, Verb.DISMISS, "groups-behind", reason="replays", until="2026-11-08")
     assert "until 2026-11-08: replays" in states(dismissed, decided("2026-11-08", [BEHIND]))["groups-behind"]
