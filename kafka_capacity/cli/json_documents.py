@@ -42,6 +42,7 @@ class FoundProblem:
     figure: Figure | None = None  # what is needed and what there is
     partitions: int = 0  # how many partitions are at stake
     bytes_per_second: float = 0.0  # what is produced to them on average
+    topics: tuple[str, ...] = ()  # the topics that it is about, 2,000 at most
 
 
 @dataclass(frozen=True, kw_only=True)

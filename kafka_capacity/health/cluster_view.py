@@ -14,7 +14,7 @@ from kafka_capacity.demand.workload import Lags, Traffic
 from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shapes import Hardware
-from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.health.problem import MAX_TOPICS, Problem, Severity
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
@@ -88,6 +88,7 @@ class ClusterView:
             remedy=remedy,
             partitions=count,
             bytes_per_second=rate,
+            topics=tuple(topics[:MAX_TOPICS]),
         )
 
     def topics(self, rows: NDArray[np.bool_]) -> list[str]:

@@ -29,6 +29,10 @@ class Severity(StrEnum):
         return self.rank <= other.rank
 
 
+MAX_TOPICS = 2_000
+"""Topics that a problem names for those who own them: more would make every document heavy."""
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """What is needed where the problem is worst, and what there is."""
@@ -53,6 +57,7 @@ class Problem:
     figure: Figure | None = None  # the worst of it in numbers, `None` where there are none
     partitions: int = 0  # how many partitions it is about, 0 where it is about none
     bytes_per_second: float = 0.0  # what is produced to them on average
+    topics: tuple[str, ...] = ()  # all topics that it is about, up to :data:`MAX_TOPICS`, where it is about some
 
     @property
     def sentence(self) -> str:
@@ -80,6 +85,7 @@ class Problem:
             "figure": figure and {"needed": figure.needed, "available": figure.available, "unit": figure.unit},
             "partitions": self.partitions,
             "bytes_per_second": self.bytes_per_second,
+            "topics": list(self.topics),
         }
         return {
             "severity": self.severity.value,
@@ -110,6 +116,7 @@ class Problem:
             figure=figure and Figure(figure["needed"], figure["available"], figure["unit"]),
             partitions=row.get("partitions") or 0,
             bytes_per_second=row.get("bytes_per_second") or 0.0,
+            topics=tuple(row.get("topics") or ()),
         )
 
 

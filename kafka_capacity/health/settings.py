@@ -95,6 +95,7 @@ def _internal(view: ClusterView) -> Iterator[Problem]:
                 severity=Severity.SERIOUS,
                 code=Code.INTERNAL_TOPIC_REPLICAS,
                 where=name,
+                topics=(name,),
                 message=(
                     f"{name}, {purpose}, has {plural(factor, 'replica')} where {usual} are usual{groups}: "
                     f"{'one loss stops' if factor == 1 else 'two losses stop'} its partitions"
@@ -107,6 +108,7 @@ def _internal(view: ClusterView) -> Iterator[Problem]:
                 severity=Severity.WARNING,
                 code=Code.INTERNAL_TOPIC_MIN_ISR,
                 where=name,
+                topics=(name,),
                 message=(
                     f"{name}, {purpose}, has min.insync.replicas {least}{groups}: one broker alone may acknowledge, "
                     "and be lost with what it acknowledged"

@@ -19,7 +19,7 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
-from kafka_capacity.health.check import ListedProblem, list_problems
+from kafka_capacity.health.check import NEW, ListedProblem, list_problems
 from kafka_capacity.health.controllers import VOTERS_LEAVE
 from kafka_capacity.health.problem import DOWN_NOW, Code, Problem, Severity
 from kafka_capacity.plan.decision_box import decision_box
@@ -209,7 +209,10 @@ def _problems(
     found += [(name, problem) for name, answer in answers.items() for problem in answer.problems]
     found += [(CAPACITY.name, problem) for problem in drift_problems(results.sizing.get("scores"))]
     listed = [(question, ListedProblem(problem)) for question, problem in found]
-    listed += [(CLUSTER, one) for one in _of_cluster(results, answers.get(FAILURES.name))]
+    # What the move brings about is said of the move already.
+    proposed = {one["code"] for one in answers[CHANGE.name].details.proposed}
+    of_cluster = _of_cluster(results, answers.get(FAILURES.name))
+    listed += [(CLUSTER, one) for one in of_cluster if one.then != NEW or one.problem.code not in proposed]
     repeated = _repeated([one.problem for _, one in listed])
     kept = [one for one in listed if one[1].problem.code not in repeated]
     return tuple(sorted(kept, key=lambda one: (one[1].problem.severity.rank, one[1].problem.code not in DOWN_NOW)))

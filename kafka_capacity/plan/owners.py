@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_capacity.health.problem import Severity
 from kafka_capacity.inventory.owners import Owners, owner_of
 from kafka_capacity.report import anchors
 from kafka_capacity.report.tables import NOTE, column, table
@@ -27,6 +28,7 @@ _TOPICS = (
 )
 _IDLE, _SAVINGS = "idle", "savings"  # the sections
 _OWNERS_NAMED = 3  # of an action
+_NAMES = 5  # topics of an owner among those that something is about
 
 
 def topic_rows(replicas: pa.Table) -> list[dict[str, Any]]:
@@ -66,16 +68,17 @@ def add_owners(report: dict[str, Any], owners: Owners, topics: Sequence[Mapping[
             row[OWNER.key] = owner_of(owners, row["group"])
     _add_to_savings(sections.get(_SAVINGS), owners)
     rows = (overview or {"rows": ()})["rows"]
-    named = (
-        ("items", _items(sections)),
-        ("topics", ((row["topic"], row) for row in topics)),
-        ("groups", ((row["group"], row) for row in rows)),
-    )
+    problems = report.get("verdict", {}).get("problems", ())
     owned: dict[str, dict[str, list[Any]]] = {}
-    for what, found in named:
-        for name, one in found:
-            if (owner := owner_of(owners, name)) is not None:
-                owned.setdefault(owner, {"items": [], "topics": [], "groups": []})[what].append(one)
+    for what, found in (
+        ("items", (*_of_topics(problems), *_items(sections))),
+        ("topics", (([row["topic"]], row) for row in topics)),
+        ("groups", (([row["group"]], row) for row in rows)),
+    ):
+        for names, one in found:
+            for owner, theirs in _names_by_owner(owners, names).items():
+                mine = one if len(theirs) == len(names) else {**one, "text": f"{one['text']} Yours: {_few(theirs)}."}
+                owned.setdefault(owner, {"items": [], "topics": [], "groups": []})[what].append(mine)
     report["owners"] = [
         {
             "owner": owner,
@@ -113,16 +116,43 @@ def _add_to_savings(data: dict[str, Any] | None, owners: Owners) -> None:
                 row[OWNER.key] = few_names(sorted(map(str, found)), _OWNERS_NAMED) or None
 
 
-def _items(sections: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield what somebody has to do: the topic or group that it is about, its text, and where the page says more."""
+def _names_by_owner(owners: Owners, names: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if (owner := owner_of(owners, name)) is not None:
+            found.setdefault(owner, []).append(name)
+    return found
+
+
+def _few(names: Sequence[str]) -> str:
+    return few_names(names, _NAMES)
+
+
+_Item = tuple[Sequence[str], dict[str, str]]
+"""The topics or groups that something is about, what is to be done as ``text``, and the ``anchor`` that says more."""
+
+
+def _of_topics(problems: Sequence[Mapping[str, Any]]) -> Iterator[_Item]:
+    """Yield what is wrong with topics and was not dismissed, the worst first."""
+    for one in problems:
+        if one.get("topics") and one["severity"] != Severity.INFO and "is_dismissed" not in one:
+            yield one["topics"], {"text": one["text"], "anchor": anchors.FINDINGS}
+
+
+def _items(sections: Mapping[str, Any]) -> Iterator[_Item]:
+    """Yield what sections find to be done: groups at risk, idle topics, and what is offered instead of buying."""
     groups = sections.get(anchors.GROUPS, {})
     reasons = {one["anchor"]: one["reason"] for one in [*groups.get("full", ()), *groups.get("folded", ())]}
     for row in (groups.get("overview") or {"rows": ()})["rows"]:
         if row["verdict"] == "at_risk":
             text = reasons.get(row.get("anchor"), f"Consumer group {row['group']} is at risk")
-            yield row["group"], {"text": f"{text.rstrip('.')}.", "anchor": row.get("anchor", anchors.GROUPS)}
+            yield [row["group"]], {"text": f"{text.rstrip('.')}.", "anchor": row.get("anchor", anchors.GROUPS)}
     for idle in sections.get(_IDLE, {}).get("tables", ()):
         for row in idle["rows"]:
             if "topic" in row:
                 text = f"Topic {row['topic']} is idle: remove it, or say what it is for."
-                yield row["topic"], {"text": text, "anchor": _IDLE}
+                yield [row["topic"]], {"text": text, "anchor": _IDLE}
+    savings = sections.get(_SAVINGS, {})
+    for text in savings.get("offered", ()):
+        what = f"Instead of buying: {text}."
+        yield savings["topics"][text], {"text": what, "anchor": _SAVINGS}

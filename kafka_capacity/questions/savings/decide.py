@@ -136,8 +136,8 @@ def because(action: Row) -> str:
     return f"{frees}, since {why}." if why else f"{frees}; fewer brokers were not tried."
 
 
-def instead(view: SavingsView) -> str | None:
-    """Return what the decision box offers instead of buying; ``None`` where nothing avoids or postpones that."""
+def offered(view: SavingsView) -> Row | None:
+    """Return the set that is offered instead of buying; ``None`` where nothing avoids or postpones that."""
     first = view.nothing["first_purchase"]
     if first is None:
         return None
@@ -153,7 +153,14 @@ def instead(view: SavingsView) -> str | None:
         return None
     latest = max(row["first_purchase"] or _NEVER for row in candidates)
     last = [row for row in candidates if (row["first_purchase"] or _NEVER) == latest]
-    best = min(last, key=lambda row: (row["effort"], -(row["saved_usd_per_month"] or 0.0), row["set_id"]))
+    return min(last, key=lambda row: (row["effort"], -(row["saved_usd_per_month"] or 0.0), row["set_id"]))
+
+
+def instead(view: SavingsView) -> str | None:
+    """Return what the decision box offers instead of buying, if anything."""
+    best = offered(view)
+    if best is None:
+        return None
     until = f"before {best['first_purchase']}" if best["first_purchase"] else f"up to {view.horizon}"
     clause, usd = view.clause(best), best["saved_usd_per_month"]
     estimate = ", estimated" if best["is_estimate"] else ""

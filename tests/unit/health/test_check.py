@@ -94,6 +94,7 @@ def test_settings_of_topics():
     seen = found(made({"one": [[10]], "two": [[10, 12]]}, isr=[{10}, {10, 12}], min_isr=2, unclean=True))
 
     assert seen["single-replica"].where == "one"
+    assert seen["single-replica"].topics == ("one",)
     assert seen["min-isr-above-rf"].where == "one"
     assert seen["min-isr-above-rf"].message.endswith(
         "brokers before 3.7 refuse every write with acks=all, later ones once a replica is lost"

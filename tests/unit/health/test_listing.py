@@ -28,13 +28,10 @@ def test_what_becomes_of_problems():
     assert set(dict(listed([], today, None)).values()) == {""}
 
 
-def test_what_is_said_of_a_proposed_list_of_brokers_is_not_said_again_of_its_placement():
-    layout = Problem(severity=Severity.WARNING, code=Code.UNEVEN_RACKS, where="15 brokers", message="racks are uneven")
-    assert listed([layout], [], [problem(Code.UNEVEN_RACKS)]) == [("uneven-racks", "")]
-
-
 def test_problems_survive_plain_data():
-    one = problem(Code.CPU_OVER_LIMIT, remedy="add cores", figure=Figure(3.0, 2.0, "cores"), partitions=2)
+    one = problem(
+        Code.CPU_OVER_LIMIT, remedy="add cores", figure=Figure(3.0, 2.0, "cores"), partitions=2, topics=("a", "b")
+    )
     assert Problem.from_dict(one.as_dict()) == one
     assert set(problem("x").as_dict()) == {"severity", "code", "where", "message"}
     assert one.sentence == "It is cpu-over-limit"

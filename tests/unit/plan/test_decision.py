@@ -139,6 +139,15 @@ def test_the_move_goes_to_the_count_that_is_needed_now_and_not_to_the_smallest_t
     assert "today’s 6 last until" in decision.relation
 
 
+def test_what_is_wrong_with_the_brokers_of_the_move_is_said_of_the_move_and_once():
+    inputs = sized_inputs()
+    layout = Problem(severity=Severity.WARNING, code=Code.UNEVEN_RACKS, where="7 brokers", message="racks are uneven")
+    proposed = {name: [layout.as_dict()] for name in inputs.tables["scenarios"].column("scenario_id").to_pylist()}
+    problems = decide(dataclasses.replace(inputs, proposed=proposed)).as_dict()["problems"]
+    (uneven,) = [one for one in problems if one["code"] == "uneven-racks"]
+    assert (uneven["question"], uneven["where"]) == ("change", "7 brokers")
+
+
 def test_what_is_refused_now_is_mended_before_anything_is_moved():
     decision = decide(sized_inputs())
     down = Problem(severity=Severity.SERIOUS, code=Code.OFFLINE, where="orders", message="1 partition has no leader")

@@ -46,6 +46,30 @@ def test_each_owner_has_what_there_is_to_do():
     assert [row["owner"] for row in rows] == ["slow@example.net", "all@example.net"]
 
 
+def test_each_owner_has_what_is_wrong_with_topics_and_what_may_be_done_instead_of_buying():
+    single = {"severity": "serious", "code": "single-replica", "text": "4 partitions have one replica."}
+    shared, mine = {**single, "topics": ["slow", "a", "b"]}, {**single, "text": "It is slow.", "topics": ["slow"]}
+    dismissed, note = {**mine, "is_dismissed": True}, {**mine, "severity": "info"}
+    cut = "cut the retention of 2 topics to 1 day"
+    savings = {"tables": [], "data": [], "offered": [cut], "topics": {cut: ["a", "slow"], "drop b": ["b"]}}
+    made = report()
+    made["sections"].append({"name": "savings", "data": savings})
+    made["verdict"] = {"problems": [shared, mine, dismissed, note, {**note, "severity": "serious", "topics": []}]}
+    add_owners(made, {"slow": "slow@example.net", "a": "a@example.net"})
+    assert {one["owner"]: [item["text"] for item in one["items"]] for one in made["owners"]} == {
+        "a@example.net": [
+            "4 partitions have one replica. Yours: a.",
+            "Instead of buying: cut the retention of 2 topics to 1 day. Yours: a.",
+        ],
+        "slow@example.net": [
+            "4 partitions have one replica. Yours: slow.",
+            "It is slow.",
+            "slow needs 3 members.",
+            "Instead of buying: cut the retention of 2 topics to 1 day. Yours: slow.",
+        ],
+    }
+
+
 def test_without_owners_a_report_is_as_it_was():
     made = report()
     add_owners(made, {})

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.limits import RESOURCES, resource_name
-from kafka_capacity.questions.savings.decide import SavingsView, because, read_savings
+from kafka_capacity.questions.savings.decide import SavingsView, because, offered, read_savings
 from kafka_capacity.questions.savings.share import SAVINGS
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, cells, chosen, column, table
@@ -80,15 +80,20 @@ def dates_table(view: SavingsView, sets: Sequence[Mapping[str, Any]]) -> dict[st
 
 @section(SAVINGS.name, title="Instead of buying", order=12, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
-    """Return the answer, the best sets for the page, and under ``data`` tables that are files beside it alone."""
+    """Return the answer, the best sets for the page, and under ``data`` tables that are files beside it alone.
+
+    ``offered`` are the actions of the set that the decision box offers, for those who own their topics.
+    """
     answer = view.decision["answers"].get(SAVINGS.name)
     if answer is None:
         return None
     savings = read_savings(view.inputs.tables)
+    best = offered(savings)
     return {
         "line": answer["headline"],
         "sentences": answer["reasons"],
         "tables": [sets_table(savings)] if savings.front else [],
         "data": [actions_table(savings), dates_table(savings, savings.sets)] if savings.actions else [],
+        "offered": [savings.actions[one]["text"] for one in (best["actions"] if best is not None else ())],
         "topics": {row["text"]: row["topics"] for row in savings.actions.values()},
     }
