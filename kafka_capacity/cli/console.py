@@ -203,6 +203,13 @@ def wrapped_line(line: str, width: int) -> list[str]:
     )
 
 
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print a document on standard output: the same bytes for the same data."""
+    from kafka_capacity.objects.dataset import canonical_json
+
+    sys.stdout.write(canonical_json(dict(document)).decode())
+
+
 def print_answer(answer: str, show: Callable[[], None], *, hint: str, is_quiet: bool) -> None:
     """Print an answer of one line, then what it rests on, and on standard error what to type next."""
     print_lines([answer])

@@ -386,6 +386,62 @@ class ProblemsDocument:
     entries: Row  # by id: text, first and last day, who claimed or dismissed it, and what was done
 
 
+@dataclass(frozen=True, kw_only=True)
+class SnapshotDocument(Head):
+    """What a snapshot holds and what is wrong with it: `inventory check|export|import|metrics`, `example NAME`."""
+
+    address: str  # where it is
+    brokers: int  # how many
+    topics: int  # how many
+    replicas: int  # how many
+    groups: int  # how many
+    partition_hours: int  # rows of hourly rates of partitions
+    broker_hours: int  # the same of brokers
+    findings: tuple[FoundProblem, ...]  # what is wrong or odd, the worst first
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExamplesDocument:
+    """The examples there are: `example --json`."""
+
+    examples: Mapping[str, str]  # what each is, by name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A parameter of a plan."""
+
+    name: str  # of the field, as in the trigger form's JSON
+    section: str  # of the form
+    options: tuple[str, ...]  # under which commands take it; none where they do not
+    default: str  # as it is shown
+    bounds: str  # what is allowed, as it is shown
+    meaning: str  # in sentences
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParametersDocument:
+    """Every parameter of a plan: `parameters --json`."""
+
+    parameters: tuple[Parameter, ...]  # in the order of the form
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompressionDocument:
+    """What compression makes of sampled batches: `inventory compression --json`."""
+
+    topics: tuple[Row, ...]  # `topic`, `batches_by_codec`, `records`, `stored_bytes`, `bytes_by_codec`
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeysDocument:
+    """How evenly keys fill partitions: `inventory keys --json`."""
+
+    # `topic`, `partitions`, `records`, `keys`, `without_key_ratio`, `top`, `fullest_ratio` and `salted_fullest_ratio`,
+    # both by partition count
+    topics: tuple[Row, ...]
+
+
 DOCUMENTS: Mapping[str, type | tuple[type, ...]] = {
     "decision.json": DecisionDocument,
     "plan.json": (WholePlanDocument, PlansDocument),
@@ -399,5 +455,13 @@ DOCUMENTS: Mapping[str, type | tuple[type, ...]] = {
     "durability.json": DurabilityDocument,
     "fleet --json": FleetDocument,
     "problems --json": ProblemsDocument,
+    "inventory check --json": SnapshotDocument,
+    "inventory export --json": SnapshotDocument,
+    "inventory import --json": SnapshotDocument,
+    "inventory metrics --json": SnapshotDocument,
+    "inventory compression --json": CompressionDocument,
+    "inventory keys --json": KeysDocument,
+    "example --json": (ExamplesDocument, SnapshotDocument),
+    "parameters --json": ParametersDocument,
 }
 """By the file that ``--out`` writes, where there is one; ``--json`` prints the same."""

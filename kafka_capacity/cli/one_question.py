@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kafka_capacity.cli.app import app
-from kafka_capacity.cli.console import print_answer, progress_bar
+from kafka_capacity.cli.console import print_answer, print_json, progress_bar
 from kafka_capacity.cli.options import OutFolder, Quiet, takes_snapshot, with_parameters
 from kafka_capacity.cli.plan_options import takes
 from kafka_capacity.cli.startup import keep_pandas_out
-from kafka_capacity.objects.dataset import canonical_json
 
 if TYPE_CHECKING:
     from kafka_capacity.kafka.cluster.snapshot import Snapshot
@@ -74,7 +73,7 @@ def asks(
                     write = found.write or functools.partial(write_document, name=document)
                     write(out, content)
             if is_json:
-                typer.echo(canonical_json(content), nl=False)
+                print_json(content)
             else:
                 answered = f"{found.of.cluster} on {found.of.ds}: {found.answer()}"
                 print_answer(answered, found.show, hint=found.hint, is_quiet=is_quiet)

@@ -21,6 +21,7 @@ StorePlace = Annotated[
 ]
 MaxRows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")]
 HasToFit = Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON; schema says what it holds.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line, the answer, and errors.")]
 ClusterName = Annotated[str, typer.Option("--cluster", help="How to name the cluster.")]
 Day = Annotated[

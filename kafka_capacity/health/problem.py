@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -160,6 +161,12 @@ class Problems:
     def warnings(self) -> tuple[Problem, ...]:
         """The other problems that a reader of the plan must know."""
         return tuple(one for one in self.items if one.severity in {Severity.SERIOUS, Severity.WARNING})
+
+    @property
+    def summary(self) -> str:
+        """How many there are of each severity, in few words."""
+        counts = Counter(one.severity for one in self.items)
+        return ", ".join(f"{counts[one]} {one}" for one in Severity if counts[one]) or "nothing wrong was found"
 
     def raise_if_fatal(self) -> None:
         """Raise :class:`InventoryError` with every fatal message, one a line, where there is one."""

@@ -51,12 +51,10 @@ def doctor(
     begin("reading the snapshot")
     asked = ask_snapshot(snapshot, {**given, "controllers": _voters(controllers)})
     problems = failures_today(asked).problems_today(asked.basis.findings)
-    counts = {severity: sum(one.severity is severity for one in problems) for severity in Severity}
-    summary = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
     is_bad = fail_on is not None and any(one.severity.is_at_least(fail_on) for one in problems)
     return Found(
         of=asked.basis.snapshot,
-        answer=lambda: summary or "nothing wrong was found",
+        answer=lambda: problems.summary,
         document=lambda: {"problems": problems.to_json()},
         show=lambda: print_problem_rows("Problems", problems) if len(problems) else None,
         exit_status=EXIT_FATAL_FINDINGS if is_bad else 0,

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from kafka_capacity.cli.app import app
-from kafka_capacity.cli.console import print_table, say
-from kafka_capacity.cli.options import OutFolder, Quiet, SnapshotFormat
+from kafka_capacity.cli.commands.inventory import write_inventory
+from kafka_capacity.cli.console import print_json, print_table, say
+from kafka_capacity.cli.options import AsJson, OutFolder, Quiet, SnapshotFormat
 from kafka_capacity.errors import RequestError
 
 
@@ -25,18 +26,21 @@ def example(
     ds: Annotated[
         str | None, typer.Option(metavar="YYYY-MM-DD", help="The day that it stands for; its history ends there.")
     ] = None,
+    is_json: AsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Write an example cluster as native snapshot files, with consumer groups and a history of rates."""
     from kafka_capacity.example import EXAMPLE_DS, EXAMPLES, make_example
-    from kafka_capacity.inventory.files import write_snapshot_files
     from kafka_capacity.objects.keys import check_ds
 
+    if name is None and is_json:
+        print_json({"examples": EXAMPLES})
+        return
     if name is None:
         print_table("Examples", [("name", "left"), ("what it is", "left")], list(EXAMPLES.items()))
         return
     if out is None:
         raise RequestError("--out: is missing; name the folder that the snapshot shall be written to")
     raw = make_example(name, ds=check_ds(ds or EXAMPLE_DS), seed=seed)
-    write_snapshot_files(raw, out, file_format=file_format)
-    say(f"wrote example {name} to {out}", is_quiet=is_quiet)
+    write_inventory(raw, out, file_format, is_json=is_json, is_quiet=True)
+    say(f"wrote example {name} to {out}", is_quiet=is_quiet or is_json)

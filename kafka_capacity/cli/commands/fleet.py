@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kafka_capacity.cli.app import app
-from kafka_capacity.cli.console import print_answer, print_lines, print_rows
+from kafka_capacity.cli.console import print_answer, print_json, print_lines, print_rows
 from kafka_capacity.cli.options import Quiet, StorePlace
 
 _HELP = """List all clusters of a store, the worst first: verdict, dates, dollars and the worst problem.
@@ -25,7 +25,6 @@ def fleet(
     is_quiet: Quiet = False,
 ) -> None:
     """List; the text that users read is the help above."""
-    from kafka_capacity.objects.dataset import canonical_json
     from kafka_capacity.objects.store import open_store
     from kafka_capacity.plan.fleet import fleet as all_of
     from kafka_capacity.plan.fleet import write_fleet_page
@@ -36,7 +35,7 @@ def fleet(
     if is_json:
         if is_written:
             write_fleet_page(opened)
-        typer.echo(canonical_json(found), nl=False)
+        print_json(found)
         return
     columns = [
         column("cluster", "Cluster", "name"),

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS, Application, app
-from kafka_capacity.cli.console import print_problem_rows, progress_bar, say
+from kafka_capacity.cli.console import print_answer, print_json, print_problem_rows, progress_bar, say
 from kafka_capacity.cli.options import (
+    AsJson,
     ClusterName,
     Day,
     NeededFolder,
@@ -23,8 +24,10 @@ from kafka_capacity.cli.options import (
 )
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
+from kafka_capacity.text import plural
 
 if TYPE_CHECKING:
+    from kafka_capacity.health.problem import Problems
     from kafka_capacity.inventory.kafka_connection import KafkaConnection
     from kafka_capacity.inventory.raw import RawInventory
 
@@ -49,7 +52,6 @@ Patterns = Annotated[
     list[str] | None,
     typer.Option("--topic", metavar="PATTERN", help="Topics to sample, such as clicks.*; all but Kafka's own."),
 ]
-MeasuredAsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")]
 
 inventory = Application(help="Export, import and check inventories (native snapshots).")
 app.add_typer(inventory, name="inventory")
@@ -94,6 +96,7 @@ def export(
     config: Config = None,
     ds: Day = None,
     file_format: SnapshotFormat = "parquet",
+    is_json: AsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Read a live cluster over Kafka's admin protocol and write it as a native snapshot."""
@@ -101,10 +104,10 @@ def export(
 
     day = day_or_today(ds)
     connection = _connection(bootstrap_servers, config)
-    with progress_bar(is_quiet=is_quiet) as begin:
+    with progress_bar(is_quiet=is_quiet or is_json) as begin:
         begin(f"reading {cluster}")
         raw = read_cluster(connection, cluster=cluster, ds=day, progress=begin)
-    write_inventory(raw, out, file_format, is_quiet=is_quiet)
+    write_inventory(raw, out, file_format, is_json=is_json, is_quiet=is_quiet)
 
 
 def _connection(bootstrap_servers: str | None, config: Path | None) -> KafkaConnection:
@@ -120,7 +123,7 @@ def compression(
     bootstrap_servers: Servers = None,
     config: Config = None,
     patterns: Patterns = None,
-    is_json: MeasuredAsJson = False,
+    is_json: AsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Measure what compression would make of the records of a live cluster: batches sampled and compressed again.
@@ -135,7 +138,7 @@ def compression(
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
         samples = sample_compression(connection, patterns or (), progress=begin)
     if is_json:
-        typer.echo(json.dumps(as_json(samples), ensure_ascii=False, indent=1))
+        print_json(as_json(samples))
     else:
         print_samples(samples, is_quiet=is_quiet)
 
@@ -145,7 +148,7 @@ def keys(
     bootstrap_servers: Servers = None,
     config: Config = None,
     patterns: Patterns = None,
-    is_json: MeasuredAsJson = False,
+    is_json: AsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Measure how evenly the keys of a live cluster's topics fill partitions, and whether more partitions would help.
@@ -160,7 +163,7 @@ def keys(
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
         skews = sample_keys(connection, patterns or (), progress=begin)
     if is_json:
-        typer.echo(json.dumps(as_json(skews), ensure_ascii=False, indent=1))
+        print_json(as_json(skews))
     else:
         print_skews(skews, is_quiet=is_quiet)
 
@@ -199,6 +202,7 @@ def import_(
     ] = None,
     ds: Day = None,
     file_format: SnapshotFormat = "parquet",
+    is_json: AsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Turn what Kafka's own tools print into a native snapshot, without any access to the cluster."""
@@ -209,7 +213,7 @@ def import_(
     )
     if capacity is not None:
         raw = _with_capacities(raw, capacity)
-    write_inventory(raw, out, file_format, is_quiet=is_quiet)
+    write_inventory(raw, out, file_format, is_json=is_json, is_quiet=is_quiet)
 
 
 def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
@@ -222,19 +226,21 @@ def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
     return dataclasses.replace(raw, tables={**raw.tables, "brokers": found.merge_into(raw.table("brokers"))})
 
 
-def write_inventory(raw: RawInventory, out: str, file_format: SnapshotFormat, *, is_quiet: bool) -> None:
+def write_inventory(
+    raw: RawInventory, out: str, file_format: SnapshotFormat, *, is_json: bool = False, is_quiet: bool
+) -> None:
     """Write a snapshot, and say what is in it and whether something is wrong with it."""
     from kafka_capacity.inventory.files import write_snapshot_files
     from kafka_capacity.inventory.validation import inventory_problems
-    from kafka_capacity.text import plural
 
     write_snapshot_files(raw, out, file_format=file_format)
     findings = inventory_problems(raw)
-    say(
-        f"wrote {plural(len(raw.table('brokers')), 'broker')}, {plural(len(raw.table('topics')), 'topic')}, "
-        f"{plural(len(raw.table('replicas')), 'replica')} to {out}",
-        is_quiet=is_quiet,
-    )
+    if is_json:
+        print_json(snapshot_document(raw, out, findings))
+        return
+    counted = (("brokers", "broker"), ("topics", "topic"), ("replicas", "replica"))
+    what = ", ".join(plural(len(raw.table(name)), one) for name, one in counted)
+    say(f"wrote {what} to {out}", is_quiet=is_quiet)
     if findings.fatal or findings.warnings:
         say(
             f"{plural(len(findings.fatal), 'fatal finding')}, {plural(len(findings.warnings), 'warning')}: "
@@ -243,24 +249,38 @@ def write_inventory(raw: RawInventory, out: str, file_format: SnapshotFormat, *,
         )
 
 
+def snapshot_document(raw: RawInventory, address: str, findings: Problems) -> dict[str, Any]:
+    """Return what a snapshot holds and what is wrong with it, as plain data."""
+    from kafka_capacity.cli.documents import document_head
+
+    return {
+        **document_head(1, cluster=raw.cluster, ds=raw.ds),
+        "address": address,
+        **{name: len(raw.table(name)) for name in ("brokers", "topics", "replicas", "groups")},
+        "partition_hours": len(raw.table("metrics")),
+        "broker_hours": len(raw.table("broker_metrics")),
+        "findings": findings.to_json(),
+    }
+
+
 @inventory.command("check")
 @takes_snapshot()
-def check(
-    snapshot: str,
-    is_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-) -> None:
+def check(snapshot: str, is_json: AsJson = False, is_quiet: Quiet = False) -> None:
     """List everything that is wrong or odd about a snapshot. The exit status is 1 when planning is impossible."""
     from kafka_capacity.inventory.files import read_snapshot_files
     from kafka_capacity.inventory.validation import inventory_problems
-    from kafka_capacity.text import plural
 
     keep_pandas_out()
-    findings = inventory_problems(read_snapshot_files(snapshot))
+    raw = read_snapshot_files(snapshot)
+    findings = inventory_problems(raw)
     if is_json:
-        typer.echo(json.dumps(findings.to_json(), ensure_ascii=False, indent=1))
-    elif len(findings):
-        print_problem_rows(plural(len(findings), "finding"), findings, has_codes=True)
+        print_json(snapshot_document(raw, snapshot, findings))
     else:
-        typer.echo("no findings")
+        print_answer(
+            f"{raw.cluster} on {raw.ds}: {findings.summary}",
+            lambda: print_problem_rows("Findings", findings, has_codes=True) if len(findings) else None,
+            hint="",
+            is_quiet=is_quiet,
+        )
     if findings.fatal:
         raise typer.Exit(EXIT_FATAL_FINDINGS)

@@ -10,7 +10,7 @@ import typer
 
 from kafka_capacity.cli.commands.inventory import inventory, write_inventory
 from kafka_capacity.cli.console import progress_bar, say
-from kafka_capacity.cli.options import Quiet, SnapshotFormat, file_option, takes_snapshot
+from kafka_capacity.cli.options import AsJson, Quiet, SnapshotFormat, file_option, takes_snapshot
 from kafka_capacity.errors import RequestError, SourceError
 
 if TYPE_CHECKING:
@@ -83,12 +83,13 @@ def metrics(
         str | None, typer.Option("--out", metavar="DIR", help="Where to write. Default: back to the snapshot.")
     ] = None,
     file_format: SnapshotFormat = "parquet",
+    is_json: AsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Add the rates of partitions and the processors of brokers to a snapshot; hours that it has are replaced."""
     from kafka_capacity.inventory.files import read_snapshot_files
 
-    with progress_bar(is_quiet=is_quiet) as begin:
+    with progress_bar(is_quiet=is_quiet or is_json) as begin:
         if files is not None and prometheus is None:
             found = _from_files(read_snapshot_files(snapshot), files, days)
         elif prometheus is not None and files is None:
@@ -109,9 +110,9 @@ def metrics(
             found = _from_prometheus(read_snapshot_files(snapshot), connection, settings, begin)
         else:
             raise RequestError("--files, --prometheus: give one of the two")
-    write_inventory(found, out or snapshot, file_format, is_quiet=is_quiet)
+    write_inventory(found, out or snapshot, file_format, is_json=is_json, is_quiet=is_quiet)
     hours, brokers = len(found.table("metrics")), len(found.table("broker_metrics"))
-    say(f"it has {hours:,} hours of partitions and {brokers:,} of brokers", is_quiet=is_quiet)
+    say(f"it has {hours:,} hours of partitions and {brokers:,} of brokers", is_quiet=is_quiet or is_json)
 
 
 def _end_of(raw: RawInventory) -> int:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from itertools import groupby
+from typing import Any
 
 import typer
 
 from kafka_capacity.cli.app import app
+from kafka_capacity.cli.console import print_json
+from kafka_capacity.cli.options import AsJson
 from kafka_capacity.cli.plan_options import NO_OPTIONS, FieldOption, option_section
 from kafka_capacity.plan.request import PlanRequest
 
@@ -34,6 +37,18 @@ def _row(field: str) -> str:
     return f"| `{field}` | {names} | {option.shown_default()} | {option.bounds()} | {text} |\n"
 
 
+def _document(field: str) -> dict[str, Any]:
+    option = FieldOption.of(field)
+    return {
+        "name": field,
+        "section": option_section(field),
+        "options": [] if field in NO_OPTIONS else list(option.names),
+        "default": option.shown_default(),
+        "bounds": option.bounds(),
+        "meaning": PlanRequest.model_fields[field].description or "",
+    }
+
+
 _HELP = """Print every parameter of a plan as a table in Markdown: docs/parameters.md.
 
 They are those of the trigger form and, by the names of the second column, options of the commands.
@@ -41,8 +56,9 @@ They are those of the trigger form and, by the names of the second column, optio
 
 
 @app.command("parameters", help=_HELP)
-def parameters() -> None:
+def parameters(is_json: AsJson = False) -> None:
     """Print the table; the text that users read is the help above."""
-    from kafka_capacity.cli.commands.parameters import parameter_table
-
-    typer.echo(parameter_table(), nl=False)
+    if is_json:
+        print_json({"parameters": [_document(field) for field in PlanRequest.model_fields]})
+    else:
+        typer.echo(parameter_table(), nl=False)

@@ -9,12 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
-from kafka_capacity.cli.console import print_answer, progress_bar
+from kafka_capacity.cli.console import print_answer, print_json, progress_bar
 from kafka_capacity.cli.options import BrokersFile, HasToFit, OutFolder, Quiet, takes_snapshot
 from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
-from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.questions.change.move_parameters import MoveParameters
 from kafka_capacity.questions.change.placement_parameters import PlacementParameters
 
@@ -67,7 +66,7 @@ def plan(
         if out is not None:
             write_plan(out, planned, folders, began=began)
     if is_json:
-        typer.echo(canonical_json(document), nl=False)
+        print_json(document)
     else:
         *reasons, answer = verdict_lines(planned.results, decision)
         print_answer(

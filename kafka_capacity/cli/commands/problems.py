@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kafka_capacity.cli.app import app
-from kafka_capacity.cli.console import print_answer, print_rows
+from kafka_capacity.cli.console import print_answer, print_json, print_rows
 from kafka_capacity.cli.options import Quiet, StorePlace, day_or_today
 from kafka_capacity.errors import RequestError
 
@@ -49,7 +49,6 @@ def problems(
     """List and set; the text that users read is the help above."""
     from kafka_capacity.cli.plan_options import named_as_options
     from kafka_capacity.inventory.raw import is_day
-    from kafka_capacity.objects.dataset import canonical_json
     from kafka_capacity.plan.lifecycle import Said, Verb, followed, keep_said, read_entries
 
     if until and not dismiss:
@@ -71,7 +70,7 @@ def problems(
                 keep_said(store, decision, said)
     entries = read_entries(store, standing.cluster)
     if is_json:
-        typer.echo(canonical_json({"cluster": standing.cluster, "ds": standing.ds, "entries": entries}), nl=False)
+        print_json({"cluster": standing.cluster, "ds": standing.ds, "entries": entries})
         return
     rows = _rows(decision, entries)
     count = len(followed(decision))

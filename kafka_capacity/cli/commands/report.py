@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from kafka_capacity.cli.app import app
-from kafka_capacity.cli.console import print_answer, print_lines, progress_bar, say
+from kafka_capacity.cli.console import print_answer, print_json, print_lines, progress_bar, say
 from kafka_capacity.cli.options import (
+    AsJson,
     BrokersFile,
     CpuSamples,
     NeededFolder,
@@ -56,6 +57,7 @@ def report(
     brokers: BrokersFile = None,
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,
+    is_json: AsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Report; the text that users read is the help above."""
@@ -64,7 +66,9 @@ def report(
     others = (owners, brokers, shapes_file, cpu_samples, last)
     if earlier is not None and (given or any(one is not None for one in others)):
         raise RequestError("--from: draws an earlier report as it is; leave out the options of a plan")
-    with progress_bar(is_quiet=is_quiet) as begin:
+    if earlier is not None and is_json:
+        raise RequestError("--json: prints decision.json, which stands beside the report.json of --from; leave it out")
+    with progress_bar(is_quiet=is_quiet or is_json) as begin:
         from kafka_capacity.cli.plan_input import run_step_by_step
         from kafka_capacity.cli.planning import ask_plan
         from kafka_capacity.cli.report_files import serious_texts, simulate_report, write_report
@@ -94,6 +98,9 @@ def report(
             topics = topic_rows(asked.basis.raw.table("replicas")) if known_owners else []
             rendered = render_all(results, decision, last=before, owners=known_owners, topics=topics)
         write_report(store, rendered, decision)
+    if is_json:
+        print_json(decision or {})
+        return
     print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), hint="", is_quiet=is_quiet)
     for text in serious_texts(rendered.verdict):
         say(f"warning: {text}", is_quiet=is_quiet)

@@ -198,7 +198,7 @@ def test_a_sound_snapshot_has_no_findings(run, snapshot):
     write_snapshot_files(cluster(), snapshot)
     done = run("inventory", "check", snapshot)
 
-    assert (done.exit_code, done.stdout) == (0, "no findings\n")
+    assert (done.exit_code, done.stdout) == (0, "payments on 2026-11-20: nothing wrong was found\n")
 
 
 def test_findings_are_listed_and_fatal_ones_end_with_1(run, tmp_path):
@@ -207,7 +207,7 @@ def test_findings_are_listed_and_fatal_ones_end_with_1(run, tmp_path):
     rows[0]["broker_id"] = 99
     write_snapshot_files(with_rows(raw, "replicas", rows), tmp_path / "s")
     done = run("inventory", "check", tmp_path / "s")
-    listed = json.loads(run("inventory", "check", tmp_path / "s", "--json").stdout)
+    listed = json.loads(run("inventory", "check", tmp_path / "s", "--json").stdout)["findings"]
 
     assert done.exit_code == 1
     assert {row["severity"] for row in listed} >= {"fatal", "warning"}

@@ -54,6 +54,26 @@ def test_what_commands_print_is_as_documented(run, example, tmp_path, name, argu
         assert mistakes("decision.json", json.loads((tmp_path / "decision.json").read_text())) == []
 
 
+def test_what_is_printed_of_snapshots_examples_and_parameters_is_as_documented(run, example, tmp_path):
+    def printed(*arguments):
+        done = run(*arguments, "--json")
+        assert (done.exit_code, done.stderr) == (0, "")
+        return json.loads(done.stdout)
+
+    checked = printed("inventory", "check", example)
+    assert mistakes("inventory check --json", checked) == []
+    assert (checked["address"], checked["brokers"]) == (str(example), 9)
+    made = printed("example", "metrics-uneven", "--out", tmp_path)
+    assert mistakes("example --json", made) == []
+    assert made["findings"] == checked["findings"]
+    assert mistakes("example --json", printed("example")) == []
+    parameters = printed("parameters")
+    assert mistakes("parameters --json", parameters) == []
+    assert {one["name"]: one["options"] for one in parameters["parameters"]}["throttle_bytes_per_second"] == [
+        "--throttle"
+    ]
+
+
 def test_the_decision_of_a_whole_report_is_as_documented():
     answer = (FROZEN / "uneven-report.txt").read_text().split("--- decision.json\n")[1]
     decision, _ = json.JSONDecoder().raw_decode(answer)
