@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args
 
 from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
@@ -22,7 +23,7 @@ from kafka_capacity.questions.consumers.parameters import GroupParameters
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 from kafka_capacity.questions.failures.parameters import FailureParameters
 from kafka_capacity.questions.savings.parameters import SavingsParameters
-from kafka_capacity.text.quantities import parse_quantity, shown_quantity, unit_of
+from kafka_capacity.text.quantities import parse_count, parse_quantity, shown_quantity, unit_of
 from kafka_capacity.text.validation_errors import check_text, plain_words
 
 DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required", "is_split_by_question"})
@@ -129,13 +130,17 @@ class PlanRequest(
     @field_validator("*", mode="before")
     @classmethod
     def _read_units(cls, value: Any, info: ValidationInfo) -> Any:
-        """Read ``50MB/s`` and the like where the name of a parameter tells its unit."""
-        name = str(info.field_name)
-        if unit_of(name) is None:
+        """Read ``50MB/s`` and the like where the name of a parameter tells its unit, and ``500k`` of a count."""
+        name, kind = str(info.field_name), cls.model_fields[str(info.field_name)].annotation
+        if unit_of(name) is not None:
+            parse: Callable[[str], Any] = functools.partial(parse_quantity, name)
+        elif int in (kind, *get_args(kind)):
+            parse = parse_count
+        else:
             return value
         if isinstance(value, list | tuple):
-            return [parse_quantity(name, one) if isinstance(one, str) else one for one in value]
-        return parse_quantity(name, value) if isinstance(value, str) else value
+            return [parse(one) if isinstance(one, str) else one for one in value]
+        return parse(value) if isinstance(value, str) else value
 
     @field_validator("is_throttle_automatic")
     @classmethod

@@ -1,4 +1,4 @@
-"""Amounts as people type them: ``50MB/s``, ``1.5TiB``, ``90s``, ``1h30m``, ``7d``, ``40%``; or just the number.
+"""Amounts as people type them: ``50MB/s``, ``1.5TiB``, ``90s``, ``1h30m``, ``40%``, ``500k``; or just the number.
 
 The unit of a parameter is the end of its name, in which a plain number is taken. Bytes are decimal with kB, MB, GB and
 binary with KiB, MiB, GiB; bits are refused.
@@ -7,6 +7,8 @@ binary with KiB, MiB, GiB; bits are refused.
     [50000000.0, 50331648.0, 50000000.0]
     >>> [parse_quantity("replacement_hours", text) for text in ("2", "90m", "1d")]
     [2.0, 1.5, 24.0]
+    >>> [parse_quantity("horizon_months", text) for text in ("6", "6m", "1y", "1y6mo")]
+    [6.0, 6.0, 12.0, 18.0]
 """
 
 from __future__ import annotations
@@ -15,6 +17,9 @@ import re
 from dataclasses import dataclass
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
+_SECONDS["y"] = 365 * _SECONDS["d"]
+_MONTH = _SECONDS["y"] / 12
+_MONTHS = {"m": _MONTH, "mo": _MONTH, "y": _SECONDS["y"]}  # what is told in months is in no minutes
 _PREFIXES = "kmgtpe"
 _BYTES = {"b": 1.0} | {
     f"{prefix}{binary}b": float((1024 if binary else 1000) ** power)
@@ -24,6 +29,7 @@ _BYTES = {"b": 1.0} | {
 _BITS = re.compile(r"[kKMGTPE]i?b|[a-zA-Z]*bits?|[a-zA-Z]*bps")
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 _ONE = re.compile(rf"{_NUMBER}\s*([a-zA-Z%]+)(/s)?")
+_THOUSANDS = re.compile(r"(\d+\.?\d*)\s*([kKmM])")
 _TIMES = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?)\s*([a-z]+)")
 
 
@@ -44,6 +50,7 @@ UNITS = (
     Unit("_seconds", "TIME", "write seconds, or a time such as 90s, 5m or 1h30m", 1.0),
     Unit("_hours", "TIME", "write hours, or a time such as 90m or 2h", 3600.0),
     Unit("_days", "TIME", "write days, or a time such as 36h or 4w", 86_400.0),
+    Unit("_months", "MONTHS", "write months, or 6m or 1y", _MONTH),
 )
 
 
@@ -69,6 +76,19 @@ def parse_quantity(parameter: str, text: str) -> float:
     return value
 
 
+def parse_count(text: str) -> int | str:
+    """Return what was typed for a number of things; what is none comes back as it is.
+
+    >>> [parse_count(text) for text in ("500k", "1.5M", "12", "many")]
+    [500000, 1500000, '12', 'many']
+    """
+    found = _THOUSANDS.fullmatch(text.strip())
+    if found is None:
+        return text
+    count = float(found[1]) * {"k": 1e3, "m": 1e6}[found[2].lower()]
+    return int(count) if count.is_integer() else text
+
+
 def shown_quantity(parameter: str, value: float) -> str:
     """Return a value as it may be typed: 50000000.0 of a rate is ``50MB/s``.
 
@@ -78,6 +98,8 @@ def shown_quantity(parameter: str, value: float) -> str:
     ['85%', '90s', '7d']
     """
     unit = unit_of(parameter)
+    if unit is not None and unit.suffix == "_months":
+        return f"{value:.12g}"
     if unit is None:
         return f"{value:g}" if isinstance(value, float) else f"{value}"
     if unit.suffix == "_ratio":
@@ -111,10 +133,10 @@ def _size(number: float, name: str) -> float | None:
 
 
 def _time(unit: Unit, text: str) -> float | None:
-    rest, seconds = text.strip(), 0.0
+    rest, seconds, units = text.strip(), 0.0, _MONTHS if unit.suffix == "_months" else _SECONDS
     while rest:
         found = _TIMES.match(rest)
-        if found is None or found[2] not in _SECONDS:
+        if found is None or found[2] not in units:
             return None
-        seconds, rest = seconds + float(found[1]) * _SECONDS[found[2]], rest[found.end() :]
+        seconds, rest = seconds + float(found[1]) * units[found[2]], rest[found.end() :]
     return seconds / unit.in_seconds if text.strip() else None

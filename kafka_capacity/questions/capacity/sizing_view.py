@@ -15,10 +15,14 @@ import pyarrow as pa
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.proposal.excuse import distance
+from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
 from kafka_capacity.questions.capacity.results import day_before
 
 Row = Mapping[str, Any]
+
+KIND = ("shape", "extra_racks", "replication_factor")
+"""What options have in common that differ in their number of brokers only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +113,8 @@ class SizingView:
 
     def of_count(self, count: int) -> Row | None:
         """Return the option of so many brokers and nothing else changed: that of the steps, else what lasts longest."""
-        kind = ("shape", "extra_racks", "replication_factor")
         rows = [
-            row for row in self.options if row["broker_count"] == count and all(row[k] == self.today[k] for k in kind)
+            row for row in self.options if row["broker_count"] == count and all(row[k] == self.today[k] for k in KIND)
         ]
         stepped = [step.option for step in self.steps if step.option in rows]
         return max(stepped or rows, key=lambda row: (row["fits"], row["fits_until"] or ""), default=None)
@@ -121,8 +124,8 @@ class SizingView:
         """How many brokers of today's hardware are needed now; ``None`` where that is no answer."""
         if not self.steps:
             return None
-        option, kind = self.steps[0].option, ("shape", "extra_racks", "replication_factor")
-        return int(option["broker_count"]) if all(option[name] == self.today[name] for name in kind) else None
+        option = self.steps[0].option
+        return int(option["broker_count"]) if all(option[name] == self.today[name] for name in KIND) else None
 
     @property
     def count_to_move_to(self) -> int | None:
@@ -208,21 +211,39 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
 def on_the_way(view: SizingView, goal: Row) -> list[Row]:
     """Return the options of the goal's hardware that steps up to it may take; doing nothing is one of today's."""
     is_same = goal["shape"] == view.today["shape"]
-    kind = ("shape", "extra_racks", "replication_factor")
     return [
         row
         for row in view.options
         if row["broker_count"] <= goal["broker_count"]
-        and (all(row[name] == goal[name] for name in kind) or (is_same and row is view.today))
+        and (all(row[name] == goal[name] for name in KIND) or (is_same and row is view.today))
         and not (is_same and row["broker_count"] < view.today["broker_count"])
     ]
 
 
 def _longest_lasting(view: SizingView) -> Row | None:
-    """Return what lasts longest within the budget, else the best choice for the last date that anything lasts until."""
+    """Return what lasts longest within the budget, else the best choice for the last date that anything lasts until.
+
+    What runs out before the horizon is no reason to give up brokers, which would be missed then, nor for any change
+    that lasts no longer than doing nothing does.
+    """
     advice = view.document["advice"]
     named = [option_id for _, option_id in advice["by_date"] if option_id is not None]
-    return view.by_id(advice.get("longest_within_budget") or (named[-1] if named else None))
+    goal = view.by_id(advice.get("longest_within_budget") or (named[-1] if named else None))
+    if goal is None:
+        return None
+    today, until = view.today, view.until(goal) or view.horizon
+
+    def is_kept(row: Row) -> bool:
+        is_as_long = (view.until(row) or view.horizon) >= until and view.lasts(row, view.dates[0])
+        return is_as_long and is_within(view.budget_usd_per_month, row["total_usd_per_month"])
+
+    if is_kept(today):
+        return today
+    if not all(goal[name] == today[name] for name in KIND) or goal["broker_count"] >= today["broker_count"]:
+        return goal
+    more = [row for row in view.options if row["broker_count"] >= today["broker_count"] and is_kept(row)]
+    own = [row for row in more if all(row[name] == today[name] for name in KIND)]
+    return min(own, key=lambda row: (row["broker_count"], row["option_id"]), default=goal)
 
 
 def _step(view: SizingView, option: Row, from_day: str, before: Row) -> Step:

@@ -205,6 +205,30 @@ def test_what_does_not_last_says_how_long_it_does():
     assert headline(nowhere).startswith("Nothing that was tried lasts until November 2027, nor fits today. The nearest")
 
 
+def test_no_broker_is_given_up_that_would_be_missed_before_the_horizon():
+    lasting = [
+        option("do-nothing", "do-nothing", 12, until=DATES[1]),
+        option("009", "scale-in", 9, until=DATES[1]),
+        option("009.big", "other-hardware", 9, until=DATES[1], shape="big"),
+        option("012", "rebalance", 12, until=DATES[2]),
+    ]
+    passed = [passing(row["option_id"], "2027-05-02") for row in lasting[:3]] + [passing("012", "2027-09-02")]
+    by_date = [(day, "009") for day in DATES[:2]] + [(day, None) for day in DATES[2:]]
+    # Fewer brokers, or others, that last no longer than doing nothing: nothing is to be changed for that.
+    for cheapest in ("009", "009.big"):
+        view = view_of(lasting[:3], passed[:3], by_date=[(day, one and cheapest) for day, one in by_date])
+        assert [step.option["option_id"] for step in view.steps] == ["do-nothing"]
+    # Where fewer last longer than doing nothing, and as many as today as long: those.
+    rows = [*lasting[:2], lasting[3]]
+    longer = [{**rows[0], "fits_until": DATES[0]}, rows[1], {**rows[2], "fits_until": DATES[1]}]
+    ends = [passing("do-nothing", "2026-12-02"), passing("009", "2027-05-02"), passing("012", "2027-05-02")]
+    view = view_of(longer, ends, by_date=by_date)
+    assert [step.option["option_id"] for step in view.steps] == ["012"]
+    # What lasts longest is taken, whatever it is.
+    view = view_of(longer[:2], ends[:2], by_date=by_date)
+    assert [step.option["option_id"] for step in view.steps] == ["009"]
+
+
 def test_one_broker_lasts():
     view = view_of([option("do-nothing", "do-nothing", 1, until=DATES[3], usd=9.5)], recommended="do-nothing")
     assert headline(view) == "Today’s 1 broker lasts until November 2027, and nothing that was tried costs less."
