@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from kafka_capacity.cli.documents import document_head
-from kafka_capacity.cli.planning import Judged, Planned, plan_caveats
+from kafka_capacity.cli.planning import Judged, Planned, plan_caveats, serious_sentences
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import canonical_json
@@ -113,7 +114,9 @@ def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], di
     made: list[dict[str, bytes]] = []
     documents: list[dict[str, Any]] = []
     for one in planned.judged:
-        serious = caveats.of(one.result.scenario.scenario_id)
+        name = one.result.scenario.scenario_id
+        proposed = planned.facts["proposed"].get(name, ())
+        serious = [*serious_sentences(map(Problem.from_dict, proposed)), *caveats.of(name)]
         documents.append(plan_document(snapshot, one, serious))
         made.append(scenario_files(snapshot, one, documents[-1], serious))
     if len(made) == 1:

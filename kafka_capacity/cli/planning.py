@@ -162,14 +162,14 @@ def plan_caveats(decision: Decision) -> PlanCaveats:
     """Return what is serious, of the cluster and of every option."""
     view = decision.view
     return PlanCaveats(
-        cluster=serious(cluster_problems(view)),
+        cluster=serious_sentences(cluster_problems(view)),
         moves={
-            option.scenario_id: serious(move_problems(option, read_move(view.tables, option.scenario_id)))
+            option.scenario_id: serious_sentences(move_problems(option, read_move(view.tables, option.scenario_id)))
             for option in view.options
         },
     )
 
 
-def serious(problems: Iterable[Problem]) -> list[str]:
+def serious_sentences(problems: Iterable[Problem]) -> list[str]:
     """Return the serious ones as sentences."""
     return [problem.text for problem in problems if problem.severity is Severity.SERIOUS]

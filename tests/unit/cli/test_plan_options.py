@@ -252,3 +252,20 @@ def test_what_an_inventory_lacks_is_a_warning(run, tmp_path):
     done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "6", "--placer", "fewest-bytes")
 
     assert "warning: There is no traffic history: times leave out" in done.stdout
+
+
+def test_brokers_that_vote_and_are_to_go_are_named_first_in_the_runbook(run, tmp_path):
+    voters = [{"node_id": i, "is_voter": True, "is_active": i == 6, "kraft_version": 1} for i in (4, 5, 6)]
+    raw = dataclasses.replace(with_rows(cluster(hours=24), "quorum_replicas", voters), kafka_version="4.4.0")
+    write_snapshot_files(raw, tmp_path / "s")
+    asked = ("plan", tmp_path / "s", "--placer", "fewest-bytes")
+    done = run(*asked, "--remove-brokers", "4,5", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "controllers 4, 5 vote in the metadata quorum" in done.stdout
+    assert "Controllers 4, 5 vote in the metadata quorum" in (tmp_path / "out" / "runbook.md").read_text()
+    (line, *_) = read(tmp_path / "out" / "decision.json")["box"]["lines"]
+    assert (line["name"], line["text"][:16]) == ("first", "Controllers 4, 5")
+    # Asked for a number only, those that vote are kept.
+    fewer = run(*asked, "--broker-counts", "3", "--json")
+    kept = {one["broker_id"] for one in json.loads(fewer.stdout)["brokers"] if not one["is_removed"]}
+    assert kept == {4, 5, 6}
