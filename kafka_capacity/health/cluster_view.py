@@ -115,3 +115,13 @@ def of_one(text: str) -> str:
 def some_names(names: Iterable[object]) -> str:
     """Name a few: ``a, b, c, d, e and 7 more``."""
     return few_names(names, _MAX_NAMES)
+
+
+def called(what: str, names: Iterable[object]) -> str:
+    """Name a few of a kind.
+
+    >>> called("broker", [1]), called("broker", [2, 3])
+    ('broker 1', 'brokers 2, 3')
+    """
+    listed = list(names)
+    return f"{what}{'' if len(listed) == 1 else 's'} {some_names(listed)}"

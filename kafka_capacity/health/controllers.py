@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from kafka_capacity.health.cluster_view import some_names
+from kafka_capacity.health.cluster_view import called
 from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.kafka.controller.quorum.change import spare_voters
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica, Voter, majority, tolerated_losses
@@ -17,7 +17,7 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
     if not count:
         return
     needed, spare = majority(count), tolerated_losses(count)
-    ids = f"controller{'' if count == 1 else 's'} {some_names(voter.node_id for voter in voters)}"
+    ids = called("controller", (voter.node_id for voter in voters))
     if count < 3:
         yield Problem(
             severity=Severity.SERIOUS,
@@ -59,7 +59,7 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.INFO,
             code=Code.CONTROLLERS_WITHOUT_RACK,
-            where=f"controller{'' if one else 's'} {some_names(unknown)}",
+            where=called("controller", unknown),
             message=(
                 f"{len(unknown)} of {count} voters {'has' if one else 'have'} no rack: what fails together with "
                 f"{'it' if one else 'them'} is not known"
@@ -151,7 +151,7 @@ def leaving_voters(
     if not found:
         return ()
     is_one, left = len(found) == 1, len(set(voting) - {*leaving, *quorum.down})
-    where = f"controller{'' if is_one else 's'} {some_names(found)}"
+    where = called("controller", found)
     message = (
         f"{where} {'votes' if is_one else 'vote'} in the metadata quorum and {'is' if is_one else 'are'} to be shut "
         f"down as {'a broker' if is_one else 'brokers'}: "
@@ -198,4 +198,4 @@ def _check_returns(quorum: Quorum) -> Iterator[Problem]:
 
 
 def _controllers(found: Sequence[QuorumReplica]) -> str:
-    return f"controller{'' if len(found) == 1 else 's'} {some_names(one.node_id for one in found)}"
+    return called("controller", (one.node_id for one in found))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafka_capacity.health.cluster_view import ClusterView, some_names
+from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Figure, Problem, Severity
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
@@ -33,7 +33,7 @@ def check_cordons(view: ClusterView) -> Iterator[Problem]:
     yield Problem(
         severity=Severity.SERIOUS if left < factor else Severity.INFO,
         code=Code.CORDONED,
-        where=f"broker{'' if is_one else 's'} {some_names(cordoned.tolist())}",
+        where=called("broker", cordoned.tolist()),
         message=message,
         remedy="delete the broker setting cordoned.log.dirs where replicas shall go again",
         figure=Figure(float(left), float(factor), "brokers"),
@@ -49,7 +49,7 @@ def _some_directories(view: ClusterView) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.INFO,
             code=Code.CORDONED_DIRS,
-            where=f"broker{'' if len(partly) == 1 else 's'} {some_names(partly.tolist())}",
+            where=called("broker", partly.tolist()),
             message=(
                 f"{plural(count, 'log dir')} {'is' if count == 1 else 'are'} cordoned on brokers that have others: new "
                 "replicas go into those"
@@ -67,7 +67,7 @@ def uncordoned_problems(observed: Brokers, release: KafkaRelease, target: Broker
         Problem(
             severity=Severity.WARNING,
             code="not-cordoned",
-            where=f"broker{'' if is_one else 's'} {some_names(open_ids.tolist())}",
+            where=called("broker", open_ids.tolist()),
             message=(
                 f"{plural(len(open_ids), 'broker')} that {'is' if is_one else 'are'} to be emptied "
                 f"{'is' if is_one else 'are'} not cordoned: topics and partitions that are made meanwhile land there, "

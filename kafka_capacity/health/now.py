@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.health.cluster_view import ClusterView, some_names
+from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Figure, Problem, Severity
 from kafka_capacity.text import format_duration, plural
 
@@ -62,7 +62,7 @@ def _fenced(view: ClusterView) -> Iterator[Problem]:
         yield Problem(
             severity=Severity.SERIOUS,
             code=Code.FENCED,
-            where=f"broker{'' if len(fenced) == 1 else 's'} {some_names(fenced)}",
+            where=called("broker", fenced),
             message=(
                 f"{plural(len(fenced), 'broker')} of {len(brokers):,} {'is' if len(fenced) == 1 else 'are'} fenced "
                 f"and {'holds' if len(fenced) == 1 else 'hold'} replicas of {plural(int(held.sum()), 'partition')}"
@@ -116,7 +116,7 @@ def _behind(
     yield Problem(
         severity=severity,
         code=code,
-        where=f"group{'' if count == 1 else 's'} {some_names(names)}",
+        where=called("group", names),
         message=message,
         remedy=f"find out whether {whose} are stopped, slow or too few before anything moves",
         figure=Figure(float(behind[worst]), limit_seconds, "seconds"),

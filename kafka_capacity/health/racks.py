@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.health.cluster_view import ClusterView, RackLoss, some_names
+from kafka_capacity.health.cluster_view import ClusterView, RackLoss, called
 from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import RackRule
@@ -87,7 +87,7 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
     yield Problem(
         severity=Severity.WARNING,
         code=Code.RACK_LOSS,
-        where=f"rack{'' if len(affected) == 1 else 's'} {some_names(one.rack for one in affected)}",
+        where=called("rack", (one.rack for one in affected)),
         message=(
             f"the loss of rack {worst.rack} {' and '.join(_stops(worst))}"
             f"{f', {shown_rate(worst.bytes_per_second)} in all' if worst.bytes_per_second else ''}"

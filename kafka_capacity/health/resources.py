@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.flows import Placed, normal_flows, peaks
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Resource, shown_amount
-from kafka_capacity.health.cluster_view import ClusterView, some_names
+from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Figure, Problem, Severity
 from kafka_capacity.text import whole_percent
 
@@ -89,7 +89,7 @@ def _over_limit(
     return Problem(
         severity=Severity.SERIOUS,
         code=_CODES[resource],
-        where=f"broker{'' if count == 1 else 's'} {some_names(brokers.ids[over].tolist())}",
+        where=called("broker", brokers.ids[over].tolist()),
         message=(
             f"{who} brokers {'is' if count == 1 else 'are'} over the limit of {whole_percent(share)} of "
             f"{RESOURCE_NAMES[resource]}, at worst broker {int(brokers.ids[worst])} (rack "

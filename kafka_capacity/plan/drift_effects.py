@@ -20,7 +20,7 @@ from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.questions.accuracy.scores import CPU, day_of, value_at
 from kafka_capacity.questions.accuracy.watch import Drift
-from kafka_capacity.questions.capacity.sizing_view import KIND, Row, SizingView
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_alike
 from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb
 from kafka_capacity.text import format_duration
 
@@ -67,7 +67,7 @@ def sizing_effect(drift: Drift, view: SizingView) -> Effect:
     enough = [
         row["broker_count"]
         for row in view.options
-        if all(row[what] == step.option[what] for what in KIND)
+        if is_alike(row, step.option)
         and row["fits_until"]
         and (_end(view, row, drift, path, drift.ratio) or "9999") >= (before or view.horizon)
     ]

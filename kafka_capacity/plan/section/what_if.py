@@ -8,7 +8,7 @@ from typing import Any
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.capacity.results import day_before
 from kafka_capacity.questions.capacity.section.view import sizing_of
-from kafka_capacity.questions.capacity.sizing_view import KIND, Row, SizingView
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_alike
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.section.view import change_of
 from kafka_capacity.report.sections import section
@@ -64,7 +64,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
 
 def _of_todays_hardware(view: SizingView) -> list[Row]:
     """Return an option a count, the one that lasts longest."""
-    counts = sorted({row["broker_count"] for row in view.options if all(row[k] == view.today[k] for k in KIND)})
+    counts = sorted({row["broker_count"] for row in view.options if is_alike(row, view.today)})
     return [option for count in counts if (option := view.of_count(count)) is not None]
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.results import day_before
-from kafka_capacity.questions.capacity.sizing_view import KIND, Row, SizingView, Step
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step, is_alike
 from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb
 from kafka_capacity.text import format_limit, format_percent, format_usd, plural
 
@@ -39,7 +39,7 @@ def _now(view: SizingView) -> str:
     if now is today:
         return f"{NO_BROKERS}: today’s {before:,} {lasting}"
     dollars = _dollars(view.steps[0])
-    if any(now[name] != today[name] for name in KIND):
+    if not is_alike(now, today):
         return f"Approve {option_name(now)} now, instead of today’s {before:,}{dollars}"
     if count > before:
         return f"Approve {plural(count - before, 'broker')} now{dollars}"
@@ -157,7 +157,7 @@ def at_other_loads(view: SizingView) -> str | None:
 
 
 def _alike(view: SizingView, goal: Row) -> list[Row]:
-    return [row for row in view.options if all(row[k] == goal[k] for k in KIND)]
+    return [row for row in view.options if is_alike(row, goal)]
 
 
 def _count_for(view: SizingView, goal: Row, factor: float) -> int | None:

@@ -28,7 +28,7 @@ from kafka_capacity.questions.capacity.idle import options_better_idle
 from kafka_capacity.questions.capacity.options import SizingInputs, capacity_options, placement_keys
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, PlacementKey
 from kafka_capacity.questions.capacity.simulate import evaluate_placed, placement_results, simulate_sizing
-from kafka_capacity.questions.capacity.sizing_view import KIND, Row, SizingView, view_sizing
+from kafka_capacity.questions.capacity.sizing_view import KIND, Row, SizingView, is_alike, view_sizing
 from kafka_capacity.questions.capacity.tables import SIZING_USE, sizing_exhaustion_table, sizing_options_table
 from kafka_capacity.text import format_bytes
 
@@ -177,7 +177,7 @@ def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay |
         return None
     fewer = max(alike, key=lambda option: option.placement.broker_count)
     count = fewer.placement.broker_count
-    rows = [row for row in view.options if row["broker_count"] == count and all(row[k] == goal[k] for k in KIND)]
+    rows = [row for row in view.options if row["broker_count"] == count and is_alike(row, goal)]
     if rows:
         row = max(rows, key=lambda one: one["fits_until"] or "")
         first = min(row["excuses"], key=lambda one: one["when"] or "", default=None)

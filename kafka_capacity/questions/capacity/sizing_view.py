@@ -25,6 +25,11 @@ KIND = ("shape", "extra_racks", "replication_factor")
 """What options have in common that differ in their number of brokers only."""
 
 
+def is_alike(row: Row, other: Row) -> bool:
+    """Return whether two options differ in their number of brokers only."""
+    return all(row[name] == other[name] for name in KIND)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One count of brokers on the way to the horizon."""
@@ -113,9 +118,7 @@ class SizingView:
 
     def of_count(self, count: int) -> Row | None:
         """Return the option of so many brokers and nothing else changed: that of the steps, else what lasts longest."""
-        rows = [
-            row for row in self.options if row["broker_count"] == count and all(row[k] == self.today[k] for k in KIND)
-        ]
+        rows = [row for row in self.options if row["broker_count"] == count and is_alike(row, self.today)]
         stepped = [step.option for step in self.steps if step.option in rows]
         return max(stepped or rows, key=lambda row: (row["fits"], row["fits_until"] or ""), default=None)
 
@@ -125,7 +128,7 @@ class SizingView:
         if not self.steps:
             return None
         option = self.steps[0].option
-        return int(option["broker_count"]) if all(option[name] == self.today[name] for name in KIND) else None
+        return int(option["broker_count"]) if is_alike(option, self.today) else None
 
     @property
     def count_to_move_to(self) -> int | None:
@@ -215,7 +218,7 @@ def on_the_way(view: SizingView, goal: Row) -> list[Row]:
         row
         for row in view.options
         if row["broker_count"] <= goal["broker_count"]
-        and (all(row[name] == goal[name] for name in KIND) or (is_same and row is view.today))
+        and (is_alike(row, goal) or (is_same and row is view.today))
         and not (is_same and row["broker_count"] < view.today["broker_count"])
     ]
 
@@ -239,10 +242,10 @@ def _longest_lasting(view: SizingView) -> Row | None:
 
     if is_kept(today):
         return today
-    if not all(goal[name] == today[name] for name in KIND) or goal["broker_count"] >= today["broker_count"]:
+    if not is_alike(goal, today) or goal["broker_count"] >= today["broker_count"]:
         return goal
     more = [row for row in view.options if row["broker_count"] >= today["broker_count"] and is_kept(row)]
-    own = [row for row in more if all(row[name] == today[name] for name in KIND)]
+    own = [row for row in more if is_alike(row, today)]
     return min(own, key=lambda row: (row["broker_count"], row["option_id"]), default=goal)
 
 
