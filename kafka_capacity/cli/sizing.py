@@ -9,13 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kafka_capacity.cli.console import Steps, print_data, print_lines, print_rows
 from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
 from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.cpu import CpuCalibration, read_cpu_samples
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
+from kafka_capacity.health.controllers import leaving_voters
+from kafka_capacity.inventory.quorum import read_quorum
 from kafka_capacity.questions.capacity.found import SizingSetup, sizing_setup
+from kafka_capacity.questions.capacity.options import brokers_of
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, steps_table
 from kafka_capacity.questions.capacity.section.calculators import chosen_waterfalls
 from kafka_capacity.questions.capacity.section.options_costs import first_options, lasts_until, terminal_columns
@@ -49,13 +54,26 @@ def size_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
     return {
         "request": request,
         **sized_document(found, sized, request),
-        "warnings": [
+        "warnings": _leaving_voters(found, sized)
+        + [
             f"inventory: {finding.message}"
             for finding in found.asked.basis.findings.warnings
             if finding.where.partition(".")[0] in _SIZED_FROM or finding.where == "replicas.size_bytes"
         ],
         "options": [result.as_dict() for result in sized.results],
     }
+
+
+def _leaving_voters(found: SizingSetup, sized: Sized) -> list[str]:
+    """Describe which of the brokers that the recommended option gives up vote as controllers."""
+    options = {result.option.option_id: result.option for result in sized.results}
+    if sized.advice.recommended is None:
+        return []
+    observed = found.inputs.snapshot.brokers
+    kept = brokers_of(observed, options[sized.advice.recommended].placement)
+    leaving = np.setdiff1d(observed.ids, kept.ids).tolist()
+    problems = leaving_voters(read_quorum(found.asked.basis.raw), leaving)
+    return [f"{one.severity}: {one.message}; {one.remedy}" for one in problems]
 
 
 def next_step(view: SizingView, snapshot: str) -> str:

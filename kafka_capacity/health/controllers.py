@@ -164,7 +164,10 @@ def leaving_voters(
         severity = Severity.SERIOUS
         is_lost = left < majority(len(voting))
         message += "no controller is elected any more" if is_lost else f"{left} of {len(voting)} voters are left"
-        remedy = "plan the change of voters first, with wanted_controllers, and carry it out while they run"
+        remedy = (
+            f"change the voters first, while {'it runs' if is_one else 'they run'}: `wanted_controllers` of a plan, or "
+            "`kafka-capacity failures --wanted-controllers`, gives the steps"
+        )
     return (Problem(severity=severity, code=VOTERS_LEAVE, where=where, message=message, remedy=remedy),)
 
 

@@ -263,6 +263,23 @@ def test_what_the_inventory_does_not_tell_is_said(run, tmp_path):
     assert "less than a day tells rates in and out" in done.stdout
 
 
+@pytest.mark.parametrize(("last", "left"), [(3, None), (5, "3 of 5 voters are left")])
+def test_a_smaller_cluster_that_gives_up_voters_says_so(run, tmp_path, last, left):
+    told = {"is_voter": True, "lag_records": 0, "behind_seconds": 0.0, "kraft_version": 1}
+    voters = [{"node_id": broker, "is_active": broker == 1, **told} for broker in range(1, last + 1)]
+    write_snapshot_files(cluster(hours=48, quorum_replicas=voters), tmp_path)
+    document = sized(run, tmp_path, "--broker-price", "1", "--growth", "0")
+    assert document["advice"]["recommended"] == "003-brokers.today"
+    said = [one for one in document["warnings"] if "vote" in one]
+    assert bool(said) == bool(left)
+    for one in said:
+        assert one.startswith(
+            "serious: controllers 4, 5 vote in the metadata quorum and are to be shut down as brokers"
+        )
+        assert left in one
+        assert one.endswith("`kafka-capacity failures --wanted-controllers`, gives the steps")
+
+
 def test_a_cluster_without_rates_is_neither_said_to_last_nor_to_fail(run, tmp_path):
     write_snapshot_files(cluster(hours=0), tmp_path)
     done = run("size", "--snapshot", tmp_path, *QUICK)
