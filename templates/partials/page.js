@@ -67,9 +67,9 @@
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = label; }, 1500);
   };
-  const tools = before => {
+  const tools = (before, name = "tools") => {
     const bar = make("div", "");
-    bar.className = "tools";
+    bar.className = name;
     before.before(bar);
     return bar;
   };
@@ -109,14 +109,24 @@
         show();
       });
     }
+    const sliders = picks.length ? tools(bar, "sliders") : null;
     picks.forEach((head, column) => {
-      const values = new Set(records.map(([row]) => row.cells[column].textContent.trim()));
-      if (values.size < 2) return;
-      const select = make("select", "", bar);
+      const values = ["", ...new Set(records.map(([row]) => row.cells[column].textContent.trim()))];
+      if (values.length < 3) return;
       const name = head.textContent.trim();
-      select.setAttribute("aria-label", `${name}: ${caption}`);
-      for (const value of ["", ...values]) make("option", value || `${name}: all`, select).value = value;
-      select.addEventListener("change", () => { state.picked[column] = select.value; show(); });
+      const label = make("label", `${name} `, sliders);
+      const input = make("input", "", label);
+      const output = make("output", "all", label);
+      Object.assign(input, { type: "range", min: 0, max: values.length - 1, value: 0 });
+      input.setAttribute("aria-label", `${name}: ${caption}`);
+      const pick = () => {
+        state.picked[column] = values[input.value];
+        output.textContent = values[input.value] || "all";
+        input.setAttribute("aria-valuetext", output.textContent);
+        show();
+      };
+      input.addEventListener("input", pick);
+      pick();
     });
     if (records.length > 7 && !picks.length) {
       const input = make("input", "", bar);

@@ -60,6 +60,7 @@ def test_what_to_approve_is_on_the_first_screen(browser, typed, width, height):
     facts = [box["approve"], *(line["text"] for line in box["lines"])]
     assert [text.replace("\u00a0", " ") for text in seen] == facts
     assert {line["name"] for line in box["lines"]} >= {"why", "otherwise", "cost", "confidence", "load", "move"}
+    assert page.evaluate("document.querySelector('.changes p').getBoundingClientRect().bottom") <= height
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.close()
 
