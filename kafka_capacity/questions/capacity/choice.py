@@ -198,20 +198,14 @@ def _budget_reason(
     ]
     longest = _longest(within)
     if longest is not None:
-        first = _first_in_the_way(longest)
         parts.append(
             f"within it {longest.option_id} lasts longest, until {longest.fits_until} for {_month(longest)}: "
-            f"{first.reason}"
+            f"{longest.excuses[0].reason}"
         )
     elif not within:
         least = min(_priced(results), key=_cost)
         parts.append(f"nothing that was tried is within it, not even {least.option_id} for {_month(least)}")
     return "; ".join(parts)
-
-
-def _first_in_the_way(result: CapacityResult) -> Excuse:
-    # What tells no day is in the way already.
-    return min(result.excuses, key=lambda excuse: excuse.when or "")
 
 
 def _worst(result: CapacityResult) -> Excuse:
@@ -226,7 +220,7 @@ def _worst(result: CapacityResult) -> Excuse:
 def _still(today: CapacityResult) -> str:
     if today.fits:
         return "doing nothing fits up to the horizon"
-    first = _first_in_the_way(today)
+    first = today.excuses[0]
     if today.is_not_judged:
         return f"it is not judged whether doing nothing fits: {first.reason}"
     if first.constraint not in RESOURCES:

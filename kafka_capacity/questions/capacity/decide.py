@@ -125,8 +125,7 @@ def count_sentence(view: SizingView, count: int) -> str:
         return f"{count:,} fit up to {view.horizon} as well"
     if row["fits_until"] is not None:
         return f"{count:,} last until {view.until(row) or row['fits_until']} only"
-    first = min(row["excuses"], key=lambda one: one.get("when") or "", default=None)
-    return f"by sizing {count:,} are not enough today{'' if first is None else f': {_todays(first)}'}"
+    return f"by sizing {count:,} are not enough today: {_todays(row['excuses'][0])}"
 
 
 def _todays(excuse: Mapping[str, Any]) -> str:

@@ -151,7 +151,7 @@ UNKNOWN = frozenset({"rates", "capacities", "sizes"})
 class Judgement:
     """How the loads of an option stand to the limits."""
 
-    excuses: tuple[Excuse, ...] = ()  # the limits that it passes, one a resource and condition
+    excuses: tuple[Excuse, ...] = ()  # the limits that it passes; of a result, by day
     not_judged: tuple[Resource, ...] = ()  # resources of which the capacity is not known
     fits_until: str | None = None  # the last day on which it fits, the horizon at most; `None` when not even today
     # how much of what the limits allow is left at the tightest place, negative beyond a limit; `None` when nothing

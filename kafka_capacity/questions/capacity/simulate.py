@@ -134,7 +134,8 @@ def judged_option(
         is_replaced=option.kind is OptionKind.SHRINK_VOLUMES or not is_kept,
     )
     unknown = _unknown(workload, found.headroom_ratio)
-    excuses = (*placed.excuses, *found.excuses, *unknown)
+    # What tells no day is in the way already.
+    excuses = tuple(sorted((*placed.excuses, *found.excuses, *unknown), key=lambda excuse: excuse.when or ""))
     if workload.traffic.basis is PeakBasis.UNKNOWN:
         # Space as well: nobody knows what comes in.
         found = _left_open(found, frozenset(RESOURCES) - {Resource.REPLICAS})

@@ -131,6 +131,16 @@ def test_nothing_fits_says_what_is_nearest():
     assert advice.reason.startswith("no option fits; the nearest is 009-brokers.today: broker ")
 
 
+def test_the_limit_that_is_passed_first_is_the_first_excuse():
+    results, _ = sized(bytes_in=10 * MIB, growth=(1.0, 6.0), partitions=48, today={"vcpu": 8.0})
+    excuses = by_id(results)["do-nothing"].excuses
+    assert {"cpu", "network_in", "network_out"} == {excuse.constraint for excuse in excuses}
+    assert excuses[0].constraint == "cpu"
+    days = [excuse.when for excuse in excuses]
+    assert days == sorted(days)
+    assert len(set(days)) > 2
+
+
 def test_a_placement_that_kafka_refuses_is_an_excuse():
     results, _ = sized(broker_counts=(2,))
     refused = by_id(results)["002-brokers.today"]
