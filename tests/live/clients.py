@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -47,6 +48,27 @@ def produce(
             future.get(START_SECONDS)
     finally:
         producer.close()
+
+
+def produce_over_days(cluster: KafkaCluster, topic: str, days: float) -> int:
+    """Write 80 MB to a topic's first partition, with times at a steady rate up to now, one record to a batch.
+
+    Returns:
+        the bytes of the values.
+    """
+    count, value, now = 2_000, b"x" * 40_000, time.time()
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.bootstrap_servers().split(","),
+        acks="all",
+        batch_size=0,
+        max_block_ms=START_SECONDS * 1000,
+    )
+    for number in range(count):
+        age_seconds = days * 86_400 * (1 - number / count)
+        producer.send(topic, value, partition=0, timestamp_ms=round((now - age_seconds) * 1000))
+    producer.flush()
+    producer.close()
+    return count * len(value)
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """Two ways to fetch public jars by their coordinates: Maven, and the Ivy that comes inside PySpark.
 
+Coordinates are ``group:artifact:version``, with ``:classifier`` where a jar has one.
+
 Neither is told a repository: both use their own default, or what the machine's Maven settings say.
 """
 
@@ -22,7 +24,7 @@ IVY_SETTINGS = """<ivysettings>
   <resolvers><ibiblio name="public" m2compatible="true" usepoms="{use_poms}"/></resolvers>
 </ivysettings>
 """
-IVY_MODULE = """<ivy-module version="2.0">
+IVY_MODULE = """<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
   <info organisation="kafka-capacity" module="live-tests"/>
   <configurations><conf name="runtime"/></configurations>
   <dependencies>
@@ -40,14 +42,14 @@ MAVEN_PROJECT = """<project>
 </project>
 """
 MAVEN_DEPENDENCY = (
-    "    <dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>"
+    "    <dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>{}"
     "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>"
 )
 
 
 def file_name(coordinates: str) -> str:
-    group, artifact, version = coordinates.split(":")
-    return f"{group}.{artifact}-{version}.jar"
+    group, _, rest = coordinates.partition(":")
+    return f"{group}.{rest.replace(':', '-')}.jar"
 
 
 def fetchers() -> list[Callable[[list[str], Path], str]]:
@@ -57,7 +59,12 @@ def fetchers() -> list[Callable[[list[str], Path], str]]:
 
 def fetch_by_maven(coordinates: list[str], folder: Path) -> str:
     """Copy exactly these jars, without their dependencies, and give what Maven printed."""
-    lines = [MAVEN_DEPENDENCY.format(*name.split(":")) for name in coordinates]
+    lines = [
+        MAVEN_DEPENDENCY.format(
+            *name.split(":")[:3], "".join(f"<classifier>{one}</classifier>" for one in _classifier(name))
+        )
+        for name in coordinates
+    ]
     project = folder / "pom.xml"
     project.write_text(MAVEN_PROJECT.format(dependencies="\n".join(lines)), encoding="utf-8")
     options = ["-Dmdep.prependGroupId=true", f"-DoutputDirectory={folder}"]
@@ -85,7 +92,7 @@ def _run_ivy(
     folder: Path,
     *,
     transitive: bool,
-    pattern: str = "[organisation].[artifact]-[revision].[ext]",
+    pattern: str = "[organisation].[artifact]-[revision](-[classifier]).[ext]",
     left_out: Sequence[str] = (),
 ) -> str:
     work = folder / "ivy"
@@ -116,9 +123,21 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _ivy_dependencies(coordinates: list[str], transitive: bool) -> str:
-    conf = ' conf="runtime->default(compile),runtime"' if transitive else ' transitive="false"'
-    form = '    <dependency org="{}" name="{}" rev="{}"' + conf + "/>"
-    return "\n".join(form.format(*name.split(":")) for name in coordinates)
+    conf = 'conf="runtime->default(compile),runtime"' if transitive else 'transitive="false"'
+    jars: dict[str, list[str]] = {}
+    for name in coordinates:
+        jars.setdefault(":".join(name.split(":")[:3]), []).extend(_classifier(name) or [""])
+    lines = []
+    for module, classifiers in jars.items():
+        group, artifact, version = module.split(":")
+        named = [f' m:classifier="{one}"' if one else "" for one in classifiers] if any(classifiers) else []
+        artifacts = "".join(f'<artifact name="{artifact}" type="jar" ext="jar"{one}/>' for one in named)
+        lines.append(f'    <dependency org="{group}" name="{artifact}" rev="{version}" {conf}>{artifacts}</dependency>')
+    return "\n".join(lines)
+
+
+def _classifier(coordinates: str) -> list[str]:
+    return coordinates.split(":")[3:]
 
 
 def _ivy_jar() -> Path:

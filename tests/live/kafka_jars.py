@@ -35,7 +35,10 @@ def _jars(version: str, *more: str) -> LockedJars:
 
 
 JARS = {
-    VERSION: _jars(VERSION, f"org.apache.kafka:kafka-tools:{VERSION}"),
+    # Among Kafka's tests is a store for tiered storage that is a folder.
+    VERSION: _jars(
+        VERSION, f"org.apache.kafka:kafka-tools:{VERSION}", f"org.apache.kafka:kafka-storage:{VERSION}:test"
+    ),
     "4.4.0": _jars("4.4.0"),  # of which there are no tools yet
 }
 STREAMS = LockedJars(

@@ -48,7 +48,8 @@ class LockedJars:
 
     Attributes:
         what: whose jars these are, in messages.
-        roots: coordinates of what is wanted; the lock has all that they need at run time.
+        roots: coordinates of what is wanted; the lock has all that they need at run time, and those with a classifier
+            alone.
         left_out: of these, ``group:artifact`` of what is not taken.
         lock: the file.
         cache: where the jars are kept.
@@ -101,7 +102,10 @@ class LockedJars:
     def write_lock(self) -> None:
         """Resolve the roots with everything that they need at run time, and pin it."""
         with tempfile.TemporaryDirectory() as folder:
-            coordinates = jar_fetchers.resolve_by_ivy(list(self.roots), Path(folder), left_out=self.left_out)
+            alone = [name for name in self.roots if name.count(":") > 2]
+            roots = [name for name in self.roots if name not in alone]
+            coordinates = [*jar_fetchers.resolve_by_ivy(roots, Path(folder), left_out=self.left_out), *alone]
+            jar_fetchers.fetch_by_ivy(alone, Path(folder))
             sums = {
                 name: hashlib.sha256((Path(folder) / jar_fetchers.file_name(name)).read_bytes()).hexdigest()
                 for name in coordinates

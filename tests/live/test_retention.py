@@ -6,38 +6,21 @@ import time
 from pathlib import Path
 
 import pytest
-from kafka import KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
 
 from kafka_capacity.demand.changed import kept_today
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
-from tests.live.clients import make_topics
-from tests.live.cluster import START_SECONDS, KafkaCluster
+from tests.live.clients import make_topics, produce_over_days
+from tests.live.cluster import KafkaCluster
 from tests.unit.questions.capacity.workloads import DAY, MIB, workload
 
 pytestmark = pytest.mark.live
 
 _DAYS, _KEPT_DAYS = 10, 3
-_RECORDS, _RECORD_BYTES = 2_000, 40_000
 _SEGMENT_BYTES = MIB  # the least that Kafka takes
 _OFF_RATIO = 0.05
 _TOPIC = "clicks"
-
-
-def _fill(cluster: KafkaCluster, now: float) -> None:
-    """Write records of ten days at a steady rate, one to a batch."""
-    producer = KafkaProducer(
-        bootstrap_servers=cluster.bootstrap_servers().split(","),
-        acks="all",
-        batch_size=0,
-        max_block_ms=START_SECONDS * 1000,
-    )
-    for number in range(_RECORDS):
-        age = _DAYS * DAY * (1 - number / _RECORDS)
-        producer.send(_TOPIC, b"x" * _RECORD_BYTES, partition=0, timestamp_ms=round((now - age) * 1000))
-    producer.flush()
-    producer.close()
 
 
 def _stored(cluster: KafkaCluster) -> int:
@@ -52,9 +35,9 @@ def test_brokers_keep_what_savings_say(tmp_path: Path) -> None:
         make_topics(
             cluster, {_TOPIC: (1, 1)}, segment_bytes=f"{_SEGMENT_BYTES:.0f}", retention_ms=f"{30 * DAY * 1000:.0f}"
         )
-        _fill(cluster, time.time())
+        written = produce_over_days(cluster, _TOPIC, _DAYS)
         before = _stored(cluster)
-        assert before >= _RECORDS * _RECORD_BYTES
+        assert before >= written
         made = workload(
             [before / (_DAYS * DAY)], size=before, retention=30 * DAY, segment=_SEGMENT_BYTES, names=[_TOPIC]
         )
