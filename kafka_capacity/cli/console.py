@@ -84,7 +84,8 @@ def print_table(title: str, columns: Sequence[tuple[str, Align]], rows: Sequence
     console = _console()
     cells = [[plain(cell) for cell in row] for row in rows]
     widths = column_widths([heading for heading, _ in columns], cells, console.width)
-    console.print(Text(plain(title), style="bold"), soft_wrap=True)
+    for line in _within_edge([title]):
+        console.print(Text(line, style="bold"), soft_wrap=True)
     if widths is None:
         print_lines(stacked_lines([heading for heading, _ in columns], cells, console.width))
         return
@@ -182,11 +183,15 @@ def stacked_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], width:
 
 def print_lines(lines: Sequence[str]) -> None:
     """Print lines on standard output, wrapped between words where there is an edge."""
+    sys.stdout.write("".join(f"{line}\n" for line in _within_edge(lines)))
+
+
+def _within_edge(lines: Sequence[str]) -> list[str]:
     printed = [plain(line) for line in lines]
-    if sys.stdout.isatty() or _asked_width():
-        width = _console().width
-        printed = [part for line in printed for part in wrapped_line(line, width)]
-    sys.stdout.write("".join(f"{line}\n" for line in printed))
+    if not sys.stdout.isatty() and not _asked_width():
+        return printed
+    width = _console().width
+    return [part for line in printed for part in wrapped_line(line, width)]
 
 
 def wrapped_line(line: str, width: int) -> list[str]:
