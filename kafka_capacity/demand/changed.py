@@ -38,6 +38,7 @@ class ClusterChange:
     read_ratio: NDArray[np.float64]  # float64[P], what is read over today's, apart from what is written
     gone_groups: frozenset[str] = frozenset()  # consumer groups that are gone; `read_ratio` has what they read
     is_volume_shrunk: bool = False  # whether smaller volumes may take the place of today's
+    is_read_in_rack: bool = False  # whether consumers read from followers in their rack, if they did not
     shapes: tuple[str, ...] = ()  # of the catalogue, to try besides those that sizing tries anyway
 
     @classmethod
@@ -66,6 +67,7 @@ def all_of(changes: Sequence[ClusterChange], partitions: int) -> ClusterChange:
             read_ratio=np.minimum(found.read_ratio, one.read_ratio),
             gone_groups=found.gone_groups | one.gone_groups,
             is_volume_shrunk=found.is_volume_shrunk or one.is_volume_shrunk,
+            is_read_in_rack=found.is_read_in_rack or one.is_read_in_rack,
             shapes=tuple(dict.fromkeys((*found.shapes, *one.shapes))),
         )
     return found

@@ -58,6 +58,7 @@ def sized_cluster(asked: PlanContext) -> SizedCluster:
         limits=inputs.request.limits,
         today=inputs.request.today,
         others=given.others,
+        is_read_in_rack=inputs.request.loads.is_read_in_rack,
         resize=functools.partial(resize, given),
     )
 

@@ -85,13 +85,15 @@ def _changed(given: Resizing, change: ClusterChange) -> tuple[SizingInputs, NDAr
     cluster = changed_cluster(before.snapshot, before.workload, before.sizes, change)
     shapes = {shape.name: shape for shape in (*before.request.shapes, *given.others)}
     wanted = {*change.shapes, *(shape.name for shape in before.request.shapes)}
+    loads = before.request.loads
+    loads = dataclasses.replace(loads, is_read_in_rack=loads.is_read_in_rack or change.is_read_in_rack)
     inputs = dataclasses.replace(
         before,
         snapshot=cluster.snapshot,
         workload=cluster.workload,
         sizes=cluster.sizes,
         request=dataclasses.replace(
-            before.request, shapes=tuple(shape for name, shape in shapes.items() if name in wanted)
+            before.request, shapes=tuple(shape for name, shape in shapes.items() if name in wanted), loads=loads
         ),
         today=None,
     )
@@ -180,7 +182,7 @@ def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay |
     rows = [row for row in view.options if row["broker_count"] == count and is_alike(row, goal)]
     if rows:
         row = max(rows, key=lambda one: one["fits_until"] or "")
-        first = min(row["excuses"], key=lambda one: one["when"] or "", default=None)
+        first = next(iter(row["excuses"]), None)
         if first is None:  # it fits, but costs more, or is beside the budget
             return None
         return InTheWay(broker_count=count, constraint=first["constraint"], reason=first["reason"], when=first["when"])

@@ -19,6 +19,7 @@ class ActionKind(StrEnum):
     REPLICATION_FACTOR = "replication-factor"  # two replicas of what is not critical
     COMPRESSION = "compression"  # producers compress
     TIERED_STORAGE = "tiered-storage"  # old segments go to an object store (KIP-405)
+    FOLLOWER_FETCHING = "follower-fetching"  # consumers read from the replica in their rack (KIP-392)
     VOLUMES = "volumes"  # smaller volumes take the place of today's
     SHAPE = "shape"  # fewer larger brokers, or more smaller ones
 
@@ -69,6 +70,15 @@ FACTS = {
         needs_restart="brokers",
         is_reversible=False,
         risk="reads of older records come from the object store, and are slower",
+    ),
+    ActionKind.FOLLOWER_FETCHING: KindFacts(
+        effort=5,
+        needs_restart="brokers and consumers",
+        is_reversible=True,
+        risk=(
+            "records reach followers a little later; consumers without `client.rack`, or in a rack without a replica, "
+            "read from leaders as before"
+        ),
     ),
     ActionKind.VOLUMES: KindFacts(
         effort=8, needs_restart="brokers", is_reversible=True, risk="everything is copied to new volumes"

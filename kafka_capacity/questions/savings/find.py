@@ -40,7 +40,7 @@ Chosen = NDArray[np.bool_]  # bool[T], some topics
 class FoundActions:
     """What was found."""
 
-    actions: tuple[Action, ...]  # those that free most first, single topics after all others
+    actions: tuple[Action, ...]  # follower fetching, then those that free most first, single topics after all others
     notes: tuple[str, ...]  # sentences about what was not looked at, and why
 
 
@@ -67,7 +67,7 @@ def find_actions(
     narrow = sorted(
         finder.retention_of_topics(one for one in wide if one.kind is ActionKind.RETENTION), key=_most_freed
     )
-    actions = [*sorted(wide, key=_most_freed), *narrow[:_MAX_SINGLE_TOPICS]]
+    actions = [*finder.follower_fetching(), *sorted(wide, key=_most_freed), *narrow[:_MAX_SINGLE_TOPICS]]
     return FoundActions(actions=tuple(actions), notes=tuple(finder.notes()))
 
 
@@ -170,6 +170,17 @@ class _Finder:
             longest = time_words(float(target[chosen].max()))
             text = f"put {self._words(chosen)} into tiered storage, and keep {longest} at most on the brokers"
             yield self._action(ActionKind.TIERED_STORAGE, chosen, change, text, self._freed(kept)[rows])
+
+    def follower_fetching(self) -> Iterator[Action]:
+        """Yield reading from the replica in the consumer's rack, where bytes between racks are paid for."""
+        cluster = self.cluster
+        is_paid = cluster.today.usd_per_gib_between_racks > 0 and len(cluster.snapshot.brokers.rack_names()) > 1
+        is_read = bool((cluster.workload.load.bytes_out_mean_bytes_per_second > 0).any())
+        if is_paid and is_read and not cluster.is_read_in_rack:
+            change = dataclasses.replace(self._nothing(), is_read_in_rack=True)
+            text = "let consumers fetch from the replica in their rack"
+            nobody = np.zeros(len(self.topics), dtype=np.bool_)
+            yield self._action(ActionKind.FOLLOWER_FETCHING, nobody, change, text, np.zeros(1), about="all topics")
 
     def hardware(self) -> Iterator[Action]:
         """Yield smaller volumes, and the next sizes of today's shape."""

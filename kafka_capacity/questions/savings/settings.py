@@ -11,7 +11,7 @@ _DAY_SECONDS = 86_400.0
 class SavingsSettings:
     """Bounds of the search, and what is assumed."""
 
-    max_sets: int = 10  # how many sets of actions are sized at most, 0 for none
+    max_sets: int = 20  # how many sets of actions are sized at most, 0 for none
     max_partitions: int = 10_000  # with more, nothing is looked for unless somebody asks
     lag_margin: float = 2.0  # retention is at least so many times what consumers were behind at most
     least_retention_seconds: float = _DAY_SECONDS  # retention is cut no further

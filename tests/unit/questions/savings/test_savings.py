@@ -53,6 +53,19 @@ def test_single_actions(tables):
     assert found["retention:logs"]["because"].startswith("3 brokers would not be enough: all replicas hold 3.3 TiB")
 
 
+def test_follower_fetching_saves_what_consumers_read_across_racks():
+    """Two thirds of what is read crosses racks today, and every rack has a replica of everything."""
+    priced = {"usd_per_gib_between_racks": 0.02}
+    action = action_rows(savings_of(inventory(logs()), **priced))["follower-fetching:all topics"]
+    # 100 GiB are produced to each of 12 partitions in 7 days, and read twice; a month has 730 hours.
+    read_gib = 12 * 2 * 100 / 7 * 730 / 24
+    assert action["saved_usd_per_month"] == pytest.approx(read_gib * 2 / 3 * 0.02)
+    assert (action["saved_brokers"], action["freed_bytes"]) == (0, 0)
+    assert action["needs_restart"] == "brokers and consumers"
+    for settings in ({}, {**priced, "is_follower_fetching": True}):
+        assert "follower-fetching:all topics" not in action_rows(savings_of(inventory(logs()), **settings))
+
+
 def test_two_together_save_what_neither_does_alone(tables):
     found = set_rows(tables)
     assert len(found) == 1 + 7
