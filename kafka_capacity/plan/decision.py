@@ -215,7 +215,12 @@ def _problems(
     listed += [(CLUSTER, one) for one in of_cluster if one.then != NEW or one.problem.code not in proposed]
     repeated = _repeated([one.problem for _, one in listed])
     kept = [one for one in listed if one[1].problem.code not in repeated]
-    return tuple(sorted(kept, key=lambda one: (one[1].problem.severity.rank, one[1].problem.code not in DOWN_NOW)))
+    # Of equal severity, what is wrong today comes before what may become so.
+    return tuple(sorted(kept, key=lambda one: (_rank(one[1].problem), one[0] != CLUSTER)))
+
+
+def _rank(problem: Problem) -> tuple[int, bool]:
+    return problem.severity.rank, problem.code not in DOWN_NOW
 
 
 _FIRST = frozenset({*DOWN_NOW, VOTERS_LEAVE})

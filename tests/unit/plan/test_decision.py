@@ -148,6 +148,18 @@ def test_what_is_wrong_with_the_brokers_of_the_move_is_said_of_the_move_and_once
     assert (uneven["question"], uneven["where"]) == ("change", "7 brokers")
 
 
+def test_of_equal_severity_what_is_wrong_today_comes_before_what_may_become_so():
+    inputs = sized_inputs()
+    later = Problem(severity=Severity.SERIOUS, code=Code.UNEVEN_RACKS, where="7 brokers", message="racks are uneven")
+    today = Problem(severity=Severity.SERIOUS, code=Code.SINGLE_REPLICA, where="orders", message="it has one replica")
+    proposed = {name: [later.as_dict()] for name in inputs.tables["scenarios"].column("scenario_id").to_pylist()}
+    changed = dataclasses.replace(inputs, proposed=proposed, findings=[*inputs.findings, today.as_dict()])
+    problems = [one for one in decide(changed).as_dict()["problems"] if one["severity"] == "serious"]
+    places = [one["question"] == "cluster" for one in problems]
+    assert {"uneven-racks", "single-replica"} <= {one["code"] for one in problems}
+    assert places == sorted(places, reverse=True)
+
+
 def test_what_is_refused_now_is_mended_before_anything_is_moved():
     decision = decide(sized_inputs())
     down = Problem(severity=Severity.SERIOUS, code=Code.OFFLINE, where="orders", message="1 partition has no leader")
