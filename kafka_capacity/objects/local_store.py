@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -15,6 +16,7 @@ from kafka_capacity.errors import MissingObjectError, StorageError
 from kafka_capacity.objects.object_store import Listed
 
 _UNFINISHED = ".writing-"
+_NO_FILE = frozenset({errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG})
 _LOCK = ".lock"  # held while an object is replaced on a condition; it stays in the root, empty
 
 
@@ -37,7 +39,9 @@ class LocalStore:
         path = self._path(key)
         try:
             return path.read_bytes()
-        except FileNotFoundError:
+        except OSError as error:
+            if error.errno not in _NO_FILE:
+                raise
             msg = f"there is no file {path}"
             raise MissingObjectError(msg) from None
 

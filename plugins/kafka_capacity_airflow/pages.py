@@ -21,7 +21,7 @@ from kafka_capacity.objects.keys import FLEET_PAGE
 from kafka_capacity.objects.object_store import content_type_of
 from kafka_capacity.report.render import page_policy
 from kafka_capacity_airflow.links import RENDER_TASK_ID, REPORT_KEY
-from kafka_capacity_airflow.settings import PAGES
+from kafka_capacity_airflow.settings import PAGES_PATH
 from kafka_capacity_airflow.store import airflow_store
 
 PLAN_DAG = "kafka_capacity_plan"
@@ -43,13 +43,13 @@ def report_of_run(run_id: str) -> Response:
     if not found:
         raise HTTPException(HTTPStatus.NOT_FOUND, "this run has no report yet")
     key = found[0] if len(found) == 1 else FLEET_PAGE
-    return RedirectResponse(f"{PAGES}/{quote(key, safe='/=')}")
+    return RedirectResponse(f"{PAGES_PATH}/{quote(key, safe='/=')}")
 
 
 @app.get("/reports/{place:path}")
 def stored(place: str) -> Response:
     """Return one object of the reports; what a browser does not show is saved under its name."""
-    if any(not part.strip(".") for part in place.split("/")):
+    if any(not part.strip(".") for part in place.split("/")) or "\0" in place:
         raise HTTPException(HTTPStatus.NOT_FOUND)
     try:
         body = airflow_store().read_bytes(f"reports/{place}")

@@ -9,7 +9,7 @@ from airflow.plugins_manager import AirflowPlugin
 from kafka_capacity.objects.keys import FLEET_PAGE
 from kafka_capacity_airflow import pool
 from kafka_capacity_airflow.links import ReportLink
-from kafka_capacity_airflow.settings import PAGES
+from kafka_capacity_airflow.settings import PAGES, PAGES_PATH
 
 
 async def pages(scope: Any, receive: Any, send: Any) -> None:
@@ -29,13 +29,13 @@ class KafkaCapacityPlugin(AirflowPlugin):
     external_views = [  # noqa: RUF012  # the same
         {
             "name": "Capacity report",
-            "href": f"{PAGES}/runs/{{RUN_ID}}",
+            "href": f"{PAGES_PATH}/runs/{{RUN_ID}}",
             "url_route": "kafka-capacity-report",
             "destination": "dag_run",
         },
         {
             "name": "Kafka capacity",
-            "href": f"{PAGES}/{FLEET_PAGE}",
+            "href": f"{PAGES_PATH}/{FLEET_PAGE}",
             "url_route": "kafka-capacity",
             "destination": "nav",
             "category": "browse",

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 from typing import Any, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from airflow.configuration import conf
 from airflow.sdk import Variable
@@ -39,6 +39,8 @@ APPROVAL = "kafka_capacity_approval"
 SPARK_CONF = "kafka_capacity_spark_conf"
 REPORT_URL = "kafka_capacity_report_url"
 PAGES = "/kafka-capacity"  # of Airflow's API server: where it shows reports
+_API_URL = conf.get("api", "base_url", fallback="") or ""
+PAGES_PATH = urlsplit(_API_URL).path.rstrip("/") + PAGES  # as browsers ask for it
 DEFAULT_SENDER = "kafka-capacity@localhost"
 
 
@@ -208,6 +210,5 @@ def browser_url(key: str, fallback: str) -> str:
     """
     template = str(Variable.get(REPORT_URL, default="") or "")
     if "{key}" not in template:
-        server = conf.get("api", "base_url", fallback="") or ""
-        template = f"{server.rstrip('/')}{PAGES}/{{key}}" if server else ""
+        template = f"{_API_URL.rstrip('/')}{PAGES}/{{key}}" if _API_URL else ""
     return template.replace("{key}", quote(key, safe="/=")) or fallback

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -211,6 +212,20 @@ def test_plugins_are_loaded_without_shadowing_anything(services):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "'kafka_capacity'" in done.stdout
     assert done.stdout.strip().endswith("[]"), "plugins/ leaks top-level modules: see plugins/.airflowignore"
+
+
+def test_pages_are_asked_for_behind_the_path_of_airflows_address(services):
+    code = (
+        "from airflow import plugins_manager\n"
+        "(ours,) = (plugin for plugin in plugins_manager._get_plugins()[0] if plugin.name == 'kafka_capacity')\n"
+        "print(*(view['href'] for view in ours.external_views))"
+    )
+    changed = {**os.environ, "AIRFLOW__API__BASE_URL": "https://tools.example.net/airflow/"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=changed)
+    assert done.stdout.split()[-2:] == [
+        "/airflow/kafka-capacity/runs/{RUN_ID}",
+        "/airflow/kafka-capacity/reports/index.html",
+    ]
 
 
 def test_what_pins_is_tried_again(bag):

@@ -88,7 +88,8 @@ def test_the_report_is_a_page_of_airflow_for_who_may_see_the_run(airflow):
         assert "Capacity of all" in every.text
         file = signed_in.get(url.replace("index.html", "report.json"))
         assert file.headers["Content-Disposition"] == "attachment; filename*=UTF-8''report.json"
-        for elsewhere in ("../inventory/", "..%2Finventory/", "%2e%2e/plans/", "cluster=nobody/index.html"):
+        nothing = ("cluster=nobody/index.html", "cluster=metrics-uneven", "%00", "n" * 400)
+        for elsewhere in ("../inventory/", "..%2Finventory/", "%2e%2e/plans/", *nothing):
             assert signed_in.get(f"{server}/kafka-capacity/reports/{elsewhere}").status_code == 404
     for address in (url, f"{server}/kafka-capacity/runs/{run_id}"):
         assert httpx.get(address, timeout=ANSWER_SECONDS).status_code == 401

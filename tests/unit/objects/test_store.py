@@ -6,7 +6,7 @@ import os
 import pytest
 from botocore.exceptions import ClientError, IncompleteReadError
 
-from kafka_capacity.errors import StorageError
+from kafka_capacity.errors import MissingObjectError, StorageError
 from kafka_capacity.objects.store import LocalStore, S3Store, open_store
 
 
@@ -50,6 +50,14 @@ def test_deleting_twice_is_no_mistake(store):
 
     assert not store.exists("a")
     assert store.list_keys("") == []
+
+
+@pytest.mark.parametrize("key", ["reports", "reports/a.html/b", "n" * 400])
+def test_a_folder_or_a_name_that_no_file_has_is_not_there(tmp_path, key):
+    store = LocalStore(tmp_path)
+    store.write_bytes("reports/a.html", b"")
+    with pytest.raises(MissingObjectError):
+        store.read_bytes(key)
 
 
 def test_reading_what_is_not_there_is_our_error(store):
