@@ -7,6 +7,9 @@
 * Compression at the producers makes what is written, copied and read smaller from today on. What is stored stays as it
   is until its retention ends; it is taken to be evenly old. A log that has no limit of time, or one of bytes, gets no
   smaller.
+* A topic that is made again with fewer partitions, of which today's number is a multiple: the first of n takes what the
+  first, the one n places on, and so on took. So it is with keys, which go by their hash modulo that number; records
+  without one are spread evenly over either.
 * A tiered topic (KIP-405) is sent to the object store once, by its leaders, beside what consumers read. There it is
   stored once, for as long as its whole retention.
 """
@@ -16,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +28,9 @@ from kafka_capacity.demand.disk import date_seconds, partition_sizes, reach_toda
 from kafka_capacity.demand.workload import Lags, Workload
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
+
+_OF_TOPICS = ("retention_seconds", "retention_bytes", "segment_bytes", "is_compacted")
+"""Fields of a workload that are settings of topics, an entry a partition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,6 +43,7 @@ class ClusterChange:
     written_ratio: NDArray[np.float64]  # float64[P], what is written and read over today's
     is_tiered: NDArray[np.bool_]  # bool[P]
     read_ratio: NDArray[np.float64]  # float64[P], what is read over today's, apart from what is written
+    merged_into: NDArray[np.int64]  # int64[P], the place of what each becomes part of; its own where it stays
     gone_groups: frozenset[str] = frozenset()  # consumer groups that are gone; `read_ratio` has what they read
     is_volume_shrunk: bool = False  # whether smaller volumes may take the place of today's
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack, if they did not
@@ -51,6 +59,7 @@ class ClusterChange:
             written_ratio=np.ones(partitions),
             is_tiered=np.zeros(partitions, dtype=np.bool_),
             read_ratio=np.ones(partitions),
+            merged_into=np.arange(partitions),
         )
 
 
@@ -65,6 +74,7 @@ def all_of(changes: Sequence[ClusterChange], partitions: int) -> ClusterChange:
             written_ratio=np.minimum(found.written_ratio, one.written_ratio),
             is_tiered=found.is_tiered | one.is_tiered,
             read_ratio=np.minimum(found.read_ratio, one.read_ratio),
+            merged_into=np.minimum(found.merged_into, one.merged_into),
             gone_groups=found.gone_groups | one.gone_groups,
             is_volume_shrunk=found.is_volume_shrunk or one.is_volume_shrunk,
             is_read_in_rack=found.is_read_in_rack or one.is_read_in_rack,
@@ -108,11 +118,61 @@ def changed_cluster(
     sizes = sizes * _stored_ratio(change.written_ratio, _old_ratio(cut))
     ratio = np.divide(held, workload.size_bytes, out=np.ones(len(held)), where=workload.size_bytes > 0)
     rows = np.flatnonzero(~change.is_removed)
-    return ChangedCluster(
+    changed = ChangedCluster(
         snapshot=_snapshot_of(snapshot, rows, ratio, change),
         workload=_workload_of(cut, rows, change),
         sizes=sizes[rows],
         remote_bytes=remote,
+    )
+    into = np.searchsorted(rows, change.merged_into[rows])
+    return changed if (into == np.arange(len(rows))).all() else _merged(changed, into)
+
+
+def _merged(cluster: ChangedCluster, into: NDArray[np.int64]) -> ChangedCluster:
+    """Add up what becomes one partition; it is where the first of them is, and of no other size than they together."""
+    snapshot, workload = cluster.snapshot, cluster.workload
+    rows = np.unique(into)
+    order = np.argsort(into, kind="stable")
+    first = np.searchsorted(into[order], rows)
+
+    def added(values: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(np.add.reduceat(values[order], first, axis=0), dtype=values.dtype)
+
+    load, traffic, lags = workload.load, workload.traffic, workload.lags
+    rates: dict[str, Any] = {
+        one.name: added(getattr(load, one.name)) for one in dataclasses.fields(load) if one.name != "hours"
+    }
+    pairs, place = np.unique(np.stack([lags.group, into[lags.row]]), axis=1, return_inverse=True)
+    behind = np.zeros(pairs.shape[1])
+    np.maximum.at(behind, place.reshape(-1), lags.seconds)
+    partitions = _partitions_of(workload.partitions, rows)
+    return ChangedCluster(
+        snapshot=dataclasses.replace(
+            snapshot,
+            partitions=partitions,
+            replicas=snapshot.replicas[rows],
+            in_sync=snapshot.in_sync[rows],
+            size_bytes=added(snapshot.size_bytes),
+            log_dir=snapshot.log_dir[rows],
+            leader=snapshot.leader[rows],
+        ),
+        workload=dataclasses.replace(
+            workload,
+            partitions=partitions,
+            load=dataclasses.replace(load, **rates),
+            traffic=dataclasses.replace(traffic, bytes_in=added(traffic.bytes_in), bytes_out=added(traffic.bytes_out)),
+            size_bytes=added(workload.size_bytes),
+            **{name: getattr(workload, name)[rows] for name in _OF_TOPICS},
+            lags=Lags(
+                groups=lags.groups,
+                group=pairs[0].astype(np.int32),
+                row=np.searchsorted(rows, pairs[1]),
+                seconds=behind,
+            ),
+            outlook=dataclasses.replace(workload.outlook, class_of=workload.outlook.class_of[rows]),
+        ),
+        sizes=added(cluster.sizes),
+        remote_bytes=cluster.remote_bytes,
     )
 
 
@@ -193,10 +253,7 @@ def _workload_of(workload: Workload, rows: NDArray[np.int64], change: ClusterCha
         load=dataclasses.replace(load, **rates),
         traffic=dataclasses.replace(traffic, bytes_in=coming, bytes_out=going),
         size_bytes=workload.size_bytes[rows],
-        retention_seconds=workload.retention_seconds[rows],
-        retention_bytes=workload.retention_bytes[rows],
-        segment_bytes=workload.segment_bytes[rows],
-        is_compacted=workload.is_compacted[rows],
+        **{name: getattr(workload, name)[rows] for name in _OF_TOPICS},
         lags=Lags(
             groups=lags.groups,
             group=lags.group[is_there],

@@ -19,6 +19,7 @@ class ActionKind(StrEnum):
     REPLICATION_FACTOR = "replication-factor"  # two replicas of what is not critical
     COMPRESSION = "compression"  # producers compress
     TIERED_STORAGE = "tiered-storage"  # old segments go to an object store (KIP-405)
+    PARTITIONS = "partitions"  # topics that have far too many are made again with fewer
     FOLLOWER_FETCHING = "follower-fetching"  # consumers read from the replica in their rack (KIP-392)
     VOLUMES = "volumes"  # smaller volumes take the place of today's
     SHAPE = "shape"  # fewer larger brokers, or more smaller ones
@@ -70,6 +71,15 @@ FACTS = {
         needs_restart="brokers",
         is_reversible=False,
         risk="reads of older records come from the object store, and are slower",
+    ),
+    ActionKind.PARTITIONS: KindFacts(
+        effort=8,
+        needs_restart="producers and consumers",
+        is_reversible=True,
+        risk=(
+            "the topics are deleted and made again: consumers must have read them to the end first, and keys come to "
+            "other partitions"
+        ),
     ),
     ActionKind.FOLLOWER_FETCHING: KindFacts(
         effort=5,

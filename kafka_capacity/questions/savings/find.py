@@ -27,6 +27,7 @@ from kafka_capacity.text.wording import few_names
 
 _DAY_SECONDS, _HOUR_SECONDS = 86_400.0, 3600.0
 _NAMED = 3
+_FAR_TOO_MANY = 4  # times as many partitions as are needed
 _MAX_SINGLE_TOPICS = 50  # retention is cut of so many topics alone, those that free most
 NOT_COMPRESSED = frozenset({"uncompressed", "producer"})
 """Values of ``compression.type`` that do not say that records are compressed; producers may compress nevertheless."""
@@ -62,6 +63,7 @@ def find_actions(
         *finder.fewer_replicas(),
         *finder.compressions(),
         *finder.tiering(),
+        *finder.fewer_partitions(),
         *finder.hardware(),
     ]
     narrow = sorted(
@@ -170,6 +172,52 @@ class _Finder:
             longest = time_words(float(target[chosen].max()))
             text = f"put {self._words(chosen)} into tiered storage, and keep {longest} at most on the brokers"
             yield self._action(ActionKind.TIERED_STORAGE, chosen, change, text, self._freed(kept)[rows])
+
+    def fewer_partitions(self) -> Iterator[Action]:
+        """Yield fewer partitions of topics whose new ones carry and hold no more than the fullest do today."""
+        workload, partitions = self.cluster.workload, self.cluster.workload.partitions
+        load = workload.load
+        values = np.stack(
+            [load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second, workload.size_bytes]
+        ).astype(np.float64)
+        most, readers = values.max(axis=1, initial=0.0), self._readers()
+        into = np.arange(len(self.topic))
+        chosen = np.zeros(len(self.topics), dtype=np.bool_)
+        for place, rows in enumerate(partitions.topic_slices()):
+            count = rows.stop - rows.start
+            least = readers.get(self.topics[place], 1)
+            if self.use.is_own[place] or self.is_tiered[place] or workload.is_compacted[rows].any() or least is None:
+                continue
+            fewer = next(
+                (
+                    few
+                    for few in range(least, count // _FAR_TOO_MANY + 1)
+                    if count % few == 0 and (values[:, rows].reshape(3, -1, few).sum(axis=1) <= most[:, None]).all()
+                ),
+                None,
+            )
+            if fewer is not None and (partitions.partition[rows] == np.arange(count)).all():
+                chosen[place] = True
+                into[rows] = rows.start + np.arange(count) % fewer
+        if chosen.any():
+            change = dataclasses.replace(self._nothing(), merged_into=into)
+            before = int(chosen[self.topic].sum())
+            after = before - int((into != np.arange(len(into))).sum())
+            text = f"make {self._words(chosen)} again with {after:,} instead of {before:,} partitions"
+            yield self._action(ActionKind.PARTITIONS, chosen, change, text, np.zeros(1))
+
+    def _readers(self) -> dict[str, int | None]:
+        """Return how many members the largest group of each topic has; ``None`` where partitions are tied to state."""
+        # What Kafka Streams keeps for a group begins with its name.
+        kept = [name for name in self.topics if name.endswith(("-changelog", "-repartition"))]
+        found: dict[str, int | None] = dict.fromkeys(kept)
+        for group in self.cluster.snapshot.groups:
+            is_tied = group.group_type == "streams" or any(name.startswith(f"{group.group_id}-") for name in kept)
+            members = 1 if group.group_type == "share" else max(len(group.members), 1)
+            for name in named_topics(group):
+                most = found.get(name, 1)
+                found[name] = None if is_tied or most is None else max(most, members)
+        return found
 
     def follower_fetching(self) -> Iterator[Action]:
         """Yield reading from the replica in the consumer's rack, where bytes between racks are paid for."""

@@ -8,7 +8,9 @@ import pytest
 from kafka_capacity.demand.changed import ClusterChange, all_of, changed_cluster
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.reading import late_read_seconds
+from kafka_capacity.demand.workload import Lags
 from kafka_capacity.inventory.snapshot import build_snapshot
+from kafka_capacity.kafka.producer.key_hashing import Keys, partitions_of_keys
 from tests.builders import cluster, topic
 from tests.unit.questions.capacity.workloads import DAY, GIB, MIB, workload
 
@@ -49,6 +51,30 @@ def test_compacted_logs_and_such_of_unknown_reach_stay():
     endless = changed(cut, retention=np.inf)
     # At 10 GiB a day its 70 reach back seven days, of which one is left.
     assert (endless.workload.size_bytes / GIB).tolist() == pytest.approx([11.0, 11.0])
+
+
+def test_partitions_that_become_one_hold_and_carry_what_they_did_together():
+    lags = Lags(
+        groups=("a", "b"),
+        group=np.array([0, 0, 1], dtype=np.int32),
+        row=np.array([0, 1, 1]),
+        seconds=np.array([5.0, 60.0, 7.0]),
+    )
+    found = changed({"merged_into": np.array([0, 0])}, lags=lags)
+    assert found.snapshot.partitions.partition.tolist() == found.workload.partitions.partition.tolist() == [0]
+    assert found.snapshot.size_bytes.tolist() == [[140 * GIB] * 3]
+    assert (found.sizes / GIB).tolist() == [[[140.0] * 3] * 2]
+    assert found.workload.load.bytes_out_peak_bytes_per_second.tolist() == [2 * 2 * RATE]
+    assert found.workload.traffic.bytes_in[:, 0].tolist() == pytest.approx([2 * RATE])
+    # A group is as far behind as on the worse of both.
+    behind = found.workload.lags
+    assert (behind.group.tolist(), behind.row.tolist(), behind.seconds.tolist()) == ([0, 1], [0, 0], [60.0, 7.0])
+
+
+def test_keys_stay_together_where_the_old_number_of_partitions_is_a_multiple_of_the_new():
+    keys = Keys.of(f"customer-{number}".encode() for number in range(5_000))
+    for before, after in ((240, 5), (12, 4), (9, 3)):
+        assert np.array_equal(partitions_of_keys(keys, before) % after, partitions_of_keys(keys, after))
 
 
 def test_compression_makes_traffic_smaller_at_once_and_logs_as_they_age():

@@ -35,6 +35,12 @@ def idle(name="old", **options):
     return topic(name, **(given | options))
 
 
+def many(name="many"):
+    """240 partitions of 1 GiB, which together carry what one partition of `logs` does: 720 replicas."""
+    rates = {"bytes_in": PRODUCED / 240, "bytes_out": PRODUCED / 240}
+    return topic(name, partitions=240, size_bytes=GIB, **rates)
+
+
 def inventory(*topics, disk_gib=1000, brokers=None, **made):
     """Disks of 1,000 GiB by default, of which 850 may be used."""
     raw = cluster(topics=topics, disk_capacity_bytes=float(disk_gib * GIB), **made)

@@ -23,6 +23,7 @@ from tests.unit.questions.savings.small import (
     idle,
     inventory,
     logs,
+    many,
     savings_of,
     set_rows,
 )
@@ -195,6 +196,43 @@ def test_unknown_is_never_a_saving():
     tables = savings_of(inventory(logs(), idle(), groups=groups, lags=lags))
     assert set(action_rows(tables)) == {"idle:old"}
     assert "such as nightly" in tables["savings_scope"].to_pylist()[0]["notes"][0]
+
+
+def reading(count, group_type="classic", group="readers"):
+    """A group of so many members that reads `many`."""
+    members = [{"group_id": group, "member_id": f"m{number}", "subscribed": ["many"]} for number in range(count)]
+    return {"groups": [{"group_id": group, "state": "Stable", "group_type": group_type}], "members": members}
+
+
+@pytest.mark.parametrize(
+    ("made", "left"),
+    [
+        ({}, 3),
+        (reading(5), 5),
+        (reading(7), 8),
+        (reading(61), None),
+        (reading(1, "streams"), None),
+        (reading(50, "share"), 3),
+    ],
+)
+def test_fewer_partitions_where_replicas_bind(made, left):
+    """Six brokers hold 36 replicas of `logs` and 720 of `many`: 126 each, and 100 are allowed. Nine hold 84."""
+    asked = {"broker_replica_limit": 100, "balance": "replicas"}
+    found = action_rows(savings_of(inventory(logs(), many(), **made), **asked))
+    action = found.get("partitions:many")
+    if left is None:
+        # Each of 61 members wants a partition, and 60 would be the most that are a quarter; state is kept by partition.
+        assert action is None
+        return
+    # 240 GiB are in three partitions 80 each, and no partition of today has more than 100.
+    assert action["text"] == f"make many again with {left} instead of 240 partitions"
+    assert (action["saved_brokers"], action["freed_bytes"]) == (3, 0)
+    assert action["saved_usd_per_month"] == pytest.approx(3 * DOLLARS)
+
+
+def test_topics_of_kafka_streams_keep_their_partitions():
+    raw = inventory(logs(), many(), many("app-counts-changelog"), **reading(1, group="app"))
+    assert not [one for one in action_rows(savings_of(raw)) if one.startswith("partitions:")]
 
 
 def test_a_topic_that_is_written_and_never_read():
