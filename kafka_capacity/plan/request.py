@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import json
@@ -14,6 +15,7 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
 from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
+from kafka_capacity.proposal.grid import GridRequest
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.change.move_parameters import MoveParameters
@@ -110,6 +112,10 @@ class PlanRequest(
         "not hold the results of all at once.",
         json_schema_extra={"section": "Delivery"},
     )
+
+    def grid(self) -> GridRequest:
+        """Return what spans the grid of scenarios, whose lists keep to the replicas that sizing lets a broker hold."""
+        return dataclasses.replace(super().grid(), replica_goal=self.replica_goal())
 
     @model_validator(mode="before")
     @classmethod

@@ -130,7 +130,7 @@ def evaluate_placement(
     start, later = (snapshot, load) if more is None else (more.snapshot, more.load)
     problem = placement_problem(start, later, scenario, seed=scenario.seed)
     try:
-        placed = _place(problem, scenario) if like is None else _placed_as(like)
+        placed = _placed_within_goal(problem, scenario) if like is None else _placed_as(like)
     except PlacementError as error:
         return _refused(scenario, problem, error)
     diff = placed.diff
@@ -171,6 +171,25 @@ def evaluate_placement(
         expanded=more,
     )
     return with_relaxed_rack_rule(result, problem, lambda other: evaluate_placement(snapshot, load, other))
+
+
+def _placed_within_goal(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:
+    """Place; once more, with the goal as a limit, where a broker would hold more replicas and need not.
+
+    What is made even by bytes may leave many small replicas on few brokers.
+    """
+    placed, goal, target = _place(problem, scenario), scenario.replica_goal, scenario.target
+    wanted, takes = int(problem.replication_factor.sum()), int(target.takes_replicas.sum())
+    if goal is None or scenario.placer != LOOKS_AT_RULES or wanted > goal * takes:
+        return placed
+    after = placed.diff.after
+    if np.bincount(target.index_of(after[after >= 0]), minlength=len(target)).max(initial=0) <= goal:
+        return placed
+    limits = problem.broker_limits or BrokerLimits.of(len(target))
+    limits = dataclasses.replace(limits, replica_count=np.minimum(limits.replica_count, goal))
+    spread = _place(dataclasses.replace(problem, broker_limits=limits), scenario)
+    states = zip(limit_states(problem, after), limit_states(problem, spread.diff.after), strict=True)
+    return spread if all(then.highest_ratio <= max(1.0, now.highest_ratio) for now, then in states) else placed
 
 
 def _place(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:

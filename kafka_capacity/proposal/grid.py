@@ -139,6 +139,7 @@ class GridRequest:
     seed: int
     pins: tuple[Pin, ...] = ()
     broker_maxima: tuple[tuple[str, int], ...] = ()
+    replica_goal: int | None = None
     # several to compare, in place of the one; empty for just that one
     throttles_bytes_per_second: tuple[float, ...] = ()
     partition_counts: tuple[tuple[str, int], ...] = ()
@@ -275,6 +276,7 @@ def _scenario(
         seed=request.seed,
         pins=request.pins,
         broker_maxima=request.broker_maxima,
+        replica_goal=request.replica_goal,
         replaced=request.broker_changes.replaced,
         partition_counts=request.partition_counts,
         is_judged_against_today=is_judged_against_today(request, observed, target),

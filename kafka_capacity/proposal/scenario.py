@@ -34,6 +34,8 @@ class PlacementScenario:
     pins: tuple[Pin, ...] = ()  # which topics may be on some brokers only
     # pairs of a constraint, such as `replica_count`, and how many a broker may have
     broker_maxima: tuple[tuple[str, int], ...] = ()
+    # how many replicas a broker should hold, where lists can be had that keep to it; `None` for any number
+    replica_goal: int | None = None
     replaced: tuple[tuple[int, int], ...] = ()  # pairs of an old broker and the new one that has its log directories
     # pairs of a topic and how many partitions it shall have, more than today
     partition_counts: tuple[tuple[str, int], ...] = ()

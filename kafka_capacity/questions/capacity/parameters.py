@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import FailureTolerance, Limits
-from kafka_capacity.hardware.shape_catalogue import chosen_shapes, with_estimated_price
+from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside, with_estimated_price
 from kafka_capacity.hardware.shapes import TODAY, Shape, observed_shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.loads import LoadSettings
@@ -225,6 +225,13 @@ class SizingParameters(BaseModel):
         if not shape.is_discounted:
             return shape
         return dataclasses.replace(shape, usd_per_hour=shape.usd_per_hour * (1.0 - self.commitment_discount_ratio))
+
+    def replica_goal(self) -> int | None:
+        """Return how many replicas one of today's brokers should hold; ``None`` where its shape does not say."""
+        if self.current_shape == TODAY:
+            return self.broker_replica_limit
+        shape = shapes_beside("", "").get(self.current_shape)
+        return None if shape is None or math.isnan(shape.replica_limit) else int(shape.replica_limit)
 
     def _today(self, observed: Brokers, catalogue: Mapping[str, Shape], observed_vcpu: float) -> Shape:
         if self.current_shape == TODAY:

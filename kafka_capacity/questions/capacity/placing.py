@@ -29,7 +29,6 @@ from kafka_capacity.questions.capacity.cost import TrafficBetweenRacks, moved_be
 from kafka_capacity.questions.capacity.loads import PlacedLoads, placed_loads
 from kafka_capacity.questions.capacity.options import (
     SizingInputs,
-    SizingRequest,
     brokers_of,
     used_brokers_of,
     without_figures,
@@ -61,7 +60,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
         return moved_between_racks(snapshot.brokers, brokers, snapshot.leader, after, copied, workload.size_bytes)
 
     if not key.is_observed:
-        scenario = _scenario(key, without_figures(used_brokers_of(snapshot.brokers, key)), request)
+        scenario = _scenario(inputs, key, without_figures(used_brokers_of(snapshot.brokers, key)))
         result = evaluate_placement(_without_log_dirs(snapshot), workload.load, scenario)
         # How to get there is judged with the change: a throttle can be raised.
         excuses = tuple(excuse for excuse in result.excuses if excuse.constraint != THROTTLE)
@@ -128,7 +127,12 @@ def _without_log_dirs(snapshot: Snapshot) -> Snapshot:
     return dataclasses.replace(snapshot, log_dirs=none, log_dir=np.full_like(snapshot.log_dir, -1))
 
 
-def _scenario(key: PlacementKey, target: Brokers, request: SizingRequest) -> PlacementScenario:
+def _scenario(inputs: SizingInputs, key: PlacementKey, target: Brokers) -> PlacementScenario:
+    request = inputs.request
+    # One placement is judged on every shape: the least limit that it can keep is that of all others, too.
+    least = _replica_count(inputs.snapshot, key) / max(1, len(target))
+    limits = [shape.replica_limit for shape in (request.today, *request.shapes)]
+    goal = min((one for one in limits if least <= one < np.inf), default=None)
     return PlacementScenario(
         scenario_id=f"{key.broker_count:03d}-brokers",
         target=target,
@@ -140,4 +144,11 @@ def _scenario(key: PlacementKey, target: Brokers, request: SizingRequest) -> Pla
         tolerance_ratio=request.tolerance_ratio,
         disk_limit_ratio=request.limits.disk_ratio,
         seed=request.seed,
+        replica_goal=None if goal is None else int(goal),
     )
+
+
+def _replica_count(snapshot: Snapshot, key: PlacementKey) -> int:
+    if key.replication_factor is not None:
+        return len(snapshot.partitions) * key.replication_factor
+    return int((snapshot.replicas >= 0).sum())

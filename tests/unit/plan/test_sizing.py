@@ -1,5 +1,6 @@
 """Sizing through the steps of a plan."""
 
+import dataclasses
 import datetime
 import json
 
@@ -11,6 +12,8 @@ from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.pinned import pin_plan
 from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.proposal.evaluate import evaluate_placement
+from kafka_capacity.proposal.grid import placement_grid
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
 from kafka_capacity.questions.capacity.found import sizing_setup
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
@@ -18,6 +21,8 @@ from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from tests.asking import ask, run_sizes
 from tests.builders import cluster, topic
 from tests.sized_plans import pinned_inventory, read_share, write_sizing_share
+from tests.unit.questions.savings.small import asked_of, logs, many
+from tests.unit.questions.savings.small import inventory as full_disks
 
 REQUEST = {
     "cluster": "payments",
@@ -176,3 +181,25 @@ def test_own_shapes_that_are_wrong_are_refused_when_the_plan_is_pinned(tmp_path)
     wrong = json.dumps({"shapes": [{"name": "r740", "offer": "nobody"}]})
     with pytest.raises(RequestError, match="kafka_capacity_shapes: shape 'r740' is of the offer 'nobody'"):
         pin_plan(store, parse_plan_request(REQUEST), run_date=datetime.date(2026, 11, 25), own_shapes=wrong)
+
+
+def test_many_small_replicas_are_spread_as_far_as_brokers_should_hold():
+    """Six brokers hold 36 replicas of 100 GiB and 720 of 1 GiB: 126 each, and 100 are allowed. Nine hold 84.
+
+    Bytes alone are even as soon as each new broker has a few of the large ones.
+    """
+    raw = full_disks(logs(), many())
+    request = {"broker_counts": [9], "broker_replica_limit": 100, "sizing_broker_counts": [6, 9]}
+    asked = asked_of(raw, **request)
+    fits = {one.option_id: one.fits for one in simulate_sizing(sizing_setup(asked).inputs, run_sizes).results}
+    assert [name for name, is_enough in fits.items() if is_enough] == ["009-brokers.today"]
+    # The move to nine that is planned holds them as sizing counts on.
+    scenarios = placement_grid(asked.basis.snapshot.brokers, asked.parameters.grid())
+    ours = next(one for one in scenarios if one.placer == "fewest-bytes")
+    moved = evaluate_placement(asked.basis.snapshot, asked.basis.load, ours)
+    assert moved.fits
+    assert max(moved.loads.replicas_after) <= 100
+    # What cannot be kept to changes nothing.
+    few = evaluate_placement(asked.basis.snapshot, asked.basis.load, dataclasses.replace(ours, replica_goal=80))
+    free = evaluate_placement(asked.basis.snapshot, asked.basis.load, dataclasses.replace(ours, replica_goal=None))
+    assert few.diff.after.tolist() == free.diff.after.tolist() != moved.diff.after.tolist()

@@ -217,8 +217,7 @@ def reading(count, group_type="classic", group="readers"):
 )
 def test_fewer_partitions_where_replicas_bind(made, left):
     """Six brokers hold 36 replicas of `logs` and 720 of `many`: 126 each, and 100 are allowed. Nine hold 84."""
-    asked = {"broker_replica_limit": 100, "balance": "replicas"}
-    found = action_rows(savings_of(inventory(logs(), many(), **made), **asked))
+    found = action_rows(savings_of(inventory(logs(), many(), **made), broker_replica_limit=100))
     action = found.get("partitions:many")
     if left is None:
         # Each of 61 members wants a partition, and 60 would be the most that are a quarter; state is kept by partition.
