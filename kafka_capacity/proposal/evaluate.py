@@ -173,6 +173,10 @@ def evaluate_placement(
     return with_relaxed_rack_rule(result, problem, lambda other: evaluate_placement(snapshot, load, other))
 
 
+_ATTAINABLE_RATIO = 0.98
+"""How much of the goal all brokers together may need: with less room racks and bytes leave no such lists."""
+
+
 def _placed_within_goal(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:
     """Place; once more, with the goal as a limit, where a broker would hold more replicas and need not.
 
@@ -180,7 +184,7 @@ def _placed_within_goal(problem: PlacementProblem, scenario: PlacementScenario) 
     """
     placed, goal, target = _place(problem, scenario), scenario.replica_goal, scenario.target
     wanted, takes = int(problem.replication_factor.sum()), int(target.takes_replicas.sum())
-    if goal is None or scenario.placer != LOOKS_AT_RULES or wanted > goal * takes:
+    if goal is None or scenario.placer != LOOKS_AT_RULES or wanted > _ATTAINABLE_RATIO * goal * takes:
         return placed
     after = placed.diff.after
     if np.bincount(target.index_of(after[after >= 0]), minlength=len(target)).max(initial=0) <= goal:
