@@ -175,8 +175,7 @@ def test_a_log_dir_is_cordoned_where_its_broker_says_so(describe_configs, is_cor
     assert read_storage(asked, [UP], []).log_dirs.column("is_cordoned").to_pylist() == is_cordoned
 
 
-def test_logs_have_their_first_and_last_offsets_where_they_are_known(monkeypatch):
-    monkeypatch.setattr("kafka_capacity.inventory.kafka_admin_session._FIRST_PAUSE_SECONDS", 0)
+def test_logs_have_their_first_and_last_offsets_where_they_are_known():
     asked = []
 
     def offsets(wanted):

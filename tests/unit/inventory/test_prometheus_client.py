@@ -98,7 +98,8 @@ def test_a_server_that_refuses_one_moment_is_an_error():
             asking.query_range("m{}", SPAN)
 
 
-def test_a_busy_server_is_asked_again_with_longer_pauses():
+def test_a_busy_server_is_asked_again_with_longer_pauses(monkeypatch):
+    monkeypatch.setattr("kafka_capacity.inventory.prometheus_client.FIRST_PAUSE_SECONDS", 0.5)
     slept = []
     with StandIn(SAMPLES) as server, client(server, slept) as asking:
         server.first_answers = [(503, b"busy"), (429, b"slow down")]

@@ -51,12 +51,7 @@ def store(tmp_path, decision):
     return store
 
 
-@pytest.fixture
-def fast(monkeypatch):
-    monkeypatch.setattr("kafka_capacity.objects.object_store.FIRST_PAUSE_SECONDS", 0.0)
-
-
-def test_every_cluster_has_its_row_the_worst_verdict_first(store, decision, fast):
+def test_every_cluster_has_its_row_the_worst_verdict_first(store, decision):
     found = fleet(store)
     rows = {row["cluster"]: row for row in found["rows"]}
     assert found["summary"] == (
@@ -71,7 +66,7 @@ def test_every_cluster_has_its_row_the_worst_verdict_first(store, decision, fast
     assert (rows["unplanned"]["verdict"], rows["unplanned"]["ds"]) == ("Never planned", "2026-11-15")
 
 
-def test_the_page_links_each_report_from_where_it_stands(store, fast):
+def test_the_page_links_each_report_from_where_it_stands(store):
     assert write_fleet_page(store) == FLEET_PAGE
     soup = BeautifulSoup(store.read_bytes(FLEET_PAGE), "html.parser")
     links = {link.text: link["href"] for link in soup.select("tbody a")}

@@ -231,8 +231,7 @@ def test_of_several_that_say_something_at_once_all_are_kept(tmp_path, first):
     assert claims == {str(number) for number in range(12)}
 
 
-def test_what_cannot_be_read_costs_no_report_and_is_not_written_over(tmp_path, first, caplog, monkeypatch):
-    monkeypatch.setattr("kafka_capacity.objects.object_store.FIRST_PAUSE_SECONDS", 0.0)
+def test_what_cannot_be_read_costs_no_report_and_is_not_written_over(tmp_path, first, caplog):
     store, key = LocalStore(tmp_path), lifecycle_key("shop")
     keep_observed(store, first, None)
     broken = store.read_bytes(key)[:-40]
