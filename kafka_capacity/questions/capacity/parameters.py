@@ -112,7 +112,8 @@ class SizingParameters(BaseModel):
         "MB/s, is not judged."
     )
     broker_replica_limit: int = _FORM.field(4_000, "Replicas of a broker", "--broker-replicas", ge=1, le=1_000_000)(
-        "How many replicas one of today's brokers should hold. Shapes of the catalogue have their own."
+        "How many replicas one of today's brokers should hold; replica lists keep to it where they can. Shapes of the "
+        "catalogue have their own."
     )
     # For nothing, any number of brokers would cost the same.
     broker_usd_per_hour: Price | None = _FORM.field(
