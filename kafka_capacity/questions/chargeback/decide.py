@@ -144,7 +144,9 @@ def _racks(tables: Mapping[str, pa.Table], scope: Row) -> Iterator[str]:
 
 
 def _worth(bytes_per_second: float, price: float | None) -> str:
-    return "" if not price else f" and save {format_usd(usd_of_month(bytes_per_second, price))} a month at today’s rates"
+    if not price:
+        return ""
+    return f" and save {format_usd(usd_of_month(bytes_per_second, price))} a month at today’s rates"
 
 
 def _above(ratio: float) -> str:
