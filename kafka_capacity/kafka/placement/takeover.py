@@ -21,6 +21,8 @@ Algorithm
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -174,22 +176,26 @@ class _Loads:
         rows = np.concatenate([self._rows[leader + 1] for leader in leaders])
         rows = rows[self._held[rows, 2] >= 0]
         rack, size = self._rack[leaders[0]], len(self._rack)
-        after = np.concatenate([*self._broker[leaders], self._in_rack[rack]])
+        of_rack = size * len(leaders)
+        after = np.concatenate([*self._broker[leaders], self._in_rack[rack], [0.0]])
         start = size * np.searchsorted(leaders, self._held[rows, 0])
-        option, column, change = self._options(rows, start, size * len(leaders))
-        while len(option) and after.max() > limit:
-            found = _best(after, option, change)
+        options = self._options(rows, start, of_rack)
+        while len(options.row) and after.max() > limit:
+            found = options.best(after)
             if not found:
                 break
             for one in found:
-                after += change[one]
-                row = rows[option[one]]
-                self._held[row, [1, column[one]]] = self._held[row, [column[one], 1]]
-            for place in {int(option[one]) for one in found}:
-                one_list = slice(place, place + 1)
-                change[option == place] = self._options(rows[one_list], start[one_list], size * len(leaders))[2]
-        self._broker[leaders] = after[: size * len(leaders)].reshape(-1, size)
-        self._in_rack[rack] = after[size * len(leaders) :]
+                np.add.at(after, options.place[:, one], options.change[:, one])
+                row, column = options.row[one], options.column[one]
+                self._held[row, [1, column]] = self._held[row, [column, 1]]
+                if options.is_spread[one]:
+                    options.take(one)
+                    continue
+                at, some = np.flatnonzero(rows == row), options.of_list(one)
+                again = self._options(rows[at], start[at], of_rack)
+                options.place[:, some], options.change[:, some] = again.place, again.change
+        self._broker[leaders] = after[:of_rack].reshape(-1, size)
+        self._in_rack[rack] = after[of_rack:-1]
 
     def _takes(self, rows: NDArray[np.intp]) -> tuple[list[NDArray[np.int64]], list[NDArray[np.float64]]]:
         """Return who leads each list after either loss if each follower were the first, and what that sends."""
@@ -204,45 +210,100 @@ class _Loads:
         sent = [self._consumed[rows] + self._produced[rows] * count for count in left]
         return takes, [one / even for one, even in zip(sent, self._even, strict=True)]
 
-    def _options(
-        self, rows: NDArray[np.intp], start: NDArray[np.intp], of_rack: int
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-        """Return which list may get another first follower, from which column, and what that adds to all loads.
+    def _options(self, rows: NDArray[np.intp], start: NDArray[np.intp], of_rack: int) -> _Options:
+        """Return which lists may get another first follower, and what that changes.
 
         ``start`` and ``of_rack`` are where the loads after the loss of each list's leader, and of its rack, begin.
         """
         takes, sent = self._takes(rows)
         followers = takes[0][:, 1:]
         option, column = np.nonzero(followers >= 0)
-        change = np.zeros((len(option), of_rack + self._in_rack.shape[1] + 1))
-        each = np.arange(len(option))
-        begins = (start[option], np.full(len(option), of_rack))
-        for begin, take, amount in zip(begins, takes, sent, strict=True):
-            for sign, place in ((-1.0, take[option, 0]), (1.0, take[option, column + 1])):
-                np.add.at(change, (each, np.where(place >= 0, place + begin, -1)), sign * amount[option])
-        change[~self._usable[followers[option, column]]] = np.inf  # nobody that may not lead comes first
-        return option, column + 2, change[:, :-1]
+        place = np.empty((4, len(option)), dtype=np.intp)
+        for kind, (begin, take) in enumerate(zip((start[option], of_rack), takes, strict=True)):
+            for at, broker in ((kind, take[option, 0]), (kind + 2, take[option, column + 1])):
+                place[at] = np.where(broker >= 0, broker + begin, -1)
+        return _Options(
+            row=rows[option],
+            column=column + 2,
+            may_lead=self._usable[followers[option, column]],
+            may_first_lead=self._usable[takes[0][option, 0]],
+            is_spread=((takes[1] == takes[0]) | (takes[1] < 0)).all(axis=1)[option],
+            amount=np.stack([one[option] for one in sent]),
+            place=place,
+        )
 
 
-def _best(after: NDArray[np.float64], option: NDArray[np.intp], change: NDArray[np.float64]) -> tuple[int, ...]:
-    """Return the option, or the two of different lists, that levels the loads most; empty for none."""
-    now = _steepness(after) * (1 - 1e-9)
-    relieving = np.flatnonzero(change[:, after.argmax()] < 0)
-    for some in (relieving, np.arange(len(option))):
-        single = _steepness(after + change[some])
-        if len(some) and single.min() < now:
-            return (int(some[single.argmin()]),)
-    if len(option) > _MAX_EXCHANGED:
-        return ()
-    pairs = _steepness(after + change[:, None] + change[None])
-    pairs[option[:, None] == option[None]] = np.inf
-    first, second = np.unravel_index(int(pairs.argmin()), pairs.shape)
-    return (int(first), int(second)) if pairs[first, second] < now else ()
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Options:
+    """N reorderings of one list each, that swap its first follower for another, those of a list side by side."""
+
+    row: NDArray[np.intp]  # [N], the list
+    column: NDArray[np.intp]  # [N], of the follower that comes first
+    may_lead: NDArray[np.bool_]  # [N], whether that one may
+    may_first_lead: NDArray[np.bool_]  # [N], whether the follower that is first now may
+    is_spread: NDArray[np.bool_]  # [N], whether no follower of the list is in the rack of the leader
+    amount: NDArray[np.float64]  # [2, N], what whoever leads after the loss of the leader sends, and of its rack
+    place: NDArray[np.intp]  # [4, N], the loads that get less after either loss, then those that get more; -1 for none
+    change: NDArray[np.float64] = field(init=False)  # [4, N], by how much; infinite where a follower may not lead
+
+    def __post_init__(self) -> None:
+        """Work out the changes."""
+        self.change = np.empty(self.place.shape)
+        self._work_out(slice(0, len(self.row)))
+
+    def _work_out(self, some: slice) -> None:
+        less, more, amount = self.place[:2, some], self.place[2:, some], self.amount[:, some]
+        is_changed = less != more
+        self.change[:2, some] = np.where(is_changed & (less >= 0), -amount, 0.0)
+        self.change[2:, some] = np.where(is_changed & (more >= 0), amount, 0.0)
+        self.change[2, some][~self.may_lead[some]] = np.inf  # nobody that may not lead comes first
+
+    def of_list(self, one: int) -> slice:
+        """Return where the options of the same list are."""
+        begin, end = one, one + 1
+        while begin and self.row[begin - 1] == self.row[one]:
+            begin -= 1
+        while end < len(self.row) and self.row[end] == self.row[one]:
+            end += 1
+        return slice(begin, end)
+
+    def take(self, one: int) -> None:
+        """Swap the followers of an option: another one is the first of its list now."""
+        some = self.of_list(one)
+        first, new = self.place[:2, one].copy(), self.place[2:, one].copy()
+        self.place[:2, some], self.place[2:, one] = new[:, None], first
+        may_lead, may_first_lead = self.may_lead[one], self.may_first_lead[one]
+        self.may_lead[one], self.may_first_lead[some] = may_first_lead, may_lead
+        self._work_out(some)
+
+    def best(self, after: NDArray[np.float64]) -> tuple[int, ...]:
+        """Return the option, or the two of different lists, that levels the loads most; empty for none."""
+        power = _powers(after)
+        now = float(power.sum())
+        gain = (_powers(after[self.place] + self.change) - power[self.place]).sum(axis=0)
+        highest = int(after.argmax())
+        relieving = np.flatnonzero(((self.place[:2] == highest) & (self.change[:2] < 0)).any(axis=0))
+        for some in (relieving, np.arange(len(gain))):
+            if len(some) and gain[some].min() < -_LEAST_GAIN * now:
+                return (int(some[gain[some].argmin()]),)
+        return self._best_two(after, now) if len(gain) <= _MAX_EXCHANGED else ()
+
+    def _best_two(self, after: NDArray[np.float64], now: float) -> tuple[int, ...]:
+        count = len(self.row)
+        change = np.zeros((count, len(after)))
+        np.add.at(change, (np.arange(count), self.place), self.change)
+        pairs = _powers(after + change[:, None] + change[None]).sum(axis=-1)
+        pairs[self.row[:, None] == self.row[None]] = np.inf
+        first, second = np.unravel_index(int(pairs.argmin()), pairs.shape)
+        return (int(first), int(second)) if pairs[first, second] < now * (1 - _LEAST_GAIN) else ()
 
 
-def _steepness(loads: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of the 32nd powers over the last axis: next to the highest alone counts, and it can be summed."""
+_LEAST_GAIN = 1e-9  # of what there is: less is the rounding of sums
+
+
+def _powers(loads: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the 32nd powers: in their sum next to the highest alone counts."""
     power = loads
     for _ in range(5):
         power = power * power
-    return np.asarray(power.sum(axis=-1))
+    return power

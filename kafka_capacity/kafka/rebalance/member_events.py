@@ -12,6 +12,7 @@ Rules:
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import uuid
 from collections.abc import Sequence
@@ -108,6 +109,13 @@ class Roster:
 
     def __len__(self) -> int:
         return len(self.members)
+
+    def copied(self) -> Roster:
+        """Return another one of the same members, which goes on by itself."""
+        other = copy.copy(self)
+        other.members, other.identity = list(self.members), list(self.identity)
+        other._rng = copy.deepcopy(self._rng)
+        return other
 
     def add(self, like: int | None = None) -> int:
         """Make up a member, or the next life of one; returns its number."""

@@ -34,7 +34,13 @@ class Rest:
 class GroupSimulation:
     """A group under one scenario; every event starts from the same rest.
 
+    Args:
+        facts: the group.
+        scenario: what is tried.
+        kept: the assignor, with what it answered before; ``None`` for a new one.
+
     Attributes:
+        assignor: the one of the scenario.
         today: the group as it is, under the scenario's assignor: what is observed where that is the assignor of
             today, else assigned afresh.
         proposed: the same with as many members as the scenario says.
@@ -45,18 +51,21 @@ class GroupSimulation:
         RequestError: there is no such assignor.
     """
 
-    def __init__(self, facts: GroupFacts, scenario: GroupScenario) -> None:
+    def __init__(self, facts: GroupFacts, scenario: GroupScenario, kept: KeptAssignor | None = None) -> None:
         self.facts = facts
         self.scenario = scenario
-        self._assignor = KeptAssignor(assignor(scenario.assignor, scenario.protocol))
+        self.assignor = kept or KeptAssignor(assignor(scenario.assignor, scenario.protocol))
         self._table = PartitionTable.of(facts, scenario.protocol)
+        self._rosters: dict[int, Roster] = {}
         roster = self._roster(max(len(facts.members), scenario.member_count))
         self.members: tuple[Member, ...] = tuple(roster.members)
         self.today, self.proposed = self._rests(roster)
 
     def _roster(self, count: int) -> Roster:
-        scenario = self.scenario
-        return Roster(self.facts, is_static=scenario.is_static, count=count, seed=scenario.seed)
+        if count not in self._rosters:
+            scenario = self.scenario
+            self._rosters[count] = Roster(self.facts, is_static=scenario.is_static, count=count, seed=scenario.seed)
+        return self._rosters[count].copied()
 
     def _rests(self, roster: Roster) -> tuple[Rest, Rest]:
         life = self._life()
@@ -97,11 +106,11 @@ class GroupSimulation:
 
     def _life(self) -> ClassicLife | ServerLife:
         if not self.scenario.protocol.is_assigned_by_coordinator:
-            return ClassicLife(self._assignor)
+            return ClassicLife(self.assignor)
         streams, standbys = self.facts.streams, self.scenario.standby_replicas
         if streams is not None and standbys is not None:
             streams = dataclasses.replace(streams, standby_replicas=standbys)
-        return ServerLife(self._assignor, streams)
+        return ServerLife(self.assignor, streams)
 
     def _life_of(self, roster: Roster, rest: Rest) -> ClassicLife | ServerLife:
         """Return the life of a group that has come to rest."""

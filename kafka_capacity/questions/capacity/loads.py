@@ -136,6 +136,8 @@ class LoadSettings:
     # how long re-replicating a lost broker may take; infinite for as long as it likes
     recovery_seconds: float = math.inf
     volume_recovery_seconds: float = math.inf  # the same for one disk of a broker
+    only_estimate: int | None = None  # the one that traffic is summed up at, in the place of both; `None` for both
+    is_client_traffic_limited: bool = True  # whether it counts what clients produce and read after losses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -215,6 +217,8 @@ def _fill_traffic(
 ) -> tuple[Peaks, NDArray[np.float64]]:
     """Fill in network, clients and CPU, normal and after losses; returns the normal peaks, and what goes to disk."""
     ratios, brokers = workload.rate_ratios(), placed.broker_count
+    if settings.only_estimate is not None:
+        ratios = np.broadcast_to(ratios[:, [settings.only_estimate]], ratios.shape)
     flows = normal_flows(placed, workload.traffic)
     normal = peaks(flows, ratios, settings.cpu)
     added = added_load(workload, brokers, factor)
@@ -232,7 +236,8 @@ def _fill_traffic(
         for unit, after in flows_after_losses(placed, workload.traffic, flows, unit_of.astype(np.int32)):
             survives = unit_of != unit
             state = np.zeros_like(target)
-            _put(state, peaks(after, ratios, settings.cpu), added_load(workload, int(survives.sum()), factor), settings)
+            found = peaks(after, ratios, settings.cpu, has_clients=settings.is_client_traffic_limited)
+            _put(state, found, added_load(workload, int(survives.sum()), factor), settings)
             state[..., ~survives] = 0.0
             is_worse = state > target
             np.copyto(target, state, where=is_worse)

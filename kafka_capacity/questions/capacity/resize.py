@@ -9,6 +9,7 @@ little altogether.
 from __future__ import annotations
 
 import dataclasses
+import math
 import pickle  # of our own results, on their way from our own executors
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,8 +86,17 @@ def _changed(given: Resizing, change: ClusterChange) -> tuple[SizingInputs, NDAr
     cluster = changed_cluster(before.snapshot, before.workload, before.sizes, change)
     shapes = {shape.name: shape for shape in (*before.request.shapes, *given.others)}
     wanted = {*change.shapes, *(shape.name for shape in before.request.shapes)}
-    loads = before.request.loads
-    loads = dataclasses.replace(loads, is_read_in_rack=loads.is_read_in_rack or change.is_read_in_rack)
+    now = before.request.loads
+    loads = dataclasses.replace(
+        now,
+        is_read_in_rack=now.is_read_in_rack or change.is_read_in_rack,
+        only_estimate=before.request.estimate,
+        is_client_traffic_limited=any(
+            math.isfinite(limit)
+            for shape in (before.request.today, *shapes.values())
+            for limit in (shape.client_in_bytes_per_second, shape.client_out_bytes_per_second)
+        ),
+    )
     inputs = dataclasses.replace(
         before,
         snapshot=cluster.snapshot,

@@ -23,10 +23,10 @@ import numpy as np
 
 from kafka_capacity.kafka.groups.streams import placed_standbys
 from kafka_capacity.kafka.rebalance.lag import lag_over_time
-from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, Interruptions
-from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, Rest, member_loads
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, Interruptions
+from kafka_capacity.kafka.rebalance.simulate import Rest, member_loads
 from kafka_capacity.kafka.rebalance.tasks import state_bytes
-from kafka_capacity.questions.consumers.events import Capacity, lag_of, start_lag_seconds, worst_trace
+from kafka_capacity.questions.consumers.events import Capacity, Simulations, lag_of, start_lag_seconds
 from kafka_capacity.questions.consumers.names import event_phrase, part_name
 from kafka_capacity.questions.consumers.scenario import SmallestCounts
 from kafka_capacity.text import format_duration
@@ -52,11 +52,6 @@ def partition_counts(rest: Rest) -> np.ndarray:
     return member_loads(rest, np.ones(len(rest.owner))).astype(np.int64)
 
 
-def with_count(scenario: GroupScenario, count: int) -> GroupScenario:
-    """Return the same scenario with another member count."""
-    return dataclasses.replace(scenario, member_count=count)
-
-
 def catch_up_now_seconds(facts: GroupFacts, rest: Rest, capacity: float) -> float:
     """Return when what waits today is gone at mean rates; infinite for never."""
     if not facts.start_lag_bytes.any():
@@ -71,7 +66,7 @@ def catch_up_now_seconds(facts: GroupFacts, rest: Rest, capacity: float) -> floa
     ).catch_up_seconds
 
 
-def same_as_count(facts: GroupFacts, scenario: GroupScenario) -> int:
+def same_as_count(simulations: Simulations, count: int) -> int:
     """Find the smallest count whose fullest member has as few partitions as with this one.
 
     Raises:
@@ -79,10 +74,10 @@ def same_as_count(facts: GroupFacts, scenario: GroupScenario) -> int:
     """
 
     def fullest(count: int) -> int:
-        return int(partition_counts(GroupSimulation(facts, with_count(scenario, count)).proposed).max(initial=0))
+        return int(partition_counts(simulations.of(count).proposed).max(initial=0))
 
-    wanted = fullest(scenario.member_count)
-    low, high = 1, scenario.member_count
+    wanted = fullest(count)
+    low, high = 1, count
     while low < high:
         middle = (low + high) // 2
         if fullest(middle) <= wanted:
@@ -92,14 +87,14 @@ def same_as_count(facts: GroupFacts, scenario: GroupScenario) -> int:
     return high
 
 
-def smallest_counts(facts: GroupFacts, scenario: GroupScenario) -> SmallestCounts:
+def smallest_counts(simulations: Simulations) -> SmallestCounts:
     """Find the smallest counts that will do; the scenario's own count plays no part.
 
     Raises:
         AssignmentError: Kafka would throw.
         RequestError: there is no such assignor.
     """
-    return _Search(facts, scenario).result()
+    return _Search(simulations).result()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -111,13 +106,12 @@ class _Shortfall:
 
 
 class _Search:
-    def __init__(self, facts: GroupFacts, scenario: GroupScenario) -> None:
-        self._facts = facts
-        self._scenario = scenario
+    def __init__(self, simulations: Simulations) -> None:
+        self._simulations = simulations
+        self._facts, self._scenario = facts, scenario = simulations.facts, simulations.scenario
         self._part = part_name(scenario.protocol)
         self._tasks_with_state = int(np.count_nonzero(state_bytes(facts)))
         self._failures = max(0, scenario.failure_count)
-        self._simulations: dict[int, GroupSimulation] = {}
         self._lagging: dict[tuple[int, Event], _Shortfall | None] = {}
         capacity = Capacity.of(facts, scenario)
         self._capacity = capacity.proven
@@ -151,13 +145,8 @@ class _Search:
         standbys = placed_standbys(self._scenario.standby_replicas or 0, len(self._facts))
         return len(self._facts) + standbys * self._tasks_with_state
 
-    def _simulation(self, count: int) -> GroupSimulation:
-        if count not in self._simulations:
-            self._simulations[count] = GroupSimulation(self._facts, with_count(self._scenario, count))
-        return self._simulations[count]
-
     def _busiest(self, count: int) -> float:
-        rest = self._simulation(count).proposed
+        rest = self._simulations.of(count).proposed
         return float(member_loads(rest, self._facts.peak_bytes_per_second).max(initial=0.0))
 
     def _at_peak(self) -> tuple[int | None, str | None]:
@@ -218,11 +207,12 @@ class _Search:
 
     def _lags_anew(self, count: int, event: Event) -> _Shortfall | None:
         slo = self._scenario.lag_slo_seconds
-        trace, pauses = worst_trace(self._simulation(count), event)
+        traced = self._simulations.traced(count, event)
+        trace = traced.worst
         lag = lag_of(trace, self._facts.peak_bytes_per_second, self._limit)
         if lag.max_lag_seconds <= slo:
             return None
-        longest = float(pauses.max(initial=0.0))
+        longest = float(traced.pauses.max(initial=0.0))
         what = f"{event_phrase(event)} in a group of {count:,}"
         # With one member there is nobody to take over; and which members a scaling stops depends on the count, and how
         # much state they restore.
@@ -259,7 +249,7 @@ class _Search:
             return shortfall
         if start_lag_seconds(self._facts) <= self._scenario.lag_slo_seconds:
             return None
-        needed = catch_up_now_seconds(self._facts, self._simulation(count).proposed, self._capacity)
+        needed = catch_up_now_seconds(self._facts, self._simulations.of(count).proposed, self._capacity)
         limit = self._scenario.catch_up_limit_seconds
         if needed <= limit:
             return None

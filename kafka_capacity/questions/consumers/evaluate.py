@@ -15,6 +15,7 @@ from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import GroupFacts
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.questions.consumers.choice import choose
+from kafka_capacity.questions.consumers.events import Simulations
 from kafka_capacity.questions.consumers.grid import (
     GroupGridRequest,
     GroupUnit,
@@ -62,13 +63,14 @@ class GroupWork:
 def evaluate_unit(inputs: GroupInputs, unit: GroupUnit) -> tuple[GroupResult, ...]:
     """Evaluate all scenarios of one unit; the counts that will do are searched for once."""
     facts, variant, request = inputs.groups[unit.position], unit.variant, inputs.request
+    simulations = Simulations(facts, group_scenario(facts, variant, max(1, len(facts.members)), request))
     smallest: SmallestCounts | None
     try:
-        smallest = smallest_counts(facts, group_scenario(facts, variant, max(1, len(facts.members)), request))
+        smallest = smallest_counts(simulations)
     except AssignmentError:
         smallest = None  # the scenarios themselves say why
     scenarios = variant_scenarios(facts, variant, request, member_counts=unit.member_counts, smallest=smallest)
-    return tuple(evaluate_group(facts, scenario, smallest) for scenario in scenarios)
+    return tuple(evaluate_group(facts, scenario, smallest, simulations) for scenario in scenarios)
 
 
 def work_tables(inputs: GroupInputs, work: GroupWork) -> dict[str, pa.Table]:

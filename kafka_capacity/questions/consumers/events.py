@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.rebalance.lag import LagOverTime, lag_over_time
 from kafka_capacity.kafka.rebalance.model import NOBODY, Event, EventTrace, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
+from kafka_capacity.kafka.rebalance.table import KeptAssignor
 from kafka_capacity.questions.consumers.scenario import EventOutcome, LagCurve
 from kafka_capacity.text import plural
 
@@ -58,20 +60,56 @@ def traces_of(simulation: GroupSimulation, event: Event) -> list[EventTrace]:
     return [simulation.trace(event, draw=draw) for draw in draws]
 
 
-def worst_of(traces: Sequence[EventTrace]) -> tuple[EventTrace, NDArray[np.float64]]:
-    """Return the trace with the longest pause, the first of several, and the pauses of all, in seconds."""
-    pauses = [trace.interruptions.pause_seconds for trace in traces]
-    worst = max(range(len(traces)), key=lambda draw: (float(pauses[draw].max(initial=0.0)), -draw))
-    return traces[worst], np.concatenate(pauses)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TracedEvent:
+    """What several draws of the clocks made of an event."""
+
+    worst: EventTrace  # the one with the longest pause, the first of several
+    pauses: NDArray[np.float64]  # of all draws, in seconds
+    first_record_seconds: float  # the longest of all draws, see :func:`first_record_seconds`
+
+    @classmethod
+    def of(cls, traces: Sequence[EventTrace]) -> TracedEvent:
+        """Pool the draws."""
+        pauses = [trace.interruptions.pause_seconds for trace in traces]
+        worst = max(range(len(traces)), key=lambda draw: (float(pauses[draw].max(initial=0.0)), -draw))
+        return cls(
+            worst=traces[worst],
+            pauses=np.concatenate(pauses),
+            first_record_seconds=max(first_record_seconds(one.interruptions) for one in traces),
+        )
 
 
-def worst_trace(simulation: GroupSimulation, event: Event) -> tuple[EventTrace, NDArray[np.float64]]:
-    """Return the trace of an event with the longest pause, and the pauses of all its draws, in seconds.
+class Simulations:
+    """A group by its member count: each count is simulated once, and each event of it traced once.
 
-    Raises:
-        AssignmentError: Kafka would throw.
+    What searches for counts and what evaluates them look at the same ones.
     """
-    return worst_of(traces_of(simulation, event))
+
+    def __init__(self, facts: GroupFacts, scenario: GroupScenario) -> None:
+        self.facts = facts
+        self.scenario = scenario  # its member count plays no part
+        self._by_count: dict[int, GroupSimulation] = {}
+        self._traced: dict[tuple[int, Event], TracedEvent] = {}
+        self._kept: KeptAssignor | None = None
+
+    def of(self, count: int) -> GroupSimulation:
+        """Return the group with so many members.
+
+        Raises:
+            AssignmentError: Kafka would throw.
+            RequestError: there is no such assignor.
+        """
+        if count not in self._by_count:
+            found = GroupSimulation(self.facts, dataclasses.replace(self.scenario, member_count=count), self._kept)
+            self._by_count[count], self._kept = found, found.assignor
+        return self._by_count[count]
+
+    def traced(self, count: int, event: Event) -> TracedEvent:
+        """Let an event happen to it; raises as :meth:`of` does."""
+        if (count, event) not in self._traced:
+            self._traced[count, event] = TracedEvent.of(traces_of(self.of(count), event))
+        return self._traced[count, event]
 
 
 def has_rates(facts: GroupFacts) -> bool:
@@ -117,15 +155,10 @@ def lag_of(
     )
 
 
-def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
-    """Work out the figures of one event.
-
-    Raises:
-        AssignmentError: Kafka would throw.
-    """
+def evaluate_event(simulation: GroupSimulation, event: Event, traced: TracedEvent) -> EventOutcome:
+    """Work out the figures of one event of a simulated group."""
     facts, scenario = simulation.facts, simulation.scenario
-    traces = traces_of(simulation, event)
-    trace, pauses = worst_of(traces)
+    trace, pauses = traced.worst, traced.pauses
     capacity = Capacity.of(facts, scenario)
     peak = lag_of(trace, facts.peak_bytes_per_second, capacity.limit, has_curve=True)
     catch_up = (
@@ -151,7 +184,7 @@ def evaluate_event(simulation: GroupSimulation, event: Event) -> EventOutcome:
         pause_median_seconds=_finite(_quantile(pauses, 0.5)),
         pause_p95_seconds=_finite(_quantile(pauses, 0.95)),
         pause_max_seconds=_finite(float(pauses.max(initial=0.0))),
-        first_record_seconds=_finite(max(first_record_seconds(one.interruptions) for one in traces)),
+        first_record_seconds=_finite(traced.first_record_seconds),
         duplicate_records=duplicates,
         duplicate_records_high=duplicates_high,
         lag_max_seconds=_finite(peak.max_lag_seconds),

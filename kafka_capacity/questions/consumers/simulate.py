@@ -19,6 +19,7 @@ from kafka_capacity.questions.consumers.counts import (
 )
 from kafka_capacity.questions.consumers.events import (
     Capacity,
+    Simulations,
     evaluate_event,
     has_rates,
     start_lag_seconds,
@@ -53,17 +54,30 @@ def is_today(facts: GroupFacts, scenario: GroupScenario) -> bool:
     ) == (len(facts.members), facts.protocol, facts.assignor, facts.is_static, standbys)
 
 
-def evaluate_group(facts: GroupFacts, scenario: GroupScenario, smallest: SmallestCounts | None = None) -> GroupResult:
-    """Work out what a scenario does to a group; the smallest counts of the same variant are those given, if any.
+def evaluate_group(
+    facts: GroupFacts,
+    scenario: GroupScenario,
+    smallest: SmallestCounts | None = None,
+    simulations: Simulations | None = None,
+) -> GroupResult:
+    """Work out what a scenario does to a group.
+
+    Args:
+        facts: the group.
+        scenario: what is tried.
+        smallest: the smallest counts of the same variant, if they are known.
+        simulations: those of the same variant, of which this one may be one already.
 
     Raises:
         RequestError: there is no such assignor.
     """
     try:
-        simulation = GroupSimulation(facts, scenario)
-        metrics = _metrics(simulation)
-        events = tuple(evaluate_event(simulation, event) for event in scenario.events)
-        smallest = smallest if smallest is not None else smallest_counts(facts, scenario)
+        simulations = simulations or Simulations(facts, scenario)
+        count = scenario.member_count
+        simulation = simulations.of(count)
+        metrics = _metrics(simulation, same_as_count(simulations, count))
+        events = tuple(evaluate_event(simulation, event, simulations.traced(count, event)) for event in scenario.events)
+        smallest = smallest if smallest is not None else smallest_counts(simulations)
     except AssignmentError as error:
         excuse = Excuse(
             reason=f"the {scenario.assignor} assignor refuses: {error}",
@@ -86,7 +100,7 @@ def evaluate_group(facts: GroupFacts, scenario: GroupScenario, smallest: Smalles
     )
 
 
-def _metrics(simulation: GroupSimulation) -> GroupMetrics:
+def _metrics(simulation: GroupSimulation, same_as: int) -> GroupMetrics:
     facts, scenario, rest = simulation.facts, simulation.scenario, simulation.proposed
     names = [simulation.members[number].member_id for number in rest.numbers]
     counts = partition_counts(rest)
@@ -112,7 +126,7 @@ def _metrics(simulation: GroupSimulation) -> GroupMetrics:
         is_capacity_given=scenario.member_capacity_bytes_per_second is not None,
         is_capacity_limit=math.isfinite(known.limit),
         load_ratio=float(loads[busiest]) / capacity if 0 < capacity < math.inf else None,
-        same_as_count=same_as_count(facts, scenario),
+        same_as_count=same_as,
         skew_topics=_skew_topics(facts, scenario, counts),
         start_lag_bytes=float(facts.start_lag_bytes.sum()),
         start_lag_seconds=start_lag_seconds(facts),

@@ -14,7 +14,7 @@ from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import Event, GroupSettings, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, member_loads
 from kafka_capacity.questions.consumers.counts import same_as_count
-from kafka_capacity.questions.consumers.events import first_record_seconds
+from kafka_capacity.questions.consumers.events import Simulations, first_record_seconds
 from kafka_capacity.questions.consumers.parameters import USUAL_EVENTS
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.simulate import evaluate_group, smallest_counts
@@ -137,7 +137,7 @@ def test_what_waits_today_must_be_gone_in_time():
     assert result.metrics.catch_up_now_seconds == pytest.approx(3 * 3600.0)
     assert [excuse.constraint for excuse in result.excuses] == ["lag_now"]
     assert evaluate_group(behind, given(behind, events=(), catch_up_limit_seconds=10_900.0)).verdict is Verdict.FITS
-    assert smallest_counts(behind, given(behind, catch_up_limit_seconds=3600.0)).for_all == 6
+    assert smallest_counts(Simulations(behind, given(behind, catch_up_limit_seconds=3600.0))).for_all == 6
 
 
 def test_members_without_partitions_are_named():
@@ -204,7 +204,7 @@ def test_duplicates_of_a_crash_are_what_was_read_since_the_last_commit():
 )
 def test_counts_between_the_steps_are_pointless(partitions, count, same):
     facts = group(partitions=partitions, members=2)
-    assert same_as_count(facts, given(facts, member_count=count)) == same
+    assert same_as_count(Simulations(facts, given(facts)), count) == same
     assert math.ceil(partitions / same) == math.ceil(partitions / count)
 
 
@@ -217,7 +217,7 @@ def test_counts_between_the_steps_are_pointless(partitions, count, same):
 def test_the_smallest_count_at_peak_is_that_of_an_exhaustive_search(rates, capacity, assignor):
     facts = plain_group({"a": len(rates)}, members=1, assignor=assignor, capacity_bytes_per_second=float(capacity))
     facts = dataclasses.replace(facts, peak_bytes_per_second=np.array(rates, dtype=np.float64))
-    found = smallest_counts(facts, given(facts, failure_count=0)).at_peak
+    found = smallest_counts(Simulations(facts, given(facts, failure_count=0))).at_peak
 
     def busiest(count):
         rest = GroupSimulation(facts, given(facts, member_count=count)).proposed
@@ -228,13 +228,13 @@ def test_the_smallest_count_at_peak_is_that_of_an_exhaustive_search(rates, capac
 
 def test_one_more_than_may_fail_carries_the_load():
     facts = group(capacity=3500.0)
-    found = smallest_counts(facts, given(facts, failure_count=2))
+    found = smallest_counts(Simulations(facts, given(facts, failure_count=2)))
     assert (found.at_peak, found.after_failures, found.while_restarting, found.for_all) == (4, 6, 4, 6)
 
 
 def test_a_hot_partition_is_no_matter_of_members():
     facts = group(capacity=900.0)
-    found = smallest_counts(facts, given(facts))
+    found = smallest_counts(Simulations(facts, given(facts)))
     assert found.for_all is None
     assert found.why_none == (
         "partition orders-0 alone receives 1,000 B/s at peak and one member processes 900 B/s: more members do not "
@@ -244,11 +244,11 @@ def test_a_hot_partition_is_no_matter_of_members():
 
 def test_an_objective_shorter_than_the_session_cannot_be_met_by_members():
     facts = group(capacity=5000.0)
-    found = smallest_counts(facts, given(facts, lag_slo_seconds=30.0))
+    found = smallest_counts(Simulations(facts, given(facts, lag_slo_seconds=30.0)))
     assert found.after_failures is None
     assert "whatever the number of members" in found.why_none
     quick = given(facts, lag_slo_seconds=30.0, settings=GroupSettings(session_timeout_seconds=10.0))
-    assert smallest_counts(facts, quick).for_all is not None
+    assert smallest_counts(Simulations(facts, quick)).for_all is not None
 
 
 def streams(members=4, *, standbys=0, tasks=16):
@@ -269,14 +269,14 @@ def test_more_members_restore_less_each_and_are_tried(event, standbys):
     def fits(count):
         return evaluate_group(facts, dataclasses.replace(asked, member_count=count)).verdict is Verdict.FITS
 
-    found = smallest_counts(facts, asked)
+    found = smallest_counts(Simulations(facts, asked))
     assert found.why_none is None
     assert fits(found.for_all)
     # One alone is not enough where it may fail.
     assert not any(fits(count) for count in range(2, found.for_all))
     # An objective shorter than a session is not met by any number of members.
     if event is Event.CRASH:
-        assert smallest_counts(facts, dataclasses.replace(asked, lag_slo_seconds=30.0)).for_all is None
+        assert smallest_counts(Simulations(facts, dataclasses.replace(asked, lag_slo_seconds=30.0))).for_all is None
 
 
 def test_members_that_have_standbys_only_are_not_idle():
@@ -288,7 +288,7 @@ def test_members_that_have_standbys_only_are_not_idle():
 
 
 def test_without_rates_no_count_is_advised():
-    found = smallest_counts(group(), given(group()))
+    found = smallest_counts(Simulations(group(), given(group())))
     assert found.for_all is None
     assert "give member_capacity_bytes_per_second" in found.why_none
 
@@ -329,14 +329,14 @@ def test_fewer_members_than_are_proven_to_be_enough_do_not_fit():
 def test_fewer_members_must_be_enough_when_one_fails_too():
     # Three of four could do all, if none failed; then two would have to do more than anybody would today.
     facts = group(capacity=4000.0)
-    found = smallest_counts(facts, usual(facts))
+    found = smallest_counts(Simulations(facts, usual(facts)))
     assert (found.at_peak, found.after_failures) == (3, 4)
 
 
 def test_a_lone_member_has_nobody_to_take_over_and_more_members_mend_that():
     facts = group(partitions=4, members=3, capacity=1e9)
     quick = GroupSettings(session_timeout_seconds=10.0)
-    found = smallest_counts(facts, given(facts, settings=quick, lag_slo_seconds=20.0))
+    found = smallest_counts(Simulations(facts, given(facts, settings=quick, lag_slo_seconds=20.0)))
     assert (found.at_peak, found.while_restarting, found.for_all) == (1, 2, 2)
 
 
@@ -368,9 +368,9 @@ def test_a_smallest_count_holds_in_every_event_that_is_simulated():
     facts = group(members=2, capacity=6000.0)
     asked = given(facts, is_static=True, lag_slo_seconds=30.0, failure_count=0)
     # Two static members that become one leave the other's partitions unread until its session has ended.
-    assert smallest_counts(facts, dataclasses.replace(asked, events=(Event.ROLLING_RESTART,))).for_all == 2
+    assert smallest_counts(Simulations(facts, dataclasses.replace(asked, events=(Event.ROLLING_RESTART,)))).for_all == 2
     scaled = dataclasses.replace(asked, events=(Event.SCALE,))
-    slower = smallest_counts(group(members=3, capacity=6000.0), scaled)
+    slower = smallest_counts(Simulations(group(members=3, capacity=6000.0), scaled))
     assert (slower.at_peak, slower.while_restarting, slower.for_all) == (2, None, 3)
 
 
