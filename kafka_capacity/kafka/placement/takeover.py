@@ -219,7 +219,8 @@ class _Loads:
         followers = takes[0][:, 1:]
         option, column = np.nonzero(followers >= 0)
         place = np.empty((4, len(option)), dtype=np.intp)
-        for kind, (begin, take) in enumerate(zip((start[option], of_rack), takes, strict=True)):
+        begins = (start[option], np.full(len(option), of_rack))
+        for kind, (begin, take) in enumerate(zip(begins, takes, strict=True)):
             for at, broker in ((kind, take[option, 0]), (kind + 2, take[option, column + 1])):
                 place[at] = np.where(broker >= 0, broker + begin, -1)
         return _Options(

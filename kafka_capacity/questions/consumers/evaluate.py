@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.registry import GroupProtocol
@@ -37,7 +39,10 @@ from kafka_capacity.questions.consumers.tables import (
 DETAILS_FOR_ALL_UP_TO = 200
 """Up to so many scenarios every one brings its timeline and its members; beyond, of each group only the scenarios of
 today and the one in focus."""
+DETAILS_AT_ONCE_UP_TO = 2_000
+"""Up to so many scenarios the details of all are worked out with their figures; what nobody wants is left out then."""
 
+_DETAILS = ("group_timeline", "group_members")
 _NOT_ASKED = SmallestCounts()
 
 Tables = Mapping[str, pa.Table]
@@ -84,7 +89,7 @@ def work_tables(inputs: GroupInputs, work: GroupWork) -> dict[str, pa.Table]:
 
 
 def _details(result: GroupResult) -> dict[str, pa.Table]:
-    return {"group_timeline": group_timeline_table(result), "group_members": group_members_table(result)}
+    return dict(zip(_DETAILS, (group_timeline_table(result), group_members_table(result)), strict=True))
 
 
 def _without_counts(inputs: GroupInputs, unit: GroupUnit) -> list[GroupResult]:
@@ -100,33 +105,45 @@ def simulate_groups(inputs: GroupInputs, run: Callable[[Sequence[GroupWork]], It
     Args:
         inputs: groups and what to try.
         run: does :func:`work_tables` for each piece of work, here or elsewhere, in any order; it is called a second
-            time where details are wanted of some scenarios only, since these are known when all are judged.
+            time where details are wanted of a few scenarios of many, since these are known when all are judged.
     """
     units = group_units(inputs.groups, inputs.request)
-    has_all = sum(len(unit.member_counts) or 2 for unit in units) <= DETAILS_FOR_ALL_UP_TO
-    bundles = list(run([GroupWork(unit=unit, has_figures=True, has_details=has_all) for unit in units]))
-    if not has_all:
-        wanted = units_to_detail(inputs, merge_tables(bundles, GROUP_TABLES))
-        bundles += run([GroupWork(unit=unit, has_figures=False, has_details=True) for unit in wanted])
-    bundles.append({"group_facts": group_facts_table(inputs.groups)})
-    return merge_tables(bundles, GROUP_TABLES)
+    count = sum(len(unit.member_counts) or 2 for unit in units)
+    is_at_once = count <= DETAILS_AT_ONCE_UP_TO
+    bundles = list(run([GroupWork(unit=unit, has_figures=True, has_details=is_at_once) for unit in units]))
+    tables = merge_tables([*bundles, {"group_facts": group_facts_table(inputs.groups)}], GROUP_TABLES)
+    if count <= DETAILS_FOR_ALL_UP_TO:
+        return tables
+    rows = rows_to_detail(tables)
+    if is_at_once:
+        wanted = pa.array(sorted({row["scenario_id"] for row in rows}), pa.string())
+        for name in _DETAILS:
+            tables[name] = tables[name].filter(pc.is_in(tables[name].column("scenario_id"), value_set=wanted))
+        return tables
+    details = run([GroupWork(unit=unit, has_figures=False, has_details=True) for unit in units_of(inputs, rows)])
+    return merge_tables([tables, *details], GROUP_TABLES)
 
 
-def units_to_detail(inputs: GroupInputs, tables: Tables) -> list[GroupUnit]:
-    """List the scenarios of today and those in focus, as pieces of work."""
+def rows_to_detail(tables: Tables) -> list[Mapping[str, Any]]:
+    """List the scenarios of today and those in focus."""
+    choices = choose(tables["group_scenarios"].to_pylist(), tables["group_churn"].to_pylist())
+    return [row for choice in choices for row in (choice.today, choice.focus) if row is not None]
+
+
+def units_of(inputs: GroupInputs, rows: Iterable[Mapping[str, Any]]) -> list[GroupUnit]:
+    """Return the pieces of work that evaluate scenarios, each once."""
     positions = {facts.group_id: position for position, facts in enumerate(inputs.groups)}
-    found: dict[GroupUnit, None] = {}
-    for choice in choose(tables["group_scenarios"].to_pylist(), tables["group_churn"].to_pylist()):
-        for row in (choice.today, choice.focus):
-            if row is not None:
-                variant = GroupVariant(
-                    protocol=GroupProtocol(row["protocol"]),
-                    assignor=row["assignor"],
-                    is_static=row["is_static"],
-                    standby_replicas=row["standby_replicas"],
-                )
-                unit = GroupUnit(
-                    position=positions[choice.group_id], variant=variant, member_counts=(row["member_count"],)
-                )
-                found[unit] = None
-    return list(found)
+    found = (
+        GroupUnit(
+            position=positions[row["group_id"]],
+            variant=GroupVariant(
+                protocol=GroupProtocol(row["protocol"]),
+                assignor=row["assignor"],
+                is_static=row["is_static"],
+                standby_replicas=row["standby_replicas"],
+            ),
+            member_counts=(row["member_count"],),
+        )
+        for row in rows
+    )
+    return list(dict.fromkeys(found))

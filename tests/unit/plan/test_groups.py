@@ -67,11 +67,13 @@ def test_only_the_groups_asked_for_are_simulated_as_asked(pinned):
     }
 
 
-def test_of_a_large_grid_today_and_the_recommended_bring_the_same_details(pinned, monkeypatch):
+@pytest.mark.parametrize("at_once", [0, 2_000])
+def test_of_a_large_grid_today_and_the_recommended_bring_the_same_details(pinned, monkeypatch, at_once):
     store, plan = pinned
     inputs = groups_of(store, plan).inputs
     everything = simulated(inputs)
     monkeypatch.setattr(group_evaluation, "DETAILS_FOR_ALL_UP_TO", 0)
+    monkeypatch.setattr(group_evaluation, "DETAILS_AT_ONCE_UP_TO", at_once)
     some = simulated(inputs)
     for name in ("group_facts", "group_scenarios", "group_churn"):
         assert parquet_bytes(some[name]) == parquet_bytes(everything[name])
