@@ -95,21 +95,21 @@ class PlanRequest(
     recipients: tuple[str, ...] = Field(
         default=(),
         max_length=100,
-        description="Who gets the report by e-mail. Empty: those of the Airflow variable kafka_capacity_recipients.",
+        description="Who gets the report by e-mail. Empty: the Airflow variable kafka_capacity_recipients.",
         json_schema_extra={"section": "Delivery"},
     )
     is_approval_required: bool = Field(
         default=False,
-        title="Ask for approval",
+        title="Require approval",
         description="Release the reassignment files only after somebody has approved the report.",
         json_schema_extra={"section": "Delivery"},
     )
 
     is_split_by_question: bool = Field(
         default=False,
-        title="One Spark application a question",
-        description="One after another instead of all questions in one: for clusters so large that one driver should "
-        "not hold the results of all at once.",
+        title="One Spark application per question",
+        description="Run the questions one after another instead of together: for clusters so large that one "
+        "driver should not hold all results at once.",
         json_schema_extra={"section": "Delivery"},
     )
 
