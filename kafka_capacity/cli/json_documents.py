@@ -435,7 +435,7 @@ class CompressionDocument:
 
 @dataclass(frozen=True, kw_only=True)
 class KeysDocument:
-    """How evenly keys fill partitions: `inventory keys --json`."""
+    """Key skew: `inventory keys --json`."""
 
     # `topic`, `partitions`, `records`, `keys`, `without_key_ratio`, `top`, `fullest_ratio` and `salted_fullest_ratio`,
     # both by partition count

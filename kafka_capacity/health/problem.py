@@ -166,7 +166,7 @@ class Problems:
     def summary(self) -> str:
         """How many there are of each severity, in few words."""
         counts = Counter(one.severity for one in self.items)
-        return ", ".join(f"{counts[one]} {one}" for one in Severity if counts[one]) or "nothing wrong was found"
+        return ", ".join(f"{counts[one]} {one}" for one in Severity if counts[one]) or "no problems found"
 
     def raise_if_fatal(self) -> None:
         """Raise :class:`InventoryError` with every fatal message, one a line, where there is one."""

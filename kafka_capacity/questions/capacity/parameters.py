@@ -260,13 +260,13 @@ class SizingParameters(BaseModel):
         for name, why in given.items():
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise RequestError(
-                    f"{name}: {getattr(self, name)!r} is refused: the shape {self.current_shape!r} {why}; "
+                    f"{name}: {getattr(self, name)!r} is invalid: the shape {self.current_shape!r} {why}; "
                     f"leave it out, or list a shape of your own in a file"
                 )
         found = chosen_shapes(dict(catalogue), [self.current_shape], field="current_shape", others=(TODAY,))
         if len(found) > 1:
             raise RequestError(
-                f"current_shape: {self.current_shape!r} is refused: it matches {len(found)} sizes, but brokers run "
+                f"current_shape: {self.current_shape!r} is invalid: it matches {len(found)} sizes, but brokers run "
                 f"on one; name it, such as {found[0].name}"
             )
         return found[0]

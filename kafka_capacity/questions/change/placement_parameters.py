@@ -134,7 +134,7 @@ class PlacementParameters(BaseModel):
     def _are_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for name in value:
             if name not in PLACERS:
-                msg = f"{name!r} is no placer; choose from {', '.join(PLACERS)}"
+                msg = f"{name!r} is not a placer; choose from {', '.join(PLACERS)}"
                 raise ValueError(msg)
         return value
 

@@ -19,7 +19,7 @@ def asked_sentence(request: Mapping[str, Any]) -> str | None:
     'Asked: 12 or 15 brokers; broker 3 replaced by 13; replication factor 2.'
     """
     parts = [part for part in _parts(request) if part]
-    return f"Asked: {'; '.join(parts)}." if parts else None
+    return f"Requested: {'; '.join(parts)}." if parts else None
 
 
 def _parts(request: Mapping[str, Any]) -> Iterator[str]:

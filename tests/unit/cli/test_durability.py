@@ -55,12 +55,12 @@ def test_json_is_the_same_each_time(run, folder, tmp_path):
     ("options", "message"),
     [
         (("--explain", "nothing"), "error: --explain: 'nothing' is not a topic of this cluster, which has 2"),
-        (("--mttf", "0"), "error: --mttf: 0.0 is refused: give more than 0"),
-        (("--crash-mttf", "inf"), "error: --crash-mttf: inf is refused: write a finite number"),
-        (("--rack-mttf", "-1"), "error: --rack-mttf: -1.0 is refused: give more than 0"),
-        (("--replacement", "nan"), "error: --replacement: nan is refused: write a finite number"),
-        (("--throttle", "0"), "error: --throttle: 0.0 is refused: give more than 0"),
-        (("--replica-lag", "-1"), "error: --replica-lag: -1.0 is refused: give at least 0"),
+        (("--mttf", "0"), "error: --mttf: 0.0 is invalid: give more than 0"),
+        (("--crash-mttf", "inf"), "error: --crash-mttf: inf is invalid: write a finite number"),
+        (("--rack-mttf", "-1"), "error: --rack-mttf: -1.0 is invalid: give more than 0"),
+        (("--replacement", "nan"), "error: --replacement: nan is invalid: write a finite number"),
+        (("--throttle", "0"), "error: --throttle: 0.0 is invalid: give more than 0"),
+        (("--replica-lag", "-1"), "error: --replica-lag: -1.0 is invalid: give at least 0"),
     ],
 )
 def test_what_cannot_be_is_named(run, folder, options, message):

@@ -145,20 +145,20 @@ def test_every_parameter_about_groups_is_an_option():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--lag-slo", "0"), "error: --lag-slo: 0.0 is refused: give more than 0"),
+        (("--lag-slo", "0"), "error: --lag-slo: 0.0 is invalid: give more than 0"),
         (
             ("--heartbeat-interval", "60"),
-            "error: --session-timeout: 45.0 is refused: it must be above --heartbeat-interval, which is 60, "
+            "error: --session-timeout: 45.0 is invalid: it must be above --heartbeat-interval, which is 60, "
             "or Kafka refuses it; change one",
         ),
         (
             ("--assignors", "best"),
-            "error: --assignors: ['best'] is refused: 'best' is no assignor of consumer groups; "
+            "error: --assignors: ['best'] is invalid: 'best' is no assignor of consumer groups; "
             "choose from cooperative-sticky, range, roundrobin, sticky, uniform",
         ),
         (
             ("--group", "app-stock-dashboard"),
-            "error: --group: 'app-stock-dashboard' is refused: cluster 'metrics-uneven' has no such group; "
+            "error: --group: 'app-stock-dashboard' is invalid: cluster 'metrics-uneven' has no such group; "
             "did you mean 'app-stock-dashboards'?",
         ),
     ],

@@ -71,9 +71,9 @@ def test_changes_of_brokers_that_there_are_not_are_told_by_their_options(run, sn
 
     assert done.exit_code == 2
     assert done.stderr.splitlines() == [
-        "error: --remove-brokers: broker 9 is refused: the cluster has no such broker (brokers: 1, 2, 3, 4, 5, 6)",
-        "--replace-broker: 1 by 2 is refused: broker 2 exists; choose a free id",
-        "--rename-rack: 'z' is refused: no broker is in it (racks: a, b, c)",
+        "error: --remove-brokers: broker 9 is invalid: the cluster has no such broker (brokers: 1, 2, 3, 4, 5, 6)",
+        "--replace-broker: 1 by 2 is invalid: broker 2 exists; choose a free id",
+        "--rename-rack: 'z' is invalid: no broker is in it (racks: a, b, c)",
     ]
 
 
@@ -112,7 +112,7 @@ def test_fewer_partitions_are_refused(run, snapshot):
     done = run("plan", "--snapshot", snapshot, "--partitions", "orders=6")
 
     assert done.exit_code == 2
-    assert done.stderr.startswith("error: --partitions: 6 for 'orders' is refused: it has 12 partitions, and Kafka")
+    assert done.stderr.startswith("error: --partitions: 6 for 'orders' is invalid: it has 12 partitions, and Kafka")
 
 
 @pytest.fixture

@@ -169,12 +169,12 @@ def test_a_wrong_option_of_sizing_is_named_as_typed(run, snapshot, tmp_path):
     ("arguments", "message"),
     [
         (("--shapes", "m9.large"), "error: --shapes: 'm9.large' is not in the catalogue; "),
-        (("--current-shape", "m5.large", "--broker-vcpu", "2"), "error: --broker-vcpu: 2.0 is refused: "),
+        (("--current-shape", "m5.large", "--broker-vcpu", "2"), "error: --broker-vcpu: 2.0 is invalid: "),
         (("--remove-brokers", "77"), "error: --remove-brokers: "),
-        (("--group", "nobody"), "error: --group: 'nobody' is refused: "),
+        (("--group", "nobody"), "error: --group: 'nobody' is invalid: "),
         (("--partitions", "nothing=4"), "error: --partitions: "),
-        (("--lost-together", "99"), "error: --lost-together: broker 99 in 'broker 99' is refused: "),
-        (("--controllers", "1:a,b"), "error: --controllers: ['1:a', 'b'] is refused: 'b' is no voter: "),
+        (("--lost-together", "99"), "error: --lost-together: broker 99 in 'broker 99' is invalid: "),
+        (("--controllers", "1:a,b"), "error: --controllers: ['1:a', 'b'] is invalid: 'b' is no voter: "),
         (("--brokers", "{file}", "--broker-counts", "9"), "leave out --broker-counts\n"),
     ],
 )

@@ -128,8 +128,8 @@ def test_hardware_of_unknown_cost_is_not_left_for_dear_one(run, uneven, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--network-limit", "1.2"), "--network-limit: 1.2 is refused: give at most 1"),
-        (("--growth", "0.5", "--growth-high", "0.1"), "--growth-high: 0.1 is refused: it is below --growth, 0.5"),
+        (("--network-limit", "1.2"), "--network-limit: 1.2 is invalid: give at most 1"),
+        (("--growth", "0.5", "--growth-high", "0.1"), "--growth-high: 0.1 is invalid: it is below --growth, 0.5"),
         (("--shapes", "m9.large"), "error: --shapes: 'm9.large' is not in the catalogue; choose from express.m7g.*, "),
         (("--shapes", "today"), "error: --shapes: 'today' is always tried and no shape of the catalogue; leave it out"),
         (
@@ -138,21 +138,21 @@ def test_hardware_of_unknown_cost_is_not_left_for_dear_one(run, uneven, tmp_path
         ),
         (
             ("--current-shape", "kafka.m7g.*"),
-            "error: --current-shape: 'kafka.m7g.*' is refused: it stands for 7 sizes, and the brokers run on "
+            "error: --current-shape: 'kafka.m7g.*' is invalid: it stands for 7 sizes, and the brokers run on "
             "one; name it, such as kafka.m7g.large",
         ),
         (
             ("--current-shape", "m5.large", "--broker-price", "2"),
-            "error: --broker-price: 2.0 is refused: the shape 'm5.large' has its own; ",
+            "error: --broker-price: 2.0 is invalid: the shape 'm5.large' has its own; ",
         ),
         (
             ("--current-shape", "m5.large", "--broker-replicas", "10"),
-            "error: --broker-replicas: 10 is refused: the shape 'm5.large' has its own, or none; leave it out",
+            "error: --broker-replicas: 10 is invalid: the shape 'm5.large' has its own, or none; leave it out",
         ),
         (("--estimate", "low"), "--estimate: 'low' is refused"),
-        (("--core-speed", "m7g.*"), "is refused: 'm7g.*' is no speed; write shape=ratio, such as m7g.*=1.2, from"),
+        (("--core-speed", "m7g.*"), "is invalid: 'm7g.*' is no speed; write shape=ratio, such as m7g.*=1.2, from"),
         (("--core-speed", "m9=1.2"), "error: --core-speed: 'm9' is not in the catalogue; choose from today, "),
-        (("--broker-price", "0"), "error: --broker-price: '0' is refused: give more than 0"),
+        (("--broker-price", "0"), "error: --broker-price: '0' is invalid: give more than 0"),
     ],
 )
 def test_wrong_options_are_refused_by_their_names(run, uneven, arguments, message):
@@ -321,7 +321,7 @@ def test_the_event_and_field_that_are_wrong_are_named(run, uneven, tmp_path):
     events.write_text('[{"kind": "launch", "topics": "web.*", "from_date": "2026-12-24", "factor": 0}]')
     done = run("size", "--snapshot", uneven, "--events", events)
     assert done.exit_code != 0
-    assert "--planned-events 0.launch.factor: 0 is refused: give more than 0" in " ".join(done.output.split())
+    assert "--planned-events 0.launch.factor: 0 is invalid: give more than 0" in " ".join(done.output.split())
 
 
 def test_a_long_history_is_forecast(run, tmp_path):

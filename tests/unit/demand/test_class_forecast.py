@@ -183,7 +183,7 @@ def test_growth_of_a_class_that_is_not_there_is_refused():
     with pytest.raises(RequestError) as refused:
         expect_demand(snapshot, partition_load(raw, snapshot), DemandSettings(class_growth=(("order", 0.5),)))
     assert str(refused.value) == (
-        "class_growth: 'order' is refused: there is no such class of topics; there are orders"
+        "class_growth: 'order' is invalid: there is no such class of topics; there are orders"
     )
 
 

@@ -215,14 +215,14 @@ def test_all_impossible_events_are_refused_at_once():
     with pytest.raises(RequestError) as refused:
         expect_demand(*shop(), DemandSettings(events=events))
     assert str(refused.value).splitlines() == [
-        "planned_events.0.topics: 'ordrs.created' is refused: it matches no topic; did you mean 'orders.created' or "
+        "planned_events.0.topics: 'ordrs.created' is invalid: it matches no topic; did you mean 'orders.created' or "
         "'orders.closed'?",
-        "planned_events.1.name: 'payments' is refused: cluster 'payments' has this topic; use a launch to change its "
+        "planned_events.1.name: 'payments' is invalid: cluster 'payments' has this topic; use a launch to change its "
         "traffic",
-        "planned_events.3.name: 'fraud.scores' is refused: another event adds this topic; keep one of the two",
-        "planned_events.4.topics: '*a*t*' is refused: state is compacted, and what they hold follows their keys, not "
+        "planned_events.3.name: 'fraud.scores' is invalid: another event adds this topic; keep one of the two",
+        "planned_events.4.topics: '*a*t*' is invalid: state is compacted, and what they hold follows their keys, not "
         "their retention; write a pattern without them",
-        "planned_events.4.topics: '*a*t*' is refused: payments is without a time limit today, or none is known, so "
+        "planned_events.4.topics: '*a*t*' is invalid: payments is without a time limit today, or none is known, so "
         "nobody can say what another one makes of what they hold; write a pattern without them",
     ]
 

@@ -227,7 +227,7 @@ def test_losses_of_what_is_nowhere_are_refused(pinned):
     with pytest.raises(RequestError) as refused:
         pin_plan(store, asked, run_date=datetime.date(2026, 11, 25))
     assert str(refused.value) == (
-        "failure_sets: broker 9, rack q in 'brokers 1, 9 + rack q' is refused: neither today nor in any option is "
+        "failure_sets: broker 9, rack q in 'brokers 1, 9 + rack q' is invalid: neither today nor in any option is "
         "there such a one; fix the set"
     )
 

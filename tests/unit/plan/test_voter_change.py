@@ -178,8 +178,8 @@ def test_only_the_active_controller_hands_over():
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        (["3001", "3002", "4"], "wanted_controllers: 4 is refused: a broker has this id"),
-        (["3001:b", "3002", "3003"], "wanted_controllers: 3001:b is refused: it is in rack a today"),
+        (["3001", "3002", "4"], "wanted_controllers: 4 is invalid: a broker has this id"),
+        (["3001:b", "3002", "3003"], "wanted_controllers: 3001:b is invalid: it is in rack a today"),
     ],
 )
 def test_controllers_that_cannot_be_are_refused(wanted, message):
@@ -189,7 +189,7 @@ def test_controllers_that_cannot_be_are_refused(wanted, message):
 
 def test_ids_of_brokers_are_refused_without_an_inventory_of_voters_too():
     asked = {**REQUEST, "controllers": ["3001", "3002", "3003"], "wanted_controllers": ["3001", "3002", "4"]}
-    with pytest.raises(RequestError, match="wanted_controllers: 4 is refused: a broker has this id"):
+    with pytest.raises(RequestError, match="wanted_controllers: 4 is invalid: a broker has this id"):
         failures_today(ask(cluster(topics=[topic("orders")], hours=24), asked))
 
 
