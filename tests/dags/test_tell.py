@@ -157,7 +157,7 @@ def test_each_has_the_picture_in_its_own_way(tell, connect, sink, drawn):
         connect(form, form)
     tell(**drawn)
     slack, teams, pager, hook = (body for _, _, body in sink.taken)
-    title, url = "Used of the limit of disk space", f"{REPORT.rpartition('/')[0]}/images/used-disk.png"
+    title, url = "Share of the disk space limit in use", f"{REPORT.rpartition('/')[0]}/images/used-disk.png"
     assert slack["attachments"] == [{"fallback": title, "image_url": url}]
     assert pager["images"] == [{"src": url, "href": REPORT, "alt": title}]
     assert hook["picture"]["title"] == title

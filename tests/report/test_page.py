@@ -237,7 +237,7 @@ def test_planned_events_are_told_as_they_are_and_count():
     assert "planned topics count their own peak" in soup.get_text()
     text = section_text("growth")
     assert "payments (launch ×1.5 from 2027-01-10)" in text
-    notes = text.partition("What was asked for Growth is as")[2]
+    notes = text.partition("Request Growth is as")[2]
     assert "planned_events.3 is left out: its first day, 2026-01-01" in notes
     assert "planned_events.0" not in text
     # What is told is what is reckoned with: from its day on each broker of six may lead 8 of the 48 partitions and hold

@@ -25,7 +25,7 @@ def fragile(tmp_path):
 def test_the_worst_losses_come_first(run, fragile):
     done = run("failures", fragile, "--pairs", "--rows", 1)
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("payments on 2026-11-20: today 0 offline, 0 under min ISR. Any one broker may die: ")
+    assert done.stdout.startswith("payments on 2026-11-20: today: 0 offline, 0 under min ISR. Any one broker may die: ")
     for words in ("one broker lost, the worst 1 of 6", "a rack lost, the worst 1 of 3", "rack a ", "brokers 1, 4"):
         assert words in done.stdout
     assert "two brokers lost, the worst 1 of 15" in done.stdout

@@ -148,13 +148,13 @@ def test_every_parameter_about_groups_is_an_option():
         (("--lag-slo", "0"), "error: --lag-slo: 0.0 is invalid: give more than 0"),
         (
             ("--heartbeat-interval", "60"),
-            "error: --session-timeout: 45.0 is invalid: it must be above --heartbeat-interval, which is 60, "
-            "or Kafka refuses it; change one",
+            "error: --session-timeout: 45.0 is invalid: it must be above --heartbeat-interval, which is 60, or "
+            "Kafka rejects it; change one of them",
         ),
         (
             ("--assignors", "best"),
-            "error: --assignors: ['best'] is invalid: 'best' is no assignor of consumer groups; "
-            "choose from cooperative-sticky, range, roundrobin, sticky, uniform",
+            "error: --assignors: ['best'] is invalid: 'best' is not an assignor for consumer groups; choose from "
+            "cooperative-sticky, range, roundrobin, sticky, uniform",
         ),
         (
             ("--group", "app-stock-dashboard"),
@@ -174,7 +174,7 @@ def test_what_does_not_fit_ends_with_0_unless_that_is_asked_for(run, clicks):
     assert run("groups", "--snapshot", clicks, *tight).exit_code == 0
     done = run("groups", "--snapshot", clicks, *tight, "--fail-if-unfit")
     assert done.exit_code == 3
-    assert f"nothing that was tried fits {GROUP}: " in done.stdout
+    assert f"no option fits {GROUP}: " in done.stdout
     assert run("groups", "--snapshot", clicks, *QUICK, "--fail-if-unfit").exit_code == 0
 
 
@@ -230,7 +230,7 @@ def test_a_streams_group_restores_its_state(run, application, arguments, verdict
 
 def test_remedies_name_options_where_people_read_and_fields_where_programs_do(run, application):
     printed = run("groups", application, "--group", "app", "--member-capacity", 1e8).stdout
-    assert "how fast a member restores state that moves is not known; give --restore-rate" in printed
+    assert "how fast a member restores moved state is unknown; give --restore-rate" in printed
     assert "restore_bytes_per_second" not in printed
     (group,) = planned(run, application, "--group", "app")["groups"]
     assert "give restore_bytes_per_second" in group["advice"]

@@ -169,5 +169,5 @@ def test_the_report_shows_the_fullest_log_dirs_on_the_way(run, jbod, tmp_path):
     assert [row["wave"] for row in rows] == list(range(1, len(rows) + 1))
     assert all(row["log_dir"].startswith("/data") and row["limit_bytes"] == 8.5 * GIB for row in rows)
     notes = [one["text"] for one in report["verdict"]["caveats"]]
-    assert "New brokers are planned with the log dirs, paths and sizes, of a broker of today." in notes
+    assert "New brokers are planned with the log dirs (paths and sizes) of an existing broker." in notes
     assert not any("judged as one disk" in text for text in notes)

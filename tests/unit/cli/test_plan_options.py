@@ -87,8 +87,8 @@ def test_without_options_today_and_one_more_a_rack_are_compared_with_generate(ru
             "error: --throttle: 'fast' is invalid: write bytes per second, such as 50MB/s or 48MiB/s",
         ),
         (("--pause", "soon"), "error: --pause: 'soon' is invalid: write seconds, or a time such as 90s, 5m or 1h30m"),
-        (("--thottle", "1"), "error: --thottle: there is no such option; did you mean --throttle or "),
-        (("--snapshot", "x", "y"), "error: --snapshot: is given twice; give the folder of the snapshot once"),
+        (("--thottle", "1"), "error: --thottle: no such option; did you mean --throttle or "),
+        (("--snapshot", "x", "y"), "error: --snapshot: the snapshot is given twice; give its folder once"),
         (("--tolerance", "nan"), "error: --tolerance: nan is invalid: "),
         (
             ("--snapshot", "/nowhere"),
@@ -137,7 +137,7 @@ def test_pins_reach_the_placement_and_more_of_them_add_up(run, snapshot, tmp_pat
     [
         ("audit", "--pin: 'audit' is invalid: write TOPIC=ID,rack:NAME"),
         ("audit=a", "--pin: 'a' is invalid: write a broker id such as 3, or a rack as rack:NAME"),
-        ("adit=1,2", "--pin: 'adit' is no topic of the cluster; correct the name or leave it out"),
+        ("adit=1,2", "--pin: 'adit' is not a topic of the cluster; correct the name or leave it out"),
         ("audit=1,9", "--pin: 'audit' is pinned to broker 9, which no option of this plan has (brokers: 1, 2, 3, 4"),
     ],
 )
@@ -160,7 +160,7 @@ def test_a_list_and_counts_exclude_each_other(run, snapshot, broker_list):
     done = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE), "--broker-counts", "9")
 
     assert done.exit_code == 2
-    assert done.stderr.startswith("error: --brokers: lists every broker already; leave out --broker-counts")
+    assert done.stderr.startswith("error: --brokers: already lists every broker; leave out --broker-counts")
 
 
 @pytest.mark.parametrize(
@@ -235,10 +235,10 @@ def doubtful(monkeypatch):
 
 def test_plan_and_report_say_the_same_serious_things(run, snapshot, doubtful, tmp_path):
     said = [
-        "The size of 3 of 16 partitions is not known and counts as nothing: copied bytes, disks and time are too low. "
-        "Remedy: stage an inventory with the sizes of partitions.",
-        "1 broker has several log dirs of unknown size, which are judged as one disk here: a full one beside an empty "
-        "one is not seen.",
+        "The size of 3 of 16 partitions is unknown and counts as zero: copied bytes, disk use and time are "
+        "underestimated. Remedy: stage an inventory with the sizes of partitions.",
+        "1 broker has several log dirs of unknown size, which are judged as one disk here: a full one next to an "
+        "empty one goes unnoticed.",
     ]
     start = ("--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
     plan, report = run("plan", *start), run("report", *start, "--out", tmp_path / "report")

@@ -142,7 +142,7 @@ def test_waves_that_copy_nothing_of_what_is_to_be_copied_have_no_time(run, snaps
     start = ("plan", "--snapshot", snapshot, "--broker-counts", "5", "--placer", "fewest-bytes")
     done = run(*start, "--disk-limit", "0.000001", "--explain")
 
-    assert "  waves: nothing that is to be copied is in one" in done.stdout.splitlines()
+    assert "  waves: none of the copies can be scheduled" in done.stdout.splitlines()
     assert "0 s, " not in done.stdout
     assert "smallest throttle" not in done.stdout
 
@@ -184,15 +184,15 @@ def slow(monkeypatch):
 
 @pytest.mark.parametrize(
     ("peak", "shown", "is_warned"),
-    [(151_200.0, "1 d to 1 d 18 h", False), (None, "1 d; never ends at peak", True), (86_400.0, "1 d", False)],
+    [(151_200.0, "1 d to 1 d 18 h", False), (None, "1 d; never finishes at peak", True), (86_400.0, "1 d", False)],
 )
 def test_the_time_is_shown_at_mean_and_at_peak(run, snapshot, slow, peak, shown, is_warned):
     slow(peak)
     done = run("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
     row = next(line for line in done.stdout.splitlines() if "│ 009-brokers.fewest-bytes" in line)
     warning = (
-        "warning, 009-brokers.fewest-bytes: At peak rates the copies fall behind and the move never ends: "
-        "run it off-peak, or with a throttle above 61 MB/s."
+        "warning, 009-brokers.fewest-bytes: At peak rates the copies fall behind and the move never finishes: run "
+        "it off-peak, or with a throttle above 61 MB/s."
     )
 
     assert row.strip("│ ").split("│")[-1].strip() == shown

@@ -94,7 +94,7 @@ def test_reports_of_other_requests_have_other_names(reported, run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "error: --snapshot: give the folder of a snapshot, or else --from with a report.json\n"),
+        ((), "error: --snapshot: give the folder of a snapshot, or use --from with a report.json\n"),
         (("--from", "{file}", "--seed", "1"), "error: --from: draws an earlier report as it is; leave out "),
         (("--from", "{file}"), "error: this is not the report.json of a report "),
         (("--snapshot", "/nowhere"), "error: /nowhere/cluster.json is missing"),
@@ -149,7 +149,7 @@ def test_it_says_what_breaks_with_options_of_its_own(run, snapshot, tmp_path):
     assert [part["caption"].split(" lost")[0] for part in usual["matrices"]] == [
         "One broker",
         "One rack",
-        "A rack and one broker more",
+        "A rack and one more broker",
     ]
     assert (asked["pairs"], usual["pairs"]["caption"]) == (None, "Two brokers lost together")
     linked = {f"tables/{path.name}" for path in (plain / "tables").iterdir()}

@@ -141,12 +141,12 @@ def test_a_folder_without_cluster_json_is_no_snapshot(folder):
 
 def test_a_newer_version_is_refused_by_its_number(folder):
     (folder / "cluster.json").write_text('{"schema_version": 2, "who_knows": true}')
-    assert fails(folder) == "cluster.json: schema_version is 2, this program reads 1; use a newer kafka-capacity"
+    assert fails(folder) == "cluster.json: schema_version is 2, this release reads 1; use a newer kafka-capacity"
 
 
 def test_an_unknown_old_version_is_refused(folder):
     (folder / "cluster.json").write_text('{"schema_version": 0}')
-    assert fails(folder) == "cluster.json: schema_version is 0, this program reads 1; export the snapshot again"
+    assert fails(folder) == "cluster.json: schema_version is 0, this release reads 1; export the snapshot again"
 
 
 @pytest.mark.parametrize(
@@ -157,11 +157,10 @@ def test_an_unknown_old_version_is_refused(folder):
         ('{"schema_version": "1"}', "cluster.json: schema_version is '1': write a whole number"),
         (
             '{"schema_version": 1, "ds": "today", "captured_at": "2026-11-20T03:00:00+02:00", "colour": 1}',
-            "cluster.json: cluster is missing; add it\n"
-            "cluster.json: ds is 'today': write the day as YYYY-MM-DD\n"
-            "cluster.json: captured_at is '2026-11-20T03:00:00+02:00': write the moment as ISO 8601 in UTC, such as "
-            "2026-11-20T03:00:00Z\n"
-            "cluster.json: colour is 1: there is no such field; remove it or correct its name",
+            "cluster.json: cluster is missing; add it\ncluster.json: ds is 'today': write the day as "
+            "YYYY-MM-DD\ncluster.json: captured_at is '2026-11-20T03:00:00+02:00': write the time as ISO 8601 in "
+            "UTC, such as 2026-11-20T03:00:00Z\ncluster.json: colour is 1: no such field; remove it or correct its "
+            "name",
         ),
         (
             '{"schema_version": 1, "cluster": "c", "ds": "2026-11-20", "remarks": [{"code": "x"}]}',
@@ -180,10 +179,10 @@ def test_wrong_files_are_all_named_at_once(folder):
     (folder / "topics.parquet").write_bytes(b"no")
     (folder / "README.md").write_text("kept apart")
     assert fails(folder) == (
-        "replica.json: is no table of a snapshot; known are brokers, log_dirs, topics, replicas, groups, "
-        "members, lags, metrics, broker_metrics, quorum_replicas, history\n"
-        "topics.parquet: the table is given by topics.json too; remove one of the two\n"
-        "brokers.parquet or .json is missing; every snapshot has the table 'brokers'"
+        "replica.json: is not a table of a snapshot; the tables are brokers, log_dirs, topics, replicas, groups, "
+        "members, lags, metrics, broker_metrics, quorum_replicas, history\ntopics.parquet: the table is given by "
+        "topics.json too; remove one of the two\nbrokers.parquet or .json is missing; every snapshot has the table "
+        "'brokers'"
     )
 
 
@@ -230,9 +229,9 @@ def test_nested_and_time_columns_are_checked_too(folder):
     )
     (folder / "metrics.json").write_text('[{"topic": "t", "partition": 0, "hour": "2026-11-20T03:00:00"}]')
     assert fails(folder) == (
-        "members.json, row 0, subscribed: [1] is not a list of texts\n"
-        "members.json, row 0, assigned: [{'topic': 't'}] is not a list of {\"topic\": text, \"partition\": number}\n"
-        "metrics.json, row 0, hour: '2026-11-20T03:00:00' is not a whole second in UTC, such as 2026-11-20T03:00:00Z"
+        "members.json, row 0, subscribed: [1] is not a list of strings\nmembers.json, row 0, assigned: [{'topic': "
+        '\'t\'}] is not a list of {"topic": text, "partition": number}\nmetrics.json, row 0, hour: '
+        "'2026-11-20T03:00:00' is not a whole second in UTC, such as 2026-11-20T03:00:00Z"
     )
 
 

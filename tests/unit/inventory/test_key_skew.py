@@ -90,7 +90,7 @@ def test_records_without_a_key_are_told_apart():
     assert found.top[0][1] == 1.0
     nothing = skew([(None, b"x")])
     assert (nothing.top, nothing.fullest, nothing.without_key_ratio) == ((), {}, 1.0)
-    assert sentences([nothing]) == ["The keys of 1 topic fill partitions evenly, or there are none."]
+    assert sentences([nothing]) == ["The keys of 1 topic spread evenly over partitions, or records have no keys."]
     assert as_json([nothing])["topics"][0]["top"] == []
 
 
@@ -99,7 +99,7 @@ def test_the_worst_comes_first_then_every_topic(capsys, monkeypatch):
     found = [skew([(None, b"x")]), skew([(b"hot", b"x" * 100)] * 9)]
     print_skews(found, is_quiet=False)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("orders: the fullest of 6 partitions gets 100 % of what has a key, 6.0× the mean.")
+    assert lines[0].startswith("orders: the fullest of 6 partitions gets 100 % of the bytes with a key, 6.0× the mean.")
     assert sum(line.startswith("│ orders") for line in lines) == len(found)
     print_skews(found, is_quiet=True)
     assert capsys.readouterr().out.splitlines() == lines[:1]

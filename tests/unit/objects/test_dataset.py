@@ -271,7 +271,7 @@ def test_a_reader_reads_its_own_version_and_the_one_before(store, written, read,
         assert read_manifest(store, PREFIX, schema_version=read).schema_version == written
     else:
         with pytest.raises(
-            StorageError, match=f"has schema version {written}, this program reads {read - 1} to {read}"
+            StorageError, match=f"has schema version {written}, this release reads {read - 1} to {read}"
         ):
             read_manifest(store, PREFIX, schema_version=read)
 

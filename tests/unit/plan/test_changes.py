@@ -34,7 +34,7 @@ def test_without_an_earlier_report_nothing_is_said(now):
 def test_where_nothing_changed_it_says_so(before, now):
     changes = changes_since(before, now)
     assert (changes["since"], changes["lines"], changes["new"], changes["resolved"]) == ("2026-11-13", [], [], [])
-    assert changes["method"] == "Asked alike and by the same method: what differs is the cluster."
+    assert changes["method"] == "Same request and same method: differences come from the cluster."
     assert gist(changes) == "as on 2026-11-13"
 
 
@@ -71,7 +71,7 @@ def test_a_change_of_the_method_is_told_from_one_of_the_cluster(before, now):
     before["provenance"]["model_version"] = "0"
     asked = dataclasses.replace(sized_inputs(), request={**sized_inputs().request, "horizon_months": 9})
     changes = changes_since(before, build_report(asked))
-    assert changes["method"].startswith("The method changed (model 0 → 1; asked with other horizon_months)")
+    assert changes["method"].startswith("The method changed (model 0 → 1; requested with different horizon_months)")
 
 
 def test_page_mail_and_subject_tell(before):

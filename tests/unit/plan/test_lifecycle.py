@@ -201,7 +201,7 @@ def test_what_an_earlier_version_decided_has_a_state_as_well():
 
 def test_what_is_asked_for_no_more_is_not_called_reached(document):
     lines = followed_lines(entries_of(document), decided("2026-11-15", [FULL]), changed())
-    assert lines == [{"label": "Dropped", "text": "Have 15 brokers: asked for no more; there are 12 brokers."}]
+    assert lines == [{"label": "Dropped", "text": "Have 15 brokers: no longer requested; there are 12 brokers."}]
 
 
 def test_a_plan_that_was_asked_otherwise_says_nothing_of_what_others_asked(first):

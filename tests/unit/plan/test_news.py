@@ -107,7 +107,7 @@ def test_a_plan_that_was_asked_otherwise_is_news_only_for_what_is_wrong_with_the
     assert reasons(after(before, with_problem(report, question="consumers"))) == []
     now = after(before, with_problem(report))
     assert reasons(now) == ["New: A is offline."]
-    assert message(now)[4].startswith("The method changed (asked with other ")
+    assert message(now)[4].startswith("The method changed (requested with different ")
 
 
 def test_no_line_is_long_or_steers_anything(before, report):

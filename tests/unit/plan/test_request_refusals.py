@@ -17,7 +17,7 @@ def refusal(**values):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("cluster", "", "cluster: '' is invalid: write a text that is not empty"),
+        ("cluster", "", "cluster: '' is invalid: must not be empty"),
         ("cluster", 5, "cluster: 5 is invalid: write a text"),
         (
             "ds",
@@ -36,12 +36,12 @@ def refusal(**values):
             "broker_counts.0: 'x' is invalid: write a whole number",
         ),
         ("broker_counts", 12, "broker_counts: 12 is invalid: write a list, […]"),
-        ("new_broker_racks", [""], "new_broker_racks.0: '' is invalid: write a text that is not empty"),
+        ("new_broker_racks", [""], "new_broker_racks.0: '' is invalid: must not be empty"),
         (
             "placers",
             ["best"],
-            "placers: ['best'] is invalid: 'best' is no placer; "
-            "choose from fewest-bytes, generate, modulo, striped, zk",
+            "placers: ['best'] is invalid: 'best' is not a placer; choose from fewest-bytes, generate, modulo, "
+            "striped, zk",
         ),
         (
             "replaced_brokers",
@@ -108,8 +108,8 @@ def refusal(**values):
         (
             "group_assignors",
             ["best"],
-            "group_assignors: ['best'] is invalid: 'best' is no assignor of consumer groups; "
-            "choose from cooperative-sticky, range, roundrobin, sticky, uniform",
+            "group_assignors: ['best'] is invalid: 'best' is not an assignor for consumer groups; choose from "
+            "cooperative-sticky, range, roundrobin, sticky, uniform",
         ),
         ("static_membership", "no", "static_membership: 'no' is invalid: choose 'as-is', 'static' or 'both'"),
         (
@@ -130,14 +130,14 @@ def refusal(**values):
         (
             "session_timeout_seconds",
             3,
-            "session_timeout_seconds: 3 is invalid: it must be above heartbeat_interval_seconds, which is 3, "
-            "or Kafka refuses it; change one",
+            "session_timeout_seconds: 3 is invalid: it must be above heartbeat_interval_seconds, which is 3, or "
+            "Kafka rejects it; change one of them",
         ),
         (
             "server_heartbeat_interval_seconds",
             60,
             "server_session_timeout_seconds: 45.0 is invalid: it must be above server_heartbeat_interval_seconds, "
-            "which is 60, or Kafka refuses it; change one",
+            "which is 60, or Kafka rejects it; change one of them",
         ),
     ],
 )
@@ -153,12 +153,12 @@ def test_what_is_no_number_is_refused(field):
 def test_an_unknown_parameter_is_refused_with_the_known_ones():
     known = ", ".join(PlanRequest.model_fields)
 
-    assert refusal(brokers=12) == f"brokers: there is no such parameter; the parameters are {known}"
+    assert refusal(brokers=12) == f"brokers: no such parameter; the parameters are {known}"
 
 
 def test_an_automatic_throttle_leaves_nothing_to_compare():
     assert refusal(throttles_bytes_per_second=[5e7, 1e8], is_throttle_automatic=True) == (
-        "is_throttle_automatic: True is invalid: it leaves nothing to compare; leave out this or "
+        "is_throttle_automatic: True is invalid: it leaves nothing to compare; leave out either this or "
         "throttles_bytes_per_second"
     )
 
@@ -177,8 +177,8 @@ def test_the_cluster_must_be_named():
 
 def test_an_assignor_must_be_of_a_protocol_that_is_asked_for():
     assert refusal(group_protocols=["classic"], group_assignors=["uniform"]) == (
-        "group_assignors: ['uniform'] is invalid: 'uniform' is no assignor of classic groups; "
-        "choose from cooperative-sticky, range, roundrobin, sticky"
+        "group_assignors: ['uniform'] is invalid: 'uniform' is not an assignor for classic groups; choose from "
+        "cooperative-sticky, range, roundrobin, sticky"
     )
     assert refusal(group_protocols=["classic", "consumer"], group_assignors=["sticky"]) == (
         "group_assignors: ['sticky'] is invalid: none of them is for consumer groups; add one of range, uniform"
@@ -195,7 +195,7 @@ def test_an_assignor_must_be_of_a_protocol_that_is_asked_for():
             "failure_kinds.0: 'disk' is invalid: choose 'broker', 'pair', 'rack' or 'rack+broker'",
         ),
         ("controllers", list("0123456789"), "is invalid: give at most 9, not 10"),
-        ("controllers", ["x" * 301], "is invalid: write a text of at most 300 characters"),
+        ("controllers", ["x" * 301], "is invalid: write at most 300 characters"),
         ("max_failure_sets", 2.5, "max_failure_sets: 2.5 is invalid: write a whole number"),
         ("rack_up_ratio", "often", "rack_up_ratio: 'often' is invalid: write a ratio, such as 0.4 or 40%"),
     ],

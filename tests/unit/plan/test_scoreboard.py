@@ -240,7 +240,7 @@ def test_a_drift_says_which_classes_of_topics_it_is_in(tmp_path):
     traffic, stored = (drifts[figure]["classes"] for figure in ("traffic", "stored"))
     assert [(one["name"], one["expected"], one["observed"]) for one in traffic] == [
         ("payments", pytest.approx(12 * 150_000), pytest.approx(12 * 300_000)),
-        ("topics that the plan did not know", 0.0, pytest.approx(12 * 100_000)),
+        ("topics unknown to the plan", 0.0, pytest.approx(12 * 100_000)),
     ]
     # Three replicas of twelve partitions of 100 GiB, and twice that.
     (only,) = stored

@@ -142,7 +142,7 @@ def test_a_rack_that_is_renamed_whole_is_no_slip_of_the_pen_but_somebody_must_se
     assert new_rack_problems(SIX, renamed, what="") == ()
     assert len(new_rack_problems(SIX, slip, what="")) == 1
     (note,) = changed_rack_problems(SIX, renamed, what="6 brokers")
-    assert note.message == ("2 brokers have another rack than today (1: a → zone-a, 4: a → zone-a)")
+    assert note.message == ("2 brokers have a different rack from today (1: a → zone-a, 4: a → zone-a)")
     assert note.remedy == "set broker.rack and restart them before the move"
     assert changed_rack_problems(SIX, SIX, what="") == ()
 

@@ -152,7 +152,7 @@ def test_a_limit_of_leaders_is_kept_where_it_can_be_and_else_an_excuse_with_figu
         ("leader_count", 2.0, 1.0, "leaders")
     }
     assert broken.excuses[0].reason == (
-        "broker 1 (rack a) would hold 2 leaders but may hold 1; it takes at least 6 more brokers of this size, or a "
+        "broker 1 (rack a) would hold 2 leaders but may hold 1; it needs at least 6 more brokers of this size, or a "
         "limit of 2 would do"
     )
 

@@ -35,7 +35,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
     with pytest.raises(RequestError) as refused:
         placer("kraft")
     assert str(refused.value) == (
-        "placer: 'kraft' is not known; choose one of fewest-bytes, generate, modulo, striped, zk"
+        "placer: 'kraft' is unknown; choose one of fewest-bytes, generate, modulo, striped, zk"
     )
 
 

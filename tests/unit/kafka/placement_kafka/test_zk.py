@@ -104,7 +104,7 @@ INVALID_FACTOR = "org.apache.kafka.common.errors.InvalidReplicationFactorExcepti
             [None, "a"],
             1,
             3,
-            "replication factor 3 needs as many brokers, but there are 2; lower the factor or add brokers",
+            "replication factor 3 needs at least as many brokers, but there are 2; lower the factor or add brokers",
             INVALID_FACTOR,
         ),
         (

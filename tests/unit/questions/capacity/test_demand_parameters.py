@@ -88,7 +88,7 @@ def test_growth_and_classes_are_checked():
         )
     ]
     assert complaints(topic_classes=["pay"]) == [
-        ("topic_classes", "Value error, 'pay' is no class; write name=pattern, such as payments=pay*")
+        ("topic_classes", "Value error, 'pay' is not a topic class; write name=pattern, such as payments=pay*")
     ]
 
 

@@ -121,7 +121,7 @@ def test_the_day_of_exhaustion_is_between_the_dates():
     assert (out.middle, out.high) == ("2026-12-05", "2026-11-27")
     assert (out.condition, out.broker) == (Condition.NORMAL, 1)
     assert found.fits_until == "2026-11-26"  # the day before
-    assert found.excuses[0].reason.endswith("; the limit is passed on 2026-11-27")
+    assert found.excuses[0].reason.endswith("; the limit is exceeded on 2026-11-27")
     assert found.excuses[0].needed == pytest.approx(90 * MIB)
 
 

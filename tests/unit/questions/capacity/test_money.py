@@ -72,8 +72,9 @@ def test_where_nothing_fits_within_the_budget_the_reason_has_the_numbers():
     results, advice = sized(budget_usd_per_month=2_000.0)
     assert advice.recommended is None
     assert advice.reason == (
-        "no option that fits is within the budget of $2,000 a month; the cheapest that fits, 003-brokers.today, costs "
-        "$2,190 a month, $190 more; nothing that was tried is within it, not even 003-brokers.today for $2,190 a month"
+        "no option that fits is within the budget of $2,000 a month; the cheapest option that fits, "
+        "003-brokers.today, costs $2,190 a month, $190 over budget; no option is within it, not even "
+        "003-brokers.today for $2,190 a month"
     )
     view = viewed(results, advice)
     assert view.nearest["option_id"] == "003-brokers.today"
@@ -81,7 +82,7 @@ def test_where_nothing_fits_within_the_budget_the_reason_has_the_numbers():
         "Nothing within $2,000 a month lasts until December 2026; the cheapest that does, 3 brokers, costs $2,190 a "
         "month."
     )
-    assert badge(view) == ("bad", "✕ Beyond the budget")
+    assert badge(view) == ("bad", "✕ Over budget")
     assert subject_words(view) == "nothing within $2,000 a month lasts until December 2026"
 
 
@@ -92,8 +93,8 @@ def test_within_a_budget_that_is_too_small_the_longest_lasting_is_named():
     assert "within it 003-brokers.today lasts longest, until 2026-1" in advice.reason
     assert advice.by_date[0] == ("2026-11-20", "003-brokers.today")
     assert headline(viewed(results, advice)).endswith(
-        "nothing within $3,000 a month lasts until December 2026: 3 brokers now, and these last until 2026-12-03 only; "
-        "the cheapest that does, 6 brokers, costs $4,380 a month."
+        "nothing within $3,000 a month lasts until December 2026: 3 brokers now, and these last only until "
+        "2026-12-03; the cheapest that does, 6 brokers, costs $4,380 a month."
     )
 
 

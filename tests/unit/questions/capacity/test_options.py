@@ -98,7 +98,7 @@ def test_the_cheapest_that_fits_is_recommended_with_its_reason():
     found = by_id(results)
     assert found["003-brokers.today"].fits
     assert advice.recommended == "003-brokers.today"
-    assert advice.reason.startswith("003-brokers.today costs least of those that fit; its tightest place is ")
+    assert advice.reason.startswith("003-brokers.today is the cheapest option that fits; its tightest place is ")
     assert advice.reason.endswith("doing nothing fits up to the horizon")
     few = found["003-brokers.today"]
     assert few.cost.brokers == pytest.approx(3 * 730)

@@ -108,7 +108,7 @@ def test_a_topic_gets_as_many_partitions_as_its_fullest_one_needs():
     assert expanded.needed == 4
     assert expanded.added_replicas == 6
     assert expanded.remapped_ratio == 0.5
-    assert "4 instead of 2 partitions send 50 % of the keys elsewhere" in expanded.reason
+    assert "4 instead of 2 partitions move 50 % of the keys to other partitions" in expanded.reason
     assert advised([9e6, 10e6], out_bytes_per_second=5e6).needed == 4
 
 

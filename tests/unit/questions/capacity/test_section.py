@@ -139,17 +139,15 @@ def test_the_middle_estimate_decides_where_it_was_asked_to():
 def test_enough_brokers_are_said_to_be_enough():
     same = option("012", "rebalance", 12, until=DATES[3])
     view = view_of([option("do-nothing", "do-nothing", 12, until=DATES[3]), same], recommended="012")
-    assert (
-        headline(view) == "Today’s 12 brokers last until November 2027, and nothing that was tried needs fewer brokers."
-    )
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and no option needs fewer brokers."
     rows = [option("do-nothing", "do-nothing", 12, until=DATES[3], usd=25_389.0)]
     view = view_of(rows, recommended="do-nothing")
-    assert headline(view) == "Today’s 12 brokers last until November 2027, and nothing that was tried costs less."
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and no option costs less."
     cheaper = option("009", "scale-in", 9, until=DATES[3], usd=24_674.0, change_usd=187.0, break_even_days=7.9)
     view = view_of([*rows, cheaper], recommended="009")
     assert headline(view) == (
-        "Today’s 12 brokers last until November 2027; 9 brokers would do too, and cost $24,674 a month instead of "
-        "$25,389."
+        "Today’s 12 brokers last until November 2027; 9 brokers would be enough too, and cost $24,674 a month "
+        "instead of $25,389."
     )
     assert cost_sentence(view) == (
         "9 brokers cost $24,674 a month, today’s 12 $25,389, on average until November 2027; the change costs $187 and "
@@ -231,7 +229,7 @@ def test_no_broker_is_given_up_that_would_be_missed_before_the_horizon():
 
 def test_one_broker_lasts():
     view = view_of([option("do-nothing", "do-nothing", 1, until=DATES[3], usd=9.5)], recommended="do-nothing")
-    assert headline(view) == "Today’s 1 broker lasts until November 2027, and nothing that was tried costs less."
+    assert headline(view) == "Today’s 1 broker lasts until November 2027, and no option costs less."
     assert cost_sentence(view) == "1 broker costs $9.50 a month."
 
 
@@ -245,7 +243,7 @@ def test_an_inventory_without_rates_gives_the_move_first_and_says_why():
 
 def test_a_price_that_is_not_known_says_what_would_tell_it():
     view = view_of(GROWING, PASSED, recommended="021")
-    assert cost_sentence(view) == "What 21 brokers cost is not known: give broker_usd_per_hour, or current_shape."
+    assert cost_sentence(view) == "What 21 brokers cost is unknown: give broker_usd_per_hour, or current_shape."
     assert key_figures(view)[2].value == "not known"
 
 
@@ -344,10 +342,10 @@ def test_what_may_bind_and_is_not_known_never_fits(report):
     verdict = build_report(dataclasses.replace(inputs, tables={**inputs.tables, "sizing_options": unknown}))["verdict"]
     assert (verdict["status"], verdict["fits"], verdict["badge"]["text"]) == ("not_judged", False, "? Not judged")
     assert verdict["because"] == ["CPU is not known"]
-    assert verdict["sizing"]["headline"].startswith("As far as is known, ")
+    assert verdict["sizing"]["headline"].startswith("As far as known,  ")
     assert "CPU" in verdict["unknown"]
     serious = [one["text"] for one in verdict["caveats"] if one["severity"] == "serious"]
-    assert "Not judged, since it is not known: CPU (give broker_vcpu, or cpu_cores in the inventory)." in serious
+    assert "Not judged, because this is unknown: CPU (give broker_vcpu, or cpu_cores in the inventory)." in serious
 
 
 def test_topics_with_one_replica_are_a_serious_caveat_where_the_answer_keeps_their_factor():
@@ -378,6 +376,6 @@ def test_idle_brokers_are_told():
     assert option_name(idle) == "12 brokers (3 of them idle)"
     shown = _row(view_of(rows), idle)
     assert shown["label"] == "12 × today’s, 3 idle"
-    assert shown["note"] == "Spread over all its brokers it has less headroom than on 9, so 3 hold nothing."
+    assert shown["note"] == "It has less headroom on all its brokers than on 9, so 3 hold nothing."
     # A plan of a version that left none idle has no such column.
     assert option_name({name: value for name, value in idle.items() if name != "idle_brokers"}) == "12 brokers"

@@ -99,7 +99,7 @@ def test_a_member_with_too_much_to_do_is_an_excuse_with_its_numbers():
     (excuse,) = result.excuses
     assert result.verdict is Verdict.DOES_NOT_FIT
     assert (excuse.constraint, excuse.needed, excuse.available) == ("member_capacity", 3000.0, 2500.0)
-    assert excuse.reason == ("member m0 gets 2.93 KiB/s at peak, and a member processes 2.44 KiB/s")
+    assert excuse.reason == ("member m0 gets 2.93 KiB/s at peak, and a member can process 2.44 KiB/s")
 
 
 def test_an_event_that_lags_too_much_is_an_excuse():
@@ -237,7 +237,7 @@ def test_a_hot_partition_is_no_matter_of_members():
     found = smallest_counts(facts, given(facts))
     assert found.for_all is None
     assert found.why_none == (
-        "partition orders-0 alone receives 1,000 B/s at peak and one member processes 900 B/s: more members do not "
+        "partition orders-0 alone receives 1,000 B/s at peak but one member processes 900 B/s: more members do not "
         "help, more partitions or faster members do"
     )
 
@@ -381,7 +381,7 @@ def test_a_smallest_count_holds_in_every_event_that_is_simulated():
             {"peak_bytes_per_second": np.zeros(12), "history_hours": 0},
             "what is produced to its partitions is not known",
         ),
-        ({}, "what a member can process is not known; give member_capacity_bytes_per_second"),
+        ({}, "member capacity is unknown; give member_capacity_bytes_per_second"),
     ],
 )
 def test_what_is_not_known_is_not_called_fitting(changes, reason):

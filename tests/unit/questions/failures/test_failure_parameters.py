@@ -84,7 +84,7 @@ def test_sets_that_share_a_short_name_are_both_lost():
         ),
         (
             {"controllers": ["1:a", "b"]},
-            "controllers: ['1:a', 'b'] is invalid: 'b' is no voter: write node id and rack, such as 1:a",
+            "controllers: ['1:a', 'b'] is invalid: 'b' is not a voter: write node id and rack, such as 1:a",
         ),
         (
             {"controllers": ["1:a", "1:b"]},
