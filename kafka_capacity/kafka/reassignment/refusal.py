@@ -19,7 +19,7 @@ class MoveRefusal:
     constraint: str  # its short name: `leader`, `fenced`, `cordoned`, `in_sync`, `min_isr`, `disk` or `log_dir`
     where: str  # the broker, the directory, or the topics
     needed: float  # how much it would take, in `unit`; of a disk, for the first of the partitions to fit
-    available: float  # how much there is
+    available: float  # how much is available
     unit: str  # what the two figures count
     reason: str  # a sentence for people, with the numbers in it
     rows: tuple[int, ...]  # the partitions that stay, positions in the problem
