@@ -130,7 +130,7 @@ def _factor(ratio: float) -> str:
 
 
 def _basis(name: str, history: DailySeries, forecast: Forecast, settings: DemandSettings) -> ClassBasis:
-    reason = f"Fitted to {forecast.fitted_days:,} days to {history.last_day}"
+    reason = f"Fitted to {forecast.fitted_days:,} days up to {history.last_day}"
     if forecast.shift is not None:
         day = days_later(history.last_day, 1 - forecast.shift_days_ago)
         turn = "rose" if forecast.shift.ratio > 1 else "fell"

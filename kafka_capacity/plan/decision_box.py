@@ -46,7 +46,7 @@ def decision_box(
     if sizing is not None and capacity is not None:
         lines = [
             ("why", "Why", why_sentence(sizing)),
-            ("otherwise", "Otherwise", otherwise(sizing)),
+            ("otherwise", "If not", otherwise(sizing)),
             ("instead", "Or", instead),
             ("cost", "Cost", _cost(capacity, sizing)),
             ("confidence", "Confidence", confidence(sizing)),
@@ -75,7 +75,7 @@ def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str
             # What was asked for is not what is needed now: it is described, and not approved.
             sentence += f" {_other_count(sizing, count)}"
         elif option.figures["changed_partitions"]:
-            sentence = sentence.replace(NO_BROKERS, "Approve the move, and no brokers now", 1)
+            sentence = sentence.replace(NO_BROKERS, "Approve the move, but no new brokers yet", 1)
     if status is Status.NOT_JUDGED:
         return f"As far as known: {sentence[:1].lower()}{sentence[1:]}"
     return sentence

@@ -114,7 +114,9 @@ def test_a_missing_file_is_named() -> None:
 def test_a_file_that_is_no_certificate_is_named(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text("nothing")
     given = SASL | {"ssl.ca.location": str(tmp_path / "ca.pem")}
-    with pytest.raises(SourceError, match=r"^kafka connection: ssl\.ca\.location '.*ca\.pem' holds no CA in PEM$"):
+    with pytest.raises(
+        SourceError, match=r"^kafka connection: ssl\.ca\.location '.*ca\.pem' contains no CA in PEM format$"
+    ):
         KafkaConnection.from_airflow_extra(given).ssl_context()
 
 

@@ -226,7 +226,7 @@ def test_planned_events_are_told_as_they_are_and_count():
     def section_text(name):
         return " ".join(soup.find(id=name).get_text(" ").split())
 
-    table = next(one for one in soup.find_all("table") if one.caption and "that are planned" in one.caption.get_text())
+    table = next(one for one in soup.find_all("table") if one.caption and "Planned topics" in one.caption.get_text())
     rows = [
         [cell.get_text(" ", strip=True) for cell in row.find_all(["th", "td"])] for row in table.tbody.find_all("tr")
     ]
@@ -234,7 +234,7 @@ def test_planned_events_are_told_as_they_are_and_count():
         ["audit", "2027-03-01", "6", "3", "9.8 KiB/s", "0 B/s", "without limit"],
         ["fraud.scores", "2027-02-01", "48", "2", "4.0 MiB/s", "8.0 MiB/s", "7 d"],
     ]
-    assert "planned topics count their own peak" in soup.get_text()
+    assert "planned topics count with their own peak" in soup.get_text()
     text = section_text("growth")
     assert "payments (launch ×1.5 from 2027-01-10)" in text
     notes = text.partition("Request Growth is as")[2]

@@ -17,7 +17,7 @@ from kafka_capacity.text import format_limit, format_percent, format_usd, plural
 
 LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected the box answers for
 
-NO_BROKERS = "Approve no brokers now"
+NO_BROKERS = "Approve no new brokers yet"
 
 
 def approval(view: SizingView) -> str:
@@ -79,7 +79,8 @@ def otherwise(view: SizingView) -> str:
         return f"{name[:1].upper()}{name[1:]} {passes}{end}."
     when, broker = full
     what = "it" if is_disk and broker == out["broker_id"] else name
-    filled = f"The disk of broker {broker} is full {'already' if when == view.dates[0] else f'on {when}'}"
+    filled = (
+        f"The disk of broker {broker} {'is already full' if when == view.dates[0] else f'will be full on {when}'}")
     return f"{filled}, which stops the broker; {what} {passes}."
 
 
@@ -126,7 +127,7 @@ def confidence(view: SizingView) -> str:
         return "Unknown: this plan does not say how likely its high estimate is."
     chance = Fraction(quantile).limit_denominator(100)
     odds = f"{chance.numerator} in {chance.denominator}"
-    sentence = f"{odds} that growth stays within the high estimate, which the dates are based on"
+    sentence = f"{odds} chance that growth stays within the high estimate, which the dates are based on"
     if assumed:
         sentence += f", except for {format_percent(assumed)} of the partitions, whose growth is assumed"
     return f"{sentence}{_middle(view)}."

@@ -129,7 +129,7 @@ def _what_binds(view: SizingView) -> tuple[str, str]:
     """Return which resource asks for a change and until when today's brokers do; empty where that says nothing."""
     # Where today's brokers run out of nothing, it is no resource that asks for a change.
     is_resource = view.runs_out(view.today) is not None or len(view.steps) > 1
-    binds = f"{resource_name(_binding(view))} binds" if is_resource else ""
+    binds = f"{resource_name(_binding(view))} is the limiting resource" if is_resource else ""
     return binds, "" if view.steps[0].option is view.today else today_phrase(view)
 
 

@@ -25,7 +25,7 @@ def test_the_greatest_loss_comes_first_and_is_explained(run, folder):
     assert "scratch" in done.stdout
     assert "lost acknowledged, after 1 failure:" in done.stdout
     assert "1. the producer sends record 1; replica A appends it at offset 0" in done.stdout
-    assert "closed form against failures at random" in done.stdout
+    assert "closed form compared with simulated random failures" in done.stdout
     assert "where brokers crash, connections break and the producer restarts" in done.stdout
 
 

@@ -53,7 +53,7 @@ def test_what_fits_keeps_the_objective_in_every_event_of_its_table(run, clicks, 
     # The advice and the tables are printed as they are decided.
     printed = run("groups", clicks, *asked).stdout
     assert f"advice: {group['advice']}" in printed
-    assert ("at worst max lag is" in printed) == (verdict == "fits")
+    assert ("the worst max lag is" in printed) == (verdict == "fits")
 
 
 def test_the_files_hold_what_is_printed_as_json(run, clicks, tmp_path):
@@ -181,7 +181,7 @@ def test_what_does_not_fit_ends_with_0_unless_that_is_asked_for(run, clicks):
 def test_the_snapshot_is_given_once(run, clicks):
     assert planned(run, clicks, *QUICK) == json.loads(run("groups", clicks, *QUICK, "--json").stdout)
     for arguments, what in (
-        ((), "is missing; give the folder of a"),
+        ((), "is required; give the folder"),
         ((clicks, "--snapshot", clicks), "is given twice;"),
     ):
         done = run("groups", *arguments)
@@ -257,6 +257,6 @@ def test_a_share_group_has_a_row_and_what_there_is_to_say(run, tmp_path):
     done = run("groups", tmp_path, "--record-time", "1ms")
     assert done.exit_code == 0, done.output
     assert "1 share group: " in done.stdout
-    assert "mailers: a member that is killed gives back up to 500 records at once" in done.stdout
+    assert "mailers: when a member is killed, up to 500 records are delivered again at once" in done.stdout
     (row,) = planned(run, tmp_path, "--record-time", "1ms")["shared"]
     assert (row["group_id"], row["member_count"], row["record_processing_seconds"]) == ("mailers", 2, 0.001)

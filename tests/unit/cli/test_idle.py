@@ -18,7 +18,7 @@ def folder(tmp_path):
 def test_idle_topics_and_what_they_free_are_shown(run, folder):
     done = run("idle", folder, "--rows", 1)
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("payments on 2026-11-20: 2 topics are idle: nobody wrote to them or read from them")
+    assert done.stdout.startswith("payments on 2026-11-20: 2 topics are idle: nobody has written to or read from them")
     assert "Idle topics\n" in done.stdout
     assert "1 more with fewer bytes are not listed." in done.stdout
     assert "old-2" in done.stdout

@@ -56,7 +56,7 @@ def test_rates_of_files_are_written_elsewhere(run, snapshot, tmp_path):
         ([], "error: --files, --prometheus: give exactly one of the two"),
         (["--files", "x", "--prometheus", "http://x"], "error: --files, --prometheus: give exactly one of the two"),
         (["--prometheus", "http://x", "--label", "cluster"], "error: --label: 'cluster' has no '='; write NAME=VALUE"),
-        (["--prometheus", "http://x", "--label", "a-b=c"], "'a-b' cannot be the name of a label"),
+        (["--prometheus", "http://x", "--label", "a-b=c"], "'a-b' is not a label name"),
         (["--prometheus", "http://x", "--name", "bytes=c"], "error: names.bytes"),
         (["--prometheus", "x"], "error: prometheus connection: url: write http://host:port or https://host:port"),
     ],

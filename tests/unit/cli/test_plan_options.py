@@ -254,7 +254,7 @@ def test_what_an_inventory_lacks_is_a_warning(run, tmp_path):
     write_snapshot_files(cluster(hours=0), tmp_path / "s")
     done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "6", "--placer", "fewest-bytes")
 
-    assert "warning: There is no traffic history: times leave out" in done.stdout
+    assert "warning: There is no traffic history: times ignore" in done.stdout
 
 
 def test_brokers_that_vote_and_are_to_go_are_named_first_in_the_runbook(run, tmp_path):

@@ -92,7 +92,7 @@ def test_waves_that_never_end_are_a_warning_of_plan_and_report_alike(run, snapsh
     plan, report = run("plan", *start, *below), run("report", *start, *below, "--out", tmp_path)
     warned = [line.partition(": ")[2] for line in plan.stdout.splitlines() if line.startswith("warning, 009-brokers.")]
 
-    assert any(text.startswith("The move never ends at this throttle") for text in warned)
+    assert any(text.startswith("The move never finishes at this throttle") for text in warned)
     assert any("in waves above" in text for text in warned)
     assert {f"warning: {text}" for text in warned} <= set(report.stderr.splitlines())
 
@@ -100,7 +100,7 @@ def test_waves_that_never_end_are_a_warning_of_plan_and_report_alike(run, snapsh
 def test_the_table_says_how_many_waves_and_how_long(run, snapshot):
     done = run("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes", "--throttle", "1")
 
-    assert "takes in waves" in done.stdout
+    assert "time in waves" in done.stdout
     assert "never" in done.stdout
 
 
@@ -154,14 +154,17 @@ def test_the_closing_line_names_the_file_that_the_time_is_of(run, snapshot, brok
     several = run(*start, "--broker-counts", "8,9", "--out", tmp_path / "several").stdout.splitlines()[-1]
     unfit = run(*start, "--broker-counts", "8,9", "--disk-limit", "1e-6", "--out", tmp_path / "unfit").stdout
 
-    assert one.startswith("to do it, give moves.json to kafka-reassign-partitions.sh --execute --throttle 1000000: ")
-    assert several.startswith("to do it, give 008-brokers.fewest-bytes/moves.json to ")
-    assert unfit.splitlines()[-1].startswith("to do it, give ID/moves.json to ")
+    assert one.startswith(
+        "to execute it, pass moves.json (only the partitions that change, which the duration is "
+        "for) to kafka-reassign-partitions.sh --execute --throttle 1000000; "
+    )
+    assert several.startswith("to execute it, pass 008-brokers.fewest-bytes/moves.json ")
+    assert unfit.splitlines()[-1].startswith("to execute it, pass ID/moves.json ")
     assert "moves.json" not in run(*start, *nine).stdout
     refused = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE[:2]), "--out", tmp_path / "refused")
     assert "moves.json" not in refused.stdout
     help_text = " ".join(run("plan", "--help").stdout.replace("│", " ").split())
-    assert "give this one to kafka-reassign-partitions.sh --execute --throttle" in help_text
+    assert "for kafka-reassign-partitions.sh --execute --throttle" in help_text
 
 
 @pytest.fixture

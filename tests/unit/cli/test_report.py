@@ -95,7 +95,7 @@ def test_reports_of_other_requests_have_other_names(reported, run, tmp_path):
     ("arguments", "message"),
     [
         ((), "error: --snapshot: give the folder of a snapshot, or use --from with a report.json\n"),
-        (("--from", "{file}", "--seed", "1"), "error: --from: draws an earlier report as it is; leave out "),
+        (("--from", "{file}", "--seed", "1"), "error: --from: renders an earlier report as it is; leave out "),
         (("--from", "{file}"), "error: this is not the report.json of a report "),
         (("--snapshot", "/nowhere"), "error: /nowhere/cluster.json is missing"),
     ],
@@ -145,7 +145,7 @@ def test_it_says_what_breaks_with_options_of_its_own(run, snapshot, tmp_path):
     assert [row["name"] for row in asked["matrices"][1]["rows"]] == ["brokers 1, 2", "rack a"]
     assert "rules of zookeeper" in asked["notes"][-1]
     # One controller, up 0.9 of the time in a rack that is up 0.8: away 0.28 of a year of 365 days.
-    assert "102 d 5 h a year with racks that are up 80 % of the time" in asked["controllers"]["sentences"][1]
+    assert "102 d 5 h a year if racks are up 80 % of the time" in asked["controllers"]["sentences"][1]
     assert [part["caption"].split(" lost")[0] for part in usual["matrices"]] == [
         "One broker",
         "One rack",
@@ -154,7 +154,7 @@ def test_it_says_what_breaks_with_options_of_its_own(run, snapshot, tmp_path):
     assert (asked["pairs"], usual["pairs"]["caption"]) == (None, "Two brokers lost together")
     linked = {f"tables/{path.name}" for path in (plain / "tables").iterdir()}
     assert linked == set(re.findall(r'href="(tables/[^"]+)"', (plain / "index.html").read_text()))
-    assert "Nothing is said of controllers" in usual["controllers"]["sentences"][0]
+    assert "Controllers are not covered" in usual["controllers"]["sentences"][0]
     assert len({report["plan_id"] for report in reports}) == 2
 
 
@@ -174,7 +174,7 @@ def test_a_wrong_option_of_sizing_is_named_as_typed(run, snapshot, tmp_path):
         (("--group", "nobody"), "error: --group: 'nobody' is invalid: "),
         (("--partitions", "nothing=4"), "error: --partitions: "),
         (("--lost-together", "99"), "error: --lost-together: broker 99 in 'broker 99' is invalid: "),
-        (("--controllers", "1:a,b"), "error: --controllers: ['1:a', 'b'] is invalid: 'b' is no voter: "),
+        (("--controllers", "1:a,b"), "error: --controllers: ['1:a', 'b'] is invalid: 'b' is not a voter: "),
         (("--brokers", "{file}", "--broker-counts", "9"), "leave out --broker-counts\n"),
     ],
 )
@@ -212,4 +212,4 @@ def test_it_takes_the_files_of_size_and_says_the_same(run, snapshot, tmp_path):
 
     done = run("report", "--from", out / "report.json", "--shapes-file", own, "--out", tmp_path / "again")
     assert done.exit_code == 2
-    assert "--from: draws an earlier report as it is" in done.stderr
+    assert "--from: renders an earlier report as it is" in done.stderr

@@ -81,7 +81,7 @@ def test_growth_is_that_which_is_asked_for(run, uneven):
         (("--no-forecast",), "Growth assumed: +30 % by 2027-11-15, +60 % in the high estimate."),
         (
             ("--class-growth", "web=0", "--topic-class", "web=*"),
-            "Growth as asked for web: +0 % by 2027-11-15, +23 % in the high estimate.",
+            "Growth as requested for web: +0 % by 2027-11-15, +23 % in the high estimate.",
         ),
     ],
 )
@@ -262,11 +262,11 @@ def test_what_the_inventory_does_not_tell_is_said(run, tmp_path):
     raw = cluster(hours=48)
     rows = [{**row, "bytes_out_bytes_per_second": None} for row in raw.table("metrics").to_pylist()]
     write_snapshot_files(with_rows(raw, "metrics", rows), tmp_path)
-    warning = "inventory: no row tells bytes_out_bytes_per_second: what consumers read counts as 0"
+    warning = "inventory: no row has bytes_out_bytes_per_second: what consumers read counts as 0"
     assert any(one.startswith(warning) for one in sized(run, tmp_path)["warnings"])
     done = run("size", "--snapshot", tmp_path, *QUICK)
     assert warning in " ".join(done.stdout.split())
-    assert "less than a day tells rates in and out" in done.stdout
+    assert "there is less than a day of rates" in done.stdout
 
 
 @pytest.mark.parametrize(("last", "left"), [(3, None), (5, "3 of 5 voters are left")])
@@ -311,7 +311,7 @@ def test_planned_events_come_from_a_file(run, uneven, tmp_path):
     ("text", "message"),
     [
         ('[{"kind": "launch"', "is not JSON (Expecting ',' delimiter: line 1 column 19 (char 18)); fix it"),
-        ("{}", "holds no list; write a list of events, [{…}, …]"),
+        ("{}", "is not a list; write a list of events, [{…}, …]"),
     ],
 )
 def test_a_file_of_events_that_is_none_is_refused(run, uneven, tmp_path, text, message):

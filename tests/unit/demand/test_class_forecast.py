@@ -58,8 +58,8 @@ def test_a_date_has_the_highest_week_up_to_it():
 def test_the_reason_tells_the_fit_and_the_weights():
     forecast = found(series(140, growth=0.0, noise=0.05), months=12)
     assert forecast.path.basis.reason == (
-        "Fitted to 140 days to 2026-11-19. Its own growth of −1 % a year is weighted 68 %, the usual 30 % (high 60 "
-        "%) the rest."
+        "Fitted to 140 days up to 2026-11-19. Its own growth of −1 % a year is weighted 68 %, the usual 30 % (high "
+        "60 %) the rest."
     )
 
 

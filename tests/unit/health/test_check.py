@@ -97,7 +97,7 @@ def test_settings_of_topics():
     assert seen["single-replica"].topics == ("one",)
     assert seen["min-isr-above-rf"].where == "one"
     assert seen["min-isr-above-rf"].message.endswith(
-        "brokers before 3.7 refuse every write with acks=all, later ones once a replica is lost"
+        "brokers before 3.7 reject every write with acks=all, later ones once a replica is lost"
     )
     assert seen["min-isr-above-rf"].remedy == (
         "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas"

@@ -192,10 +192,10 @@ def test_wrong_files_are_all_named_at_once(folder):
         ({"broker_id": 1}, "brokers.json: holds an object; write a list of rows, [{…}, …]"),
         (
             [{"broker_id": 1, "rac": "a"}, 7],
-            "brokers.json, row 0: there is no column 'rac'; remove it or correct its name, known are broker_id, "
-            "rack, host, port, is_fenced, is_controller, disk_capacity_bytes, network_in_bytes_per_second, "
-            "network_out_bytes_per_second, cpu_cores, memory_bytes\n"
-            "brokers.json, row 1: is a number; write an object of columns",
+            "brokers.json, row 0: there is no column 'rac'; remove it or correct its name, the columns are "
+            "broker_id, rack, host, port, is_fenced, is_controller, disk_capacity_bytes, "
+            "network_in_bytes_per_second, network_out_bytes_per_second, cpu_cores, memory_bytes\nbrokers.json, row "
+            "1: is a number; write an object of columns",
         ),
         (
             [{"broker_id": "1"}, {"broker_id": 2**31}, {"rack": "a"}, {"broker_id": 4, "rack": 5, "is_fenced": 1}],
@@ -295,9 +295,10 @@ def test_parquet_as_pandas_and_spark_write_it_is_taken(folder):
     [
         (
             {"topic": ["t"], "colour": ["red"]},
-            "topics.parquet: there is no column 'colour'; remove it or correct its name, known are topic, topic_id, "
-            "is_internal, min_insync_replicas, retention_bytes, retention_ms, segment_bytes, cleanup_policy, "
-            "unclean_leader_election_enable, compression_type, remote_storage_enable, local_retention_ms",
+            "topics.parquet: there is no column 'colour'; remove it or correct its name, the columns are topic, "
+            "topic_id, is_internal, min_insync_replicas, retention_bytes, retention_ms, segment_bytes, "
+            "cleanup_policy, unclean_leader_election_enable, compression_type, remote_storage_enable, "
+            "local_retention_ms",
         ),
         ({"topic_id": ["x"]}, "topics.parquet: column 'topic' is missing; add it as string"),
         (
@@ -334,5 +335,5 @@ def test_a_csv_leaves_out_lists_and_names_them_where_it_has_them(tmp_path):
     (row,) = read_snapshot_files(tmp_path).table("groups").to_pylist()
     assert (row["group_id"], row["subtopologies"]) == ("g", None)
     (tmp_path / "groups.csv").write_text("group_id,subtopologies\ng,[]\n")
-    with pytest.raises(InventoryError, match=r"groups.csv: subtopologies holds lists, which no CSV can"):
+    with pytest.raises(InventoryError, match=r"groups.csv: subtopologies holds lists, which CSV cannot represent"):
         read_snapshot_files(tmp_path)

@@ -94,7 +94,9 @@ def test_tls_is_checked_against_the_given_ca(tmp_path):
 def test_a_server_that_refuses_one_moment_is_an_error():
     with StandIn(SAMPLES) as server, client(server) as asking:
         server.refuse_points = 0.5
-        with pytest.raises(SourceError, match=r"refuses even one moment of it .*; select less by labels"):
+        with pytest.raises(
+            SourceError, match=r"rejects the query even for a single point in time .*; restrict it with labels"
+        ):
             asking.query_range("m{}", SPAN)
 
 
@@ -123,8 +125,8 @@ def test_a_server_that_stays_busy_is_an_error_with_its_words():
     [
         (401, b"Unauthorized", "answers 401 without an API document; give the user and password, or the token"),
         (403, b"no", "answers 403 without an API document; the user is not allowed to query; grant it"),
-        (404, b"404", "answers 404 without an API document; is the address that of the API"),
-        (200, b"<html>login</html>", "answers 200 without an API document; is the address that of the API"),
+        (404, b"404", "answers 404 without an API document; check that the address is that of the API"),
+        (200, b"<html>login</html>", "answers 200 without an API document; check that the address is that of the API"),
         (302, b"", "answers 302, a redirect; give the address that it redirects to"),
         (
             400,
@@ -134,7 +136,7 @@ def test_a_server_that_stays_busy_is_an_error_with_its_words():
         (
             200,
             json.dumps({"status": "success", "data": {"resultType": "vector", "result": []}}).encode(),
-            "gives a result that is no matrix of numbers (data.resultType is 'vector': choose 'matrix')",
+            "returns a result that is not a matrix of numbers (data.resultType is 'vector': choose 'matrix')",
         ),
     ],
 )

@@ -81,7 +81,7 @@ def test_a_task_may_read_topics_of_which_some_have_fewer_partitions():
 
 def test_without_subtopologies_or_members_nothing_is_simulated():
     for changes, members, reason in (
-        ({"subtopologies": None}, [thread(0)], "A streams group of which the inventory tells no subtopologies: "),
+        ({"subtopologies": None}, [thread(0)], "A streams group without subtopologies in the inventory: "),
         ({}, [], "It has no members, "),
     ):
         answer = found(topics=TOPICS, groups=[streams_group(**changes)], members=members)
@@ -129,6 +129,6 @@ def test_a_process_takes_one_standby_of_a_task_and_none_of_what_it_runs():
     assert "6 tasks and 2 standbys: 1 of them" in problems(9, processes=2, **standbys)[0].message
     assert "7 members for 6 tasks: 1 of them" in problems(7, processes=1, **standbys)[0].message
     (problem,) = problems(4, "streams-standbys", processes=2, **standbys)
-    assert problem.message.endswith("runs in 2 processes: a process takes one, so that 1 can be placed")
+    assert problem.message.endswith("runs in 2 processes: with one per process only 1 can be placed")
     assert problem.remedy == "run it in at least 3 processes, or set streams.num.standby.replicas=1"
     assert problems(4, "streams-standbys", processes=3, **standbys) == []

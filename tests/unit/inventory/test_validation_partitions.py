@@ -71,13 +71,13 @@ CASES = [
         drop(cluster(), "replicas", 3, 4, 5),
         "fatal",
         "partition_gap",
-        "partition numbers of 1 topic do not run from 0 without a gap (orders); export every partition of a topic",
+        "partition numbers of 1 topic do not run from 0 without gaps (orders); export every partition of a topic",
     ),
     (
         change(cluster(), "replicas", 0, partition=-1),
         "fatal",
         "partition_gap",
-        "partition numbers of 1 topic do not run from 0 without a gap (orders); export every partition of a topic",
+        "partition numbers of 1 topic do not run from 0 without gaps (orders); export every partition of a topic",
     ),
     (
         change(cluster(), "replicas", 2, position=5),

@@ -119,7 +119,7 @@ def check_one_recommendation(report):
         assert sized[0]["fits_until"] == now["until"]
     steps = next(one["data"] for one in report["sections"] if one["name"] == "by_when")["steps"]["rows"]
     assert steps[0]["until"] == now["until"]
-    assert "tried by default" in verdict["sizing"]["relation"]
+    assert "default counts" in verdict["sizing"]["relation"]
     assert f"last until {now['until']}" in verdict["sizing"]["relation"]
 
 

@@ -18,7 +18,7 @@ def refusal(**values):
     ("field", "value", "message"),
     [
         ("cluster", "", "cluster: '' is invalid: must not be empty"),
-        ("cluster", 5, "cluster: 5 is invalid: write a text"),
+        ("cluster", 5, "cluster: 5 is invalid: write a string"),
         (
             "ds",
             "yesterday",
@@ -171,7 +171,7 @@ def test_every_wrong_field_is_told_at_once():
 
 
 def test_the_cluster_must_be_named():
-    with pytest.raises(RequestError, match=r"^cluster: is missing; give it$"):
+    with pytest.raises(RequestError, match=r"^cluster: is required$"):
         parse_plan_request({})
 
 

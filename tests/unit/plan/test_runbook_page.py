@@ -50,7 +50,7 @@ def test_where_nothing_can_move_there_is_no_wave():
 def test_what_never_ends_says_which_throttle_would():
     text = runbook([[1, 2]], [[1, 3]], rate=5 * 10**6, size=10**6, throttle=10**6)
 
-    assert "**It never ends with this throttle**: it needs more than 10 MB/s." in text
+    assert "**It never finishes with this throttle**: it needs more than 10 MB/s." in text
 
 
 def test_automatic_throttles_are_named_as_such():
@@ -74,4 +74,4 @@ def test_a_time_that_is_the_same_at_every_rate_is_said_once():
     text = runbook([[1, 2]], [[1, 3]], size=10**6, throttle=10**5)
 
     assert "It takes 10 s; broker" in text
-    assert "if nobody writes" not in text
+    assert "without writes" not in text

@@ -141,7 +141,7 @@ def test_a_move_that_never_ends_at_peak_only_is_a_serious_caveat():
         "above 61 MB/s."
     ]
     assert next(one["note"] for one in report["figures"] if one["label"] == "Time").endswith(
-        "at peak rates it never ends"
+        "at peak rates it never finishes"
     )
 
 
@@ -149,7 +149,7 @@ def test_without_rates_the_time_is_at_least_that():
     spec = ClusterSpec(hours=0)
     verdict = verdict_of(make_inputs(spec, broker_counts=(9,), placers=("fewest-bytes",)))
     assert " in at least " in verdict["headline"]
-    assert texts(verdict, "serious")[0].startswith("There is no traffic history: times leave out")
+    assert texts(verdict, "serious")[0].startswith("There is no traffic history: times ignore")
     assert not any("Peaks add up" in text for text in texts(verdict, "info"))
 
 
@@ -333,7 +333,7 @@ def test_an_unsound_inventory_is_said_first():
     assert verdict["status"] == "not_judged"
     assert verdict["badge"] == {"kind": "bad", "text": "! Inventory inconsistent"}
     assert verdict["subject"].startswith("[kafka-capacity] payments: inventory is inconsistent; 7 brokers fit")
-    assert texts(verdict, "serious")[0].startswith("The inventory is unsound (1 fatal problem)")
+    assert texts(verdict, "serious")[0].startswith("The inventory is inconsistent (1 fatal problem)")
 
 
 def test_caveats_are_serious_first():

@@ -115,7 +115,7 @@ def test_a_voter_on_another_disk_is_removed_and_added_again():
     assert steps[1]["commands"][0].endswith("until 3003 is an Observer with a lag of 0")
     found = codes(*lost)
     assert set(found) == {"voter-on-another-disk"}
-    assert found["voter-on-another-disk"].message.endswith("and cannot vote; no more may be lost")
+    assert found["voter-on-another-disk"].message.endswith("but cannot vote; no more may be lost")
 
 
 def test_a_controller_that_adds_itself_is_waited_for():
@@ -131,7 +131,7 @@ def test_a_controller_that_is_not_wanted_and_adds_itself_is_named():
     replicas = [*THREE, observer(3004, auto_joins=True)]
     controllers, tables = changed(replicas, ["3001", "3002", "3003", "3005"])
     section = voter_change(controllers, tables["quorum_failovers"].to_pylist())
-    assert section["sentences"][-1].startswith("▲ Controller 3004 is not wanted and makes itself a voter all the same")
+    assert section["sentences"][-1].startswith("▲ Controller 3004 is not a target voter but would add itself again")
     assert "returning" in changed(replicas, ["3001", "3002", "3003", "3004"])[0]["change"]
     assert not changed(replicas, ["3001", "3002", "3003", "3004"])[0]["change"]["returning"]
 
@@ -147,7 +147,7 @@ def test_steps_end_where_there_is_no_majority():
         "To add 3004, 2 of the voters 3001, 3002 and 3003 must live, and 3002 and 3003 are down. Bring 3002 or 3003 "
         "back with its old disk first, then plan again."
     )
-    assert codes(*dead)["voters-behind"].remedy.startswith("bring back as many as make a majority")
+    assert codes(*dead)["voters-behind"].remedy.startswith("bring back enough for a majority")
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_a_broker_that_is_no_controller_any_more_stays_a_broker():
     controllers, tables = changed(both, ["1", "2", "3"])
     said = voter_change(controllers, tables["quorum_failovers"].to_pylist())["sentences"]
     assert said[0] == "The target controllers are already the voters."
-    assert said[1].startswith("▲ Controller 4 is not wanted")
+    assert said[1].startswith("▲ Controller 4 is not a target voter")
 
 
 def test_a_voter_without_its_disk_cannot_be_brought_back_to_vote():
@@ -294,5 +294,5 @@ def test_what_is_wrong_with_voters_and_observers():
 
 
 def test_a_change_without_voters_of_today_is_refused():
-    with pytest.raises(RequestError, match="wanted_controllers: which controllers vote today is not known"):
+    with pytest.raises(RequestError, match="wanted_controllers: today's voters are unknown"):
         failures_today(ask(cluster(hours=24), {**REQUEST, "wanted_controllers": ["1", "2"]}))

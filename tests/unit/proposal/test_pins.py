@@ -92,7 +92,7 @@ def test_placers_of_kafka_know_no_pins_and_the_excuse_says_so(placer):
     result = evaluate_placement(*two_topics(), scenario(placer=placer, pins=pins_of({"audit": [1, 2]})))
 
     (reason,) = reasons(result, "pin")
-    assert reason.endswith("may not be on; choose a placer that looks at pins, such as fewest-bytes")
+    assert reason.endswith("are not allowed on; choose a placer that respects pins, such as fewest-bytes")
 
 
 def test_a_topic_pinned_into_one_rack_stays_put_and_breaks_the_rack_rule_openly():

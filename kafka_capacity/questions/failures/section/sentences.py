@@ -171,7 +171,7 @@ def basis_notes(view: FailuresView) -> list[str]:
         f"99th percentile of its hours, relative to its full capacity, for {listed(resources)}."
     ]
     if str(Resource.CPU) in before["resources"]:
-        notes.append(f"CPU cost of traffic: {document['cpu_source']}.")
+        notes.append(f"The CPU cost of traffic is {document['cpu_source']}.")
     if before["peak_basis"] == str(PeakBasis.SUM_OF_PEAKS):
         notes.append(
             "Loads are upper estimates: with too few hours of history, all partitions are assumed to peak at once."

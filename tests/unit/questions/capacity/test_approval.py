@@ -65,7 +65,7 @@ def test_fewer_brokers_and_none(sizing):
     until = sizing.dates[1]
     assert approval(stepped(sizing, 5)) == f"Approve the removal of 1 broker: 5 last until {until}."
     own = dataclasses.replace(sizing, steps=(dataclasses.replace(sizing.steps[0], option=sizing.today, until=until),))
-    assert approval(own) == f"Approve no brokers now: today’s 6 last until {until}."
+    assert approval(own) == f"Approve no new brokers yet: today’s 6 last until {until}."
 
 
 def test_the_day_on_which_a_disk_is_full_is_on_a_straight_line_between_the_dates(sizing):
@@ -91,7 +91,7 @@ def test_the_day_on_which_a_disk_is_full_is_on_a_straight_line_between_the_dates
     # Full is later than beyond the limit of 85 %.
     assert found[0] > sizing.runs_out(sizing.today)[sizing.estimate]
     assert f"is full on {found[0]}, which stops the broker; " in otherwise(sizing)
-    assert "passes its limit of 85 % on" in otherwise(sizing)
+    assert "exceeds its limit of 85 % on" in otherwise(sizing)
 
 
 def test_confidence_is_that_of_the_estimate_and_unknown_where_growth_is_assumed(sizing):
@@ -100,7 +100,7 @@ def test_confidence_is_that_of_the_estimate_and_unknown_where_growth_is_assumed(
     classes = [{**one, "basis": "forecast"} for one in sizing.document["classes"]]
     known = dataclasses.replace(sizing, document={**sizing.document, "classes": classes, "high_quantile": 0.9})
     assert confidence(known).startswith(
-        "9 in 10 that growth stays within the high estimate, which the dates are based on"
+        "9 in 10 chance that growth stays within the high estimate, which the dates are based on"
     )
     assert confidence(dataclasses.replace(known, document={**known.document, "high_quantile": None})).startswith("Not")
     assert "middle estimate" in confidence(dataclasses.replace(known, estimate="middle"))
@@ -120,7 +120,8 @@ def test_counts_at_other_loads_are_those_whose_headroom_allows_it(sizing):
     assert at_other_loads(with_headroom(n6=-0.08, n9=0.05, n12=0.3)) == (
         f"By {sizing.horizon}: 6 brokers if growth is lower, 9 as expected, 12 if it is higher."
     )
-    assert "9 brokers with less, 9 as expected, more than 12 (the largest count tried) with more" in at_other_loads(
-        with_headroom(n6=-0.2, n9=0.05, n12=0.05)
+    assert (
+        "9 brokers if growth is lower, 9 as expected, more than 12 (the largest count tried) if it is higher"
+        in at_other_loads(with_headroom(n6=-0.2, n9=0.05, n12=0.05))
     )
     assert at_other_loads(with_headroom(n6=-0.2, n9=0.2, n12=0.3)) == f"9 brokers by {sizing.horizon} either way."

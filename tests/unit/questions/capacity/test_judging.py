@@ -159,7 +159,7 @@ def test_a_machine_that_can_do_nothing_is_no_division_by_zero():
 
 
 def test_limits_are_shares():
-    with pytest.raises(RequestError, match=r"network_ratio: 1\.5 is no share of a resource"):
+    with pytest.raises(RequestError, match=r"network_ratio: 1\.5 is not a share of a resource"):
         Limits(network_ratio=1.5)
 
 

@@ -101,7 +101,7 @@ def test_within_a_budget_that_is_too_small_the_longest_lasting_is_named():
 def test_what_nobody_knows_the_price_of_is_in_no_budget():
     _, advice = sized(budget_usd_per_month=1e6, today={"usd_per_hour": math.nan})
     assert advice.recommended is None
-    assert advice.reason.startswith("of what fits no price is known")
+    assert advice.reason.startswith("no option that fits has a known price")
 
 
 def test_a_price_that_nobody_gave_is_that_of_the_nearest_shape_and_an_estimate():

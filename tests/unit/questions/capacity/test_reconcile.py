@@ -122,7 +122,7 @@ def test_a_hot_key_is_no_reason_for_more_partitions():
     assert hot.is_wanting
     assert not fits_one().is_wanting
     assert hot.needed == 10
-    assert "it carries 8.5 times the mean, which more partitions do not fix: look at its keys" in hot.reason
+    assert "it carries 8.5 times the mean, which more partitions do not fix: check its keys" in hot.reason
 
 
 def test_an_added_topic_is_stored_as_often_as_its_own_factor_says():

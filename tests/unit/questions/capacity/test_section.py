@@ -106,8 +106,8 @@ def test_each_step_is_due_when_the_one_before_runs_out():
         ("021", "2027-08-29", None, None),
     ]
     assert headline(view) == (
-        "15 brokers now, 18 by April 2027, 21 by August 2027: disk space binds; today’s 12 are beyond the limit of "
-        "disk space already."
+        "15 brokers now, 18 by April 2027, 21 by August 2027: disk space is the limiting resource; today’s 12 "
+        "already exceed the limit of disk space."
     )
     assert subject_words(view) == "15 brokers now, 18 by April 2027, 21 by August 2027"
     assert badge(view) == ("bad", "! Too few brokers now")
@@ -196,7 +196,7 @@ def test_what_does_not_last_says_how_long_it_does():
     view = view_of(rows, PASSED, by_date=by_date)
     assert headline(view) == (
         "Nothing that was tried lasts until November 2027: 15 brokers now, 18 by April 2027, and these last until "
-        "August 2027; today’s 12 are beyond the limit of disk space already."
+        "August 2027; today’s 12 already exceed the limit of disk space."
     )
     assert badge(view)[0] == "bad"
     nowhere = view_of(GROWING[:2], PASSED[:1], by_date=[(day, None) for day in DATES])
@@ -238,7 +238,7 @@ def test_an_inventory_without_rates_gives_the_move_first_and_says_why():
     report = build_report(dataclasses.replace(inputs, sizing={**inputs.sizing, "peak_basis": "unknown"}))
     assert report["verdict"]["sizing"] is None
     serious = [one["text"] for one in report["verdict"]["caveats"] if one["severity"] == "serious"]
-    assert any(text.startswith("How many brokers are needed by when cannot be said: no rates") for text in serious)
+    assert any(text.startswith("Broker needs cannot be determined: no rates") for text in serious)
 
 
 def test_a_price_that_is_not_known_says_what_would_tell_it():

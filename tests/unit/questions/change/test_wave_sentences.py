@@ -36,7 +36,7 @@ def test_the_summary_has_count_times_and_throttle():
 
 def test_a_single_wave_is_not_one_of_many():
     move = move_of([[1, 2]], [[1, 3]], size=100 * MB, throttle=10 * MB)
-    assert "The move is 1 wave. It takes 10 s at 10 MB/s, whether nobody writes or all of it runs at peak" in summary(
+    assert "The move has 1 wave. It takes 10 s at 10 MB/s, both without writes and at peak rates throughout" in summary(
         move
     )
     assert order_sentence(move) is None
@@ -108,7 +108,7 @@ def test_leaders_first_is_compared_with_the_plain_drain():
         (True, 500.0, 120.0, "First 3 leaders move off the drained brokers: the move then takes 2 min; without it, "
                              "it takes 8 min 20 s."),
         (True, None, 120.0, "First 3 leaders move off the drained brokers: the move then takes 2 min; without it, "
-                            "it never ends."),
+                            "it never finishes."),
         (False, 100.0, 120.0, "Moving 3 leaders off the drained brokers first was tried and is no faster: the move "
                               "then takes 2 min; as planned it takes 1 min 40 s."),
     ],
@@ -151,7 +151,7 @@ def test_only_the_fullest_disks_are_drawn_and_the_chart_says_so():
 def test_a_broker_beyond_its_limit_from_the_start_is_no_surprise():
     move = two_waves(limits=[1000.0 * MB, 100.0 * MB, 400.0 * MB])
     assert disk_sentence(move) == (
-        "Broker 2 already exceeds its disk limit before the move, and holds at most 200 % of it in wave 1."
+        "Broker 2 already exceeds its disk limit before the move, and reaches at most 200 % of it in wave 1."
     )
     assert summary(move).endswith(" or takes a disk over its limit that is within it today.")
     assert summary(two_waves(limits=[1000.0 * MB] * 3)).endswith(" or takes a disk over its limit.")

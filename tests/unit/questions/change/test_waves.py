@@ -77,7 +77,7 @@ def test_the_scheduled_time_is_the_one_that_is_said_everywhere():
         "on the bottleneck broker. The copying alone, with everything started at once, would take 49 min 3 s." in notes
     )
     assert not any("with everything started at once and the throttle" in one for one in notes)
-    assert not any("decides the time" in one for one in report["verdict"]["reasons"])
+    assert not any("is the bottleneck" in one for one in report["verdict"]["reasons"])
     row = next(r for r in section_of(report, "comparison")["table"]["rows"] if r["verdict"] == "recommended")
     assert row["in_waves"] == (rows[-1]["end"][1],) * 2
     labels = [one["label"] for one in section_of(report, "comparison")["table"]["columns"]]
@@ -122,7 +122,7 @@ def test_a_move_that_only_ends_in_waves_says_both():
     def never(row):
         row["fits"], row["duration_seconds"], row["smallest_throttle_bytes_per_second"] = False, None, 61e6
         excuse = {"constraint": "throttle", "where": "broker 1", "needed": 61e6, "available": 50e6}
-        row["excuses"] = json.dumps([{**excuse, "unit": "bytes_per_second", "reason": "it never ends"}])
+        row["excuses"] = json.dumps([{**excuse, "unit": "bytes_per_second", "reason": "it never finishes"}])
         return row
 
     table = inputs.tables["scenarios"]

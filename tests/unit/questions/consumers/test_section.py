@@ -110,11 +110,11 @@ def test_where_no_group_is_at_risk_nothing_is_said():
             {"start_lag_seconds": 3600.0, "catch_up_now_seconds": None},
             "is 1 h behind today, never caught up, allowed 4 h",
         ),
-        ("settling", {}, "the assignor keeps taking partitions back"),
+        ("settling", {}, "the assignor keeps revoking partitions"),
     ],
 )
 def test_each_constraint_has_its_words(constraint, metrics, phrase):
-    made = unfit(result("a", 2, is_today=True, events=EVENTS), "the assignor keeps taking partitions back", constraint)
+    made = unfit(result("a", 2, is_today=True, events=EVENTS), "the assignor keeps revoking partitions", constraint)
     line = section_of(group_tables([with_metrics(made, **metrics)]))["at_risk"]
     assert line == f"1 of 1 consumer group at risk: a ({phrase})."
 

@@ -55,7 +55,7 @@ def test_counts_that_are_asked_for_are_held_against_the_members_needed():
 def test_no_poll_is_short_enough_where_a_record_outlives_its_lock():
     # 50 records/s of 40 s each hold the 2,000 locks of their partition: one record a poll would do, were it in time.
     late = shared(record_processing_seconds=39.0)["reasons"]
-    assert late[0].startswith("every lock ends before its record is processed")
+    assert late[0].startswith("every lock expires before its record is processed")
     assert not any("it is enough" in reason for reason in late)
     assert any(reason.endswith("it needs faster members or longer locks") for reason in late)
     inside = shared(record_processing_seconds=20.0)

@@ -31,8 +31,8 @@ def test_the_report_says_what_a_year_costs_today_and_after_the_change(inputs):
     assert data["verdicts"][0]["side"] == "Today"
     first = data["verdicts"][0]["sentences"]
     assert first[0].startswith("Probability that a partition loses all its replicas within a year: ")
-    assert "that leaders alone had when they died" in first[0]
-    assert first[1].startswith("With the same replicas over ")
+    assert "that only leaders had when they died" in first[0]
+    assert first[1].startswith("With the same replicas on only ")
     assert "acks=1" in data["notes"][0]
     (table, *_) = data["tables"]
     assert {row["topic"] for row in table["rows"]} == {"orders", "payments"}

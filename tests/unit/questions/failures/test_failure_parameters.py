@@ -108,5 +108,7 @@ def test_what_cannot_be_is_refused(asked, message):
 
 
 def test_a_name_that_kafka_does_not_have_is_refused():
-    with pytest.raises(RequestError, match=r"'controller\.quorum\.fetch\.ms' is no timeout that is simulated; choose"):
+    with pytest.raises(
+        RequestError, match=r"'controller\.quorum\.fetch\.ms' is not a timeout that is simulated; choose"
+    ):
         parse_plan_request({**MINIMAL, "controller_properties": {"controller.quorum.fetch.ms": 5}})

@@ -244,7 +244,9 @@ def test_no_majority_is_never_said_to_be_impossible():
     voters = [{"node_id": number, "rack": None} for number in range(9)]
     asked = {"voters": voters, "up_ratio": 0.999, "rack_up_ratio": 0.9999, **shares}
     told = controllers(view(side(loss(0, "broker 1")), document={**DOCUMENT, "controllers": asked}))
-    assert told["sentences"][1].startswith("There is no majority for less than 1 s a year, if each is up 99.9 %")
+    assert told["sentences"][1].startswith(
+        "There is no majority for less than 1 s a year if each controller is up 99.9 %"
+    )
     assert "for 2 min a year with racks" in told["sentences"][1]
 
 
