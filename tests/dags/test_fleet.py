@@ -205,7 +205,7 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
     verdict = {
         "subject": "[kafka-capacity] north: 9 brokers now, 12 by May 2027 (2026-11-15)",
         "headline": "9 brokers fit",
-        "box": {"approve": "Approve 3 brokers now", "lines": [{"label": "Otherwise", "text": "disk <of> broker 8"}]},
+        "box": {"approve": "Approve 3 brokers now", "lines": [{"label": "If not", "text": "disk <of> broker 8"}]},
     }
     found = {approval.REPORT_URL_KEY: "https://reports.example.com/north", "return_value": verdict}
     ti = SimpleNamespace(
@@ -230,7 +230,7 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
     assert body.splitlines() == [
         "Approve 3 brokers now",
         "",
-        "Otherwise: disk <of> broker 8",
+        "If not: disk <of> broker 8",
         "",
         "Report: https://reports.example.com/north",
     ]

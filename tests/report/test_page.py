@@ -65,7 +65,7 @@ def inputs_of(case):
         return make_inputs(placers=("fewest-bytes", "generate", "zk"))
     if case == "nothing fits":
         return make_inputs(ClusterSpec(disk_capacity_bytes=50 * GIB), broker_counts=(7, 8))
-    if case == "never ends":
+    if case == "never finishes":
         return make_inputs(throttle=100_000.0)
     if case == "no rates, no racks":
         return make_inputs(ClusterSpec(hours=0, racks=None, disk_capacity_bytes=None, network_bytes_per_second=None))
@@ -96,7 +96,7 @@ def inputs_of(case):
 CASES = (
     "fits",
     "nothing fits",
-    "never ends",
+    "never finishes",
     "no rates, no racks",
     "refused",
     "scale in",

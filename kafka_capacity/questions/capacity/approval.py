@@ -79,8 +79,7 @@ def otherwise(view: SizingView) -> str:
         return f"{name[:1].upper()}{name[1:]} {passes}{end}."
     when, broker = full
     what = "it" if is_disk and broker == out["broker_id"] else name
-    filled = (
-        f"The disk of broker {broker} {'is already full' if when == view.dates[0] else f'will be full on {when}'}")
+    filled = f"The disk of broker {broker} {'is already full' if when == view.dates[0] else f'will be full on {when}'}"
     return f"{filled}, which stops the broker; {what} {passes}."
 
 

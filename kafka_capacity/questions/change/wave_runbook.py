@@ -44,7 +44,7 @@ _ALWAYS = {
     "list with a cordoned broker.",
     "cordon again": "Back to the state before the move: no new replica is placed on these brokers.",
     "check": "The files must be the planned ones, nothing else may be being reassigned, and no partition may be "
-             "under-replicated: the last command prints nothing, except for brokers that are gone for good.",
+    "under-replicated: the last command prints nothing, except for brokers that are gone for good.",
     "throttle": "These brokers have more headroom than the slowest one, whose throttle applies to all of them now.",
     "verify": "Repeat until it reports every partition as completed; this also removes the throttles, and nothing "
     "else does.",

@@ -324,7 +324,7 @@ def test_a_wrong_connection_file_is_told_without_what_is_in_it(tmp_path, text):
 
     with pytest.raises(RequestError) as refused:
         connection_settings(None, config, {})
-    assert str(refused.value).startswith(f"--config: {config} is no")
+    assert str(refused.value).startswith(f"--config: {config} is not ")
     assert "hunter2" not in str(refused.value)
 
 

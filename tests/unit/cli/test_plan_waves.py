@@ -111,11 +111,11 @@ def test_an_explanation_has_bound_limits_orders_and_waves(run, snapshot):
 
     assert "006-brokers.fewest-bytes:" in lines
     for beginning in (
-        "  bound: ", "  binds: ", "  The move is ", "  Order: ", "│ relief-first", "│ smallest-first",
+        "  lower bound: ", "  limiting: ", "  The move has ", "  Order: ", "│ relief-first", "│ smallest-first",
         "│ hottest-first", "│ 1 ", "│ 2 ",
     ):  # fmt: skip
         assert any(line.startswith(beginning) for line in own), beginning
-    for word in ("decided by", "ends above", "fullest disk,", "Throttle: 100 MB/s"):
+    for word in ("bottleneck", "finishes above", "fullest disk,", "Throttle: 100 MB/s"):
         assert any(word in line for line in own), word
     assert run(*start, "--explain", "--json").exit_code == 2
 
@@ -126,15 +126,15 @@ def test_an_explanation_says_what_would_relieve_a_full_disk(run, snapshot):
         "--explain",
     )  # fmt: skip
 
-    assert "  binds: the disk limit of brokers 1, 2, 3, 4, 5, 6, " in done.stdout
-    assert "would do" in done.stdout
+    assert "  limiting: the disk limit of brokers 1, 2, 3, 4, 5, 6, " in done.stdout
+    assert "would be enough" in done.stdout
 
 
 def test_a_placement_far_above_its_bound_is_said_to_be_a_multiple_of_it(run, snapshot):
     start = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "generate")
-    bound = next(line for line in run(*start, "--explain").stdout.splitlines() if line.startswith("  bound: "))
+    bound = next(line for line in run(*start, "--explain").stdout.splitlines() if line.startswith("  lower bound: "))
 
-    assert bound.endswith("× the bound")
+    assert bound.endswith("× the lower bound")
     assert "gap" not in bound
 
 

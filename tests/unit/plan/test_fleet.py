@@ -98,4 +98,4 @@ def test_what_was_dismissed_is_not_the_worst(store):
 def test_a_store_with_nothing_in_it_has_a_page_that_says_so(tmp_path):
     store = LocalStore(tmp_path)
     write_fleet_page(store)
-    assert "No cluster." in store.read_bytes(FLEET_PAGE).decode()
+    assert "No clusters." in store.read_bytes(FLEET_PAGE).decode()

@@ -157,7 +157,7 @@ def test_what_there_is_not_cannot_be_claimed(document, first):
 def test_what_was_done_has_the_effect_that_was_measured(document):
     after = decided("2026-11-15", [BEHIND], brokers=15, disk=0.71, usd=16_425.0)
     lines = followed_lines(entries_of(document), after, changed("disk-over-limit"))
-    effect = "12 brokers → 15 brokers, the fullest disk 95.0 % → 71.0 %, $13,140 a month → $16,425 a month."
+    effect = "12 brokers → 15 brokers, the fullest disk 95.0 % → 71.0 %, $13,140 per month → $16,425 per month."
     assert lines == [
         {"label": "Done", "text": f"2 brokers are over the limit: {effect}"},
         {"label": "Done", "text": f"Have 15 brokers: {effect}"},

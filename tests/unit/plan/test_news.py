@@ -58,7 +58,7 @@ def test_another_verdict_is_news_of_five_lines(before, report):
     assert lines[0] == report["verdict"]["subject"].removeprefix("[kafka-capacity] ")
     assert lines[1].startswith("Brokers now: 5 → 6. Verdict: ")
     assert lines[2] == report["verdict"]["box"]["approve"]
-    assert lines[3].startswith("Otherwise: ")
+    assert lines[3].startswith("If not: ")
     assert lines[4] == "Nothing was resolved."
 
 

@@ -62,7 +62,7 @@ def _waterfall(one: Mapping[str, Any]) -> dict[str, Any]:
     steps = [step for step in one["steps"] if step["change"]]
     title = f"From {theirs:,} to {ours:,} brokers of {hardware}"
     words = "; ".join(f"{step['name']} {format_count_delta(step['change'])}" for step in steps)
-    price = "" if usd is None else f", {format_usd(usd)} a month"
+    price = "" if usd is None else f", {format_usd(usd)} per month"
     end = (
         "the smallest count tried that fits"
         if one["is_placed"]

@@ -53,11 +53,11 @@ def test_brokers_to_buy_now_and_later(sizing):
 
 def test_dollars_are_those_that_the_brokers_due_now_add(sizing):
     priced = stepped(sizing, 9, 12, more_usd_per_month=3_285.0)
-    assert approval(priced).startswith("Approve 3 brokers now (+$3,285 a month); +3 by ")
+    assert approval(priced).startswith("Approve 3 brokers now (+$3,285 per month); +3 by ")
     estimated = stepped(sizing, 9, more_usd_per_month=3_285.0, priced_as="m7g.4xlarge")
-    assert approval(estimated) == "Approve 3 brokers now (+$3,285 a month, estimated)."
+    assert approval(estimated) == "Approve 3 brokers now (+$3,285 per month, estimated)."
     assert approval(stepped(sizing, 5, more_usd_per_month=-950.0)).startswith(
-        "Approve the removal of 1 broker (−$950 a month): 5 last until "
+        "Approve the removal of 1 broker (−$950 per month): 5 last until "
     )
 
 

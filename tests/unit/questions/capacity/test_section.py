@@ -146,12 +146,12 @@ def test_enough_brokers_are_said_to_be_enough():
     cheaper = option("009", "scale-in", 9, until=DATES[3], usd=24_674.0, change_usd=187.0, break_even_days=7.9)
     view = view_of([*rows, cheaper], recommended="009")
     assert headline(view) == (
-        "Today’s 12 brokers last until November 2027; 9 brokers would be enough too, and cost $24,674 a month "
+        "Today’s 12 brokers last until November 2027; 9 brokers would be enough too, and cost $24,674 per month "
         "instead of $25,389."
     )
     assert cost_sentence(view) == (
-        "9 brokers cost $24,674 a month, today’s 12 $25,389, on average until November 2027; the change costs $187 and "
-        "pays for itself after 8 days."
+        "9 brokers cost $24,674 per month, today’s 12 $25,389, on average until November 2027; the change costs $187 "
+        "and pays for itself after 8 days."
     )
     assert badge(view)[0] == "good"
 
@@ -230,7 +230,7 @@ def test_no_broker_is_given_up_that_would_be_missed_before_the_horizon():
 def test_one_broker_lasts():
     view = view_of([option("do-nothing", "do-nothing", 1, until=DATES[3], usd=9.5)], recommended="do-nothing")
     assert headline(view) == "Today’s 1 broker lasts until November 2027, and no option costs less."
-    assert cost_sentence(view) == "1 broker costs $9.50 a month."
+    assert cost_sentence(view) == "1 broker costs $9.50 per month."
 
 
 def test_an_inventory_without_rates_gives_the_move_first_and_says_why():

@@ -46,7 +46,7 @@ def test_what_never_ends_names_the_throttle_that_does():
     move = move_of([[1, 2]], [[1, 3]], size=10 * MB, rate=5 * MB, throttle=6 * MB)
     assert " At 6 MB/s it never finishes; it needs a throttle above 10 MB/s (20 MB/s at peak rates). " in summary(move)
     chart = gantt_chart(move)
-    assert "never ends" in chart["note"]
+    assert "never finishes" in chart["note"]
     assert chart["values"][0]["is_endless"]
 
 

@@ -258,7 +258,7 @@ def test_a_session_timeout_above_the_allowed_lag_is_serious():
 
 def test_who_reads_what_is_in_ranges(section):
     table = part_of(section, "search-index")["members"]
-    assert [column["label"] for column in table["columns"]][1:3] == ["Reads today", "Reads then"]
+    assert [column["label"] for column in table["columns"]][1:3] == ["Reads today", "Reads afterwards"]
     first, gone = table["rows"][0], table["rows"][-1]
     assert (first["before"], first["after"]) == ([["pages", "0, 1"]], [["pages", "0–2"]])
     assert gone["member"] == "search-index-010 (gone)"
