@@ -57,7 +57,7 @@ def time_band(low: float | None, expected: float | None, high: float | None) -> 
     """Return how long something takes.
 
     >>> time_band(60.0, 90.0, None)
-    '1 min 30 s; 1 min if nobody writes, never finishes at peak rates'
+    '1 min 30 s; 1 min without writes, never finishes at peak rates'
     """
     times = [format_duration(seconds) for seconds in (low, expected, high)]
     if times[0] == times[1] == times[2]:

@@ -16,7 +16,7 @@ def asked_sentence(request: Mapping[str, Any]) -> str | None:
     """Name the changes that a request asks for; ``None`` where it asks for none, or does not tell.
 
     >>> asked_sentence({"broker_counts": [12, 15], "replaced_brokers": {"3": 13}, "replication_factor": 2})
-    'Asked: 12 or 15 brokers; broker 3 replaced by 13; replication factor 2.'
+    'Requested: 12 or 15 brokers; broker 3 replaced by 13; replication factor 2.'
     """
     parts = [part for part in _parts(request) if part]
     return f"Requested: {'; '.join(parts)}." if parts else None
