@@ -68,7 +68,7 @@ def check_topic_settings(topics: pa.Table, replicas: ReplicaColumns) -> Iterator
         yield info(
             "min_isr_assumed",
             "topics.min_insync_replicas",
-            f"min.insync.replicas of {plural(count, 'topic')} is unknown;  Kafka's default, 1, is assumed",
+            f"min.insync.replicas of {plural(count, 'topic')} is unknown; Kafka's default, 1, is assumed",
         )
     yield from _check_retention(topics)
 

@@ -24,7 +24,7 @@ def summary(move: MoveView) -> str:
         return "None of it can be moved as things stand."
     fullest = move.fullest
     stop = "You may stop after any wave: none" if count > 1 else "It never"
-    stop += " leaves a partition with fewer replicas, racks or in-sync replicas than before or in the target, or  "
+    stop += " leaves a partition with fewer replicas, racks or in-sync replicas than before or in the target, or "
     if fullest is None or fullest["fullest_ratio"] <= 1:
         stop += "takes a disk over its limit."
     else:
@@ -231,7 +231,7 @@ def time_notes(move: MoveView, at_once: float | None) -> list[str]:
     begun = (
         "as soon as the previous one is done" if move.facts.get("window") is None else "when a window has room for it"
     )
-    each = f"each started {begun},  " if len(move.waves) > 1 else ""
+    each = f"each started {begun}, " if len(move.waves) > 1 else ""
     return [
         (
             f"{format_duration(expected)} is for {plural(len(move.waves), 'wave')}, {each}with the throttle fully "

@@ -50,7 +50,7 @@ def test_any_mix_of_changes_is_one_plan(run, snapshot, tmp_path):
     done = run("plan", "--snapshot", snapshot, *changes, *more, "--out", out)
 
     assert done.exit_code == 0, done.output
-    assert "Asked: 7 brokers; broker 2 removed; broker 3 replaced by 30; rack a renamed to zone-a; replication" in (
+    assert "Requested: 7 brokers; broker 2 removed; broker 3 replaced by 30; rack a renamed to zone-a; replication" in (
         " ".join(done.stdout.split())
     )
     plan, target = read(out / "plan.json"), read(out / "reassignment.json")["partitions"]

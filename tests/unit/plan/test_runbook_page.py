@@ -23,7 +23,7 @@ def test_waves_follow_each_other_with_their_times():
     )
     assert "## Wave 1 of 2: copy" in lines
     assert "Starts immediately; 1 partition, 976.6 KiB to copy." in lines
-    assert "Begins after 10 s; 1 partition, 976.6 KiB to copy." in lines
+    assert "Starts after 10 s; 1 partition, 976.6 KiB to copy." in lines
     assert [line for line in lines if line.startswith("export ")] == [
         "export BOOTSTRAP=broker-1.example.com:9092",
         'export COMMAND_CONFIG="--command-config admin.properties"',
@@ -73,5 +73,5 @@ def test_what_is_not_certain_stands_before_the_first_wave():
 def test_a_time_that_is_the_same_at_every_rate_is_said_once():
     text = runbook([[1, 2]], [[1, 3]], size=10**6, throttle=10**5)
 
-    assert "It takes 10 s; broker" in text
+    assert "It takes 10 s; the bottleneck is broker" in text
     assert "without writes" not in text

@@ -138,7 +138,7 @@ def _assumptions(view: SizingView) -> list[dict[str, str]]:
     sources: dict[str, list[str]] = {}
     for shape in [document["today"], *document["shapes"]]:
         if shape["name"] != TODAY:
-            priced = f"prices as of {shape['priced_on']};  " if shape["priced_on"] else ""
+            priced = f"prices as of {shape['priced_on']}; " if shape["priced_on"] else ""
             sources.setdefault(f"{priced}{shape['source']}", []).append(shape["name"])
     rows = [{"name": name, "value": value} for name, value in found.items()]
     return rows + [{"name": "Figures for shapes", "value": f"{_named(n)}: {source}."} for source, n in sources.items()]

@@ -28,9 +28,9 @@ from tests.unit.questions.change.test_waves import MB, move_of, scheduled, secti
 def test_the_summary_has_count_times_and_throttle():
     move = two_waves(pause_seconds=60.0)
     assert summary(move) == (
-        "The move is 2 waves. It takes 1 min 25 s at 10 MB/s (1 min 20 s without writes, 1 min 33 s if run entirely "
-        "at peak rates). You may stop after any wave: none leaves a partition with fewer replicas, racks or in-sync "
-        "replicas than before or in the target, or  takes a disk over its limit."
+        "The move has 2 waves. It takes 1 min 25 s at 10 MB/s (1 min 20 s without writes, 1 min 33 s at peak rates "
+        "throughout). You may stop after any wave: none leaves a partition with fewer replicas, racks or in-sync "
+        "replicas than before or in the target, or takes a disk over its limit."
     )
 
 
@@ -53,7 +53,7 @@ def test_what_never_ends_names_the_throttle_that_does():
 def test_what_never_ends_at_peak_says_so():
     move = move_of([[1, 2]], [[1, 3]], size=10 * MB, rate=2 * MB, throttle=6 * MB)
     assert (
-        "It takes 5 s at 6 MB/s (1.7 s without writes); at peak rates it never finishes, unless the throttle is "
+        "It takes 5 s at 6 MB/s (1.7 s without writes); at peak rates it never finishes unless the throttle is "
         "above 8 MB/s." in summary(move)
     )
 
@@ -151,7 +151,7 @@ def test_only_the_fullest_disks_are_drawn_and_the_chart_says_so():
 def test_a_broker_beyond_its_limit_from_the_start_is_no_surprise():
     move = two_waves(limits=[1000.0 * MB, 100.0 * MB, 400.0 * MB])
     assert disk_sentence(move) == (
-        "Broker 2 already exceeds its disk limit before the move, and reaches at most 200 % of it in wave 1."
+        "Broker 2 is over its disk limit before the move, and reaches at most 200 % of it in wave 1."
     )
     assert summary(move).endswith(" or takes a disk over its limit that is within it today.")
     assert summary(two_waves(limits=[1000.0 * MB] * 3)).endswith(" or takes a disk over its limit.")
@@ -182,7 +182,7 @@ def test_what_cannot_move_is_a_serious_caveat_with_its_figures():
     move = move_of([[1], [1]], [[2], [2]], size=100, limits=[1000.0, 150.0], allows_detours=False)
     problem = refusal_problem(move)
     assert (problem.severity, problem.code) == ("serious", "partitions-in-no-wave")
-    assert problem.message.startswith("1 partition is not in any wave and stays put: broker 2 may hold 150 B and holds")
+    assert problem.message.startswith("1 partition is not in any wave and stays put: broker 2 may hold 150 B but holds")
     assert refusal_problem(two_waves()) is None
 
 

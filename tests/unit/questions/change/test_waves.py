@@ -187,7 +187,7 @@ def test_throttles_stand_side_by_side_and_name_the_options():
     compared = section_of(report, "comparison")
     slow, usual, fast = compared["throttles"]["rows"]
 
-    assert compared["asked"] == "Asked: 8 brokers; throttles of 400 kB/s, 50 MB/s, 100 MB/s."
+    assert compared["asked"] == "Requested: 8 brokers; throttles of 400 kB/s, 50 MB/s, 100 MB/s."
     assert report["verdict"]["recommended_scenario_id"] == "008-brokers.fewest-bytes.100MBps"
     assert [row["verdict"] for row in (slow, usual, fast)] == ["does_not_fit", "fits", "recommended"]
     assert slow["takes"][1] is None
