@@ -43,8 +43,9 @@ _ALWAYS = {
     "uncordon": "Brokers that get replicas back must accept them again; from 4.4 on Kafka rejects every replica "
     "list with a cordoned broker.",
     "cordon again": "Back to the state before the move: no new replica is placed on these brokers.",
-    "check": "The files must be the planned ones, nothing else may be being reassigned, and no partition may be "
-    "under-replicated: the last command prints nothing, except for brokers that are gone for good.",
+    "check": "Make sure that the files are the planned ones, that nothing else is being reassigned, and that no "
+    "partition is under-replicated: the last command must print nothing, except for brokers that are gone "
+    "for good.",
     "throttle": "These brokers have more headroom than the slowest one, whose throttle applies to all of them now.",
     "verify": "Repeat until it reports every partition as completed; this also removes the throttles, and nothing "
     "else does.",
