@@ -90,7 +90,7 @@ def test_the_day_on_which_a_disk_is_full_is_on_a_straight_line_between_the_dates
     assert found[0] == min(days)[0].isoformat()
     # Full is later than beyond the limit of 85 %.
     assert found[0] > sizing.runs_out(sizing.today)[sizing.estimate]
-    assert f"is full on {found[0]}, which stops the broker; " in otherwise(sizing)
+    assert f"will be full on {found[0]}, which stops the broker; " in otherwise(sizing)
     assert "exceeds its limit of 85 % on" in otherwise(sizing)
 
 
@@ -102,7 +102,9 @@ def test_confidence_is_that_of_the_estimate_and_unknown_where_growth_is_assumed(
     assert confidence(known).startswith(
         "9 in 10 chance that growth stays within the high estimate, which the dates are based on"
     )
-    assert confidence(dataclasses.replace(known, document={**known.document, "high_quantile": None})).startswith("Not")
+    assert confidence(dataclasses.replace(known, document={**known.document, "high_quantile": None})).startswith(
+        "Unknown"
+    )
     assert "middle estimate" in confidence(dataclasses.replace(known, estimate="middle"))
 
 
