@@ -55,7 +55,7 @@ with DAG(
             type=["string", "null"],
             format="date",
             title="Day",
-            description_md="The day that the inventory stands for (UTC). Empty: the day of the run.",
+            description_md="The day that the inventory is for (UTC). Empty: the day of the run.",
         ),
         "history_days": Param(
             90,
@@ -63,7 +63,7 @@ with DAG(
             minimum=1,
             maximum=3660,
             title="Days of history",
-            description_md="How far back the traffic is described, up to that day.",
+            description_md="How many days of traffic to profile, up to that day.",
         ),
     },
 ) as dag:

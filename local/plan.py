@@ -24,9 +24,9 @@ CONSOLE = Console(highlight=False)
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Stage an example cluster and plan it.")
-    parser.add_argument("--cluster", default="shop-eu", help="which example")
-    parser.add_argument("--params", default="{}", help="parameters of the plan over the defaults, as JSON")
-    parser.add_argument("--state", type=Path, default=DEFAULT_STATE, help="folder for everything that is written")
+    parser.add_argument("--cluster", default="shop-eu", help="name of the example")
+    parser.add_argument("--params", default="{}", help="plan parameters that override the defaults, as JSON")
+    parser.add_argument("--state", type=Path, default=DEFAULT_STATE, help="folder for all output")
     return parser
 
 
@@ -54,7 +54,7 @@ def _run(services: Services, cluster: str, params: dict[str, object]) -> int:
     progress.addHandler(lines)
     from kafka_capacity.example import EXAMPLE_DS
 
-    step(f"staging {cluster} and describing its traffic (DAG kafka_inventory)")
+    step(f"staging {cluster} and profiling its traffic (DAG kafka_inventory)")
     inventory = run_dag("kafka_inventory", {"ds": EXAMPLE_DS, "cluster": cluster})
     if inventory.state != "success":
         CONSOLE.print(f"[red]kafka_inventory failed in {', '.join(_failed(inventory))}; see the log above[/red]")

@@ -45,11 +45,11 @@ AIRFLOW_COMMANDS = (
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Start the Airflow UI with the embedded S3 endpoint and mail sink.")
-    parser.add_argument("--port", type=int, default=8080, help="of the UI, on 127.0.0.1")
+    parser.add_argument("--port", type=int, default=8080, help="port of the UI, on 127.0.0.1")
     parser.add_argument(
-        "--s3-port", type=int, default=9000, help="of the S3 endpoint, on 127.0.0.1; 0 takes a free one"
+        "--s3-port", type=int, default=9000, help="port of the S3 endpoint, on 127.0.0.1; 0 picks a free one"
     )
-    parser.add_argument("--state", type=Path, default=DEFAULT_STATE, help="folder for everything that is written")
+    parser.add_argument("--state", type=Path, default=DEFAULT_STATE, help="folder for all output")
     return parser
 
 
@@ -95,7 +95,7 @@ def _ended(processes: Mapping[str, subprocess.Popen[bytes]], state: Path) -> str
     """Describe a part of Airflow that has ended; empty while all run."""
     for name, process in processes.items():
         if process.poll() is not None:
-            return f"Airflow's {name} ended with status {process.returncode}; see {airflow_log(state)}"
+            return f"Airflow's {name} exited with status {process.returncode}; see {airflow_log(state)}"
     return ""
 
 
@@ -214,7 +214,7 @@ def main() -> int:
     try:
         with held(args.state):
             for port in _busy(args.port, args.s3_port):
-                CONSOLE.print(f"error: port {port} is in use; name others: make up PORT=8081 S3_PORT=9001")
+                CONSOLE.print(f"error: port {port} is in use; choose others: make up PORT=8081 S3_PORT=9001")
                 return 2
             with running(args.state, s3_port=args.s3_port) as services:
                 return _serve(services, args.port)

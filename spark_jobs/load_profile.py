@@ -58,7 +58,7 @@ def _read_history(spark: SparkSession, store: ObjectStore, inputs: ProfileInputs
     rows = read_by_itself(spark, store, keys)
     if rows is None:
         return spark.createDataFrame(history_table(store, inputs))
-    log.info("Spark reads the %d files of the history by itself", len(keys))
+    log.info("Spark reads the %d history files itself", len(keys))
     return rows
 
 
@@ -70,7 +70,7 @@ def _tables(spark: SparkSession, history: DataFrame, inputs: ProfileInputs) -> d
     end = 0 if newest is None else int(newest) + 1
     carriers = Cargo(spark.sparkContext).pack(Carriers(replicas=inputs.replicas, reads=inputs.reads, end=end))
     tasks = 1 + inputs.hours // HOURS_A_TASK
-    log.info("%d hours of partitions in %d tasks", inputs.hours, tasks)
+    log.info("%d partition-hours in %d tasks", inputs.hours, tasks)
     # Of a large topic some partitions together: its totals are then sums of few.
     dealt = history.repartition(tasks, "topic", F.floor(F.col("partition") / PARTITIONS_TOGETHER))
     described = dealt.mapInArrow(lambda batches: _describe(carriers.open(), batches), DESCRIBED)
@@ -121,8 +121,8 @@ def _row(name: str, thing: str, table: pa.Table) -> pa.RecordBatch:
 
 def main(argv: list[str] | None = None) -> int:
     """Start or join a Spark session and run."""
-    parser = build_parser("Describe the traffic of a cluster from its kept history.")
-    parser.add_argument("--cluster", required=True, help="the cluster, by the name its inventory is staged under")
+    parser = build_parser("Profile the traffic of a cluster from its history.")
+    parser.add_argument("--cluster", required=True, help="the name under which the cluster's inventory is staged")
     parser.add_argument("--ds", required=True, help="the day of the inventory, YYYY-MM-DD")
     parser.add_argument("--days", type=int, default=DEFAULT_DAYS, help="how many days of history, up to that day")
     return run_job("load_profile", run, parser.parse_args(argv))

@@ -38,8 +38,8 @@ def read_by_itself(spark: SparkSession, store: ObjectStore, keys: Sequence[str])
     if _has_s3a(spark):
         return spark.read.parquet(*(address.replace("s3://", "s3a://", 1) for address in addresses))
     log.warning(
-        "Spark has no %s on its class path: the driver reads the files, which is slow for large clusters; "
-        "give the jobs hadoop-aws (spark.jars.packages)",
+        "Spark has no %s on its class path: the driver reads the files, which is slow for large clusters; add "
+        "hadoop-aws to the jobs (spark.jars.packages)",
         S3A,
     )
     return None
@@ -80,7 +80,7 @@ class GatherInSpark:
         if rows is None:
             return self._otherwise(store, manifest, index)
         seconds = choose_hours(hourly_totals_in_spark(rows))
-        log.info("%d hours are read of %d files of metrics", len(seconds), len(parts))
+        log.info("%d hours are read from %d files of metrics", len(seconds), len(parts))
         packed = self._cargo.pack((index, seconds))
         found = fetched(rows.mapInArrow(lambda batches: _hours(packed, batches), NAMED))
         tables = ((row.table_name, unpack_table(bytes(row.data))) for row in found)

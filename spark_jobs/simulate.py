@@ -48,10 +48,8 @@ def parser() -> argparse.ArgumentParser:
     """Describe the arguments."""
     made = build_parser("Simulate the questions of a pinned plan.")
     made.add_argument("--request-key", required=True, help="the pinned request, below the store")
-    made.add_argument("--tasks", type=int, default=MOST_TASKS, help="how many tasks at most a question is cut into")
-    made.add_argument(
-        "--shares", nargs="+", choices=SHARES, default=list(SHARES), help="which questions; all by default"
-    )
+    made.add_argument("--tasks", type=int, default=MOST_TASKS, help="max number of tasks per question")
+    made.add_argument("--shares", nargs="+", choices=SHARES, default=list(SHARES), help="which questions; default: all")
     return made
 
 

@@ -42,8 +42,10 @@ Piece = TypeVar("Piece")
 def build_parser(description: str) -> argparse.ArgumentParser:
     """Describe the arguments that every job has."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--store-uri", required=True, help="where everything is: s3://bucket/prefix or a shared folder")
-    parser.add_argument("--refusal-key", default="", help="where to say what is refused, below the store")
+    parser.add_argument(
+        "--store-uri", required=True, help=("where everything is stored: s3://bucket/prefix or a shared folder")
+    )
+    parser.add_argument("--refusal-key", default="", help="where to report rejected input, below the store")
     return parser
 
 

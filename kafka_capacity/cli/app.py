@@ -71,12 +71,12 @@ def _complaint(error: Any) -> str:
         command = f"; {error.ctx.command_path} {HELP_ALL if has_more else '--help'} lists all"
     if isinstance(error, usage.NoSuchOption):
         near = f"; did you mean {' or '.join(sorted(error.possibilities))}?" if error.possibilities else command
-        return f"{error.option_name}: there is no such option{near}"
+        return f"{error.option_name}: no such option{near}"
     name = ""
     if isinstance(error, usage.BadParameter) and error.param is not None:
         name = f"{(error.param.opts or [str(error.param.name)])[0]}: "
     if isinstance(error, usage.MissingParameter):
-        return f"{name}is missing; give it"
+        return f"{name}is required"
     what = str(error.message).rstrip(".")
     return name + what[:1].lower() + what[1:]
 
@@ -198,7 +198,7 @@ class _Commands(_Group):
         if args[0] not in known and not args[0].startswith("-"):
             near = difflib.get_close_matches(args[0], known, n=1)
             remedy = f"did you mean {near[0]}?" if near else f"choose from {', '.join(known)}"
-            raise RequestError(f"{args[0]}: there is no such command; {remedy}")
+            raise RequestError(f"{args[0]}: no such command; {remedy}")
         return super().resolve_command(ctx, args)
 
     def make_context(self, *given: Any, **more: Any) -> Any:
@@ -239,7 +239,7 @@ def _show_version(is_wanted: bool) -> None:
 @app.callback()
 def _all_commands(
     version: bool = typer.Option(
-        False, "--version", callback=_show_version, is_eager=True, help="Print the version and end."
+        False, "--version", callback=_show_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
     del version  # its callback has done the work

@@ -17,7 +17,7 @@ _COLUMNS = (
     column("topic", "Topic", "name", lambda one: one.topic),
     column("codecs", "Codec today", "text", lambda one: listed(sorted(one.codecs))),
     column("batches", "Batches", "count", lambda one: one.batch_count),
-    column("records", "Records a batch", "count", lambda one: one.record_count / one.batch_count),
+    column("records", "Records per batch", "count", lambda one: one.record_count / one.batch_count),
     column("bytes", "Sampled", "bytes", lambda one: one.stored_bytes),
     *(column(codec, codec, "percent", lambda one, codec=codec: one.ratio(codec)) for codec in CODECS),
     column("best", "Smallest", "text", lambda one: one.best),
@@ -48,9 +48,9 @@ def headline(samples: Sequence[TopicSample]) -> str:
     best = min(CODECS, key=lambda codec: sum(one.bytes_by_codec[codec] for one in samples))
     ratio = sum(one.bytes_by_codec[best] for one in samples) / stored
     if ratio > 1 - MIN_SAVED_RATIO:
-        return f"Compression would save little: {best} leaves {format_percent(ratio)} of what was sampled."
+        return f"Compression would save little: {best} shrinks the sample to {format_percent(ratio)}."
     return (
-        f"{best} would leave {format_percent(ratio)} of what was sampled, {format_bytes(stored)} of "
+        f"{best} would shrink the sample to {format_percent(ratio)} of what was sampled, {format_bytes(stored)} of "
         f"{plural(len(samples), 'topic')}."
     )
 
@@ -68,7 +68,7 @@ def print_samples(samples: Sequence[TopicSample], *, is_quiet: bool) -> None:
     if is_quiet or not samples:
         return
     rows = [cells(_COLUMNS, one) for one in samples]
-    note = "Of today's bytes. Batches stay as large as they are; a producer that compresses puts more records into one."
-    print_data(table("What each codec makes of the records", _COLUMNS, rows, note=note))
+    note = "Relative to today's bytes, with today's batches; a producer that compresses fits more records into a batch."
+    print_data(table("Compressed size by codec", _COLUMNS, rows, note=note))
     if found := options(samples):
         print_lines(["", f"Next: kafka-capacity savings SNAPSHOT {' '.join(found)}"])

@@ -38,7 +38,7 @@ _TOO_GOOD = frozenset({"missing_sizes", "no_metrics"})
 """Findings about a snapshot with which brokers have their data again sooner than they would, and less is lost."""
 _WAYS = {
     "crashes": "brokers crash and connections break",
-    "power": "brokers crash, connections break and power is lost, of one broker or of all",
+    "power": "brokers crash, connections break and one or all brokers lose power",
     "producer": "brokers crash, connections break and the producer restarts",
 }
 
@@ -65,11 +65,11 @@ def find_durability(
     unknown = [name for name in explained if name not in topics]
     if unknown:
         raise RequestError(f"--explain: {unknown[0]!r} is not a topic of this cluster, which has {len(topics):,}")
-    begin("trying every failure mode")
+    begin("exploring all failure sequences")
     result = evaluate_durability(basis.snapshot, basis.load, scenario)
     check = None
     if is_checked:
-        begin("letting brokers fail")
+        begin("simulating random failures")
         check = check_formula(basis.snapshot.brokers, result.today.replicas)
 
     def show() -> None:
@@ -80,7 +80,7 @@ def find_durability(
     return Found(
         of=basis.snapshot,
         answer=lambda: losses_sentence(_side_of(result)),
-        hint="" if explained else "--explain TOPIC, for a shortest way to every outcome",
+        hint="" if explained else "--explain TOPIC shows the shortest path to each outcome",
         document=lambda: _document(result, check),
         show=show,
     )
@@ -111,7 +111,7 @@ def _print(result: DurabilityResult, basis: Basis, check: FormulaCheck | None, m
     print_lines(
         [
             f"{plural(len(side.topics), 'topic')}, producers with acks={asked.acks}{idempotent}; up to "
-            f"{plural(asked.max_failures, 'failure')} tried",
+            f"{plural(asked.max_failures, 'failure')} explored",
             few_sentence(side),
             *_caveats(side, basis, check),
         ]
@@ -121,21 +121,21 @@ def _print(result: DurabilityResult, basis: Basis, check: FormulaCheck | None, m
 
 def _caveats(side: PlacementDurability, basis: Basis, check: FormulaCheck | None) -> list[str]:
     seconds = side.whole["max_repair_seconds"]
-    lines = [] if seconds is None else [f"a broker has its data again after {format_duration(seconds)} at most"]
+    lines = [] if seconds is None else [f"a replaced broker has its data back within {format_duration(seconds)}"]
     if not all(row["is_explored"] for row in side.topics):
-        lines.append("topics with more than 4 replicas are not explored; their chances of a loss hold")
+        lines.append("topics with more than 4 replicas are not explored; their loss probabilities are still valid")
     snapshot = basis.snapshot
     lagging = int(((snapshot.replicas >= 0) & ~snapshot.in_sync).any(axis=1).sum())
     if lagging:
         verb = "has" if lagging == 1 else "have"
         lines.append(
-            f"warning: {plural(lagging, 'partition')} {verb} replicas out of sync today; all figures count them as "
-            "complete, so until they are in sync more can be lost than is said here"
+            f"warning: {plural(lagging, 'partition')} {verb} replicas out of sync today; all figures assume they are "
+            "complete, so more can be lost than shown until they are back in sync"
         )
     lines += [f"warning: {one.message}" for one in basis.findings.warnings if one.code in _TOO_GOOD]
     if check is not None:
         lines.append(
-            f"closed form against failures at random, at rates at which something happens: "
+            "closed form compared with simulated random failures, at rates high enough to see losses: off by "
             f"{format_percent(check.off_ratio)}, standard error {format_percent(check.error_ratio)} "
             f"({plural(check.copysets, 'copyset')})"
         )

@@ -78,20 +78,20 @@ def lose_brokers(
         throttle_bytes_per_second=request.throttle_bytes_per_second,
         seed=request.seed,
     )
-    begin("adding up the hours")
+    begin("aggregating hourly traffic")
     inputs = failures_today(asked)
-    begin("losing brokers")
+    begin("simulating broker losses")
     with named_as_options({"brokers": "--lost-together"}):
         result = inputs.lose(scenario, inputs.today)
     basis, controllers = asked.basis, controllers_document(inputs.request.controllers)
     steps = []
     if controllers is not None and "change" in controllers:
-        begin("electing controllers")
+        begin("simulating controller elections")
         steps = step_rows(controllers["change"], simulate_failovers(inputs).to_pylist())
     return Found(
         of=basis.snapshot,
         answer=lambda: _answer(result),
-        hint="" if sets else "--brokers ID,…, for each topic that their loss together concerns",
+        hint="" if sets else "--lost-together ID,… lists every topic and group that losing these together affects",
         document=lambda: {**_document(result, basis.snapshot), "controllers": controllers},
         show=lambda: _print(result, basis, max_rows, controllers or {}, steps),
     )
@@ -155,7 +155,7 @@ def _set(result: FailureResult, snapshot: Snapshot, number: int) -> dict[str, An
 
 def _answer(result: FailureResult) -> str:
     said = loss_sentences(placement_failures(failure_tables(result), result.scenario.placement_id))
-    return " ".join([f"today {result.offline_today:,} offline, {result.under_min_isr_today:,} under min ISR.", *said])
+    return " ".join([f"today: {result.offline_today:,} offline, {result.under_min_isr_today:,} under min ISR.", *said])
 
 
 def _print(
@@ -187,7 +187,7 @@ def _print_change(controllers: Mapping[str, Any], steps: Sequence[Mapping[str, A
         return
     print_lines(change_sentences(controllers))
     if steps:
-        print_rows("controllers, one at a time", STEPS, [cells(STEPS, row) for row in steps])
+        print_rows("controllers: steps to the target voters", STEPS, [cells(STEPS, row) for row in steps])
         pages = runbook(controllers["change"])
         print_lines([line for one in pages for line in (f"{one['does']}: {one['text']}", *one["commands"])])
 
@@ -205,15 +205,22 @@ def _print_details(result: FailureResult, snapshot: Snapshot, number: int) -> No
 def _notes(result: FailureResult, basis: Basis) -> list[str]:
     """Describe what the figures rest on, and what was not looked at."""
     lines = [
-        f"of {left.possible:,} sets of the kind {left.kind}, {left.chosen:,} were looked at"
-        + (": half of them those that share the most partitions, the rest drawn" if left.kind is SetKind.PAIR else "")
+        f"{left.chosen:,} of {left.possible:,} sets of the kind {left.kind} were evaluated"
+        + (
+            ": half are those that share the most partitions, the rest are drawn at random"
+            if left.kind is SetKind.PAIR
+            else ""
+        )
         + f" (seed {result.scenario.seed}); --max-losses raises the limit"
         for left in result.left_out
     ]
     if result.peak_basis is PeakBasis.UNKNOWN:
-        lines.append("warning: there is no history of rates, so loads of survivors are not known")
+        lines.append("warning: there is no history of rates, so the load of survivors is unknown")
     elif result.peak_basis is PeakBasis.SUM_OF_PEAKS:
-        lines.append("peaks of brokers are upper estimates: every partition at its own peak at once, for want of hours")
+        lines.append(
+            "broker peaks are upper estimates: with too few hours of history, all partitions are assumed "
+            "to peak at once"
+        )
     lines += [f"warning: {one.message}" for one in basis.findings.warnings if one.code == "missing_sizes"]
     for resource in SURVIVOR_RESOURCES:
         there = result.capacity.get(resource)
@@ -221,8 +228,8 @@ def _notes(result: FailureResult, basis: Basis) -> list[str]:
         if unknown.any():
             ids = result.brokers.ids[unknown].tolist()
             who = "all brokers" if unknown.all() else f"{plural(len(ids), 'broker')} ({some(ids, len(ids))})"
-            lines.append(f"{RESOURCE_NAMES[resource]} is not judged on {who}: what they can do is not known")
+            lines.append(f"{RESOURCE_NAMES[resource]} is not judged on {who}: the capacity is unknown")
     if basis.findings.warnings:
         count = plural(len(basis.findings.warnings), "warning")
-        lines.append(f"{count} about the snapshot: doctor lists them")
+        lines.append(f"{count} about the snapshot: run doctor to list them")
     return lines

@@ -89,12 +89,12 @@ def print_group(planned: PlannedGroups, group: GroupDecision) -> None:
     rows = planned.tables["group_members"].to_pylist()
     members = [row for row in rows if row["scenario_id"] == choice.focus["scenario_id"]]
     print_rows(
-        f"who reads what, now and with {_named(choice.focus)}",
+        f"assignment, today and with {_named(choice.focus)}",
         MEMBERS,
         [cells(MEMBERS, member, True) for member in members[:MAX_MEMBERS]],
     )
     lines = [f"and {len(members) - MAX_MEMBERS:,} more members"] if len(members) > MAX_MEMBERS else []
-    fits = f"fits as it is: {_VERDICT_WORDS[group.verdict]}" if group.today else "not tried as it is"
+    fits = f"today's setup: {_VERDICT_WORDS[group.verdict]}" if group.today else "today's setup was not simulated"
     reasons = "; ".join(group.reasons)
     print_lines(
         [
@@ -111,9 +111,12 @@ def _advice(found: Sequence[GroupDecision]) -> list[str]:
     pressing = [group for group in found if group.recommended is None or group.risk is not None]
     lines = [group.advice if group.recommended is None else f"at risk: {group.advice}" for group in pressing]
     others = [group for group in found if group not in pressing and group.today and group.choice.is_change]
-    lines += [f"could be better: {group.advice}" for group in others[:MAX_REASONS]]
+    lines += [f"could be improved: {group.advice}" for group in others[:MAX_REASONS]]
     if len(others) > MAX_REASONS:
-        lines.append(f"and {len(others) - MAX_REASONS:,} more could be better: --group NAME says how, groups.json all")
+        lines.append(
+            f"and {len(others) - MAX_REASONS:,} more could be improved: --group NAME shows how; groups.json "
+            "has them all"
+        )
     return lines
 
 
@@ -123,16 +126,14 @@ def _facts(planned: PlannedGroups) -> list[str]:
     silent = sorted(row["group_id"] for row in facts if not row["peak_bytes_per_second"])
     lines = []
     if silent:
-        lines.append(
-            f"warning: nothing is known of what is produced for {some(silent, len(silent))}: their loads are not judged"
-        )
+        lines.append(f"warning: no produce rates are known for {some(silent, len(silent))}: their load is not judged")
     lines += [
         f"warning: {row['group_id']}: nobody reads {plural(row['unread_partitions'], 'partition')} today"
         for row in facts
         if row["unread_partitions"]
     ]
     if warnings := len(planned.basis.findings.warnings):
-        lines.append(f"{plural(warnings, 'warning')} about the snapshot: inventory check lists them")
+        lines.append(f"{plural(warnings, 'warning')} about the snapshot: run inventory check to list them")
     return lines
 
 
@@ -147,8 +148,10 @@ def _skipped(planned: PlannedGroups) -> list[str]:
 def _capacity(row: Row) -> str:
     rate = row["capacity_bytes_per_second"]
     if rate is None:
-        return "what a member can process is not known"
-    return f"a member processes {format_rate(rate)}" + ("" if row["is_capacity_given"] else " (the most seen so far)")
+        return "member capacity is unknown"
+    return f"a member can process {format_rate(rate)}" + (
+        "" if row["is_capacity_given"] else " (the highest rate seen so far)"
+    )
 
 
 def _named(row: Row) -> str:

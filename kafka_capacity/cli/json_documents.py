@@ -22,9 +22,9 @@ Rates = Mapping[str, float | None]  # by resource: `cpu`, `network_in`, …; nul
 class Head:
     """What documents of commands begin with."""
 
-    schema_version: int  # of the document; another one where a field is gone or means something else
+    schema_version: int  # of the document; raised when a field is removed or changes its meaning
     code_version: str  # of the program
-    model_version: str  # of what it computes: figures may differ from one to the next
+    model_version: str  # version of the model: figures may differ between versions
     cluster: str  # its name
     ds: str  # the day of the inventory, YYYY-MM-DD
 
@@ -37,12 +37,12 @@ class FoundProblem:
     code: str  # its kind; stable, for machines
     where: str  # what it is about
     message: str  # what is wrong, with the figures in it
-    about: str = ""  # what it is about in few words that stay from report to report, where that is more than `where`
+    about: str = ""  # what it is about, in a few words that do not change between reports, if that is more than `where`
     remedy: str = ""  # what to do about it
     figure: Figure | None = None  # what is needed and what there is
     partitions: int = 0  # how many partitions are at stake
-    bytes_per_second: float = 0.0  # what is produced to them on average
-    topics: tuple[str, ...] = ()  # the topics that it is about, 2,000 at most
+    bytes_per_second: float = 0.0  # their mean produce rate
+    topics: tuple[str, ...] = ()  # the topics that it is about, at most 2,000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class DecidedProblem(FoundProblem):
     id: str  # the same from report to report
     question: str  # whose it is: `change`, `capacity`, `consumers`, `failures`, … or `cluster`
     text: str  # the message and its remedy as sentences
-    then: str  # what becomes of it with the change; empty where nothing is said
+    then: str  # what the change does to it; empty if nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class Box:
     """The decision box of the first screen."""
 
     approve: str  # what to approve, as a sentence
-    lines: tuple[BoxLine, ...]  # why, what otherwise, what it costs, how sure it is, what the move is
+    lines: tuple[BoxLine, ...]  # why, what happens otherwise, what it costs, how sure it is, what the move is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ class DecidedStep:
 
     broker_count: int  # how many
     from_day: str  # the first day, YYYY-MM-DD
-    until: str | None  # the last day on which they do; null for beyond the horizon
+    until: str | None  # the last day on which they are enough; null if that is beyond the horizon
     option_id: str  # of sizing
     resource: str | None  # what runs out before it; null for today's
 
@@ -102,10 +102,10 @@ class DecidedStep:
 class Recommendation:
     """What to move to, and how many brokers are needed by when."""
 
-    scenario_id: str | None  # of the move; null where none fits
+    scenario_id: str | None  # of the move; null if none fits
     broker_count_now: int | None  # how many are needed now
     moves_to: int | None  # how many the move goes to
-    until: str | None  # the last day on which those do; null for beyond the horizon, or where that is not known
+    until: str | None  # the last day on which those are enough; null if that is beyond the horizon, or unknown
     steps: tuple[DecidedStep, ...]  # of sizing
 
 
@@ -114,11 +114,11 @@ class DecidedOption:
     """The verdict on an option of the move."""
 
     scenario_id: str  # its name
-    label: str  # what people call it
+    label: str  # its display name
     status: Status  # the verdict
     is_recommended: bool  # whether it is the one to take
-    lasts: str  # how long its count does by sizing: `horizon`, `until`, `not-today` or `not-judged`
-    until: str | None  # the last day on which it does, for `until`
+    lasts: str  # how long its count is enough according to sizing: `horizon`, `until`, `not-today` or `not-judged`
+    until: str | None  # the last day on which it is enough, for `until`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +134,8 @@ class DecidedToday:
 class SizingDates:
     """The days that the decision names beside those of the steps."""
 
-    disk_full: str | None  # the first disk of today that is full; null for none before the horizon
-    runs_out_middle: str | None  # when today's brokers run out at the middle estimate; null likewise
+    disk_full: str | None  # the first of today's disks to fill up; null for none before the horizon
+    runs_out_middle: str | None  # when today's brokers run out at the middle estimate; null if not before the horizon
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,10 +146,10 @@ class DecidedSizing:
     headline: str  # the answer in one sentence
     figures: tuple[KeyFigure, ...]  # of the first screen
     cost: str | None  # what it costs, as a sentence
-    relation: str  # how it stands to the move
-    has_room_today: bool  # whether today's brokers do
+    relation: str  # how it relates to the move
+    has_room_today: bool  # whether today's brokers fit
     recommended_option_id: str | None  # the option to take, of those at the horizon
-    dates: SizingDates | None  # further days; null where nothing is known of sizing
+    dates: SizingDates | None  # further days; null without sizing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,18 +175,18 @@ class DecisionDocument:
     badge: Badge  # the verdict in few words
     headline: str  # the answer in one sentence
     box: Box  # the first screen
-    recommended_scenario_id: str | None  # the option to take; null where none fits
+    recommended_scenario_id: str | None  # the option to take; null if none fits
     nearest_scenario_id: str  # that, or the one closest to fitting
     recommendation: Recommendation  # what to move to
     options: tuple[DecidedOption, ...]  # every option of the move
     reasons: tuple[str, ...]  # why this one
-    problems: tuple[DecidedProblem, ...]  # what is wrong, the worst first
+    problems: tuple[DecidedProblem, ...]  # what is wrong, worst first
     today: DecidedToday  # before anything is done
     figures: tuple[KeyFigure, ...]  # of the first screen
     actions: tuple[DecidedAction, ...]  # what to do, in order
     unknown: tuple[str, ...]  # what is not known and so was not judged
     subject: str  # of the e-mail
-    sizing: DecidedSizing | None  # null where the plan says nothing of it
+    sizing: DecidedSizing | None  # null if the plan does not cover it
     answers: Mapping[str, OtherAnswer]  # of further questions, by name
 
 
@@ -198,13 +198,13 @@ class PlanDocument(Head):
 
     partition_count: int  # of the cluster
     scenario_id: str  # its name
-    fits: bool  # whether it breaks no limit
-    excuses: tuple[Excuse, ...]  # the limits that it breaks
-    standing: tuple[Excuse, ...]  # those that are broken today as well, and no worse afterwards
-    warnings: tuple[FoundProblem, ...]  # traps in its layout
+    fits: bool  # whether it stays within all limits
+    excuses: tuple[Excuse, ...]  # the limits that it exceeds
+    standing: tuple[Excuse, ...]  # those that are exceeded today as well, and no worse afterwards
+    warnings: tuple[FoundProblem, ...]  # pitfalls in its layout
     serious_caveats: tuple[str, ...]  # what is serious about it, as sentences
-    schedule: Row | None  # its row of the table `schedules`; null where nothing was scheduled
-    target: Row  # the brokers that it goes to, a list each of ids, racks and capacities
+    schedule: Row | None  # its row of the table `schedules`; null if nothing was scheduled
+    target: Row  # the target brokers, as lists of ids, racks and capacities
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +220,7 @@ class PlansDocument:
     """Several options of a move: `plan --json`, `plan.json` above them."""
 
     schema_version: int  # of the document
-    recommended: str | None  # the scenario to take; null where none fits
+    recommended: str | None  # the scenario to take; null if none fits
     scenarios: tuple[PlanDocument, ...]  # each without waves and brokers
 
 
@@ -231,24 +231,24 @@ class SizeDocument(Head):
     advice: Row  # `recommended` and why, the front of options, what to have by which date
     options: tuple[Row, ...]  # every option, with its verdict, excuses, dates and dollars, as in the table `sizing`
     outlook: Row | None  # how many brokers by when, and what waiting saves
-    dates: tuple[str, ...]  # of which traffic and bytes are told, YYYY-MM-DD
+    dates: tuple[str, ...]  # the day of the traffic and bytes, YYYY-MM-DD
     high_quantile: float  # of the high estimate
-    classes: tuple[Row, ...]  # of topics: what their growth rests on, and their traffic over today's at each date
+    classes: tuple[Row, ...]  # topic classes: basis of their growth, and traffic relative to today at each date
     added_topics: tuple[Row, ...]  # planned ones
-    notes: tuple[str, ...]  # planned events that do not count, and why
+    notes: tuple[str, ...]  # planned events that were ignored, and why
     traffic: Mapping[str, tuple[float | None, ...]]  # bytes per second at peak at each date, `middle` and `high`
-    stored: Mapping[str, tuple[float | None, ...]]  # bytes of all replicas, likewise
+    stored: Mapping[str, tuple[float | None, ...]]  # the same for the bytes of all replicas
     limits: Row  # up to which a broker may be used
     single_replicas: Row | None  # partitions that no limit can protect
-    conditions: tuple[str, ...]  # under which limits hold: `normal`, and what is to be tolerated
-    cpu: Row  # what traffic costs a processor, and where that is from
-    stored_per_produced: tuple[Row, ...]  # by topic: what stays on disk of what is produced
-    peak_basis: str  # what "at peak" rests on
+    conditions: tuple[str, ...]  # conditions under which limits apply: `normal`, and what must be tolerated
+    cpu: Row  # the CPU cost of traffic, and its source
+    stored_per_produced: tuple[Row, ...]  # by topic: stored bytes per byte produced
+    peak_basis: str  # the basis of "at peak"
     today: Row  # the shape of today's brokers
     shapes: tuple[Row, ...]  # the others that were tried
     waterfalls: tuple[Row, ...]  # from the broker counts of public calculators to ours, step by step
-    partitions: tuple[Row, ...]  # topics that want more partitions
-    partitions_advised: int  # of how many topics that is so
+    partitions: tuple[Row, ...]  # topics that need more partitions
+    partitions_advised: int  # for how many topics that is so
     groups_beyond_page_cache_today: tuple[Row, ...]  # consumer groups that read from disk
     request: Row  # every parameter: docs/parameters.md
     warnings: tuple[str, ...]  # about the snapshot
@@ -270,13 +270,13 @@ class FailuresDocument(Head):
 
     scenario: Row  # what was lost, and by which rules leaders are elected
     partitions: int  # of the cluster
-    offline_today: int  # that nobody leads before anything is lost
-    under_min_isr_today: int  # with too few replicas in sync before that
-    peaks: str  # what "at peak" rests on
+    offline_today: int  # without a leader before anything is lost
+    under_min_isr_today: int  # with too few replicas in sync before anything is lost
+    peaks: str  # the basis of "at peak"
     brokers: tuple[BrokerPeaks, ...]  # today
-    sets: tuple[Row, ...]  # each set that was lost, the worst first, as in the table `failures`
-    left_out: tuple[Row, ...]  # kinds of which not every set was lost
-    controllers: Row | None  # of the metadata quorum; null where no voters were named
+    sets: tuple[Row, ...]  # each lost set, worst first, as in the table `failures`
+    left_out: tuple[Row, ...]  # kinds of which not every set was evaluated
+    controllers: Row | None  # of the metadata quorum; null if no voters were named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,18 +285,18 @@ class DecidedGroup:
 
     group_id: str  # its name
     status: str  # the verdict on the group
-    verdict: str  # the verdict on it as it is
-    is_at_risk: bool  # whether it is as it is
-    is_change: bool  # whether another way is recommended
+    verdict: str  # the verdict on today's setup
+    is_at_risk: bool  # whether it is today's setup
+    is_change: bool  # whether a change is recommended
     risk: str | None  # why it is at risk
     advice: str  # what to do, as a sentence
     reasons: tuple[str, ...]  # why nothing fits
-    known: tuple[str, ...]  # what else is to know, as sentences
+    known: tuple[str, ...]  # further notes, as sentences
     figures: tuple[Row, ...]  # today's and the recommended one side by side
-    today: str | None  # the scenario that is as it is
-    recommended: str | None  # the scenario to take; null where nothing fits
+    today: str | None  # the scenario with today's setup
+    recommended: str | None  # the scenario to take; null if nothing fits
     recommended_members: int | None  # its members
-    focus: str  # the scenario that is spoken of
+    focus: str  # the scenario that the answer is about
     facts: Row | None  # its row of the table `group_facts`
     scenarios: tuple[Row, ...]  # its rows of the table `group_scenarios`, each with its `events` of `group_churn`
 
@@ -305,8 +305,8 @@ class DecidedGroup:
 class GroupsDocument(Head):
     """How many members consumer groups need: `groups --json`, `groups.json`."""
 
-    request: Row  # what was asked
-    summary: str  # all of it in a sentence
+    request: Row  # the request
+    summary: str  # a summary in one sentence
     at_risk: str | None  # which groups are, as a sentence; null for none
     groups: tuple[DecidedGroup, ...]  # each, by its name
     skipped: tuple[Row, ...]  # groups that cannot be simulated, and why
@@ -324,8 +324,8 @@ class DoctorDocument(Head):
 class SavingsDocument(Head):
     """What could be done instead of buying: `savings --json`, `savings.json`; of nothing looked for the head only."""
 
-    sentences: tuple[str, ...] = ()  # the answer, then what it rests on
-    instead_of_buying: str | None = None  # what the decision box says; null where nothing avoids or postpones buying
+    sentences: tuple[str, ...] = ()  # the answer, then its basis
+    instead_of_buying: str | None = None  # the line in the decision box; null if nothing avoids or postpones buying
     actions: tuple[Row, ...] = ()  # rows of the table `savings_actions`
     sets: tuple[Row, ...] = ()  # rows of `savings_sets`
     dates: tuple[Row, ...] = ()  # rows of `savings_dates`
@@ -336,11 +336,11 @@ class SavingsDocument(Head):
 class ChargebackDocument(Head):
     """Who pays what of today's bill: `chargeback --json`, `chargeback.json`."""
 
-    sentences: tuple[str, ...]  # the answer, then what it rests on
+    sentences: tuple[str, ...]  # the answer, then its basis
     chargeback: tuple[Row, ...]  # rows of the table of that name: shares of topics, groups, client ids and owners
     chargeback_bill: tuple[Row, ...]  # rows of the table of that name, as are those below
     chargeback_marginal: tuple[Row, ...]  # what would be saved without a topic, a group or an owner
-    chargeback_scope: tuple[Row, ...]  # the one row of what was shared out
+    chargeback_scope: tuple[Row, ...]  # the one row about what was split
     rack_flows: tuple[Row, ...]  # bytes from rack to rack
     rack_topics: tuple[Row, ...]  # of each topic
     rack_brokers: tuple[Row, ...]  # of each broker
@@ -350,9 +350,9 @@ class ChargebackDocument(Head):
 class IdleDocument(Head):
     """Topics that nobody uses: `idle --json`, `idle.json`."""
 
-    sentences: tuple[str, ...]  # the answer, then what it rests on
-    topics: int  # how many were looked at, without internal ones
-    not_judged_topics: int  # of how many of them too little is known
+    sentences: tuple[str, ...]  # the answer, then its basis
+    topics: int  # how many were examined, without internal ones
+    not_judged_topics: int  # for how many of them too little is known
     idle_topics: tuple[Row, ...]  # rows of the table `idle_topics`, the largest first
     brokers: tuple[Row, ...]  # rows of `idle_brokers`: what removing them would free
 
@@ -361,11 +361,11 @@ class IdleDocument(Head):
 class DurabilityDocument(Head):
     """Which failures lose acknowledged records, and how likely: `durability --json`, `durability.json`."""
 
-    assumed: Row  # what the figures rest on
-    today: Row  # what all topics lose together, in events a year and bytes a year
-    few_copysets: Row | None  # the same with replicas on few sets of brokers, and what that moves; null where not asked
-    check: Row | None  # the closed form against failures at random; null where not asked
-    topics: tuple[Row, ...]  # each topic, the worst first
+    assumed: Row  # the basis of the figures
+    today: Row  # what all topics lose in total, in events and bytes per year
+    few_copysets: Row | None  # the same with few copysets, and what that moves; null if not requested
+    check: Row | None  # the closed form compared with simulated random failures; null if not requested
+    topics: tuple[Row, ...]  # each topic, worst first
     outcomes: tuple[Row, ...]  # the fewest failures to each outcome of each setting, and the steps to it
 
 
@@ -373,8 +373,8 @@ class DurabilityDocument(Head):
 class FleetDocument:
     """All clusters of a store: `fleet --json`."""
 
-    summary: str  # how many there are of each verdict, in a sentence
-    rows: tuple[Row, ...]  # a cluster each, the worst first: verdict, what to approve, dates, dollars, worst problem
+    summary: str  # how many have each verdict, in a sentence
+    rows: tuple[Row, ...]  # one row per cluster, worst first: verdict, what to approve, dates, dollars, worst problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -397,7 +397,7 @@ class SnapshotDocument(Head):
     groups: int  # how many
     partition_hours: int  # rows of hourly rates of partitions
     broker_hours: int  # the same of brokers
-    findings: tuple[FoundProblem, ...]  # what is wrong or odd, the worst first
+    findings: tuple[FoundProblem, ...]  # what is wrong or odd, worst first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -413,7 +413,7 @@ class Parameter:
 
     name: str  # of the field, as in the trigger form's JSON
     section: str  # of the form
-    options: tuple[str, ...]  # under which commands take it; none where they do not
+    options: tuple[str, ...]  # the option's names on the command line; none if there is no option
     default: str  # as it is shown
     bounds: str  # what is allowed, as it is shown
     meaning: str  # in sentences
@@ -435,7 +435,7 @@ class CompressionDocument:
 
 @dataclass(frozen=True, kw_only=True)
 class KeysDocument:
-    """How evenly keys fill partitions: `inventory keys --json`."""
+    """Key skew: `inventory keys --json`."""
 
     # `topic`, `partitions`, `records`, `keys`, `without_key_ratio`, `top`, `fullest_ratio` and `salted_fullest_ratio`,
     # both by partition count

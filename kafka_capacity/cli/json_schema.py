@@ -24,11 +24,11 @@ _PLAIN = {str: "string", bool: "boolean", int: "integer", float: "number", types
 
 _HEAD = """# JSON documents
 
-What commands print with `--json` and write with `--out`, and `decision.json` beside every plan and report. Every
-document is one object in UTF-8, keys sorted, with the same bytes for the same input. Names that are listed are there
-unless they are said to be optional; a name that is gone, or means something else, is another `schema_version`. Rows of
-tables have the columns of those tables. This page is what `kafka-capacity schema` prints; with `--json` it prints the
-same as a [JSON schema](json-schema.json).
+What commands print with `--json` and write with `--out`, and the `decision.json` of every plan and report. Every
+document is one UTF-8 object with sorted keys, and the same input gives the same bytes. All listed names are present
+unless marked as optional; removing a name or changing its meaning raises `schema_version`. Rows of tables have the
+columns of those tables. This page is the output of `kafka-capacity schema`; with `--json` it prints the same as a [JSON
+schema](json-schema.json).
 """
 
 
@@ -38,7 +38,7 @@ def json_schema() -> dict[str, Any]:
     documents = {name: _of(Union[kinds], definitions) for name, kinds in DOCUMENTS.items()}  # noqa: UP007 - of as many as there are
     return {
         "$schema": SCHEMA,
-        "title": "JSON documents of kafka-capacity, each under the name of its file",
+        "title": "JSON documents of kafka-capacity, by file name",
         "type": "object",
         "properties": documents,
         "$defs": dict(sorted(definitions.items())),

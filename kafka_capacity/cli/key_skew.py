@@ -1,4 +1,4 @@
-"""How evenly keys fill partitions, as sentences, a table and JSON."""
+"""Key skew, as sentences, a table and JSON."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _COLUMNS = (
     column("topic", "Topic", "name", lambda one: one.topic),
     column("partitions", "Partitions", "count", lambda one: one.partition_count),
     column("records", "Sampled", "count", lambda one: one.record_count),
-    column("keys", "Keys met", "count", lambda one: one.keys),
-    column("without", "Without key", "percent", lambda one: one.without_key_ratio),
+    column("keys", "Distinct keys", "count", lambda one: one.keys),
+    column("without", "Without a key", "percent", lambda one: one.without_key_ratio),
     column("largest", "Largest key", "percent", lambda one: one.top[0][1] if one.top else None),
     *(column(f"fullest{factor}", f"Fullest ×{factor}", "percent", _fullest_at(factor)) for factor in FACTORS),
     column("salted", "Salted", "percent", lambda one: one.salted.get(one.partition_count)),
@@ -66,24 +66,26 @@ def sentences(skews: Sequence[KeySkew]) -> list[str]:
         for ratio, one in sorted(uneven, key=lambda each: (-each[0], each[1].topic))
         if ratio >= UNEVEN_RATIO
     ]
-    return found or [f"The keys of {plural(len(skews), 'topic')} fill partitions evenly, or there are none."]
+    return found or [
+        f"The keys of {plural(len(skews), 'topic')} spread evenly over partitions, or records have no keys."
+    ]
 
 
 def _sentence(one: KeySkew, ratio: float) -> str:
     count = one.partition_count
     text = (
-        f"{one.topic}: the fullest of {plural(count, 'partition')} gets {format_percent(one.fullest[count])} of what "
-        f"has a key, {ratio:.1f}× the mean"
+        f"{one.topic}: the fullest of {plural(count, 'partition')} gets {format_percent(one.fullest[count])} of the "
+        f"bytes with a key, {ratio:.1f}× the mean"
     )
     if one.is_bound_by_a_key:
         key, share = one.top[0]
         return (
-            f"{text}. More partitions won't help: the key {clipped(_shown(key), _KEY_LENGTH)} alone is "
-            f"{format_percent(share)}; spread over {SALTS} salted keys it leaves {format_percent(one.salted[count])} "
-            "to the fullest."
+            f"{text}. More partitions won't help: the key {clipped(_shown(key), _KEY_LENGTH)} alone has "
+            f"{format_percent(share)}. If it were spread over {SALTS} salted keys, the fullest partition would get "
+            f"{format_percent(one.salted[count])}."
         )
     more = count * FACTORS[1]
-    return f"{text}; of {more} partitions it would get {format_percent(one.fullest[more])}."
+    return f"{text}; with {more} partitions it would get {format_percent(one.fullest[more])}."
 
 
 def print_skews(skews: Sequence[KeySkew], *, is_quiet: bool) -> None:
@@ -93,7 +95,8 @@ def print_skews(skews: Sequence[KeySkew], *, is_quiet: bool) -> None:
     if is_quiet or not skews:
         return
     note = (
-        "Shares of the bytes that have a key: of the largest key, and of the fullest partition with today's partitions "
-        f"and more, and where the largest key is spread over {SALTS}. Kafka's default partitioner, murmur2."
+        "Shares of the bytes that have a key: the largest key, and the fullest partition with today's partitions, "
+        f"with more, and with the largest key spread over {SALTS}. Partitioned as by Kafka's default partitioner, "
+        "murmur2."
     )
-    print_data(table("How evenly keys fill partitions", _COLUMNS, [cells(_COLUMNS, one) for one in skews], note=note))
+    print_data(table("Key skew", _COLUMNS, [cells(_COLUMNS, one) for one in skews], note=note))

@@ -50,7 +50,7 @@ def asks(
         text: the help.
         also: further names that the command has for some of these.
     """
-    is_json = Annotated[bool, typer.Option("--json", help=f"Print what {document} holds instead of tables.")]
+    is_json = Annotated[bool, typer.Option("--json", help=f"Print the contents of {document} instead of tables.")]
     options = {"out": (OutFolder, None), "is_json": (is_json, False), "is_quiet": (Quiet, False)}
     added = [
         inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

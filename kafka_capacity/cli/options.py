@@ -12,21 +12,23 @@ import typer
 
 from kafka_capacity.errors import RequestError
 
-SnapshotFormat = Annotated[Literal["parquet", "json"], typer.Option("--format", help="Of the tables of the snapshot.")]
-_OUT = typer.Option("--out", metavar="DIR", help="The folder to write to, or an s3:// address.")
+SnapshotFormat = Annotated[
+    Literal["parquet", "json"], typer.Option("--format", help=("File format of the snapshot's tables."))
+]
+_OUT = typer.Option("--out", metavar="DIR", help="The folder or s3:// address to write to.")
 NeededFolder = Annotated[str, _OUT]
 OutFolder = Annotated[str | None, _OUT]
 StorePlace = Annotated[
-    str, typer.Argument(metavar="STORE", help="Where the scheduled plans are: s3://bucket/prefix, or a folder.")
+    str, typer.Argument(metavar="STORE", help="Where scheduled plans are stored: s3://bucket/prefix, or a folder.")
 ]
-MaxRows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Of each table.")]
-HasToFit = Annotated[bool, typer.Option("--fail-if-unfit", help="End with status 3 when no option fits.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON; schema says what it holds.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line, the answer, and errors.")]
-ClusterName = Annotated[str, typer.Option("--cluster", help="How to name the cluster.")]
+MaxRows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Max rows to print per table.")]
+HasToFit = Annotated[bool, typer.Option("--fail-if-unfit", help="Exit with status 3 if no option fits.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON; the command schema describes it.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the answer, one line, and errors.")]
+ClusterName = Annotated[str, typer.Option("--cluster", help="Name of the cluster.")]
 Day = Annotated[
     str | None,
-    typer.Option("--ds", metavar="YYYY-MM-DD", help="The day that the snapshot stands for. Default: today, UTC."),
+    typer.Option("--ds", metavar="YYYY-MM-DD", help="The day that the snapshot is for. Default: today, UTC."),
 ]
 
 
@@ -35,7 +37,7 @@ def _brokers_file(path: Path | None) -> Path | None:
     if path is None or path.is_file():
         return path
     counts = str(path).replace(" ", "")
-    remedy = f"; for counts write --broker-counts {counts}" if counts.replace(",", "").isdecimal() else ""
+    remedy = f"; for broker counts, write --broker-counts {counts}" if counts.replace(",", "").isdecimal() else ""
     raise typer.BadParameter(f"file '{path}' does not exist{remedy}")
 
 
@@ -44,9 +46,10 @@ BrokersFile = Annotated[
     typer.Option(
         callback=_brokers_file,
         metavar="B2.json",
-        help='The whole list of brokers wanted, [{"id": 1, "rack": "a"}, …] with optional disk_capacity_bytes and '
-        "network_in/out_bytes_per_second: one that is not listed is removed, one that is new does not exist yet. "
-        "What is left out stays as observed; a new broker has the median capacities. Instead of --broker-counts.",
+        help='The complete list of brokers that you want, [{"id": 1, "rack": "a"}, …] with optional '
+        "disk_capacity_bytes and network_in/out_bytes_per_second: a broker missing from the list is removed, a "
+        "new one is hypothetical. Fields that are left out stay as observed; a new broker gets the median "
+        "capacities. Instead of --broker-counts.",
     ),
 ]
 
@@ -61,8 +64,8 @@ ShapesFile = Annotated[
     file_option(
         "--shapes-file",
         metavar="SHAPES.json",
-        text="Shapes and prices of your own, in the form of the shipped catalogue; they take the place of shipped "
-        "ones of the same name.",
+        text="Your own shapes and prices, in the format of the built-in catalogue; they replace built-in ones of "
+        "the same name.",
     ),
 ]
 CpuSamples = Annotated[
@@ -70,9 +73,9 @@ CpuSamples = Annotated[
     file_option(
         "--cpu-samples",
         metavar="SAMPLES.csv",
-        text="What your brokers use: the columns cores_used, leader_in_bytes_per_second, follower_in_bytes_per_second "
-        "and out_bytes_per_second, one row a broker and moment. Fitted and used where they explain enough; the output "
-        "says so.",
+        text="CPU usage of your brokers: the columns cores_used, leader_in_bytes_per_second, "
+        "follower_in_bytes_per_second and out_bytes_per_second, one row per broker and point in time. Used if "
+        "a fit explains enough of it; the output says so.",
     ),
 ]
 OwnersFile = Annotated[
@@ -80,7 +83,7 @@ OwnersFile = Annotated[
     file_option(
         "--owners",
         metavar="OWNERS.json",
-        text='Who owns which topics and groups, as {"payments-*": "team"}; the first pattern that matches counts.',
+        text='Who owns which topics and groups, as {"payments-*": "team"}; the first match wins.',
     ),
 ]
 
@@ -115,9 +118,9 @@ def takes_snapshot(*, is_needed: bool = True) -> Callable[[Callable[..., None]],
         def called(*, first: str | None, named: str | None, **typed: Any) -> None:
             found = [place for place in (first, named) if place is not None]
             if len(found) > 1:
-                raise RequestError("--snapshot: is given twice; give the folder of the snapshot once")
+                raise RequestError("--snapshot: the snapshot is given twice; give its folder once")
             if is_needed and not found:
-                raise RequestError("--snapshot: is missing; give the folder of a native snapshot, or an s3:// address")
+                raise RequestError("--snapshot: is required; give the folder or s3:// address of a native snapshot")
             command(snapshot=found[0] if found else None, **typed)
 
         return with_parameters(command, "snapshot", added, called)
@@ -125,7 +128,7 @@ def takes_snapshot(*, is_needed: bool = True) -> Callable[[Callable[..., None]],
     return decorate
 
 
-_PLACE = "The folder of a native snapshot, or an s3:// address."
+_PLACE = "The folder or s3:// address of a native snapshot."
 _FIRST = Annotated[str | None, typer.Argument(metavar="SNAPSHOT", help=_PLACE, show_default=False)]
 _NAMED = Annotated[str | None, typer.Option("--snapshot", metavar="DIR", help="The same as SNAPSHOT.")]
 

@@ -20,8 +20,8 @@ from kafka_capacity.text import format_bytes, format_factor, format_percent
 
 _BOUNDS = {
     "counting": "replicas that must be copied whatever the balance",
-    "surplus": "what brokers hold beyond their share must leave",
-    "deficit": "what brokers lack of their share must arrive",
+    "surplus": "what brokers hold above their share must leave",
+    "deficit": "what brokers lack to reach their share must arrive",
     "solver": "proven by an integer program",
     "flow": "what racks and brokers must exchange, as a flow",
 }
@@ -42,21 +42,24 @@ def print_explanation(planned: Planned, tables: Mapping[str, pa.Table]) -> None:
 def _option_lines(one: Judged, move: MoveView | None) -> list[str]:
     result = one.result
     if result.metrics is None:
-        return [f"refused: {excuse.reason}" for excuse in result.excuses]
+        return [f"rejected: {excuse.reason}" for excuse in result.excuses]
     lines = [_bound_line(result.metrics), *_binding_lines(result.limits)]
     if one.schedule is None:
-        return [*lines, f"waves: none planned, since a placer to compare with moves more than {SCHEDULED_UP_TO:,}"]
+        return [
+            *lines,
+            f"waves: none planned, since this placer is only for comparison and moves more than {SCHEDULED_UP_TO:,}",
+        ]
     if move is None or not (move.waves or move.refusals):
         return [*lines, "waves: none, since nothing changes"]
     refused = refusal_texts(move)
     if refused and not move.copied_bytes:
-        return [*lines, "waves: nothing that is to be copied is in one", *refused]
+        return [*lines, "waves: none of the copies can be scheduled", *refused]
     return [*lines, summary(move), *move_sentences(move), *refused]
 
 
 def _bound_line(metrics: PlacementMetrics) -> str:
     text = (
-        f"bound: {format_bytes(metrics.lower_bound_bytes)} by {metrics.lower_bound_kind} "
+        f"lower bound: {format_bytes(metrics.lower_bound_bytes)} by {metrics.lower_bound_kind} "
         f"({_BOUNDS.get(metrics.lower_bound_kind, 'what must move')}); moved: {format_bytes(metrics.moved_bytes)}"
     )
     if is_proven_least(metrics.moved_bytes, metrics.lower_bound_bytes):
@@ -65,7 +68,7 @@ def _bound_line(metrics: PlacementMetrics) -> str:
     gap = gap_text(moved, bound)
     if gap is not None:
         return f"{text}, gap {gap}"
-    return f"{text}, {format_factor(moved / bound)} the bound" if 0 < bound < moved else text
+    return f"{text}, {format_factor(moved / bound)} the lower bound" if 0 < bound < moved else text
 
 
 def _binding_lines(limits: Sequence[LimitState]) -> list[str]:
@@ -77,9 +80,9 @@ def _binding_lines(limits: Sequence[LimitState]) -> list[str]:
         named = ", ".join(str(broker) for broker in state.binding_brokers[:_MAX_BROKERS])
         more = len(state.binding_brokers) - _MAX_BROKERS
         who = f"brokers {named}{f' and {more:,} more' if more > 0 else ''}"
-        what = f"binds: {constraint_label(state.constraint)} of {who}"
+        what = f"limiting: {constraint_label(state.constraint)} of {who}"
         lines.append(f"{what}, {format_percent(state.highest_ratio)} of the limit at most{_relaxed(state)}")
-    return lines or ["binds: no limit of a broker"]
+    return lines or ["limiting: no broker limit"]
 
 
 def _relaxed(state: LimitState) -> str:

@@ -100,7 +100,7 @@ class FieldOption:
         facts = [f"default: {shown}"] if (shown := self.shown_default()) else []
         facts += [bounds] if (bounds := self.bounds()) else []
         text = f"{title}. {first}" if title else first
-        text += f" Of {', '.join(choices)}." if (choices := self._long_choices()) else ""
+        text += f" One of {', '.join(choices)}." if (choices := self._long_choices()) else ""
         return f"{text} [{'; '.join(facts)}]" if facts else text
 
     def shown_default(self) -> str:
@@ -147,7 +147,7 @@ class FieldOption:
         return values
 
     def _nothing(self, typed: str) -> RequestError:
-        return RequestError(f"{self.names[0]}: {typed!r} is refused: write a value, or leave the option out")
+        return RequestError(f"{self.names[0]}: {typed!r} is invalid: write a value, or leave the option out")
 
     def _pairs(self, typed: Sequence[str]) -> dict[str, Any]:
         option, is_list = self.names[0], get_origin(_bare(get_args(self.kind)[1])) is tuple
@@ -155,12 +155,12 @@ class FieldOption:
         for text in typed:
             key, equals, value = (part.strip() for part in text.partition("="))
             if not equals or not key or not value or (is_list and not split_names(value)):
-                raise RequestError(f"{option}: {text!r} is refused: write {self.metavar()}")
+                raise RequestError(f"{option}: {text!r} is invalid: write {self.metavar()}")
             if is_list:
                 pairs.setdefault(key, []).extend(split_names(value))
             elif pairs.setdefault(key, value) != value:
                 raise RequestError(
-                    f"{option}: {key!r} is refused: it is given {pairs[key]!r} and {value!r}; choose one"
+                    f"{option}: {key!r} is invalid: it is given both as {pairs[key]!r} and as {value!r}; choose one"
                 )
         return pairs
 
@@ -225,7 +225,7 @@ def _list_in_file(path: str, option: str) -> Any:
     except (ValueError, RecursionError) as error:
         raise RequestError(f"{option}: {path!r} is not JSON ({error}); fix it") from error
     if not isinstance(found, list):
-        raise RequestError(f"{option}: {path!r} holds no list; write a list of events, [{{…}}, …]")
+        raise RequestError(f"{option}: {path!r} is not a list; write a list of events, [{{…}}, …]")
     return found
 
 

@@ -72,7 +72,9 @@ def print_plan(
         for one in map(Problem.from_dict, traps.values())
     ]
     if findings.warnings:
-        lines.append(f"{plural(len(findings.warnings), 'warning')} about the snapshot: inventory check lists them")
+        lines.append(
+            f"{plural(len(findings.warnings), 'warning')} about the snapshot: run inventory check to list them"
+        )
     if out is not None:
         lines += execution_lines(planned.judged, chosen, snapshot)
     print_lines(lines)
@@ -86,7 +88,7 @@ def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> lis
         shown = [excuse.reason for excuse in result.excuses[:3]]
         lines += [f"{name} does not fit: {reason}" for reason in shown]
         if len(result.excuses) > len(shown):
-            lines.append(f"{name}: and {len(result.excuses) - len(shown):,} more reasons, all in plan.json")
+            lines.append(f"{name}: and {len(result.excuses) - len(shown):,} more reasons; see plan.json")
         if result.fits and result.standing:
             lines.append(f"{name}: {standing_sentence(excuse.as_dict() for excuse in result.standing)}")
     option = decision.view.recommended
@@ -95,11 +97,13 @@ def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> lis
     status = decision.view.status(option)
     if status is Status.NOT_JUDGED:
         unknown = listed(decision.view.unknown(option))
-        which = f": {option.scenario_id} breaks no limit that is known" if len(results) > 1 else ""
-        return [*lines, f"not judged whether it fits, since it is not known: {unknown}{which}"]
+        which = f": {option.scenario_id} exceeds no known limit" if len(results) > 1 else ""
+        return [*lines, f"not judged, because this is unknown: {unknown}{which}"]
     if len(results) == 1:
         return [*lines, "it is no worse than today" if status is Status.NO_WORSE else "it fits"]
-    why = "nothing ends within all limits, and it is no worse than today" if status is Status.NO_WORSE else _BEST
+    why = (
+        "no option stays within all limits, and this one is no worse than today" if status is Status.NO_WORSE else _BEST
+    )
     return [*lines, f"recommended: {option.scenario_id}, {why}"]
 
 
@@ -113,17 +117,17 @@ def execution_lines(judged: Sequence[Judged], chosen: str | None, snapshot: Snap
     folder = "" if len(judged) == 1 else f"{chosen}/" if chosen in movable else "ID/"
     first = []
     if one.expanded is not None:
-        first = [f"add partitions first: {folder}{RUNBOOK} has the commands, and they cannot be undone"]
+        first = [f"add partitions first: {folder}{RUNBOOK} has the commands; this cannot be undone"]
     if folder != "ID/" and one.diff is not None and not one.diff.changed_partitions:
         changes = "no replica moves" if first else "nothing changes"
-        return [*first, f"{changes}, so {folder}{MOVES} is empty and there is nothing to execute"]
+        return [*first, f"{changes}, so {folder}{MOVES} is empty: there is nothing to execute"]
     throttle = math.ceil(one.scenario.throttle_bytes_per_second)
-    in_waves = "" if option.schedule is None else f"; {folder}{RUNBOOK} has the commands to do it wave by wave"
+    in_waves = "" if option.schedule is None else f"; {folder}{RUNBOOK} has the commands for each wave"
     is_emptied = bool(np.setdiff1d(snapshot.brokers.ids, one.scenario.target.ids).size)
     if in_waves and is_emptied and snapshot.release >= KAFKA_4_3:
-        in_waves += ", and those that cordon brokers which are emptied, and open them before a rollback"
+        in_waves += ", including those that cordon the drained brokers, and uncordon them before a rollback"
     return [
         *first,
-        f"to do it, give {folder}{MOVES} to kafka-reassign-partitions.sh --execute --throttle {throttle}: the time is "
-        f"of that file, which has only the partitions that change; {folder}{ROLLBACK} takes them back{in_waves}",
+        f"to execute it, pass {folder}{MOVES} (only the partitions that change, which the duration is for) to "
+        f"kafka-reassign-partitions.sh --execute --throttle {throttle}; {folder}{ROLLBACK} undoes it{in_waves}",
     ]

@@ -95,7 +95,7 @@ def ask_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None,
     """
     instead = [name for name in BROKER_FIELDS if given.get(name)]
     if brokers_file is not None and instead:
-        raise RequestError(f"--brokers: lists every broker already; leave out {' and '.join(instead)}")
+        raise RequestError(f"--brokers: already lists every broker; leave out {' and '.join(instead)}")
     asked = ask_snapshot(snapshot, given, **more)
     request: PlanRequest = asked.parameters
     observed, grid = asked.basis.snapshot.brokers, request.grid()

@@ -42,7 +42,7 @@ def size_cluster(
     files = read_size_files(shapes_file, cpu_samples, given)
     begin("reading the snapshot")
     asked = ask_snapshot(snapshot, given, **files.given)
-    begin("looking ahead")
+    begin("projecting demand")
     found = sizing_setup(asked)
     run = functools.partial(run_step_by_step(begin, begun=2), placement_results, what="sizes")
     return found, simulate_sizing(found.inputs, run)
@@ -139,7 +139,7 @@ def _by_date(view: SizingView) -> list[str]:
     said = {None, advice["recommended"], *steps}
     shorter = dict.fromkeys(option for _, option in advice["by_date"] if option not in said)
     found = [row for row in map(view.by_id, shorter) if row is not None]
-    return [f"{row['option_id']}: until {lasts_until(view, row)} only" for row in found]
+    return [f"{row['option_id']}: only until {lasts_until(view, row)}" for row in found]
 
 
 def _worth_a_look(view: SizingView) -> list[Row]:
@@ -152,22 +152,21 @@ def _notes(view: SizingView) -> list[str]:
     shown, document = view.nearest, view.document
     lines = [f"do-nothing: {excuse['reason']}" for excuse in view.today["excuses"]]
     lines += [
-        f"group {one['group_id']} reads from disk from {one['from_date']} on, as the page cache reaches less far back"
+        f"group {one['group_id']} reads from disk from {one['from_date']} on, because the page cache no longer "
+        "reaches back far enough"
         for one in document["groups_beyond_page_cache_today"][:_MAX_TOPICS]
     ]
     unknown = not_judged_sentence(shown)
     lines += [f"{shown['option_id']}: {unknown}"] if unknown else []
     if document["peak_basis"] == PeakBasis.SUM_OF_PEAKS:
-        lines.append(
-            "less than a day tells rates in and out: every partition counts its own peak at once, an upper estimate"
-        )
+        lines.append("there is less than a day of rates: all partitions are assumed to peak at once, an upper estimate")
     lines += [f"topic {one['topic']}: {one['reason']}" for one in document["partitions"][:_MAX_TOPICS]]
     if document["partitions_advised"] > _MAX_TOPICS:
-        lines.append(f"{document['partitions_advised'] - _MAX_TOPICS:,} more topics need a look: --json lists them")
+        lines.append(f"{document['partitions_advised'] - _MAX_TOPICS:,} more topics need attention: --json lists them")
     if (estimate := estimate_sentence(view.today)) is not None:
         lines.append(estimate)
     elif shown["priced_on"]:
-        lines.append(f"prices of {shown['shape']} are of {shown['priced_on']}; check them")
+        lines.append(f"prices of {shown['shape']} are as of {shown['priced_on']}; check them")
     return [*lines, *document["notes"], *document["warnings"]]
 
 

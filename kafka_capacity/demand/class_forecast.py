@@ -49,7 +49,7 @@ def forecast_class(
     """
     asked = settings.growth_of(name)
     if asked is not None:
-        path = growth_path(name, dates, asked, history_days=history.days, why="As was asked for")
+        path = growth_path(name, dates, asked, history_days=history.days, why="As requested")
         return ClassForecast(name=name, history=history, forecast=None, path=path)
     forecast = _forecast(history, dates, settings, reference_days)
     if isinstance(forecast, NoForecast):
@@ -78,7 +78,7 @@ def _forecast(
     history: DailySeries, dates: Sequence[str], settings: DemandSettings, reference_days: int
 ) -> Forecast | NoForecast:
     if not settings.is_forecast:
-        return NoForecast(why="No forecast was asked for")
+        return NoForecast(why="No forecast was requested")
     if not history.days:
         return NoForecast(why="There is no history of this traffic")
     stale = days_between(history.last_day, dates[0])
@@ -117,8 +117,8 @@ def _stopped(path: ExpectedPath, history: DailySeries) -> ExpectedPath:
     nothing[0] = 1.0
     last = days_later(history.last_day, -int(np.argmax(history.rate_bytes_per_second[::-1] > 0)))
     reason = (
-        f"There was no traffic after {last}, and no pause as long before it: it has stopped, and nothing is expected. "
-        "Give a growth for this class where it comes back."
+        f"There has been no traffic since {last}, longer than any earlier pause: it is assumed to have stopped for "
+        "good. Give a growth rate for this class if it will return."
     )
     return ExpectedPath(
         basis=replace(path.basis, basis=Basis.FORECAST, model="stopped", reason=reason), middle=nothing, high=nothing
@@ -130,7 +130,7 @@ def _factor(ratio: float) -> str:
 
 
 def _basis(name: str, history: DailySeries, forecast: Forecast, settings: DemandSettings) -> ClassBasis:
-    reason = f"Fitted to {forecast.fitted_days:,} days to {history.last_day}"
+    reason = f"Fitted to {forecast.fitted_days:,} days up to {history.last_day}"
     if forecast.shift is not None:
         day = days_later(history.last_day, 1 - forecast.shift_days_ago)
         turn = "rose" if forecast.shift.ratio > 1 else "fell"
@@ -141,16 +141,18 @@ def _basis(name: str, history: DailySeries, forecast: Forecast, settings: Demand
     if forecast.outage_days:
         reason += f", without {plural(forecast.outage_days, 'day')} of outages"
     reason += (
-        f". Its own growth of {whole_percent(forecast.growth_per_year_ratio, signed=True)} a year counts "
-        f"{whole_percent(forecast.own_weight)}, the usual "
-        f"{whole_percent(USUAL_GROWTH.middle)} (high {whole_percent(USUAL_GROWTH.high)}) the rest."
+        f". Its own growth of {whole_percent(forecast.growth_per_year_ratio, signed=True)} a year is weighted "
+        f"{whole_percent(forecast.own_weight)}, the usual {whole_percent(USUAL_GROWTH.middle)} (high "
+        f"{whole_percent(USUAL_GROWTH.high)}) the rest."
     )
     if forecast.season_share >= SHOWN_SHARE:
-        reason += f" Last year's shape comes again at {whole_percent(forecast.season_share)}."
+        reason += f" Last year's seasonal shape is repeated at {whole_percent(forecast.season_share)}."
     return ClassBasis(
         name=name,
         basis=Basis.FORECAST,
-        model="level and growth" if forecast.season_share < SHOWN_SHARE else "level, growth and last year's shape",
+        model="level and growth"
+        if forecast.season_share < SHOWN_SHARE
+        else ("level, growth and last year's seasonal shape"),
         history_days=history.days,
         reason=reason,
         error_ratio=forecast.error_ratio,

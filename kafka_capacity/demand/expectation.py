@@ -87,7 +87,7 @@ def growth_notes(settings: DemandSettings, classes: TopicClasses) -> tuple[str, 
         for name, growth in named
         if growth is not None
     ]
-    return (f"Growth is as was asked for, whatever the history says: {'; '.join(rates)}.",) if rates else ()
+    return (f"Growth is as requested, regardless of the history: {'; '.join(rates)}.",) if rates else ()
 
 
 def _refuse_unknown(settings: DemandSettings, classes: TopicClasses) -> None:
@@ -95,7 +95,7 @@ def _refuse_unknown(settings: DemandSettings, classes: TopicClasses) -> None:
         if name not in classes.names:
             known = ", ".join(classes.names)
             raise RequestError(
-                f"class_growth: {name!r} is refused: there is no such class of topics; there are {known}"
+                f"class_growth: {name!r} is invalid: there is no such topic class; the classes are {known}"
             )
 
 

@@ -102,7 +102,7 @@ def _basis(key: _Key, basis: ClassBasis, planned: PlannedEvents, ds: str) -> Cla
     events = [planned.of_topics[index].event for index in key[1]]
     running = [event for event in events if isinstance(event, Launch) and event.is_measured(ds)]
     ends = "; ".join(
-        f"{event.label()} is running, so that peaks have it already"
+        f"{event.label()} is in progress, so peaks already include it"
         + ("" if event.to_date is None else f", and traffic is {1 / event.factor:.2g} times as much after it")
         for event in running
     )

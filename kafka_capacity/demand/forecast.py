@@ -78,7 +78,7 @@ def forecast_series(values: Floats, *, weeks_ahead: int, prior: Growth, quantile
         )
     days = int(clean.is_known.sum())
     if days < LEAST_DAYS:
-        return NoForecast(why=f"The history has {days:,} days with traffic, and a forecast takes {LEAST_DAYS}")
+        return NoForecast(why=f"The history has {days:,} days with traffic, but a forecast needs {LEAST_DAYS}")
     beliefs = _beliefs(clean)
     parts = [_since(clean, shift, weeks_ahead, prior, quantile) for shift, _ in beliefs]
     weights = np.array([weight for _, weight in beliefs])

@@ -80,19 +80,22 @@ def _left_out(event: PlannedEvent, ds: str, horizon: str, measured_days: int) ->
             return f"its last day, {event.to_date}, is not after the day of the inventory, {ds}"
         if event.to_date is None and days_between(event.from_date, ds) >= measured_days:
             return (
-                f"its first day, {event.from_date}, is before the {measured_days} days that today's traffic is the "
-                "mean of, which has all of it"
+                f"its first day, {event.from_date}, is before the {measured_days} days that today's traffic is "
+                "averaged over, so the traffic already includes it"
             )
         return None
     if event.from_date <= ds:
-        return f"its first day, {event.from_date}, is not after the day of the inventory, {ds}, which has its effect"
+        return (
+            f"its first day, {event.from_date}, is not after the day of the inventory, {ds}, which already "
+            "includes its effect"
+        )
     if event.from_date > horizon:
         return f"its first day, {event.from_date}, is after the horizon, {horizon}"
     return None
 
 
 def _topic_mistakes(index: int, event: AddedTopic, snapshot: Snapshot, added: Sequence[AddedTopic]) -> list[str]:
-    field = f"planned_events.{index}.name: {event.name!r} is refused"
+    field = f"planned_events.{index}.name: {event.name!r} is invalid"
     if event.name in snapshot.partitions.topics:
         return [f"{field}: cluster {snapshot.cluster!r} has this topic; use a launch to change its traffic"]
     if event.name in {topic.name for topic in added}:
@@ -107,7 +110,7 @@ def _pattern_mistakes(
     if not topics:
         near = difflib.get_close_matches(event.topics, names, n=3)
         remedy = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else "write a name, or a start and *"
-        return [f"planned_events.{index}.topics: {event.topics!r} is refused: it matches no topic; {remedy}"]
+        return [f"planned_events.{index}.topics: {event.topics!r} is invalid: it matches no topic; {remedy}"]
     if isinstance(event, Launch):
         return []
     return _retention_mistakes(index, event, snapshot, topics)
@@ -122,17 +125,17 @@ def _retention_mistakes(index: int, event: RetentionChange, snapshot: Snapshot, 
         for topic in topics
         if not settings.is_compacted[topic] and not np.isfinite(settings.retention_seconds[topic])
     ]
-    field = f"planned_events.{index}.topics: {event.topics!r} is refused"
+    field = f"planned_events.{index}.topics: {event.topics!r} is invalid"
     mistakes = []
     if compacted:
         mistakes.append(
-            f"{field}: {_named(compacted)} compacted, and what they hold follows their keys, not their retention; "
+            f"{field}: {_named(compacted)} compacted, so their size depends on their keys, not their retention; "
             "write a pattern without them"
         )
     if endless:
         mistakes.append(
-            f"{field}: {_named(endless)} without a time limit today, or none is known, so nobody can say what another "
-            "one makes of what they hold; write a pattern without them"
+            f"{field}: {_named(endless)} without a known time limit today, so the effect of another one cannot be "
+            "predicted; write a pattern without them"
         )
     return mistakes
 

@@ -64,14 +64,14 @@ def score_cpu(
     error = math.sqrt(max(0.0, float(at @ spread @ at)))
     change = now / before - 1.0 if before > 0 else math.inf
     text = (
-        f"The traffic of later days takes {now:.2f} cores of a broker (± {error:.2f}); by the figures of the plan of "
-        f"{made_on} it would be {before:.2f}: {_changed(change)}"
+        f"The traffic of later days uses {now:.2f} cores per broker (± {error:.2f}); the figures of the plan of "
+        f"{made_on} predict {before:.2f}: {_changed(change)}"
     )
     names = ("produced", "replicated", "sent")
     parts = [f"{name} {a * 1e3:.1f} → {b * 1e3:.1f}" for name, a, b in zip(names, old[1:], new[1:], strict=True)]
     drifted = (
         f". Milliseconds of a core per MiB: {', '.join(parts)}; cores without traffic {old[0]:.2f} → {new[0]:.2f}. "
-        "Plans fit these figures to their own inventory: sizes of that plan are to be made again."
+        "Plans fit these figures to their own inventory, so the sizes in that plan are outdated."
     )
     return _score((CPU, plan_id, made_on, scored_on), before, now, error, change, text, drifted)
 
@@ -88,7 +88,7 @@ def _score(
     """Return a score, whose sentence ends in what a drift means where there is one."""
     off = abs(now - used)
     has_drifted = off >= TOLERANCE_RATIO * used and off > LEAST_ERRORS * (error or 0.0)
-    sentence = text + (drifted if has_drifted else ", within tolerance or chance.")
+    sentence = text + (drifted if has_drifted else ", within tolerance or noise.")
     return CoefficientScore(*of, used, now, error, change_ratio, has_drifted, sentence)
 
 
@@ -129,7 +129,7 @@ def score_disk(
         f"Logs of {topics} hold {new:.3f} bytes{chance} for each byte produced within their retention; on {made_on} it "
         f"was {old:.3f}: {_changed(change)}"
     )
-    drifted = ". Plans take sizes as they are in their own inventory: the disks of that plan are to be sized again."
+    drifted = ". Plans use the sizes in their own inventory, so the disk sizes in that plan are outdated."
     return _score((DISK, plan_id, made_on, scored_on), old, new, error, change, text, drifted)
 
 

@@ -146,8 +146,8 @@ def calibrate(
     if not np.ptp(used_cores) > 0:
         return _not_fitted(
             count,
-            f"all {count:,} samples use {used_cores[0]:g} cores, which says nothing of what traffic costs, so the "
-            "stated figures are used; look at what measures the processors",
+            f"all {count:,} samples use {used_cores[0]:g} cores, which says nothing about the cost of traffic, so "
+            "the stated figures are used; check the CPU measurement",
         )
     from scipy.optimize import nnls
 
@@ -169,7 +169,7 @@ def calibrate(
     )
     is_good = bool(r_squared >= LEAST_R_SQUARED and solved[1:].any())
     figures = f"the fit explains {whole_percent(r_squared)} of the variance and leaves {error:.2f} cores"
-    wanted = f"at least {whole_percent(LEAST_R_SQUARED)} is wanted, so the stated figures are used"
+    wanted = f"at least {whole_percent(LEAST_R_SQUARED)} is required, so the stated figures are used"
     return CpuCalibration(
         costs=fitted if is_good else STATED,
         fitted=fitted,

@@ -112,7 +112,7 @@ class Limits:
         for name in ("network_ratio", "cpu_ratio", "disk_ratio", "disk_io_ratio", "client_ratio", "lost_ratio"):
             value = getattr(self, name)
             if not 0.0 < value <= 1.0:
-                raise RequestError(f"{name}: {value!r} is no share of a resource; give one above 0 and at most 1")
+                raise RequestError(f"{name}: {value!r} is not a share of a resource; give one above 0 and at most 1")
 
     def ratio(self, resource: Resource, condition: Condition) -> float:
         """Return how far a resource may be used under a condition; all of replicas and of the time to recover."""

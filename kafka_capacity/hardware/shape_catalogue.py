@@ -132,7 +132,7 @@ class _ShapeEntry(_Entry):
                 msg = f"give the {what} in Mbit/s or in MiB/s, not both"
                 raise ValueError(msg)
         if self.name == TODAY:
-            msg = f"{TODAY!r} names the brokers there are; choose another name"
+            msg = f"{TODAY!r} stands for the existing brokers; choose another name"
             raise ValueError(msg)
         return self
 
@@ -260,7 +260,9 @@ def chosen_shapes(
         if not family and name not in shapes:
             known = ", ".join(sorted({_family(s) if "." in s else s for s in shapes}))
             if name == TODAY:
-                raise RequestError(f"{field}: {name!r} is always tried and no shape of the catalogue; leave it out")
+                raise RequestError(
+                    f"{field}: {name!r} is always included and not a shape of the catalogue; leave it out"
+                )
             choice = ", ".join((*others, known))
             raise RequestError(f"{field}: {name!r} is not in the catalogue; choose from {choice}")
         for one in family or [name]:

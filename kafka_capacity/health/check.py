@@ -43,7 +43,7 @@ NEW = "New with the change."
 _UNRESOLVED: dict[str, str] = {
     **dict.fromkeys(
         (Code.OFFLINE, Code.UNDER_MIN_ISR, Code.UNDER_REPLICATED),
-        "The change does not resolve this by itself: figures after it take all replicas to be in sync.",
+        "The change does not resolve this by itself: figures after it assume that all replicas are in sync.",
     ),
     **dict.fromkeys(
         (Code.GROUPS_HOURS_BEHIND, Code.GROUPS_BEHIND),

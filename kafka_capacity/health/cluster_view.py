@@ -76,7 +76,7 @@ class ClusterView:
             remedy: what to do.
         """
         topics, rate = self.topics(rows), self.rate(rows)
-        traffic = f", to which {shown_rate(rate)} go," if rate else ""
+        traffic = f", which receive {shown_rate(rate)}," if rate else ""
         count = int(rows.sum())
         if count == 1:
             what = of_one(what)

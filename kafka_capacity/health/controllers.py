@@ -24,10 +24,10 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
             code=Code.FEW_CONTROLLERS,
             where=ids,
             message=(
-                f"there {'is 1 voter' if count == 1 else f'are {count} voters'}: the loss of one stops every election "
-                "and every change of metadata"
+                f"there {'is 1 voter' if count == 1 else f'are {count} voters'}: losing one stops all leader "
+                "elections and metadata changes"
             ),
-            remedy="run 3 controllers, or 5",
+            remedy="run 3 or 5 controllers",
         )
     elif count % 2 == 0:
         yield Problem(
@@ -35,8 +35,7 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
             code=Code.EVEN_CONTROLLERS,
             where=ids,
             message=(
-                f"there are {count} voters, of which {spare} may be lost: as many as of {count - 1}, with one more to "
-                "fail"
+                f"of {count} voters {spare} may be lost: no more than of {count - 1}, with one more that can fail"
             ),
             remedy=f"run {count - 1} or {count + 1} controllers",
         )
@@ -48,10 +47,10 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
                 code=Code.CONTROLLERS_SHARE_RACK,
                 where=f"rack {rack}",
                 message=(
-                    f"{inside} of {count} voters are in rack {rack}: its loss leaves {count - inside} where {needed} "
-                    "are needed, and no leader is elected for any partition"
+                    f"{inside} of {count} voters are in rack {rack}: losing it leaves {count - inside} where "
+                    f"{needed} are needed, and no partition can elect a leader"
                 ),
-                remedy=f"keep at most {spare} of {count} voters in a rack",
+                remedy=f"keep at most {spare} of {count} voters in any one rack",
             )
     unknown = [voter.node_id for voter in voters if voter.rack is None]
     if unknown and count > 1:
@@ -79,8 +78,9 @@ def check_quorum(quorum: Quorum) -> Iterator[Problem]:
             where=_controllers(behind),
             message=(
                 f"{_controllers(behind)} {'observes' if len(behind) == 1 else 'observe'} the metadata log, up to "
-                f"{max(one.lag_records or 0 for one in behind):,} records behind: Kafka makes a voter of whoever has "
-                "fetched within an hour, and a majority that needs it waits until it has caught up"
+                f"{max(one.lag_records or 0 for one in behind):,} records behind: Kafka would accept any observer "
+                "that has fetched within an hour as a voter, and a majority that needs it waits until it has caught "
+                "up"
             ),
             remedy="add it once describe --replication shows a lag of 0",
         )
@@ -91,8 +91,8 @@ def check_quorum(quorum: Quorum) -> Iterator[Problem]:
             code=Code.STATIC_QUORUM,
             where="kraft.version",
             message=(
-                "kraft.version is 0: the voters are those that controller.quorum.voters names on every node, and none "
-                "can be added, removed or moved to another disk while the cluster runs"
+                "kraft.version is 0: the voters are fixed by controller.quorum.voters on every node, and none can "
+                "be added, removed or moved to another disk while the cluster runs"
             ),
             remedy="from Kafka 4.1 on, upgrade the feature: kafka-features.sh upgrade --feature kraft.version=1",
         )
@@ -101,7 +101,7 @@ def check_quorum(quorum: Quorum) -> Iterator[Problem]:
 VOTERS_LEAVE = "voters-leave"
 """The code of a move that shuts down brokers which vote as controllers."""
 
-NO_MAJORITY = "bring back as many as make a majority, with their old disks: until then no voter can be added or removed"
+NO_MAJORITY = "bring back enough for a majority, with their old disks: until then no voter can be added or removed"
 
 
 def _check_down(quorum: Quorum) -> Iterator[Problem]:
@@ -116,9 +116,9 @@ def _check_down(quorum: Quorum) -> Iterator[Problem]:
             code=Code.VOTER_RENEWED,
             where=_controllers(renewed),
             message=(
-                f"{_controllers(renewed)} {'has' if one else 'have'} another disk than the one that votes, and only "
-                f"{'observes' if one else 'observe'}: {'it counts' if one else 'they count'} in the majority and "
-                f"cannot vote; {left}"
+                f"{_controllers(renewed)} {'has' if one else 'have'} a different disk from the one that votes, and "
+                f"only {'observes' if one else 'observe'}: {'it counts' if one else 'they count'} toward the "
+                f"majority but cannot vote; {left}"
             ),
             remedy="remove it by the id of its old directory, then add it again" if spare >= 0 else NO_MAJORITY,
         )
@@ -131,7 +131,7 @@ def _check_down(quorum: Quorum) -> Iterator[Problem]:
                 f"{_controllers(silent)} of {len(quorum.voters)} voters {'is' if len(silent) == 1 else 'are'} down or "
                 f"behind: {left}"
             ),
-            remedy="bring it back, or replace it by a controller that has caught up" if spare >= 0 else NO_MAJORITY,
+            remedy="bring it back, or replace it with a controller that has caught up" if spare >= 0 else NO_MAJORITY,
         )
 
 
@@ -159,11 +159,11 @@ def leaving_voters(
     if wanted and not set(found) & {one.node_id for one in wanted}:
         severity = Severity.WARNING
         message += f"{'its vote goes' if is_one else 'their votes go'} with the change of voters that is planned"
-        remedy = "carry out the change of voters first, while they run"
+        remedy = "change the voters first, while they run"
     else:
         severity = Severity.SERIOUS
         is_lost = left < majority(len(voting))
-        message += "no controller is elected any more" if is_lost else f"{left} of {len(voting)} voters are left"
+        message += "no controller can be elected any more" if is_lost else f"{left} of {len(voting)} voters are left"
         remedy = (
             f"change the voters first, while {'it runs' if is_one else 'they run'}: `wanted_controllers` of a plan, or "
             "`kafka-capacity failures --wanted-controllers`, gives the steps"
@@ -179,14 +179,14 @@ def _check_returns(quorum: Quorum) -> Iterator[Problem]:
     for name, then, remedy, found in (
         (
             "controller.quorum.voters names",
-            "a node that starts with an empty directory goes by that list and may elect with it",
-            "take controller.quorum.voters away, and name those that vote in controller.quorum.bootstrap.servers",
+            "a node that starts with an empty directory uses that list and may take part in elections with it",
+            "remove controller.quorum.voters, and name the voters in controller.quorum.bootstrap.servers",
             [one for one in quorum.replicas if one.is_named and one.node_id not in voting],
         ),
         (
             "controller.quorum.auto.join.enable is true on",
             "as soon as it runs it makes itself a voter again",
-            "set it to false there before its vote is removed, or stop it first, which costs one that may be lost",
+            "set it to false there before its vote is removed, or stop it first, which costs one tolerated loss",
             [one for one in quorum.replicas if one.auto_joins and one.node_id not in voting],
         ),
     ):

@@ -26,16 +26,16 @@ def check_cordons(view: ClusterView) -> Iterator[Problem]:
     if left < factor:
         message = (
             f"{which} and {plural(left, 'broker')} can take new replicas: no topic with replication factor {factor} "
-            "can be created, nor any partition be added to one"
+            "can be created, and none can get more partitions"
         )
     else:
-        message = f"{which}: {'it keeps its' if is_one else 'they keep their'} replicas and no new ones are put there"
+        message = f"{which}: {'it keeps its' if is_one else 'they keep their'} replicas but gets no new ones"
     yield Problem(
         severity=Severity.SERIOUS if left < factor else Severity.INFO,
         code=Code.CORDONED,
         where=called("broker", cordoned.tolist()),
         message=message,
-        remedy="delete the broker setting cordoned.log.dirs where replicas shall go again",
+        remedy="delete the broker setting cordoned.log.dirs where replicas may be placed again",
         figure=Figure(float(left), float(factor), "brokers"),
     )
 

@@ -56,12 +56,12 @@ def _streams(group: Group, parts: Sequence[TaskParts], release: KafkaRelease) ->
             code=Code.STREAMS_IDLE_MEMBERS,
             where=where,
             message=(
-                f"{name} has {plural(members, 'member')} for {plural(active, 'task')}{beside}: "
-                f"{idle:,} of them get nothing to do"
+                f"{name} has {plural(members, 'member')} for {plural(active, 'task')}{beside}: {idle:,} of them have "
+                "nothing to do"
             ),
-            remedy="run as many threads in each process"
+            remedy="run the same number of threads in each process"
             if is_uneven
-            else f"run {plural(active + standbys, 'thread')} at most, or give the topics more partitions",
+            else f"run at most {plural(active + standbys, 'thread')}, or give the topics more partitions",
             figure=Figure(float(members), float(members - idle), "members"),
         )
     if with_state and placed < wanted:
@@ -70,9 +70,9 @@ def _streams(group: Group, parts: Sequence[TaskParts], release: KafkaRelease) ->
             code=Code.STREAMS_STANDBYS,
             where=where,
             message=(
-                f"{name} asks for {plural(wanted, 'standby')} of each task with state and runs in "
-                f"{plural(processes, 'process')}: a process takes one, so that {placed:,} can be placed"
+                f"{name} asks for {plural(wanted, 'standby')} of each stateful task but runs in "
+                f"{plural(processes, 'process')}: with one per process only {placed:,} can be placed"
             ),
-            remedy=f"run it in {wanted + 1:,} processes at least, or set streams.num.standby.replicas={placed}",
+            remedy=f"run it in at least {wanted + 1:,} processes, or set streams.num.standby.replicas={placed}",
             figure=Figure(float(wanted), float(placed), "standbys"),
         )

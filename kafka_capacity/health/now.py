@@ -32,8 +32,8 @@ def check_now(view: ClusterView) -> Iterator[Problem]:
             Severity.SERIOUS,
             Code.UNDER_MIN_ISR,
             refused,
-            "have fewer replicas in sync than min.insync.replicas: producers with acks=all are refused",
-            "bring the missing replicas back in sync; do not lower min.insync.replicas to hide it",
+            "have fewer replicas in sync than min.insync.replicas: writes with acks=all are rejected",
+            "bring the missing replicas back in sync; do not lower min.insync.replicas to hide the problem",
         )
     if behind.any():
         one_left = behind & (size == 1)
@@ -51,7 +51,7 @@ def _alone(count: int, behind: int) -> str:
     if not count:
         return ""
     who = "with" if count == behind else f"{count:,} of these partitions with"
-    return f", {who} a single one left in sync"
+    return f", {who} only one left in sync"
 
 
 def _fenced(view: ClusterView) -> Iterator[Problem]:
@@ -109,8 +109,8 @@ def _behind(
     message = (
         f"consumer group {names[0]} is {seconds} behind"
         if count == 1
-        else f"{count:,} consumer groups are more than {format_duration(limit_seconds)} behind, at worst {names[0]} "
-        f"with {seconds}"
+        else f"{count:,} consumer groups are more than {format_duration(limit_seconds)} behind, the worst is "
+        f"{names[0]} with {seconds}"
     )
     whose = "its members" if count == 1 else "their members"
     yield Problem(

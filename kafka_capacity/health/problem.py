@@ -40,7 +40,7 @@ class Figure:
 
     needed: float  # in the unit
     available: float  # likewise
-    unit: str  # what both count, such as `bytes`, `bytes_per_second`, `cores`, `seconds` or `replicas`
+    unit: str  # the unit of both, such as `bytes`, `bytes_per_second`, `cores`, `seconds` or `replicas`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Problem:
     remedy: str = ""  # what to do, `""` where the message says it
     figure: Figure | None = None  # the worst of it in numbers, `None` where there are none
     partitions: int = 0  # how many partitions it is about, 0 where it is about none
-    bytes_per_second: float = 0.0  # what is produced to them on average
+    bytes_per_second: float = 0.0  # their mean produce rate
     topics: tuple[str, ...] = ()  # all topics that it is about, up to :data:`MAX_TOPICS`, where it is about some
 
     @property
@@ -166,7 +166,7 @@ class Problems:
     def summary(self) -> str:
         """How many there are of each severity, in few words."""
         counts = Counter(one.severity for one in self.items)
-        return ", ".join(f"{counts[one]} {one}" for one in Severity if counts[one]) or "nothing wrong was found"
+        return ", ".join(f"{counts[one]} {one}" for one in Severity if counts[one]) or "no problems found"
 
     def raise_if_fatal(self) -> None:
         """Raise :class:`InventoryError` with every fatal message, one a line, where there is one."""

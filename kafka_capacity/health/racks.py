@@ -32,8 +32,10 @@ def check_racks(view: ClusterView) -> Iterator[Problem]:
             severity=Severity.WARNING,
             code=Code.ONE_RACK,
             where="all brokers",
-            message=f"the {len(brokers):,} brokers {what}: Kafka may put all replicas of a partition side by side",
-            remedy="set broker.rack to what fails together: a zone, a room, a power supply",
+            message=(
+                f"the {len(brokers):,} brokers {what}: Kafka may put all replicas of a partition in the same place"
+            ),
+            remedy="set broker.rack to the unit that fails together: a zone, a room, a power supply",
             partitions=len(view.factor),
             bytes_per_second=view.rate(np.ones(len(view.factor), dtype=np.bool_)),
         )
@@ -64,7 +66,7 @@ def _spread(view: ClusterView) -> Iterator[Problem]:
             Severity.SERIOUS,
             Code.ONE_RACK_PARTITIONS,
             together,
-            f"have all their replicas in one rack though there are {available}: the loss of that rack stops them",
+            f"have all their replicas in one rack although there are {available}: losing that rack stops them",
             "move one replica of each to another rack, with a placer and rack rule that spread them",
         )
     narrow = (used < possible) & ~together
@@ -73,8 +75,8 @@ def _spread(view: ClusterView) -> Iterator[Problem]:
             Severity.WARNING,
             Code.NARROW_PARTITIONS,
             narrow,
-            "are in fewer racks than they could be: the loss of one takes more than one replica of them",
-            "move replicas to other racks, with the rack rule strict",
+            "are in fewer racks than possible: losing one rack takes more than one of their replicas",
+            "move replicas to other racks, with the strict rack rule",
         )
 
 
@@ -89,10 +91,11 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
         code=Code.RACK_LOSS,
         where=called("rack", (one.rack for one in affected)),
         message=(
-            f"the loss of rack {worst.rack} {' and '.join(_stops(worst))}"
-            f"{f', {shown_rate(worst.bytes_per_second)} in all' if worst.bytes_per_second else ''}"
+            f"losing rack {worst.rack} "
+            f"{' and '.join(_stops(worst))}"
+            f"{f', {shown_rate(worst.bytes_per_second)} in total' if worst.bytes_per_second else ''}"
         ),
-        remedy="spread replicas over more racks, or keep min.insync.replicas below what the loss of one leaves",
+        remedy="spread replicas over more racks, or keep min.insync.replicas below what is left after losing one",
         partitions=worst.offline + worst.under_min_isr,
         bytes_per_second=worst.bytes_per_second,
     )
@@ -102,10 +105,12 @@ def _stops(loss: RackLoss) -> Iterator[str]:
     if loss.offline:
         yield f"takes {plural(loss.offline, 'partition')} offline"
     if loss.under_min_isr:
-        yield f"leaves {plural(loss.under_min_isr, 'partition')} under min ISR, where acks=all is refused"
+        yield (
+            f"leaves {plural(loss.under_min_isr, 'partition')} under min ISR, where writes with acks=all are rejected"
+        )
 
 
-_EVEN = "make the racks equal in brokers"
+_EVEN = "give all racks the same number of brokers"
 
 
 def rack_problems(
@@ -129,7 +134,7 @@ def rack_problems(
                 where=what,
                 message=(
                     f"{len(lacking)} of {len(brokers)} brokers have no rack ({', '.join(map(str, lacking[:5]))}): "
-                    "Kafka's rack-aware placement refuses such a list"
+                    "Kafka's rack-aware placement rejects such a list"
                 ),
                 remedy="set broker.rack on every broker",
             )
@@ -145,7 +150,7 @@ def rack_problems(
                     f"replication factor {usual} is above the {len(sizes)} racks: losing one rack takes more than one "
                     f"replica of many partitions"
                 ),
-                remedy="add brokers in further racks, or mind min.insync.replicas when a rack is down",
+                remedy="add brokers in more racks, or plan for min.insync.replicas when a rack is down",
             )
         )
     return (*found, *_uneven(sizes, usual, len(brokers), what, rack_rule))
@@ -189,7 +194,7 @@ def new_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> tuple
             where=what,
             message=(
                 f"no broker is in {'rack' if len(added) == 1 else 'racks'} {names} today (racks: "
-                f"{', '.join(known[:8])}): a rack counts as a place of its own"
+                f"{', '.join(known[:8])}): each counts as a separate rack"
             ),
             remedy="check the spelling",
         ),
@@ -222,8 +227,8 @@ def changed_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> t
             code="changed-racks",
             where=what,
             message=(
-                f"{len(changed):,} {'broker has' if len(changed) == 1 else 'brokers have'} another rack than today "
-                f"({names}{more})"
+                f"{len(changed):,} {'broker has' if len(changed) == 1 else 'brokers have'} a different rack from "
+                f"today ({names}{more})"
             ),
             remedy="set broker.rack and restart them before the move",
         ),

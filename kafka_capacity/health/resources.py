@@ -23,10 +23,10 @@ _CODES = {
 }
 _REMEDIES = {
     Resource.DISK: "add brokers or larger disks, or shorten retention, before a full disk stops its broker",
-    Resource.NETWORK_IN: "add brokers, or move replicas of busy topics to brokers with room",
-    Resource.NETWORK_OUT: "add brokers, or move leaders of busy partitions to brokers with room",
-    Resource.CPU: "add brokers or cores, or move leaders of busy partitions to brokers with room",
-    Resource.DISK_IO: "add brokers or faster disks, or move replicas of busy topics to brokers with room",
+    Resource.NETWORK_IN: "add brokers, or move replicas of busy topics to brokers with headroom",
+    Resource.NETWORK_OUT: "add brokers, or move leaders of busy partitions to brokers with headroom",
+    Resource.CPU: "add brokers or cores, or move leaders of busy partitions to brokers with headroom",
+    Resource.DISK_IO: "add brokers or faster disks, or move replicas of busy topics to brokers with headroom",
 }
 
 
@@ -92,7 +92,7 @@ def _over_limit(
         where=called("broker", brokers.ids[over].tolist()),
         message=(
             f"{who} brokers {'is' if count == 1 else 'are'} over the limit of {whole_percent(share)} of "
-            f"{RESOURCE_NAMES[resource]}, at worst broker {int(brokers.ids[worst])} (rack "
+            f"{RESOURCE_NAMES[resource]}, worst is broker {int(brokers.ids[worst])} (rack "
             f"{brokers.racks[worst] or 'none'}) with {shown_amount(resource, needed)} of "
             f"{shown_amount(resource, there)}, {whole_percent(needed / there)}"
         ),

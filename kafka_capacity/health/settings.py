@@ -23,18 +23,18 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
         Severity.SERIOUS,
         Code.SINGLE_REPLICA,
         single,
-        "have one replica: the loss of its broker stops them, the loss of its disk loses them",
+        "have one replica: losing its broker stops them, losing its disk loses their data",
         f"raise the replication factor to {min(USUAL_FACTOR, len(snapshot.brokers))}"
         if len(snapshot.brokers) > 1
-        else "add brokers: one alone cannot hold a second replica",
+        else "add brokers: a single broker cannot hold a second replica",
     )
     yield from _rows(
         view,
         Severity.WARNING,
         Code.MIN_ISR_ABOVE_RF,
         least > factor,
-        "have min.insync.replicas above their replication factor: brokers before 3.7 refuse every write with acks=all, "
-        "later ones once a replica is lost",
+        "have min.insync.replicas above their replication factor: brokers before 3.7 reject every write with "
+        "acks=all, later ones once a replica is lost",
         "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas",
     )
     yield from _rows(
@@ -42,8 +42,8 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
         Severity.WARNING,
         Code.MIN_ISR_EQUALS_RF,
         (factor > 1) & (least == factor),
-        "have min.insync.replicas equal to their replication factor: any one loss, any rolling restart, refuses writes "
-        "with acks=all",
+        "have min.insync.replicas equal to their replication factor: any single loss, any rolling restart, makes "
+        "writes with acks=all fail",
         "lower min.insync.replicas by one, or add a replica",
     )
     yield from _rows(
@@ -51,8 +51,8 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
         Severity.WARNING,
         Code.MIN_ISR_ONE,
         (factor >= USUAL_FACTOR) & (least == 1),
-        "have three or more replicas and min.insync.replicas 1: the leader alone may acknowledge a write with "
-        "acks=all, and be lost with it",
+        "have three or more replicas but min.insync.replicas 1: the leader alone may acknowledge a write with "
+        "acks=all and then be lost with it",
         "set min.insync.replicas to 2",
     )
     yield from _rows(
@@ -60,9 +60,9 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
         Severity.WARNING,
         Code.UNCLEAN_ELECTION,
         snapshot.topics.allows_unclean_election[topic],
-        "allow unclean elections: when all replicas in sync are lost, one that lags takes over, and what it lacks is "
-        "gone for good",
-        "set unclean.leader.election.enable to false, unless being online matters more than the records",
+        "allow unclean elections: when all in-sync replicas are lost, one that lags takes over, and the records it "
+        "lacks are lost for good",
+        "set unclean.leader.election.enable to false, unless availability matters more than the records",
     )
     yield from _internal(view)
 
@@ -97,7 +97,7 @@ def _internal(view: ClusterView) -> Iterator[Problem]:
                 where=name,
                 topics=(name,),
                 message=(
-                    f"{name}, {purpose}, has {plural(factor, 'replica')} where {usual} are usual{groups}: "
+                    f"{name}, {purpose}, has {plural(factor, 'replica')} where {usual} are standard{groups}: "
                     f"{'one loss stops' if factor == 1 else 'two losses stop'} its partitions"
                 ),
                 remedy=f"raise its replication factor to {usual}",
@@ -110,8 +110,8 @@ def _internal(view: ClusterView) -> Iterator[Problem]:
                 where=name,
                 topics=(name,),
                 message=(
-                    f"{name}, {purpose}, has min.insync.replicas {least}{groups}: one broker alone may acknowledge, "
-                    "and be lost with what it acknowledged"
+                    f"{name}, {purpose}, has min.insync.replicas {least}{groups}: a single broker may acknowledge a "
+                    "write and then be lost with it"
                 ),
                 remedy=f"set its min.insync.replicas to {USUAL_MIN_ISR}",
                 partitions=int(rows.sum()),

@@ -39,9 +39,11 @@ def _column_mistakes(table: pa.Table, schema: pa.Schema, file: str) -> list[str]
     for column in table.column_names:
         if column not in schema.names:
             known = ", ".join(schema.names)
-            mistakes.append(f"{file}: there is no column {column!r}; remove it or correct its name, known are {known}")
+            mistakes.append(
+                f"{file}: there is no column {column!r}; remove it or correct its name, the columns are {known}"
+            )
     twice = sorted({column for column in table.column_names if table.column_names.count(column) > 1})
-    mistakes += [f"{file}: column {column!r} is there twice; keep one" for column in twice if column in schema.names]
+    mistakes += [f"{file}: column {column!r} appears twice; keep one" for column in twice if column in schema.names]
     for field in schema:
         if not field.nullable and field.name not in table.column_names:
             mistakes.append(f"{file}: column {field.name!r} is missing; add it as {field.type}")

@@ -31,7 +31,7 @@ _PIECE_BYTES = 1 << 20
 _BATCH_ROWS = 1 << 16
 _BATCH_BYTES = 1 << 26
 _WIDTHS = {"BOOLEAN": 0.125, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
-"""Bytes that a value of Parquet's physical types takes in memory; of a text what tells where it ends."""
+"""Bytes that a value of Parquet's physical types takes in memory; of a string what tells where it ends."""
 
 
 def file_limit_bytes() -> int:
@@ -49,7 +49,7 @@ def file_limit_bytes() -> int:
             return int(limit)
     except (ValueError, OverflowError):
         pass
-    raise RequestError(f"{LIMIT_VARIABLE}: {asked!r} is refused: write an amount of bytes, such as 8GiB")
+    raise RequestError(f"{LIMIT_VARIABLE}: {asked!r} is invalid: write an amount of bytes, such as 8GiB")
 
 
 def decompressed(data: bytes, file: str) -> bytes:
@@ -144,8 +144,8 @@ def _decoded_bytes(column: Any) -> int:
 def _check(size: float, limit: int, file: str) -> None:
     if size > limit:
         msg = (
-            f"{file}: holds more than {format_bytes(limit)} when it is decoded; write several smaller files, or raise "
-            f"{LIMIT_VARIABLE} where that is meant"
+            f"{file}: holds more than {format_bytes(limit)} when decoded; write several smaller files, or raise "
+            f"{LIMIT_VARIABLE} if that is intended"
         )
         raise DamagedInputError(msg)
 

@@ -94,7 +94,7 @@ def _table_files(store: ObjectStore, names: list[str]) -> tuple[dict[str, str], 
         if file == CLUSTER_DOCUMENT or ending not in READ_FORMATS:
             continue
         if name not in TABLES:
-            mistakes.append(f"{store.uri(file)}: is no table of a snapshot; known are {', '.join(TABLES)}")
+            mistakes.append(f"{store.uri(file)}: is not a table of a snapshot; the tables are {', '.join(TABLES)}")
         elif name in files:
             mistakes.append(f"{store.uri(file)}: the table is given by {files[name]} too; remove one of the two")
         else:
@@ -131,7 +131,7 @@ def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, 
         return None, [f"{file}: is not CSV that can be read ({error}); fix it or write Parquet"]
     for field in schema:
         if pa.types.is_nested(field.type) and field.name in table.column_names:
-            return None, [f"{file}: {field.name} holds lists, which no CSV can; write JSON or Parquet"]
+            return None, [f"{file}: {field.name} holds lists, which CSV cannot represent; write JSON or Parquet"]
     return conform(table, name, file)
 
 

@@ -30,7 +30,7 @@ _PROTOCOLS = {
     _SHARE_TYPE: GroupProtocol.SHARE,
     _STREAMS_TYPE: GroupProtocol.STREAMS,
 }
-_NO_MEMBERS = "It has no members, so nobody subscribes to anything."
+_NO_MEMBERS = "It has no members, so there are no subscriptions."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,23 +89,21 @@ def _why_not(group: Group) -> str | None:
     kind, protocol = group.group_type, group.protocol_type
     if kind == _STREAMS_TYPE:
         if not group.subtopologies:
-            return "A streams group of which the inventory tells no subtopologies: its tasks are not known."
+            return "A streams group without subtopologies in the inventory: its tasks are unknown."
         return None if group.members else _NO_MEMBERS
     if kind not in ("", "classic", *_PROTOCOLS):
         return f"A group of type {kind!r}: its members do not share partitions as consumers do."
     if kind not in _PROTOCOLS and protocol not in ("", "consumer"):
-        return f"A group of protocol type {protocol!r}: its members share other things than partitions."
+        return f"A group of protocol type {protocol!r}: its members share something other than partitions."
     says_something = any(member.subscribed or member.assigned for member in group.members)
     if not says_something and not group.assignor and protocol == "" and kind not in _PROTOCOLS and group.lags:
-        return "Its consumers take partitions by hand (assign), so that it never rebalances."
+        return "Its consumers assign partitions manually (assign), so it never rebalances."
     if not group.members:
         return _NO_MEMBERS
     if not says_something and group.state not in ("", "Stable"):
-        return (
-            f"It was {group.state!r} when the inventory was taken: Kafka tells what members read when it is 'Stable'."
-        )
+        return f"It was {group.state!r} when the inventory was taken: Kafka shows assignments only when it is 'Stable'."
     if not says_something:
-        return "The inventory tells neither what its members subscribe to nor what they are assigned."
+        return "The inventory has neither subscriptions nor assignments of its members."
     return None
 
 

@@ -94,7 +94,7 @@ def _merge_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, capt
     except MissingManifestError:
         pass
     except DamagedObjectError as error:
-        log.warning("the history of %s is made anew of this inventory alone: %s", day, error)
+        log.warning("the history of %s is rebuilt from this inventory alone: %s", day, error)
         # Of a damaged manifest there is no version to name.
         replaces = replaces or None
     merged = [*merged, {"sha256": digest, "captured": captured}][-MERGES_REMEMBERED:]

@@ -47,7 +47,7 @@ def _refuse_constant(text: str) -> None:
 
 
 def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
 
@@ -60,8 +60,8 @@ def _row_mistakes(rows: list[Any], schema: pa.Schema, file: str) -> list[str]:
         elif not row.keys() <= known:
             unknown = ", ".join(repr(key) for key in row if key not in known)
             mistakes.append(
-                f"{file}, row {index}: there is no column {unknown}; remove it or correct its name, "
-                f"known are {', '.join(schema.names)}"
+                f"{file}, row {index}: there is no column {unknown}; remove it or correct its name, the columns are "
+                f"{', '.join(schema.names)}"
             )
         if len(mistakes) >= MAX_MISTAKES:
             break
@@ -135,18 +135,18 @@ def _described(kind: Any) -> str:
     if pa.types.is_boolean(kind):
         return "true or false"
     if pa.types.is_string(kind):
-        return "a text"
+        return "a string"
     if pa.types.is_timestamp(kind):
         return "a whole second in UTC, such as 2026-11-20T03:00:00Z"
     if pa.types.is_list(kind) and pa.types.is_struct(kind.value_type):
         fields = [kind.value_type.field(i) for i in range(kind.value_type.num_fields)]
         return "a list of {" + ", ".join(f'"{one.name}": {_in_short(one.type)}' for one in fields) + "}"
-    return "a list of texts"
+    return "a list of strings"
 
 
 def _in_short(kind: Any) -> str:
     if pa.types.is_list(kind):
-        return "list of texts"
+        return "list of strings"
     return "number" if pa.types.is_integer(kind) else "text"
 
 

@@ -69,7 +69,7 @@ def _controller(session: AdminSession, described: dict[str, Any], remarks: list[
     except (IncompatibleBrokerVersion, UnsupportedVersionError):
         return int(described["controller_id"])
     except KafkaError as error:
-        message = f"which broker is the controller is not known: the quorum does not tell ({type(error).__name__})"
+        message = f"the active controller is unknown: the quorum could not be described ({type(error).__name__})"
         remarks.append(info("controller_unknown", "brokers.is_controller", message))
         return None
     return int(quorum["topics"][0]["partitions"][0]["leader_id"])
@@ -82,7 +82,7 @@ def add_missing_brokers(rows: list[dict[str, Any]], holders: set[int], remarks: 
         return
     rows += [{"broker_id": broker_id, "is_fenced": True, "is_controller": False} for broker_id in missing]
     rows.sort(key=lambda row: row["broker_id"])
-    message = f"brokers that hold replicas and are down, their racks not known: {some(missing, len(missing))}"
+    message = f"brokers that hold replicas but are down, with unknown racks: {some(missing, len(missing))}"
     remarks.append(warning("broker_not_registered", "brokers.broker_id", message))
 
 
@@ -106,7 +106,7 @@ def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remar
             _collect(replicas, broker_id, directory)
     silent = sorted({row["broker_id"] for row in rows if row.get("error")})
     if silent:
-        message = f"sizes are not known, or not all, of brokers {some(silent, len(silent))}; table log_dirs says why"
+        message = f"sizes are unknown or incomplete for brokers {some(silent, len(silent))}; table log_dirs says why"
         remarks.append(warning("log_dirs_unknown", "log_dirs.error", message))
     rows.sort(key=lambda row: (row["broker_id"], row["path"]))
     return Storage(log_dirs=pa.Table.from_pylist(rows, TABLES["log_dirs"].schema), replicas=replicas)
@@ -123,7 +123,7 @@ def _ask_broker(session: AdminSession, broker: dict[str, Any]) -> list[dict[str,
     directories: list[dict[str, Any]] = answer["log_dirs"]
     if not directories:
         # The client does not pass on why; every broker that may be asked has at least one directory.
-        return "the broker names none: reading them needs DESCRIBE on the cluster"
+        return "the broker lists none: reading them needs DESCRIBE on the cluster"
     return directories
 
 

@@ -38,12 +38,12 @@ def read_groups(
         groups[group_id] |= {name: value for name, value in description["group"].items() if value}
         members += description["members"]
     if failed:
-        message = f"members are not known of {plural(len(failed), 'group')}: {some(sorted(failed), len(failed))}"
+        message = f"members of {plural(len(failed), 'group')} are unknown: {some(sorted(failed), len(failed))}"
         remarks.append(warning("group_not_described", "members.member_id", message))
     by_hand = [group_id for group_id, group in listed.items() if _kind(group) is None]
     if by_hand:
         message = (
-            f"{plural(len(by_hand), 'group')} of another kind than consumers, listed without members: "
+            f"{plural(len(by_hand), 'group')} that are not consumer groups, listed without members: "
             f"{some(sorted(by_hand), len(by_hand))}"
         )
         remarks.append(info("group_of_another_kind", "groups.group_type", message))
@@ -67,7 +67,7 @@ def _list(
             continue
         found |= {group["group_id"]: group | {"coordinator": broker["broker_id"]} for group in groups}
     if silent:
-        message = f"the groups that these brokers coordinate are not known: {some(silent, len(silent))}"
+        message = f"the groups coordinated by these brokers are unknown: {some(silent, len(silent))}"
         remarks.append(warning("groups_not_listed", "groups.group_id", message))
     return found
 

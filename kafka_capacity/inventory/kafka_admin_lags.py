@@ -59,7 +59,7 @@ def _read_committed(session: AdminSession, group_ids: Sequence[str], remarks: li
     for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
         found |= _committed_of(session, list(group_ids[start : start + _GROUPS_AT_ONCE]), failed)
     if failed:
-        message = f"committed offsets are not known of {plural(len(failed), 'group')}: {some(failed, len(failed))}"
+        message = f"committed offsets of {plural(len(failed), 'group')} are unknown: {some(failed, len(failed))}"
         remarks.append(warning("offsets_unknown", "lags.committed_offset", message))
     return found
 
@@ -110,7 +110,7 @@ def _offsets_of(session: AdminSession, spec: OffsetSpec, partitions: list[TopicP
 def _remark_on_unknown(failed: list[TopicPartition], which: str, remarks: list[Problem]) -> None:
     if failed:
         names = [f"{partition.topic}-{partition.partition}" for partition in failed]
-        message = f"the {which}s of {plural(len(names), 'partition')} are not known: {some(names, len(names))}"
+        message = f"the {which}s of {plural(len(names), 'partition')} are unknown: {some(names, len(names))}"
         remarks.append(warning(f"log_{which}s_unknown", f"lags.log_{which}_offset", message))
 
 

@@ -192,7 +192,7 @@ def _why_not_connected(error: Exception, connection: KafkaConnection) -> str:
     head = f"Kafka at {connection.servers} ({connection.security_protocol})"
     if isinstance(error, _CREDENTIALS_REFUSED):
         who = f"user {connection.username!r}" if connection.username else "this client"
-        return f"{head} refuses {who}: {explain(error, connection)}"
+        return f"{head} rejects {who}: {explain(error, connection)}"
     if isinstance(error, KafkaTimeoutError):
         return f"{head} did not answer within {connection.request_timeout_seconds:g} s"
     return f"{head} could not be reached: {explain(error, connection)}"

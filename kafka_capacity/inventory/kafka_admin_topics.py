@@ -49,7 +49,7 @@ def topics_table(session: AdminSession, topics: Sequence[dict[str, Any]], remark
     configs = _read_configs(session, [topic["name"] for topic in topics])
     blank = [name for name, values in configs.items() if not values]
     if blank:
-        message = f"what is set for {plural(len(blank), 'topic')} may not be read: {some(blank, len(blank))}"
+        message = f"no permission to read the settings of {plural(len(blank), 'topic')}: {some(blank, len(blank))}"
         remarks.append(warning("topic_configs_unknown", "topics.retention_bytes", message))
     rows = [
         {
@@ -98,8 +98,8 @@ def remark_on_partitions(session: AdminSession, topics: Sequence[dict[str, Any]]
     if moving:
         names = [f"{partition.topic}-{partition.partition}" for partition in sorted(moving)]
         message = (
-            f"{plural(len(names), 'partition')} being reassigned right now, its replica list holds old and new "
-            f"brokers: {some(names, len(names))}; read the inventory again when the move is done"
+            f"{plural(len(names), 'partition')} being reassigned right now, with old and new brokers in the replica "
+            f"list: {some(names, len(names))}; take the inventory again when the move is done"
         )
         remarks.append(warning("reassignment_under_way", "replicas.broker_id", message))
 

@@ -59,18 +59,20 @@ class KafkaConnection(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    bootstrap_servers: tuple[str, ...] = Field(min_length=1, description="host:port of some brokers")
-    security_protocol: SecurityProtocol = Field(default="PLAINTEXT", description="what the listener speaks")
+    bootstrap_servers: tuple[str, ...] = Field(min_length=1, description="host:port of one or more brokers")
+    security_protocol: SecurityProtocol = Field(default="PLAINTEXT", description="security protocol of the listener")
     sasl_mechanism: SaslMechanism | None = Field(default=None, description="for the SASL protocols")
     username: str | None = Field(default=None, description="for the SASL protocols")
     password: SecretStr | None = Field(default=None, description="for the SASL protocols")
-    ssl_ca_location: Path | None = Field(default=None, description="PEM file of the CAs; else the system's")
+    ssl_ca_location: Path | None = Field(default=None, description="PEM file of the CAs; default: the system's")
     ssl_certificate_location: Path | None = Field(default=None, description="PEM file of the client's certificate")
-    ssl_key_location: Path | None = Field(default=None, description="PEM file of its key, where that is another file")
+    ssl_key_location: Path | None = Field(default=None, description="PEM file of its key, if separate")
     ssl_key_password: SecretStr | None = Field(default=None, description="of the key")
     ssl_check_hostname: bool = Field(default=True, description="whether the certificate must name the broker")
-    client_id: str = Field(default="kafka-capacity", min_length=1, description="how brokers' logs call us")
-    request_timeout_seconds: float = Field(default=30.0, gt=0, le=3600, description="for one request, and to connect")
+    client_id: str = Field(default="kafka-capacity", min_length=1, description="client id shown in broker logs")
+    request_timeout_seconds: float = Field(
+        default=30.0, gt=0, le=3600, description=("timeout for a request, and for connecting")
+    )
 
     @field_validator("bootstrap_servers", mode="before")
     @classmethod
@@ -112,14 +114,14 @@ class KafkaConnection(BaseModel):
         fields: dict[str, Any] = {}
         for key, value in extra.items():
             if key in _KEYS_OF_READERS_AND_WRITERS:
-                log.info("the Kafka connection's %r is for consumers and producers; an inventory does without", key)
+                log.info("the Kafka connection's %r is for consumers and producers; it is ignored here", key)
                 continue
             field = _FIELD_OF_KEY.get(key)
             if field is None:
                 known = ", ".join(sorted(_FIELD_OF_KEY))
-                raise RequestError(f"kafka connection: {key!r} is not known; correct or remove it. Known are {known}")
+                raise RequestError(f"kafka connection: {key!r} is unknown; correct or remove it. The keys are {known}")
             if field in fields:
-                raise RequestError(f"kafka connection: {key!r} says again what another key says; keep one of them")
+                raise RequestError(f"kafka connection: {key!r} duplicates another key; keep one of them")
             fields[field] = _translate(key, value)
         try:
             return cls(**fields)
@@ -147,7 +149,9 @@ class KafkaConnection(BaseModel):
             context = ssl.create_default_context(cafile=self.ssl_ca_location)
         except (ssl.SSLError, OSError) as error:
             path = self.ssl_ca_location
-            raise SourceError(f"kafka connection: ssl.ca.location {str(path)!r} holds no CA in PEM") from error
+            raise SourceError(
+                f"kafka connection: ssl.ca.location {str(path)!r} contains no CA in PEM format"
+            ) from error
         context.check_hostname = self.ssl_check_hostname
         if self.ssl_certificate_location is not None:
             self._load_own_certificate(context, self.ssl_certificate_location)
@@ -161,8 +165,8 @@ class KafkaConnection(BaseModel):
         except (ssl.SSLError, OSError) as error:
             key = self.ssl_key_location or certificate
             msg = (
-                f"kafka connection: {str(certificate)!r} and {str(key)!r} are not a certificate and its key in PEM, "
-                "or ssl.key.password does not open the key"
+                f"kafka connection: {str(certificate)!r} and {str(key)!r} are not a certificate and its key in PEM "
+                "format, or ssl.key.password does not decrypt the key"
             )
             raise SourceError(msg) from error
 
@@ -177,7 +181,7 @@ def _translate(key: str, value: Any) -> Any:
         try:
             return float(value) / 1000
         except (TypeError, ValueError):
-            raise RequestError(f"kafka connection: {key} is no number; write milliseconds") from None
+            raise RequestError(f"kafka connection: {key} is not a number; write milliseconds") from None
     return value
 
 

@@ -170,7 +170,7 @@ def _parse_assignment(text: str, file: str) -> list[_Partition]:
         if entry.log_dirs is not None and len(entry.log_dirs) != len(entry.replicas):
             msg = (
                 f"{file}: {entry.topic}-{entry.partition} has {len(entry.replicas)} replicas and "
-                f"{len(entry.log_dirs)} log_dirs; give one log dir a replica, or none at all"
+                f"{len(entry.log_dirs)} log_dirs; give one log dir per replica, or none at all"
             )
             raise DamagedInputError(msg)
     return partitions
@@ -232,8 +232,8 @@ def _without_replicas(partitions: list[_Partition]) -> list[Problem]:
         fatal(
             "partition_without_replicas",
             "replicas",
-            f"the assignment names no broker for {plural(len(empty), 'partition')} ({some(empty, len(empty))}), which "
-            "Kafka cannot have; save the tool's output again",
+            f"the assignment names no broker for {plural(len(empty), 'partition')} ({some(empty, len(empty))}), "
+            "which is impossible in Kafka; save the tool's output again",
         )
     ]
 
@@ -248,9 +248,9 @@ def _unassigned_logs(partitions: list[_Partition], disks: _Disks) -> list[Proble
         warning(
             "unassigned_log",
             "log_dirs",
-            f"{plural(len(loose), 'replica')} of {plural(len(topics), 'topic')} on disk that the assignment lacks "
-            f"({some(topics, len(topics))}), {sum(loose.values())} bytes in all; they are left out, name every topic "
-            "in --topics-to-move-json-file",
+            f"{plural(len(loose), 'replica')} of {plural(len(topics), 'topic')} on disk missing from the assignment "
+            f"({some(topics, len(topics))}), {sum(loose.values())} bytes in total; they are left out, name every "
+            "topic in --topics-to-move-json-file",
         )
     ]
 
@@ -259,8 +259,8 @@ def _leader_remark(partitions: list[_Partition]) -> Problem:
     return info(
         "leader_assumed",
         "replicas.is_leader",
-        f"the tools do not tell the leader of {plural(len(partitions), 'partition')}; the first replica is assumed to "
-        "lead",
+        f"the tools do not show the leader of {plural(len(partitions), 'partition')}; the first replica is assumed "
+        "to lead",
     )
 
 

@@ -144,8 +144,8 @@ def _remarks(place: str, files: int, found: dict[str, Any], left_out: int, days:
             warning(
                 "no_metrics_in_files",
                 "metrics",
-                f"{place} has {plural(files, 'file')} of metrics and no hour of the {days} days that count; fix the "
-                "address, or look whether the export still runs",
+                f"{place} has {plural(files, 'file')} of metrics but no hour of the last {days} days; fix the "
+                "address, or check whether the export still runs",
             )
         ]
     if left_out:
@@ -153,8 +153,8 @@ def _remarks(place: str, files: int, found: dict[str, Any], left_out: int, days:
             info(
                 "metrics_outside_of_days",
                 "metrics",
-                f"{plural(left_out, 'row')} of the files at {place} before the {days} days that count, or after the "
-                "day; they are left out",
+                f"{plural(left_out, 'row')} of the files at {place} from before the last {days} days, or from after "
+                "the day; they are left out",
             )
         ]
     return []

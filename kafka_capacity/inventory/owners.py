@@ -24,7 +24,7 @@ def parse_owners(text: str, *, source: str) -> Owners:
     except (ValueError, RecursionError) as error:
         raise RequestError(f"{source}: is not JSON ({error}); fix it") from None
     if not isinstance(found, dict) or not all(isinstance(one, str) and one.strip() for one in found.values()):
-        raise RequestError(f'{source}: write patterns and who owns what matches: {{"payments-*": "team@example.com"}}')
+        raise RequestError(f'{source}: write patterns with owners: {{"payments-*": "team@example.com"}}')
     return found
 
 

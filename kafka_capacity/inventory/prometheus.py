@@ -71,15 +71,15 @@ def with_prometheus(
 
 
 def _said(text: str) -> Problem:
-    return warning("prometheus_warns", "metrics", f"prometheus said beside its answer: {text}; look into its logs")
+    return warning("prometheus_warns", "metrics", f"prometheus returned a warning: {text}; check its logs")
 
 
 def _failed(error: SourceError, done: int, days: int) -> Problem:
     return warning(
         "prometheus_failed",
         "metrics",
-        f"of {days} days of metrics {done} could be read, the newest first, then: {error}. Rates rest on the days that "
-        "are there; fix it and stage again",
+        f"{done} of {days} days of metrics could be read, newest first, then: {error}. Rates are based on these "
+        "days; fix it and stage again",
     )
 
 

@@ -36,8 +36,8 @@ _ABOUT_THE_QUERY = (b'"timeout"', b'"execution"')
 """Kinds of errors that the same query would meet again, whatever the status."""
 _REMEDIES = {
     401: "give the user and password, or the token",
-    403: "the user may not query; give it the right to",
-    404: "is the address that of the API, with its path before /api/v1?",
+    403: "the user is not allowed to query; grant it",
+    404: "check that the address is that of the API, with its path before /api/v1",
 }
 
 Labels = tuple[tuple[str, str], ...]
@@ -147,7 +147,9 @@ class PrometheusClient:
                 answer = self._ask(query, piece)
             except _TooMuchError as error:
                 if piece.points == 1:
-                    raise self._fail(query, f"refuses even one moment of it ({error}); select less by labels") from None
+                    raise self._fail(
+                        query, f"rejects the query even for a single point in time ({error}); restrict it with labels"
+                    ) from None
                 middle = (piece.points - 1) // 2
                 self._points[query] = middle + 1
                 pieces.append(Span(start=piece.start, end=_end(piece, middle), step=piece.step))
@@ -167,7 +169,7 @@ class PrometheusClient:
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict) or document.get("status") not in ("success", "error"):
-            what = f"answers {status} with no document of the API; {_REMEDIES.get(status, _REMEDIES[404])}"
+            what = f"answers {status} without an API document; {_REMEDIES.get(status, _REMEDIES[404])}"
             raise self._fail(query, what)
         if document["status"] == "error":
             said = shown_text(document.get("error", ""))[:500]
@@ -181,7 +183,7 @@ class PrometheusClient:
             return [_parsed(one, span) for one in answer.data.result]
         except (ValidationError, ValueError) as error:
             what = describe_mistakes(error)[0] if isinstance(error, ValidationError) else str(error)
-            what = f"gives a result that is no matrix of numbers ({what}); look what answers at this address"
+            what = f"returns a result that is not a matrix of numbers ({what}); check what is running at this address"
             raise self._fail(query, what) from None
 
     def _send(self, query: str, form: Mapping[str, str]) -> tuple[int, bytes]:
@@ -196,10 +198,10 @@ class PrometheusClient:
                 continue
             if status not in _PASSING or any(kind in body[:300] for kind in _ABOUT_THE_QUERY):
                 if 300 <= status < 400:
-                    raise self._fail(query, f"answers {status}, a redirect; give the address that it leads to")
+                    raise self._fail(query, f"answers {status}, a redirect; give the address that it redirects to")
                 return status, body
             why = f"answers {status}: {body[:200].decode(errors='replace').strip()}"
-        raise self._fail(query, f"{why} (tried {TRIES} times); look whether it is up, or raise timeout_seconds")
+        raise self._fail(query, f"{why} (tried {TRIES} times); check whether it is up, or raise timeout_seconds")
 
     def _receive(self, form: Mapping[str, str]) -> tuple[int, bytes]:
         with self._client.stream("POST", self._url, data=dict(form)) as response:
@@ -231,7 +233,7 @@ def _parsed(one: _Matrix, span: Span) -> tuple[Labels, NDArray[np.float64], NDAr
     value = np.array([float(pair[1]) for pair in one.values], dtype=np.float64)
     outside = np.maximum(span.start - moment, moment - span.end)
     if (far := outside > span.step).any():
-        msg = f"a sample at {moment[far][0]:.0f}, asked for were {span.start} to {span.end}"
+        msg = f"a sample at {moment[far][0]:.0f}, outside the requested {span.start} to {span.end}"
         raise ValueError(msg)
     is_asked = outside < span.step / 2
     return tuple(sorted(one.metric.items())), moment[is_asked], value[is_asked]

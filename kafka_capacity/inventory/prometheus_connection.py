@@ -35,7 +35,7 @@ class PrometheusConnection(BaseModel):
     headers: Mapping[str, SecretStr] = Field(
         default_factory=dict, description="more headers, such as X-Scope-OrgID for the tenant of Mimir"
     )
-    ca_file: Path | None = Field(default=None, description="PEM file of the CAs; else the system's")
+    ca_file: Path | None = Field(default=None, description="PEM file of the CAs; default: the system's")
     timeout_seconds: float = Field(default=60.0, gt=0, le=3600, description="for one request")
 
     @field_validator("url")
@@ -49,9 +49,9 @@ class PrometheusConnection(BaseModel):
         if not is_valid:
             raise ValueError("write http://host:port or https://host:port")
         if parts.username is not None or parts.password is not None:
-            raise ValueError("take the user and the password out of it and give them by themselves")
+            raise ValueError("remove the user and password from it and give them separately")
         if parts.query or parts.fragment:
-            raise ValueError("write it without ? and #; what tells clusters apart are labels")
+            raise ValueError("write it without ? and #; use labels to tell clusters apart")
         return value.rstrip("/").removesuffix("/api/v1")
 
     @model_validator(mode="after")
@@ -59,9 +59,9 @@ class PrometheusConnection(BaseModel):
         if self.token is not None and (self.username or self.password is not None):
             raise ValueError("it has a token and a user; keep one of them")
         if self.password is not None and not self.username:
-            raise ValueError("it has a password and no user; add the user")
+            raise ValueError("it has a password but no user; add the user")
         if self.ca_file is not None and not self.url.startswith("https://"):
-            raise ValueError("it has a ca_file and no https:// address; fix one of them")
+            raise ValueError("it has a ca_file but no https:// address; fix one of them")
         return self
 
     @classmethod
@@ -104,7 +104,7 @@ class PrometheusConnection(BaseModel):
         unknown = sorted(set(extra) - set(_EXTRA))
         if unknown:
             known = ", ".join(_EXTRA)
-            raise RequestError(f"prometheus connection: extra {unknown[0]!r} is not known; known are {known}")
+            raise RequestError(f"prometheus connection: extra {unknown[0]!r} is unknown; the keys are {known}")
         if not host:
             raise RequestError("prometheus connection: has no host; write the address of the server")
         address = host if "://" in host else f"{schema or 'http'}://{host}"
@@ -128,7 +128,9 @@ class PrometheusConnection(BaseModel):
         try:
             return ssl.create_default_context(cafile=self.ca_file)
         except (ssl.SSLError, OSError) as error:
-            raise SourceError(f"prometheus connection: ca_file {str(self.ca_file)!r} holds no CA in PEM") from error
+            raise SourceError(
+                f"prometheus connection: ca_file {str(self.ca_file)!r} contains no CA in PEM format"
+            ) from error
 
 
 Dialect = Literal["jmx", "kminion", "kafka_exporter"]
@@ -164,7 +166,7 @@ class PrometheusSettings(BaseModel):
     def _are_labels(cls, value: Mapping[str, str]) -> Mapping[str, str]:
         for name in value:
             if not _LABEL.fullmatch(name):
-                msg = f"{name!r} cannot be the name of a label; letters, digits and _ can"
+                msg = f"{name!r} is not a label name; use letters, digits and _"
                 raise ValueError(msg)
         return value
 
@@ -172,7 +174,7 @@ class PrometheusSettings(BaseModel):
     @classmethod
     def _is_a_label(cls, value: str | None) -> str | None:
         if value is not None and not _LABEL.fullmatch(value):
-            raise ValueError("it cannot be the name of a label; letters, digits and _ can")
+            raise ValueError("it is not a label name; use letters, digits and _")
         return value
 
     @field_validator("names")
@@ -180,7 +182,7 @@ class PrometheusSettings(BaseModel):
     def _are_names(cls, value: Mapping[Quantity, str]) -> Mapping[Quantity, str]:
         for quantity, name in value.items():
             if not _NAME.fullmatch(name):
-                msg = f"{name!r} of {quantity} cannot be the name of a metric; give a name, not an expression"
+                msg = f"{name!r} of {quantity} is not a metric name; give a name, not an expression"
                 raise ValueError(msg)
         return value
 

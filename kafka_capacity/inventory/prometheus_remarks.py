@@ -61,8 +61,8 @@ def remarks(noticed: Noticed, places: Places, settings: PrometheusSettings, brok
         yield warning(
             "prometheus_has_nothing",
             "metrics",
-            f"prometheus has no metric of {', '.join(settings.dialects)} with the labels asked for ({labels}); fix "
-            "dialects, labels or names, or look whether the exporters are scraped",
+            f"prometheus has no metric of {', '.join(settings.dialects)} with the requested labels ({labels}); fix "
+            "dialects, labels or names, or check whether the exporters are scraped",
         )
         return
     yield from _about_topics(noticed, places)
@@ -78,31 +78,31 @@ def _about_topics(noticed: Noticed, places: Places) -> Iterator[Problem]:
         yield warning(
             "metrics_shared_evenly",
             "metrics",
-            f"{listed(noticed.is_even)} with bytes by topic and no offsets by partition in some hours: their traffic "
-            "is shared evenly over the partitions, so that hot ones do not show; scrape kminion, kafka_exporter, or "
+            f"{listed(noticed.is_even)} with bytes by topic but no offsets by partition in some hours: their traffic "
+            "is split evenly over the partitions, so hot ones do not show; scrape kminion, kafka_exporter, or "
             "kafka.log of the JMX exporter",
         )
     if noticed.is_from_records.any():
         yield info(
             "metrics_from_records",
             "metrics",
-            f"bytes of {listed(noticed.is_from_records)} in some hours are records times bytes a record, since no "
-            "counter of bytes tells them; what consumers read is what their groups commit",
+            f"bytes of {listed(noticed.is_from_records)} in some hours are estimated as records times bytes per "
+            "record, because there is no byte counter; what consumers read is what their groups commit",
         )
     unknown = ~noticed.is_known
     if unknown.any():
         yield warning(
             "metrics_unknown_topics",
             "metrics",
-            f"nothing is known of the traffic of {listed(unknown)}: compacted or empty logs need counters of bytes, "
-            "which the JMX exporter has",
+            f"the traffic of {listed(unknown)} is unknown: compacted or empty logs need byte counters, which the JMX "
+            "exporter has",
         )
     if noticed.brokers_in > 0 and noticed.counted_in < LEAST_COUNTED_RATIO * noticed.brokers_in:
         yield warning(
             "topic_counters_incomplete",
             "metrics",
-            f"the counters of topics explain {whole_percent(noticed.counted_in / noticed.brokers_in)} of what the "
-            "brokers take in; let Prometheus keep the counters of every topic",
+            f"topic counters explain only {whole_percent(noticed.counted_in / noticed.brokers_in)} of what the "
+            "brokers receive; let Prometheus keep the counters of every topic",
         )
 
 
@@ -112,15 +112,15 @@ def _about_brokers(noticed: Noticed, brokers: set[int]) -> Iterator[Problem]:
         yield warning(
             "metrics_of_unknown_broker",
             "broker_metrics",
-            f"{plural(len(unclear), 'label value')} that name no broker of the inventory "
-            f"({some(map(repr, unclear), len(unclear))}): their processors are left out; name the label with the id, "
-            "the host or the pod in broker_label",
+            f"{plural(len(unclear), 'label value')} that match no broker of the inventory "
+            f"({some(map(repr, unclear), len(unclear))}): their CPU is left out; name the label with the id, the "
+            "host or the pod in broker_label",
         )
     silent = sorted(brokers - set(noticed.ids.values()))
     if silent and noticed.ids:
         yield warning(
             "broker_without_metrics",
             "broker_metrics",
-            f"{plural(len(silent), 'broker')} of which prometheus has no counters ({some(silent, len(silent))}); what "
-            "they carry is missing from the rates of topics, let it scrape them",
+            f"{plural(len(silent), 'broker')} without counters in prometheus ({some(silent, len(silent))}); their "
+            "traffic is missing from the topic rates, scrape them",
         )

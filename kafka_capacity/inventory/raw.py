@@ -40,7 +40,7 @@ class RawInventory:
         """Fill in the optional tables and refuse any table that is not of the format."""
         unknown = sorted(set(self.tables) - set(TABLES))
         if unknown:
-            msg = f"an inventory has no table {unknown[0]!r}; its tables are {', '.join(TABLES)}"
+            msg = f"an inventory has no table {unknown[0]!r}; the tables are {', '.join(TABLES)}"
             raise InventoryError(msg)
         missing = [name for name, spec in TABLES.items() if spec.is_required and name not in self.tables]
         if missing:
@@ -83,11 +83,11 @@ class ClusterDocument(BaseModel):
 
     schema_version: int = Field(description="of the native snapshot format")
     cluster: Text = Field(min_length=1, description="the name of the cluster")
-    ds: str = Field(description="the day that the snapshot stands for, YYYY-MM-DD in UTC")
+    ds: str = Field(description="the day that the snapshot is for, YYYY-MM-DD in UTC")
     captured_at: str | None = Field(default=None, description="when it was read, ISO 8601 with its offset from UTC")
     source: Text = Field(default="files", min_length=1, description="what it was read with")
     kafka_version: str | None = Field(default=None, description="of the brokers")
-    remarks: list[dict[str, str]] = Field(default_factory=list, description="what the source noticed while it read")
+    remarks: list[dict[str, str]] = Field(default_factory=list, description="what the source noticed while reading")
 
     @field_validator("ds")
     @classmethod
@@ -101,7 +101,7 @@ class ClusterDocument(BaseModel):
     @classmethod
     def _is_a_moment(cls, value: str | None) -> str | None:
         if value is not None and not is_utc_moment(value):
-            msg = "write the moment as ISO 8601 in UTC, such as 2026-11-20T03:00:00Z"
+            msg = "write the time as ISO 8601 in UTC, such as 2026-11-20T03:00:00Z"
             raise ValueError(msg)
         return value
 
@@ -155,7 +155,7 @@ def parse_cluster_document(data: bytes, name: str) -> ClusterDocument:
     if not OLDEST_READABLE_VERSION <= version <= SCHEMA_VERSION:
         readable = " and ".join(str(v) for v in range(OLDEST_READABLE_VERSION, SCHEMA_VERSION + 1))
         remedy = "use a newer kafka-capacity" if version > SCHEMA_VERSION else "export the snapshot again"
-        msg = f"{name}: schema_version is {version}, this program reads {readable}; {remedy}"
+        msg = f"{name}: schema_version is {version}, this release reads {readable}; {remedy}"
         raise DamagedInputError(msg)
     try:
         return ClusterDocument.model_validate_json(data)

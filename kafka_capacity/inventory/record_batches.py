@@ -55,7 +55,7 @@ class Batch:
         try:
             return _DECOMPRESS[self.codec](self.stored)
         except (OSError, pa.ArrowInvalid, ValueError, struct.error, EOFError) as error:
-            raise SourceError(f"the batch at offset {self.base_offset} is no {self.codec}: {error}") from None
+            raise SourceError(f"the batch at offset {self.base_offset} is not {self.codec}: {error}") from None
 
 
 def batches_in(fetched: bytes) -> Iterator[Batch]:

@@ -122,7 +122,7 @@ def load(
     needed = {name for name, spec in TABLES.items() if spec.is_required}
     if odd := sorted((set(manifest.tables) - set(TABLES)) | (needed - set(manifest.tables))):
         state = "has a table" if odd[0] in manifest.tables else "lacks the table"
-        raise InventoryError(f"{place} {state} {odd[0]!r}, so it is no inventory; stage it again")
+        raise InventoryError(f"{place} {state} {odd[0]!r}, so it is not an inventory; stage it again")
     for name in sorted({*manifest.tables} - {*leave_out}):
         table, wrong = conform(read_table(store, manifest, name), name, place + name)
         mistakes += wrong

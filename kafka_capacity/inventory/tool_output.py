@@ -31,7 +31,7 @@ def find_documents(text: str, file: str) -> list[ToolDocument]:
     """
     found = list(_documents(text, file))
     if not found:
-        msg = f"{file}: holds no JSON object; save the whole output of the tool"
+        msg = f"{file}: has no JSON object; save the whole output of the tool"
         raise DamagedInputError(msg)
     return found
 
@@ -65,12 +65,12 @@ def current_assignment(text: str, file: str) -> dict[str, Any]:
     candidates = current or plain
     if not candidates:
         msg = (
-            f"{file}: holds no current assignment, a JSON object with 'partitions'; give what "
-            "kafka-reassign-partitions --generate prints"
+            f"{file}: has no current assignment, a JSON object with 'partitions'; give the output of "
+            "kafka-reassign-partitions --generate"
         )
         raise DamagedInputError(msg)
     if len(candidates) > 1:
-        msg = f"{file}: holds {len(candidates)} assignments and nothing says which one is current; keep that one"
+        msg = f"{file}: has {len(candidates)} assignments and nothing says which one is current; keep only that one"
         raise DamagedInputError(msg)
     return candidates[0].content
 
@@ -84,6 +84,6 @@ def log_dirs_document(text: str, file: str) -> dict[str, Any]:
     documents = [document for document in find_documents(text, file) if "brokers" in document.content]
     if len(documents) != 1:
         many = "no JSON object" if not documents else f"{len(documents)} JSON objects"
-        msg = f"{file}: holds {many} with 'brokers'; give what one run of kafka-log-dirs --describe prints"
+        msg = f"{file}: has {many} with 'brokers'; give the output of a single run of kafka-log-dirs --describe"
         raise DamagedInputError(msg)
     return documents[0].content

@@ -81,7 +81,7 @@ def check_identity(raw: RawInventory) -> Iterator[Problem]:
         yield fatal(
             "captured_at",
             "captured_at",
-            f"captured_at {raw.captured_at!r} is not a moment in UTC; write it as 2026-11-20T03:00:00Z",
+            f"captured_at {raw.captured_at!r} is not a time in UTC; write it as 2026-11-20T03:00:00Z",
         )
 
 

@@ -147,7 +147,7 @@ def _write_manifest(store: ObjectStore, key: str, body: bytes, replaces: str | N
     if replaces is None:
         store.write_bytes(key, body, content_type="application/json")
     elif not store.replace_bytes(key, body, expected_sha256=replaces or None, content_type="application/json"):
-        msg = f"{store.uri(key)} was written by somebody else meanwhile; read it again"
+        msg = f"{store.uri(key)} was overwritten by another writer meanwhile; read it again"
         raise ConflictError(msg)
 
 
@@ -217,7 +217,10 @@ def _write_until_whole(upkeep: _Upkeep, write: Callable[[], Manifest]) -> Manife
         standing, is_whole = upkeep.look()
         if is_whole:
             return mine
-    msg = f"{upkeep.store.uri(upkeep.prefix)} is written by others all the time; write it again once they are done"
+    msg = (
+        f"{upkeep.store.uri(upkeep.prefix)} is being written by other processes continuously; write it again once "
+        "they are done"
+    )
     raise ConflictError(msg)
 
 
@@ -307,7 +310,7 @@ def _told_as_damage(store: ObjectStore, manifest: Manifest, name: str) -> Iterat
     try:
         yield
     except pa.ArrowException as error:
-        msg = f"{store.uri(manifest.prefix)}: the parts of {name!r} are no table ({error!s:.200}); write it again"
+        msg = f"{store.uri(manifest.prefix)}: the parts of {name!r} are not a table ({error!s:.200}); write it again"
         raise StorageError(msg) from error
 
 

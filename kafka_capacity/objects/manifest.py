@@ -122,7 +122,7 @@ def read_with_own_hash(store: ObjectStore, key: str, parse: Callable[[bytes], T]
                 return parse(body)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             pass
-        msg = f"{store.uri(key)} cannot be read: it is damaged (not what its own hash says); write it again"
+        msg = f"{store.uri(key)} cannot be read: it is damaged (its hash does not match); write it again"
         raise DamagedObjectError(msg)
 
     return _read_checked(store, key, check)
@@ -155,7 +155,7 @@ def change_with_own_hash(
         new = with_own_hash(after)
         if store.replace_bytes(key, new, expected_sha256=expected, content_type="application/json"):
             return after
-    raise ConflictError(f"{store.uri(key)} is written by others all the time; try again later")
+    raise ConflictError(f"{store.uri(key)} is being written by other processes continuously; try again later")
 
 
 def _read_checked(store: ObjectStore, key: str, check: Callable[[bytes], T]) -> T:
@@ -174,7 +174,7 @@ def _part(raw: Mapping[str, Any]) -> Part:
     part = Part(**raw)
     is_part = isinstance(part.key, str) and isinstance(part.sha256, str)
     if not is_part or type(part.bytes) is not int or type(part.rows) not in (int, NoneType):
-        msg = f"{raw!r:.200} is no file of a dataset"
+        msg = f"{raw!r:.200} is not a file of a dataset"
         raise TypeError(msg)
     return part
 
@@ -187,9 +187,9 @@ def parse_manifest(prefix: str, body: bytes, *, share: str | None = None) -> Man
     """
     raw = json.loads(body)
     if OWN_HASH not in raw and set(raw) != _EARLIER_FIELDS:
-        raise ValueError("a manifest of another form")
+        raise ValueError("a manifest in another format")
     if type(raw["schema_version"]) is not int:
-        raise TypeError("schema_version is no number")
+        raise TypeError("schema_version is not a number")
     return Manifest(
         prefix=prefix,
         kind=raw["kind"],
@@ -246,7 +246,7 @@ def read_manifest(
         raise StorageError(msg)
     if schema_version is not None and not schema_version - 1 <= manifest.schema_version <= schema_version:
         msg = (
-            f"{store.uri(prefix)} has schema version {manifest.schema_version}, this program reads "
+            f"{store.uri(prefix)} has schema version {manifest.schema_version}, this release reads "
             f"{max(1, schema_version - 1)} to {schema_version}; use the matching release"
         )
         raise StorageError(msg)
@@ -269,7 +269,7 @@ def keep_version(store: ObjectStore, manifest: Manifest) -> None:
     def check(body: bytes) -> bytes:
         if hashlib.sha256(body).hexdigest() == manifest.sha256:
             return body
-        raise DamagedObjectError(f"{store.uri(key)} is not what was read of it before; start again")
+        raise DamagedObjectError(f"{store.uri(key)} differs from what was read before; start again")
 
     try:
         body = _read_checked(store, key, check)
@@ -286,8 +286,8 @@ def _read_kept(store: ObjectStore, standing: Manifest, version: str) -> Manifest
         return read_with_own_hash(store, key, lambda body: parse_manifest(standing.prefix, body, share=standing.share))
     except MissingObjectError:
         msg = (
-            f"{store.uri(standing.prefix)} was written again (manifest {standing.sha256[:12]}, pinned {version[:12]}), "
-            "and what was pinned is not kept any more; start the run again"
+            f"{store.uri(standing.prefix)} was written again (manifest {standing.sha256[:12]}, pinned "
+            f"{version[:12]}), and the pinned version is no longer kept; start the run again"
         )
         raise ConflictError(msg) from None
 
@@ -305,7 +305,7 @@ def read_part(store: ObjectStore, manifest: Manifest, part: Part) -> bytes:
         if len(data) == part.bytes and hashlib.sha256(data).hexdigest() == part.sha256:
             return data
         what = f"{len(data):,} of {part.bytes:,} bytes" if len(data) != part.bytes else "sha256 differs"
-        msg = f"{store.uri(key)} is damaged: it is not what its manifest says ({what}); delete it and write it again"
+        msg = f"{store.uri(key)} is damaged: it does not match its manifest ({what}); delete it and write it again"
         raise DamagedObjectError(msg)
 
     try:
@@ -316,7 +316,7 @@ def read_part(store: ObjectStore, manifest: Manifest, part: Part) -> bytes:
             raise ConflictError(msg) from error
         if isinstance(error, DamagedObjectError):
             raise
-        msg = f"{store.uri(key)} is gone, though its manifest names it; write it again"
+        msg = f"{store.uri(key)} is gone although its manifest names it; write it again"
         raise DamagedObjectError(msg) from error
 
 

@@ -34,7 +34,7 @@ def open_store(uri: str, *, s3_client: S3Client | None = None) -> ObjectStore:
     parts = urlsplit(uri)
     if parts.scheme in {"s3", "s3a"}:
         if not _BUCKET.fullmatch(parts.netloc):
-            msg = f"{uri!r} names no valid bucket; write it as s3://bucket/prefix"
+            msg = f"{uri!r} does not name a valid bucket; write it as s3://bucket/prefix"
             raise StorageError(msg)
         return S3Store(parts.netloc, parts.path, s3_client if s3_client is not None else _default_client())
     if parts.scheme == "file":

@@ -12,7 +12,7 @@ from kafka_capacity.text import format_usd, plural
 
 Report = Mapping[str, Any]
 
-METHOD_IS_SAME = "Asked alike and by the same method: what differs is the cluster."
+METHOD_IS_SAME = "Same request and same method: differences come from the cluster."
 _METHOD = {"code_version": "version", "model_version": "model"}
 
 
@@ -69,10 +69,10 @@ def _lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tupl
     pairs = (
         ("Brokers now", *(_count_now(one) for one in (before, after))),
         ("Verdict", *(_verdict(one) for one in (before, after))),
-        ("Today’s run out", *(sizing_figure(one, "runs_out") for one in (before, after))),
+        ("Today’s brokers last until", *(sizing_figure(one, "runs_out") for one in (before, after))),
         ("Full disk", *(_date(one, "disk_full") for one in (before, after))),
         ("At the middle estimate", *(_date(one, "runs_out_middle") for one in (before, after))),
-        ("A month", *(sizing_figure(one, "usd_per_month") for one in (before, after))),
+        ("Per month", *(sizing_figure(one, "usd_per_month") for one in (before, after))),
     )
     for label, old, new in pairs:
         if old != new:
@@ -140,7 +140,7 @@ def _method(earlier: Report, now: Report) -> str:
     ]
     asked = sorted({label for label, value in _request(earlier) ^ _request(now)})
     if asked:
-        changed.append(f"asked with other {', '.join(asked)}")
+        changed.append(f"requested with different {', '.join(asked)}")
     if changed:
         return f"The method changed ({'; '.join(changed)}): differences may come from that, not from the cluster."
     return METHOD_IS_SAME

@@ -353,15 +353,15 @@ def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tupl
         return (Status.DOES_NOT_FIT if status is Status.FITS else status), (count_sentence(sizing, count),)
     missing = _missing(sizing, count)
     if status is Status.FITS and missing:
-        return Status.NOT_JUDGED, tuple(f"{resource_name(one)} is not known" for one in missing)
+        return Status.NOT_JUDGED, tuple(f"{resource_name(one)} is unknown" for one in missing)
     return status, ()
 
 
 def relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -> tuple[str, Problem | None]:
     """Return how the move stands to the months to come, and the problem where it goes to another count than needed."""
     sentence = (
-        f"The move is judged at today’s sizes and rates, among {_counts(view, request)}; the answer above at peak up "
-        f"to {format_month(sizing.horizon)}, failures included."
+        f"The move is judged at today’s sizes and rates, among {_counts(view, request)}; the answer above is for "
+        f"peaks up to {format_month(sizing.horizon)}, failures included."
     )
     count, needed = view.nearest.broker_count, sizing.steps[0].option if sizing.steps else None
     if view.recommended is None or needed is None:
@@ -372,8 +372,8 @@ def relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -
     _, failing = counts_by_fit(view.options)
     if today["shape"] != TODAY and today["broker_count"] in failing and today["fits_until"]:
         sentence += (
-            f" By the move {plural(today['broker_count'], 'broker')} do not fit, since it takes disks and networks "
-            f"from the inventory; the answer above takes those of {today['shape']}."
+            f" For the move {plural(today['broker_count'], 'broker')} do not fit, because it uses the disks and "
+            f"networks in the inventory; the answer above uses those of {today['shape']}."
         )
     if count == needed["broker_count"]:
         until = sizing.until(needed)
@@ -403,17 +403,17 @@ def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:
     tried = sorted([*fitting, *failing])
     shown = ", ".join(f"{count:,}" for count in tried[:_COUNTS_NAMED]) + (", …" if tried[_COUNTS_NAMED:] else "")
     if request.get("broker_counts"):
-        return f"the counts asked for ({shown})"
+        return f"the requested counts ({shown})"
     if any(request.get(name) for name in ("removed_brokers", "replaced_brokers", "rack_names")):
-        return f"the brokers asked for ({shown})"
-    return f"the counts tried by default ({shown})"
+        return f"the requested brokers ({shown})"
+    return f"the default counts ({shown})"
 
 
 def subject(view: ChangeView, sizing: SizingView | None, *, cluster: str, ds: str) -> str:
     """Return the subject of the e-mail, the verdict in it."""
     answer = change_subject(view) if sizing is None else sizing_subject(sizing)
     is_unsound = any(finding["severity"] == "fatal" for finding in view.findings)
-    warning = "inventory is unsound; " if is_unsound else ""
+    warning = "inventory is inconsistent; " if is_unsound else ""
     if sizing is not None and view.recommended is not None and view.status(view.recommended) is Status.NOT_JUDGED:
         warning += "the move is not judged; "
     return f"[kafka-capacity] {clipped(visible(cluster), SUBJECT_NAME_LENGTH)}: {warning}{answer} ({visible(ds)})"

@@ -46,7 +46,7 @@ def decision_box(
     if sizing is not None and capacity is not None:
         lines = [
             ("why", "Why", why_sentence(sizing)),
-            ("otherwise", "Otherwise", otherwise(sizing)),
+            ("otherwise", "If not", otherwise(sizing)),
             ("instead", "Or", instead),
             ("cost", "Cost", _cost(capacity, sizing)),
             ("confidence", "Confidence", confidence(sizing)),
@@ -55,7 +55,7 @@ def decision_box(
     option = view.recommended
     if first and option is not None and option.figures["changed_partitions"]:
         lines.insert(
-            0, ("first", "First", f"{first[0].sentence.removesuffix('.')}. Mend that before anything is moved.")
+            0, ("first", "First", f"{first[0].sentence.removesuffix('.')}. Fix this before anything is moved.")
         )
     lines.append(("move", "The move", _move(change, status, because)))
     return {
@@ -66,7 +66,7 @@ def decision_box(
 
 def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str:
     if any(finding["severity"] == "fatal" for finding in view.findings):
-        return "Approve nothing yet: the inventory is unsound."
+        return "Approve nothing yet: the inventory is inconsistent."
     sentence = _approved_move(view) if sizing is None else approval(sizing)
     option = view.recommended
     if sizing is not None and option is not None and status is not Status.DOES_NOT_FIT:
@@ -75,9 +75,9 @@ def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str
             # What was asked for is not what is needed now: it is described, and not approved.
             sentence += f" {_other_count(sizing, count)}"
         elif option.figures["changed_partitions"]:
-            sentence = sentence.replace(NO_BROKERS, "Approve the move, and no brokers now", 1)
+            sentence = sentence.replace(NO_BROKERS, "Approve the move, but no new brokers yet", 1)
     if status is Status.NOT_JUDGED:
-        return f"As far as is known: {sentence[:1].lower()}{sentence[1:]}"
+        return f"As far as known: {sentence[:1].lower()}{sentence[1:]}"
     return sentence
 
 
@@ -85,15 +85,15 @@ def _other_count(sizing: SizingView, count: int) -> str:
     """Describe a move to another count than the one that is needed now."""
     day = next((step.from_day for step in sizing.steps[1:] if step.option["broker_count"] == count), None)
     if day is not None:
-        return f"The move that was planned goes to the {count:,} of {day}: approve it together with them."
-    return f"The move that was planned goes to {plural(count, 'broker')}: {count_sentence(sizing, count)}."
+        return f"The planned move goes to the {count:,} brokers of {day}: approve it together with them."
+    return f"The planned move goes to {plural(count, 'broker')}: {count_sentence(sizing, count)}."
 
 
 def _approved_move(view: ChangeView) -> str:
     """Return what to approve where only a move was asked about."""
     option = view.recommended
     if option is None:
-        return "Approve nothing: no option that was tried fits."
+        return "Approve nothing: no option fits."
     more = option.broker_count - view.observed_broker_count
     if more > 0:
         return f"Approve {plural(more, 'broker')}, and the move to {option.broker_count:,}."
@@ -116,4 +116,4 @@ def _cost(capacity: Answer, sizing: SizingView) -> str:
     """Return what the steps to the horizon cost on average, or which parameter would tell."""
     # What it is made of stands with the figure.
     figure = next(one for one in capacity.figures if one.name == "usd_per_month")
-    return cost_of_steps(sizing) or f"Not known: {figure.note}."
+    return cost_of_steps(sizing) or f"Unknown: {figure.note}."

@@ -19,7 +19,7 @@ from kafka_capacity.questions.accuracy.watch import Drift
 from kafka_capacity.questions.capacity.demand_parameters import class_patterns
 
 NAMED_SHARE = 0.8
-UNKNOWN = "topics that the plan did not know"
+UNKNOWN = "topics unknown to the plan"
 
 
 def drifted_classes(

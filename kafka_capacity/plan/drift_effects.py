@@ -45,7 +45,7 @@ def move_effect(drift: Drift, scenario_id: str, seconds: float | None) -> Effect
     if seconds is None:
         return Effect()
     longer, planned = format_duration(seconds * drift.ratio), format_duration(seconds)
-    return Effect(effect=f"With it the move {scenario_id} takes {longer} in place of {planned}")
+    return Effect(effect=f"As a result the move {scenario_id} takes {longer} instead of {planned}")
 
 
 def sizing_effect(drift: Drift, view: SizingView) -> Effect:
@@ -57,13 +57,13 @@ def sizing_effect(drift: Drift, view: SizingView) -> Effect:
     before, now = _end(view, step.option, drift, path, 1.0), _end(view, step.option, drift, path, drift.ratio)
     count, name = step.option["broker_count"], option_name(step.option)
     if now == before:
-        return Effect(effect=f"{name} {run_verb(count, 'last')} {_until(view, before)} all the same")
+        return Effect(effect=f"{name} {run_verb(count, 'last')} {_until(view, before)} even so")
     is_beyond = now is not None and now <= drift.last
     if is_beyond:
         are = "is" if count == 1 else "are"
-        effect = f"With it {name} {are} at a limit already, which was not to be {_until(view, before)}"
+        effect = f"As a result {name} {are} at a limit already, which was not expected {_until(view, before)}"
     else:
-        effect = f"With it {name} {run_verb(count, 'last')} {_until(view, now)} in place of {_until(view, before)}"
+        effect = f"As a result {name} {run_verb(count, 'last')} {_until(view, now)} instead of {_until(view, before)}"
     enough = [
         row["broker_count"]
         for row in view.options
@@ -72,9 +72,9 @@ def sizing_effect(drift: Drift, view: SizingView) -> Effect:
         and (_end(view, row, drift, path, drift.ratio) or "9999") >= (before or view.horizon)
     ]
     if not enough:
-        effect += "; no count that was tried lasts as long"
+        effect += "; no count that was tried lasts that long"
     elif min(enough) != count:
-        effect += f"; {min(enough):,} do" if is_beyond else f", or {min(enough):,} in place of {count:,}"
+        effect += f"; {min(enough):,} are enough" if is_beyond else f", or {min(enough):,} instead of {count:,}"
     return Effect(effect=effect, is_beyond=is_beyond)
 
 

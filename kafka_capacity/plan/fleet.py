@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 
 PROBLEM_LENGTH = 160  # a longer one is cut: the report has it whole
 _STANDINGS = {
-    "bad": "with too little room or unreadable",
-    "warn": "to act on before the horizon or not judged",
+    "bad": "with too little capacity or unreadable",
+    "warn": "needing action before the horizon or not judged",
     "note": "no worse than today",
     "good": "with enough brokers",
 }
@@ -67,7 +67,7 @@ def newest_standing(store: ObjectStore, cluster: str) -> Standing:
             except MissingManifestError:
                 continue  # it is under way
             except (StorageError, ValueError, LookupError, TypeError) as error:
-                log.warning("what was decided about %s on %s cannot be read: %s", cluster, ds, error)
+                log.warning("the decision for %s on %s cannot be read: %s", cluster, ds, error)
                 return Standing(cluster=cluster, ds=ds, plan_id=plan_id)
     return Standing(cluster=cluster, ds=next(reversed(list_inventory_days(store, cluster)), ""))
 
@@ -85,7 +85,10 @@ def fleet(store: ObjectStore) -> dict[str, Any]:
     counts = {kind: sum(row["kind"] == kind and bool(row["report"]) for row in rows) for kind in _STANDINGS}
     counts[NEVER_PLANNED] = sum(not row["report"] for row in rows)
     said = [f"{count:,} {_STANDINGS.get(kind, kind)}" for kind, count in counts.items() if count]
-    return {"rows": rows, "summary": f"{plural(len(rows), 'cluster')}: {', '.join(said)}." if rows else "No cluster."}
+    return {
+        "rows": rows,
+        "summary": f"{plural(len(rows), 'cluster')}: {', '.join(said)}." if rows else ("No clusters."),
+    }
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[int, str, str]:
@@ -100,7 +103,7 @@ def _row(standing: Standing) -> dict[str, str]:
     row = {"cluster": standing.cluster, "ds": standing.ds, "report": _link(standing), **cells}
     decision = standing.decision
     if decision is None and standing.plan_id:
-        return {**row, "kind": "bad", "verdict": "Cannot be read", "approve": "Its newest plan must be run again."}
+        return {**row, "kind": "bad", "verdict": "Cannot be read", "approve": "Run its newest plan again."}
     if decision is None:
         return {**row, "kind": "note", "verdict": "Never planned"}
     worst = next((one for one in followed(decision).values() if "severity" in one and "is_dismissed" not in one), {})

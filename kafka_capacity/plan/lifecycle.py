@@ -31,7 +31,10 @@ LIFECYCLE_KIND = "kafka-capacity-lifecycle"
 LIFECYCLE_VERSION = 1
 CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
 _APPROVED = frozenset({"move", "brokers"})  # codes of the actions that the decision box is about
-GONE, DROPPED = "found no more", "asked for no more"  # what became of a problem, and of an action that was not taken
+GONE, DROPPED = (
+    "no longer found",
+    "no longer requested",
+)  # what became of a problem, and of an action that was not taken
 PROBLEM, ACTION = "problem", "action"
 
 Row = Mapping[str, Any]  # a problem or an action of `decision.json`
@@ -88,7 +91,7 @@ def entries_of(document: Mapping[str, Any] | None) -> Mapping[str, Entry]:
     if document is None:
         return {}
     if document.get("kind") != LIFECYCLE_KIND or document.get("version") != LIFECYCLE_VERSION:
-        msg = f"what became of problems is kept as {document.get('kind')!r} version {document.get('version')!r}"
+        msg = f"the state of problems is stored as {document.get('kind')!r} version {document.get('version')!r}"
         raise StorageError(f"{msg}; this release reads {LIFECYCLE_KIND!r} version {LIFECYCLE_VERSION}")
     entries: Mapping[str, Entry] = document["entries"]
     return entries
@@ -156,7 +159,7 @@ def done_words(
 ) -> dict[str, str]:
     """Return what was done since the last report, by id, and the effect that was measured.
 
-    Problems are done that the comparison with the last report resolves, actions that are asked for no more; but for
+    Problems are done that the comparison with the last report resolves, actions that are no longer requested; but for
     problems of the cluster only where that report was asked alike.
     """
     found: dict[str, str] = {}
@@ -211,7 +214,7 @@ def _effect(entry: Entry, today: Mapping[str, Any]) -> str:
 _MEASURED: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "broker_count": ("", lambda count: plural(count, "broker")),
     "fullest_disk_ratio": ("the fullest disk ", format_percent),
-    "usd_per_month": ("", lambda usd: f"{format_usd(usd)} a month"),
+    "usd_per_month": ("", lambda usd: f"{format_usd(usd)} per month"),
 }
 
 
@@ -270,15 +273,19 @@ def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any]
         RequestError: the decision has no such problem or action, or a dismissal has no reason.
     """
     if said.verb is Verb.DISMISS and not said.reason.strip():
-        raise RequestError("reason: is missing; say why it is dismissed, for who reads the next report")
+        raise RequestError("reason: is required; say why it is dismissed, for readers of the next report")
     if said.until and said.until < said.on:
-        raise RequestError(f"until: {said.until} is past; give a day from {said.on} on, or none for ever")
+        raise RequestError(f"until: {said.until} is in the past; give a day from {said.on} on, or none for no end")
     changed = observed(document, decision, None)
     rows, entries = followed(decision), dict(changed["entries"])
     for key in said.ids:
         if key not in rows:
             near = difflib.get_close_matches(key, rows, n=1)
-            remedy = f"did you mean {near[0]}?" if near else f"choose from {', '.join(rows) or 'nothing: all is well'}"
+            remedy = (
+                f"did you mean {near[0]}?"
+                if near
+                else (f"choose from {', '.join(rows) or 'nothing: there are no problems'}")
+            )
             raise RequestError(f"{said.verb}: there is no problem or recommendation {key!r}; {remedy}")
         told = {"by": said.by, "on": said.on, "reason": said.reason}
         usual = {"severity": Severity.INFO, "where": "", "partitions": 0}
@@ -300,7 +307,7 @@ def read_entries(store: ObjectStore, cluster: str) -> Mapping[str, Entry]:
     except MissingObjectError:
         return {}
     except StorageError as error:
-        log.warning("problems are shown without what became of them: %s", error)
+        log.warning("problems are shown without their state: %s", error)
         return {}
 
 
@@ -311,7 +318,7 @@ def keep_observed(store: ObjectStore, decision: Mapping[str, Any], changes: Mapp
             store, lifecycle_key(decision["cluster"]), lambda found: observed(found, decision, changes)
         )
     except StorageError as error:
-        log.warning("what became of problems is not kept: %s", error)
+        log.warning("the state of problems was not saved: %s", error)
 
 
 def keep_said(store: ObjectStore, decision: Mapping[str, Any], said: Said) -> Mapping[str, Entry]:

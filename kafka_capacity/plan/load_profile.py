@@ -115,10 +115,10 @@ def profile_without_spark(store: ObjectStore, inputs: ProfileInputs) -> Manifest
     """
     tables = _described_already(store, inputs)
     if tables is not None:
-        log.info("%s, %s: the history has not changed, its profile is taken again", inputs.cluster, inputs.ds)
+        log.info("%s, %s: the history has not changed, its profile is reused", inputs.cluster, inputs.ds)
     elif inputs.hours <= MAX_HOURS_HERE:
         tables = describe_history(inputs, history_table(store, inputs))
-        log.info("%s, %s: described %d hours of %d days", inputs.cluster, inputs.ds, inputs.hours, len(inputs.history))
+        log.info("%s, %s: profiled %d hours of %d days", inputs.cluster, inputs.ds, inputs.hours, len(inputs.history))
     else:
         return None
     return write_profile(store, inputs, tables)

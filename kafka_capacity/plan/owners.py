@@ -150,7 +150,7 @@ def _items(sections: Mapping[str, Any]) -> Iterator[_Item]:
     for idle in sections.get(_IDLE, {}).get("tables", ()):
         for row in idle["rows"]:
             if "topic" in row:
-                text = f"Topic {row['topic']} is idle: remove it, or say what it is for."
+                text = f"Topic {row['topic']} is idle: remove it, or explain what it is for."
                 yield [row["topic"]], {"text": text, "anchor": _IDLE}
     savings = sections.get(_SAVINGS, {})
     for text in savings.get("offered", ()):

@@ -141,7 +141,7 @@ def check_brokers(request: PlanRequest, observed: Brokers) -> None:
     request.grid().broker_changes.check(observed)
     if request.new_broker_racks and not observed.rack_names():
         msg = (
-            f"new_broker_racks: {list(request.new_broker_racks)!r} is refused: no broker of cluster "
+            f"new_broker_racks: {list(request.new_broker_racks)!r} is invalid: no broker of cluster "
             f"{request.cluster!r} has a rack, and Kafka places by racks only when all have one; leave it empty"
         )
         raise RequestError(msg)
@@ -184,7 +184,7 @@ def check_groups(asked: Collection[str], groups: pa.Table, *, cluster: str) -> N
     for name in sorted(set(asked) - set(known)):
         near = difflib.get_close_matches(name, known, n=3)
         remedy = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else f"it has {_listed(known)}"
-        complaints.append(f"groups: {name!r} is refused: cluster {cluster!r} has no such group; {remedy}")
+        complaints.append(f"groups: {name!r} is invalid: cluster {cluster!r} has no such group; {remedy}")
     if complaints:
         raise RequestError("\n".join(complaints))
 

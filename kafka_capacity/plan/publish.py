@@ -94,7 +94,7 @@ def _topics(store: ObjectStore, pinned: PinnedPlan) -> list[dict[str, Any]]:
     try:
         manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
     except ConflictError as error:
-        log.warning("pages of owners are without topics: %s", error)
+        log.warning("owner pages are without topics: %s", error)
         return []
     return topic_rows(read_table(store, manifest, "replicas"))
 
@@ -151,7 +151,7 @@ def _report(store: ObjectStore, prefix: str) -> dict[str, Any] | None:
         manifest = read_manifest(store, prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
         return dict(json.loads(read_document(store, manifest, REPORT_JSON)))
     except (StorageError, ValueError) as error:
-        log.warning("the report below %s is not compared with: %s", prefix, error)
+        log.warning("the report at %s is not compared: %s", prefix, error)
         return None
 
 

@@ -95,21 +95,21 @@ class PlanRequest(
     recipients: tuple[str, ...] = Field(
         default=(),
         max_length=100,
-        description="Who gets the report by e-mail. Empty: those of the Airflow variable kafka_capacity_recipients.",
+        description="Who gets the report by e-mail. Empty: the Airflow variable kafka_capacity_recipients.",
         json_schema_extra={"section": "Delivery"},
     )
     is_approval_required: bool = Field(
         default=False,
-        title="Ask for approval",
+        title="Require approval",
         description="Release the reassignment files only after somebody has approved the report.",
         json_schema_extra={"section": "Delivery"},
     )
 
     is_split_by_question: bool = Field(
         default=False,
-        title="One Spark application a question",
-        description="One after another instead of all questions in one: for clusters so large that one driver should "
-        "not hold the results of all at once.",
+        title="One Spark application per question",
+        description="Run the questions one after another instead of together: for clusters so large that one "
+        "driver should not hold all results at once.",
         json_schema_extra={"section": "Delivery"},
     )
 
@@ -152,7 +152,7 @@ class PlanRequest(
     @classmethod
     def _is_one_kind_of_throttle(cls, value: bool, info: ValidationInfo) -> bool:
         if value and info.data.get("throttles_bytes_per_second"):
-            msg = "it leaves nothing to compare; leave out this or throttles_bytes_per_second"
+            msg = "it leaves nothing to compare; leave out either this or throttles_bytes_per_second"
             raise ValueError(msg)
         return value
 
@@ -209,16 +209,16 @@ def _complaint(item: Any) -> str:
     field = ".".join(str(part) for part in item["loc"])
     if item["type"] == "extra_forbidden":
         known = ", ".join(PlanRequest.model_fields)
-        return f"{field}: there is no such parameter; the parameters are {known}"
+        return f"{field}: no such parameter; the parameters are {known}"
     if item["type"] == "missing":
-        return f"{field}: is missing; give it"
+        return f"{field}: is required"
     limits = {
         name: shown_quantity(str(item["loc"][0]), limit) if limit else "0"
         for name, limit in item.get("ctx", {}).items()
         if name in {"ge", "gt", "le", "lt"}
     }
     reported = {**item, "ctx": {**item.get("ctx", {}), **limits}}
-    return f"{field}: {item['input']!r} is refused: {plain_words(reported)}"
+    return f"{field}: {item['input']!r} is invalid: {plain_words(reported)}"
 
 
 def parameter_schemas() -> dict[str, dict[str, Any]]:

@@ -23,7 +23,7 @@ from kafka_capacity.text import (
 RUNBOOK = "runbook.md"
 
 _BROKERS = [
-    "Say first where the brokers are and, on a secured cluster, how to sign in:",
+    "First say where the brokers are and, on a secured cluster, how to authenticate:",
     "",
     "```sh",
     "export BOOTSTRAP=broker-1.example.com:9092",
@@ -57,41 +57,44 @@ def time_band(low: float | None, expected: float | None, high: float | None) -> 
     """Return how long something takes.
 
     >>> time_band(60.0, 90.0, None)
-    '1 min 30 s; 1 min if nobody writes, never ends at peak rates'
+    '1 min 30 s; 1 min without writes, never finishes at peak rates'
     """
     times = [format_duration(seconds) for seconds in (low, expected, high)]
     if times[0] == times[1] == times[2]:
         return times[1]
-    return f"{times[1]}; {times[0]} if nobody writes, {times[2]} at peak rates"
+    return f"{times[1]}; {times[0]} without writes, {times[2]} at peak rates"
 
 
 def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]], *, is_growing: bool) -> list[str]:
     count = len(waves)
     if not count:
-        nothing = "No wave can be carried out." if schedule["refusals"] else "Nothing is moved."
+        nothing = "No wave can be executed." if schedule["refusals"] else "Nothing is moved."
         return [nothing, "", *(_BROKERS if is_growing else [])]
     copied = f"{format_bytes(schedule['copied_bytes'])} to copy"
     total = time_band(*(schedule[f"total_{band}_seconds"] for band in BAND))
     if are_unsized(waves):
-        copied, total = "replicas of unknown size to copy, or empty ones,", "not known"
+        copied, total = "replicas of unknown size (or empty) to copy", "not known"
     throttle = (
-        f"the largest throttle of each broker that leaves {whole_percent(schedule['headroom_ratio'])} free at its peak"
+        f"the largest throttle per broker that leaves {whole_percent(schedule['headroom_ratio'])} free at its peak"
         if schedule["is_throttle_automatic"]
-        else f"{format_throttle(schedule['throttle_bytes_per_second'])} a broker and direction"
+        else f"{format_throttle(schedule['throttle_bytes_per_second'])} per broker and direction"
     )
     lines = [
-        f"{plural(count, 'wave')}, {copied} at {throttle}, in the order {schedule['order']}. In all: {total}.",
+        f"{plural(count, 'wave')}, {copied} at {throttle}, in the order {schedule['order']}. Total: {total}.",
         "",
     ]
     if (sentence := window_sentence(schedule)) is not None:
         lines += [sentence, ""]
     smallest = schedule["smallest_throttle_expected_bytes_per_second"]
     if schedule["total_expected_seconds"] is None:
-        lines += [f"**It never ends with this throttle**: it takes more than {format_throttle_above(smallest)}.", ""]
+        lines += [
+            f"**It never finishes with this throttle**: it needs more than {format_throttle_above(smallest)}.",
+            "",
+        ]
     return [
         *lines,
-        f"One wave after another; after any of them one may stop. Run the commands in the folder of this file, "
-        f"which holds `{WAVES_FOLDER}`, and say first where the brokers are:",
+        "Run one wave after another; you may stop after any of them. Run the commands in the folder of this file, "
+        f"which contains `{WAVES_FOLDER}`. First say where the brokers are:",
         "",
         *_BROKERS[2:],
     ]
@@ -103,9 +106,9 @@ def _more_partitions(added: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = [
         "## Before the first wave: more partitions",
         "",
-        "Brokers that are new must be up. **This cannot be undone**: Kafka never takes a partition away. It moves no "
-        "record; records with keys go to other partitions from then on, so let consumers that rely on the order of a "
-        "key, or keep state by partition, come to the end of what is written first.",
+        "New brokers must be up. **This cannot be undone**: Kafka never removes a partition. Existing records do "
+        "not move, but new records with keys may go to other partitions, so let consumers that rely on the order of "
+        "a key, or keep state by partition, read to the end first.",
         "",
     ]
     for number, row in enumerate(added, start=1):
@@ -133,7 +136,7 @@ def _files(hashes: Mapping[str, str]) -> list[str]:
         return []
     checks = [f'echo "{sha256}  {name}" | sha256sum --check' for name, sha256 in hashes.items()]
     return [
-        "The files beside this one are of the same plan where these commands say OK:",
+        "The files next to this one belong to the same plan if these commands print OK:",
         "",
         "```sh",
         *checks,
@@ -146,12 +149,12 @@ def _left_out(schedule: Mapping[str, Any]) -> list[str]:
     if not schedule["refusals"]:
         return []
     count = schedule["refused_partitions"]
-    one = "is in no wave and stays where it is, though `moves.json` and `target.json` have it"
-    several = "are in no wave and stay where they are, though `moves.json` and `target.json` have them"
+    one = "is not in any wave and stays where it is, although `moves.json` and `target.json` include it"
+    several = "are not in any wave and stay where they are, although `moves.json` and `target.json` include them"
     return [
         "## What stays",
         "",
-        f"{plural(count, 'partition')} {one if count == 1 else several}; do not execute those whole:",
+        f"{plural(count, 'partition')} {one if count == 1 else several}; do not execute those files as a whole:",
         "",
         *(f"- {_plain(each['reason'])}" for each in schedule["refusals"]),
         "",
@@ -161,11 +164,11 @@ def _left_out(schedule: Mapping[str, Any]) -> list[str]:
 def _wave(wave: Mapping[str, Any], count: int) -> list[str]:
     page = wave_page(wave)
     start = format_duration(wave["start_expected_seconds"])
-    begins = "Begins at once" if wave["wave"] == 1 else f"Begins after {start}"
+    begins = "Starts immediately" if wave["wave"] == 1 else f"Starts after {start}"
     if (hours := hours_of(wave)) is not None:
         begins = f"Runs from {hours}"
     if wave["start_expected_seconds"] is None:
-        begins = "Never begins, since one before it does not end"
+        begins = "Never starts, because an earlier one does not finish"
     lines = [
         f"## Wave {wave['wave']} of {count}: {wave['kind']}",
         "",

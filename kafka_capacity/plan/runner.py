@@ -60,7 +60,7 @@ def simulate_plan(
     found = {share: find_share(store, inputs, share) for share in shares}
     manifests = {share: manifest for share, manifest in found.items() if manifest is not None}
     for share in manifests:
-        log.info("%s: stored already, not simulated again", share)
+        log.info("%s: already stored, not simulated again", share)
     missing = [question for question in QUESTIONS if question.share in found and question.share not in manifests]
     if not missing:
         return manifests
@@ -140,14 +140,14 @@ def _with_scenarios(asked: PlanContext, found: Callable[[Question], Share | None
         return asked
     sizing = found(CAPACITY)
     if sizing is None:
-        raise SimulationError("not simulated, since there are no sizes that the broker counts to try follow from")
+        raise SimulationError("not simulated, because there are no sizes to derive the broker counts from")
     return dataclasses.replace(asked, scenarios=placements_to_try(asked, sizing))
 
 
 def _handed(asked: PlanContext, found: Callable[[Question], Share | None]) -> Handed:
     placed = found(CHANGE)
     if placed is None:
-        raise SimulationError("not simulated, since there are no placements that brokers are lost of")
+        raise SimulationError("not simulated, because there are no placements to lose brokers from")
     # Without sizes the answer is that of the placements alone.
     return handed_over(asked, placed, found(CAPACITY))
 

@@ -17,13 +17,13 @@ class Excuse:
     reason: str  # a sentence for people, with the numbers in it
     constraint: str  # its short name, such as `disk` or `replication_factor`; the same for every scenario
     where: str  # the broker, rack or topic
-    needed: float  # how much it would take, in the unit of the constraint
-    available: float  # how much there is
-    unit: str  # what the two figures count, such as `bytes` or `brokers`
-    when: str | None = None  # the day from which on it is broken, `YYYY-MM-DD`; `None` where time plays no part
-    broker_id: int | None = None  # the broker that it is about; `None` where it is about others
-    before: float | None = None  # what that broker needs today, where a change is judged against today; else `None`
-    # the broker whose place it takes, so that `before` is what that one needs; else `None`
+    needed: float  # how much would be needed, in the unit of the constraint
+    available: float  # how much is available
+    unit: str  # the unit of both figures, such as `bytes` or `brokers`
+    when: str | None = None  # the day from which it is exceeded, `YYYY-MM-DD`; `None` if time plays no part
+    broker_id: int | None = None  # the broker that it is about; `None` if it is about something else
+    before: float | None = None  # what that broker needs today, if the change is judged against today; else `None`
+    # the broker that it replaces, so that `before` is what that one needs; else `None`
     replaced_broker_id: int | None = None
 
     @property

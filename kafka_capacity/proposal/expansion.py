@@ -47,16 +47,17 @@ def check_partition_counts(asked: Mapping[str, int], counts: Mapping[str, int]) 
         now = counts.get(topic)
         if now is None:
             complaints.append(
-                f"partition_counts: {topic!r} is no topic of the cluster; correct the name or leave it out"
+                f"partition_counts: {topic!r} is not a topic of the cluster; correct the name or leave it out"
             )
         elif topic in PARTITION_COUNT_IS_FIXED:
             complaints.append(
-                f"partition_counts: {topic!r} is refused: Kafka would look for groups and transactions elsewhere"
+                f"partition_counts: {topic!r} is invalid: Kafka would look for groups and transactions in the wrong "
+                "partitions"
             )
         elif asked[topic] <= now:
             complaints.append(
-                f"partition_counts: {asked[topic]:,} for {topic!r} is refused: it has {now:,} partitions, and Kafka "
-                f"never takes one away; give more than {now:,}"
+                f"partition_counts: {asked[topic]:,} for {topic!r} is invalid: it has {now:,} partitions, and Kafka "
+                f"never removes one; give more than {now:,}"
             )
     if complaints:
         raise RequestError("\n".join(complaints))

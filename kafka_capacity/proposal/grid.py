@@ -94,7 +94,7 @@ class BrokerChanges:
         asked = [("removed_brokers", broker) for broker in self.removed]
         asked += [("replaced_brokers", old) for old, _ in self.replaced]
         complaints = [
-            f"{field}: broker {broker} is refused: the cluster has no such broker "
+            f"{field}: broker {broker} is invalid: the cluster has no such broker "
             f"(brokers: {few_names(ids, _MAX_NAMES) or 'none'})"
             for field, broker in asked
             if broker not in ids
@@ -102,18 +102,18 @@ class BrokerChanges:
         uses = Counter(new for _, new in self.replaced)
         for old, new in self.replaced:
             if old in self.removed:
-                complaints.append(f"replaced_brokers: broker {old} is refused: it is removed as well; choose one")
+                complaints.append(f"replaced_brokers: broker {old} is invalid: it is removed as well; choose one")
             if new in ids:
-                complaints.append(f"replaced_brokers: {old} by {new} is refused: broker {new} exists; choose a free id")
+                complaints.append(f"replaced_brokers: {old} by {new} is invalid: broker {new} exists; choose a free id")
             elif uses[new] > 1:
-                complaints.append(f"replaced_brokers: {old} by {new} is refused: {new} replaces another one too")
+                complaints.append(f"replaced_brokers: {old} by {new} is invalid: {new} replaces another one too")
         complaints += [
-            f"rack_names: {old!r} is refused: no broker is in it (racks: {few_names(racks, _MAX_NAMES) or 'none'})"
+            f"rack_names: {old!r} is invalid: no broker is in it (racks: {few_names(racks, _MAX_NAMES) or 'none'})"
             for old, _ in self.rack_names
             if old not in racks
         ]
         if ids and set(ids) <= set(self.removed):
-            complaints.append("removed_brokers: all brokers of the cluster are refused: leave one")
+            complaints.append("removed_brokers: all brokers of the cluster are invalid: leave one")
         if complaints:
             raise RequestError("\n".join(complaints))
 

@@ -94,7 +94,7 @@ def check_pins(pins: Sequence[Pin], topics: Collection[str], targets: Sequence[B
     matched = {pin.topics for pin in pins_by_topic(pins, topics).values()}
     for pin in pins:
         if pin.topics not in matched and not (pin.is_pattern and any(_matches(pin, topic) for topic in topics)):
-            what = "matches no topic" if pin.is_pattern else "is no topic"
+            what = "matches no topic" if pin.is_pattern else "is not a topic"
             complaints.append(f"pinned_topics: {pin.topics!r} {what} of the cluster; correct the name or leave it out")
         for broker in sorted(set(pin.broker_ids) - ids):
             complaints.append(

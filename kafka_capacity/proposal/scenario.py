@@ -105,7 +105,7 @@ class BrokerLoads:
 class PlacementResult:
     """What a scenario would do."""
 
-    scenario: PlacementScenario  # what was asked
+    scenario: PlacementScenario  # the request
     excuses: tuple[Excuse, ...]  # the constraints that are reasons against it
     # those that are broken, and were before at the same broker, where the change makes them no worse; none where the
     # scenario is not judged against today

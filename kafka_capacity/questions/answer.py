@@ -53,11 +53,11 @@ class Action:
     """One thing to do."""
 
     code: str  # its kind; stable, for machines
-    about: str  # the same in few words that stay from report to report, such as `have 15 brokers`
+    about: str  # the same in a few words that do not change between reports, such as `have 15 brokers`
     text: str  # what to do, as a sentence
     by: str | None = None  # the day by which it must be done, `YYYY-MM-DD`; `None` for now
     cost: str | None = None  # what it costs, as a sentence; `None` where that is not known
-    broker_count: int | None = None  # how many brokers there are once it is done; `None` where it is not about that
+    broker_count: int | None = None  # the number of brokers once it is done; `None` if it does not change that
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, with an ``id`` that stays from report to report."""

@@ -9,7 +9,7 @@ from kafka_capacity.report.heat import heat, share_cell
 
 _BADGES = {
     "fits": {"kind": "good", "text": "✓ Fits"},
-    "unsound": {"kind": "bad", "text": "! Inventory unsound"},
+    "unsound": {"kind": "bad", "text": "! Inventory inconsistent"},
     "no_fit": {"kind": "bad", "text": "✕ Does not fit"},
 }
 

@@ -74,7 +74,7 @@ def build_email(
     message["Subject"] = visible(report["verdict"]["subject"])
     message["From"] = _header("sender", sender)
     if not recipients:
-        raise RenderError("recipients: nobody to send the report to; name at least one address")
+        raise RenderError("recipients: there is nobody to send the report to; name at least one address")
     message["To"] = ", ".join(_header("recipients", one) for one in recipients)
     message["Date"] = format_datetime(date)
     message["Message-ID"] = _header("message_id", message_id)
@@ -112,17 +112,17 @@ def build_owner_email(
     message["To"] = _header("owner", owner)
     message["Date"] = format_datetime(date)
     message["Message-ID"] = _header("message_id", message_id)
-    lines = [f"Of what you own on Kafka cluster {cluster}, by its inventory of {report['ds']}:", ""]
+    lines = [f"What you own on Kafka cluster {cluster}, according to its inventory of {report['ds']}:", ""]
     for one in items:
         lines += [f"- {visible(one['text'])}", f"  {uri}#{one['anchor']}", ""]
-    lines += [f"All that you own there: {page_uri}", ""]
+    lines += [f"Everything you own there: {page_uri}", ""]
     message.set_content("\n".join(lines), cte="quoted-printable")
     return message
 
 
 def _header(field: str, value: str) -> str:
     if visible(value) != value:
-        msg = f"{field}: {value!r} has a control character and cannot stand in a header; remove it"
+        msg = f"{field}: {value!r} has a control character and cannot be used in a header; remove it"
         raise RenderError(msg)
     return value
 

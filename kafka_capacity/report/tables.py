@@ -26,7 +26,7 @@ VERDICTS: Mapping[str, tuple[str, str, str]] = {
     "needed_now": ("good", "✓", "Needed now"),
     "needed_later": ("note", "↑", "Needed later"),
     "recommended_later": ("note", "↑", "Needed later"),
-    "best": ("good recommended", "✓", "Best tried"),
+    "best": ("good recommended", "✓", "Nearest"),
     "fits": ("good", "✓", "Fits"),
     "no_worse": ("note", "○", "No worse than today"),
     "fits_today": ("warn", "✓", "Fits today’s sizes"),
@@ -34,10 +34,10 @@ VERDICTS: Mapping[str, tuple[str, str, str]] = {
     "not_judged": ("warn", "?", "Not judged"),
     "at_risk": ("bad", "✕", "At risk"),
     "at_risk_no_fit": ("bad", "✕", "At risk, nothing fits"),
-    "better": ("good", "↑", "Fits, can be better"),
-    "empty": ("note", "○", "Not tried as it is"),
-    "unsound": ("bad", "!", "Inventory unsound"),
-    "over_budget": ("bad", "✕", "Over the budget"),
+    "better": ("good", "↑", "Fits, could be improved"),
+    "empty": ("note", "○", "Not simulated as is"),
+    "unsound": ("bad", "!", "Inventory inconsistent"),
+    "over_budget": ("bad", "✕", "Over budget"),
     "does_not_fit": ("bad", "✕", "Does not fit"),
 }
 """Every verdict: the kind of its badge, its mark, and its words. What is none of them does not fit.
@@ -75,7 +75,7 @@ def column(
 ) -> Column:
     """Describe a column; what the arguments are stands at :class:`Column`."""
     if kind != "verdict" and kind not in FORMATS:
-        msg = f"column {key!r}: {kind!r} is no format; choose one of {', '.join(sorted(FORMATS))}"
+        msg = f"column {key!r}: {kind!r} is not a format; choose one of {', '.join(sorted(FORMATS))}"
         raise ValueError(msg)
     return Column(key=key, label=label, kind=kind, value=value, definition=definition, is_key=is_key)
 

@@ -26,14 +26,14 @@ def template_folder() -> Path:
     """
     if setting := os.environ.get(TEMPLATES_VARIABLE):
         if not (Path(setting) / "report.html").is_file():
-            msg = f"templates: {setting!r} has no report.html; name the folder that has, or unset {TEMPLATES_VARIABLE}"
+            msg = f"templates: {setting!r} has no report.html; name the folder with it, or unset {TEMPLATES_VARIABLE}"
             raise RenderError(msg)
         return Path(setting)
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "_templates", package.parent / "templates"):
         if (folder / "report.html").is_file():
             return folder
-    msg = f"templates: none are installed beside {str(package)!r}; set {TEMPLATES_VARIABLE} to their folder"
+    msg = f"templates: none are installed next to {str(package)!r}; set {TEMPLATES_VARIABLE} to their folder"
     raise RenderError(msg)
 
 

@@ -30,13 +30,13 @@ def axis_time_unit(longest: float) -> tuple[str, float]:
 
 
 def format_duration(seconds: float | None) -> str:
-    """Write a time in its two largest units; ``None`` is one that never ends.
+    """Write a time in its two largest units; ``None`` is one that never finishes.
 
     >>> [format_duration(s) for s in (0, 12.5, 59.96, 75, 3_570, 11_520, 86_399, None)]
-    ['0 s', '12.5 s', '1 min', '1 min 15 s', '59 min 30 s', '3 h 12 min', '1 d', 'never ends']
+    ['0 s', '12.5 s', '1 min', '1 min 15 s', '59 min 30 s', '3 h 12 min', '1 d', 'never finishes']
     """
     if seconds is None:
-        return "never ends"
+        return "never finishes"
     if not seconds < _ABSURD_SECONDS:
         days = as_float(seconds) / 86_400
         return NOTHING if math.isnan(days) else f"{write_number(days, 0, at_most=1e9)} d"
@@ -56,14 +56,14 @@ def format_duration_band(band: Sequence[float | None] | None) -> str:
     """Write the time at mean rates and at peak rates, once where they look the same.
 
     >>> [format_duration_band(b) for b in ((60, 60), (60, 120), (60, None))]
-    ['1 min', '1 min to 2 min', '1 min; never ends at peak']
+    ['1 min', '1 min to 2 min', '1 min; never finishes at peak']
     """
     if band is None:
         return NOTHING
     mean, peak = format_duration(band[0]), format_duration(band[1])
     if mean == peak:
         return mean
-    return f"{mean}; never ends at peak" if band[1] is None else f"{mean} to {peak}"
+    return f"{mean}; never finishes at peak" if band[1] is None else f"{mean} to {peak}"
 
 
 def format_moment(text: str) -> str:

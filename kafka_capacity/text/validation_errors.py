@@ -11,7 +11,7 @@ from pydantic import AfterValidator, ValidationError
 def check_text(text: str) -> str:
     """Return the text, or raise ``ValueError`` where no file could hold it."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        msg = "it has half of a surrogate pair, which is no text; fix it"
+        msg = "it contains half of a surrogate pair, which is not valid text; fix it"
         raise ValueError(msg)
     return text
 
@@ -25,7 +25,7 @@ Text = Annotated[str, AfterValidator(check_text)]
 """Any text but half characters, which JSON can spell and nothing else can hold."""
 
 _PLAINER = {
-    "extra_forbidden": "there is no such field; remove it or correct its name",
+    "extra_forbidden": "no such field; remove it or correct its name",
     "model_type": "write an object, {…}",
     "dict_type": "write an object, {…}",
     "list_type": "write a list, […]",
@@ -36,7 +36,7 @@ _PLAINER = {
     "float_type": "write a number",
     "float_parsing": "write a number",
     "finite_number": "write a finite number",
-    "string_type": "write a text",
+    "string_type": "write a string",
     "bool_type": "write true or false",
     "bool_parsing": "write true or false",
     "greater_than": "give more than {gt}",
@@ -47,15 +47,15 @@ _PLAINER = {
     "literal_error": "choose {expected}",
     "too_short": "give at least {min_length}, not {actual_length}",
     "too_long": "give at most {max_length}, not {actual_length}",
-    "string_too_short": "write a text of at least {min_length} characters",
-    "string_too_long": "write a text of at most {max_length} characters",
+    "string_too_short": "write at least {min_length} characters",
+    "string_too_long": "write at most {max_length} characters",
 }
 
 
 def plain_words(mistake: Mapping[str, Any]) -> str:
     """Describe what is wrong and how to fix it, without pydantic's own names of types."""
     if mistake["type"] == "string_too_short" and mistake["ctx"]["min_length"] == 1:
-        return "write a text that is not empty"
+        return "must not be empty"
     plainer = _PLAINER.get(mistake["type"])
     if plainer is not None:
         for name, value in mistake.get("ctx", {}).items():

@@ -36,15 +36,15 @@ class OptionalApprovalOperator(ApprovalOperator):
             "response_timeout": approval_deadline(),
             "notifiers": approval_mail(),
             "execution_timeout": None,  # that of tasks is not for people
-            "params": {REASON: Param("", type="string", title="Reason", description="Stands in the next report.")},
+            "params": {REASON: Param("", type="string", title="Reason", description="Shown in the next report.")},
         }
         super().__init__(**{**kwargs, **asking})
         self.pinned = pinned
 
     def execute(self, context: Context) -> Any:
-        """Ask, or give nothing when no approval is asked for."""
+        """Ask, or give nothing when no approval is required."""
         if not is_approval_required(context["params"]):
-            self.log.info("no approval is asked for")
+            self.log.info("no approval is required")
             return None
         from kafka_capacity_airflow import steps
 

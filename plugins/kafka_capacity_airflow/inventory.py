@@ -60,7 +60,7 @@ def _read_topology(
             msg = f"the snapshot at {setting.uri} is of cluster {raw.cluster!r}, not {setting.name!r}; fix one of them"
             raise RequestError(msg)
         if raw.ds != ds and "{ds}" in setting.uri:
-            msg = f"the snapshot at {setting.uri} for {ds} says that it is of {raw.ds}; write it anew, or fix its day"
+            msg = f"the snapshot at {setting.uri} for {ds} says that it is for {raw.ds}; write it again, or fix its day"
             raise InventoryError(msg)
         return raw
     _check_that_it_is_that_day(setting.name, ds, now)
@@ -79,8 +79,8 @@ def _check_that_it_is_that_day(name: str, ds: str, now: datetime.datetime) -> No
     today, still = (when.astimezone(datetime.UTC).date().isoformat() for when in (now, late))
     if ds not in {today, still}:
         msg = (
-            f"ds: {ds} is refused: cluster {name!r} is read as it is now, on {today} (UTC); leave ds empty, or give "
-            f"that day's snapshot as a files source"
+            f"ds: {ds} is invalid: cluster {name!r} is read as it is now, on {today} (UTC); leave ds empty, or "
+            "provide that day's snapshot as a files source"
         )
         raise RequestError(msg)
 

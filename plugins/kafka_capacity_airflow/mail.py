@@ -36,7 +36,7 @@ class PromptSmtpHook(SmtpHook):
             return int(self.conn.extra_dejson.get(key, default))
         except (TypeError, ValueError):
             # Not the value: what stands in the wrong place may be a secret.
-            msg = f"the extra of {self.smtp_conn_id} has a {key} that is no whole number; correct or remove it"
+            msg = f"the extra of {self.smtp_conn_id} has a {key} that is not a whole number; correct or remove it"
             raise RequestError(msg) from None
 
 

@@ -63,8 +63,8 @@ def _owner_mail(subject: str, html: str) -> SmtpNotifier:
     )
 
 
-_LATE_BODY = """<p>Run {{ dag_run.dag_run_id | e }} of <b>{{ dag_run.dag_id }}</b> has not ended by its deadline: it is
-{{ dag_run.state }}, since {{ dag_run.start_date }}.</p>"""
+_LATE_BODY = """<p>Run {{ dag_run.dag_run_id | e }} of <b>{{ dag_run.dag_id }}</b> has not finished by its deadline: it
+is {{ dag_run.state }}, since {{ dag_run.start_date }}.</p>"""
 
 
 async def mail_that_a_run_is_late(context: Mapping[str, Any]) -> None:

@@ -54,7 +54,7 @@ def stored(place: str) -> Response:
     try:
         body = airflow_store().read_bytes(f"reports/{place}")
     except MissingObjectError:
-        raise HTTPException(HTTPStatus.NOT_FOUND, "there is no such report") from None
+        raise HTTPException(HTTPStatus.NOT_FOUND, "no such report") from None
     kind = content_type_of(place)
     headers = {
         "Content-Security-Policy": f"{page_policy()}; frame-ancestors 'self'",

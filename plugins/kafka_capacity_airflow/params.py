@@ -32,9 +32,9 @@ FORM_FIELDS = (
 """Parameters with a field of their own. The others are given by their names: in the last field, or by the API."""
 
 OTHERS = "other_parameters"
-_EVERY_CLUSTER = " Empty: every cluster of the deployment, one by one."
+_EVERY_CLUSTER = " Empty: every cluster of the deployment, one after another."
 _OTHERS_TEXT = (
-    'JSON of any other parameter by its name, such as {"placers": ["fewest-bytes"], "replication_factor": 3}; '
+    'JSON object with any other parameters by name, such as {"placers": ["fewest-bytes"], "replication_factor": 3}; '
     "docs/parameters.md lists them with their meaning and defaults."
 )
 
@@ -118,7 +118,7 @@ def _typed(name: str, value: Any) -> Any:
     if kind is dict:
         wrong = [part for part in parts if part.count("=") != 1]
         if wrong:
-            msg = f"{name}: {wrong[0]!r} is refused: write old=new, several with commas between them"
+            msg = f"{name}: {wrong[0]!r} is invalid: write old=new, separated by commas if there are several"
             raise RequestError(msg)
         return dict(part.split("=") for part in parts)
     return value

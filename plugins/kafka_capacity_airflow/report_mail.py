@@ -66,21 +66,23 @@ class ReportMail:
         # A run that is cleared mails again.
         left = [address for address in left if told.get(address, self.run_id) == self.run_id]
         if not left:
-            log.info("all %d recipients have this report: the same plan is not mailed twice", len(self.recipients))
+            log.info(
+                "all %d recipients already have this report: the same plan is not mailed twice", len(self.recipients)
+            )
             return {}
         try:
             untold = self._send(store, tuple(left))
         except (OSError, AirflowException) as error:
             untold = dict.fromkeys(left, str(error) or type(error).__name__)
             self._keep(store, untold)
-            msg = f"{untold_text(untold)}; the next try sends to these, else the next run of the cluster does"
+            msg = f"not mailed: {untold_text(untold)}; the next try sends to them, or else the cluster's next run"
             raise UntoldError(msg) from error
         self._keep(store, untold)
         if untold:
-            log.warning("not told: %s; the next run of the cluster tries again", untold_text(untold))
+            log.warning("not mailed: %s; the cluster's next run tries again", untold_text(untold))
         may_pass = any(why.startswith("4") for why in untold.values())
         if set(untold) == set(self.recipients) or (may_pass and not is_last_try):
-            raise UntoldError(f"not told: {untold_text(untold)}")
+            raise UntoldError(f"not mailed: {untold_text(untold)}")
         return untold
 
     def _send(self, store: ObjectStore, recipients: tuple[str, ...]) -> dict[str, str]:
@@ -145,9 +147,9 @@ def mail_owners(store: ObjectStore, plan: PinnedPlan, run_id: str, run_after: da
         if not refused:
             keep_told(store, plan, [note], run_id)
             mailed.append(owner)
-            log.info("mailed %s what there is to do", owner)
+            log.info("mailed %s their to-dos", owner)
     if untold:
-        raise UntoldError(f"not told: {untold_text(untold)}")
+        raise UntoldError(f"not mailed: {untold_text(untold)}")
     return mailed
 
 
@@ -186,11 +188,11 @@ def tell_earlier(store: ObjectStore, notes: list[str]) -> None:
             left = tuple(address for address in note["untold"] if address not in told)
             refused = mail._send(store, left) if left else {}
         except MissingManifestError as error:
-            log.warning("an earlier report is no longer there to be mailed: %s", error)
+            log.warning("an earlier report no longer exists and cannot be mailed: %s", error)
         except (OSError, AirflowException, StorageError) as error:
-            log.warning("reports of earlier runs are not mailed yet: %s", error)
+            log.warning("reports of earlier runs still not mailed: %s", error)
             return
         else:
             if refused:
-                log.warning("refused again, and not tried any more: %s", untold_text(refused))
+                log.warning("rejected again, giving up: %s", untold_text(refused))
         store.delete(key)

@@ -81,7 +81,7 @@ def describe_traffic(staged: Mapping[str, str], days: int) -> list[str]:
     """Describe the traffic of a staged cluster, or return the arguments of the job that does so of a large history."""
     store = airflow_store()
     if not list_history_days(store, staged["cluster"]):
-        log.warning("cluster %s has no history of rates: its traffic is not described", staged["cluster"])
+        log.warning("cluster %s has no history of rates: its traffic is not profiled", staged["cluster"])
         return []
     inputs = profile_inputs(store, staged["cluster"], staged["ds"], days=days)
     if profile_without_spark(store, inputs) is not None:
@@ -172,7 +172,7 @@ def pin(
             unplanned.append(f"{name}: {error}")
             continue
         count = len(read_plan_inputs(store, plan.request_key).scenarios)
-        what = f"{count:,} placements" if count else "placements of as many brokers as sizing says"
+        what = f"{count:,} placements" if count else "placements with the broker counts from sizing"
         log.info("cluster %s, inventory of %s, plan %s: %s", plan.cluster, plan.ds, plan.plan_id, what)
         pinned.append(plan.as_dict())
     if not pinned:
@@ -202,7 +202,7 @@ def email_report(
     plan = PinnedPlan(**pinned)
     to = tuple(asked(params).get("recipients") or ()) or recipients()
     if not to:
-        log.warning("nobody is mailed: no recipients are given, and kafka_capacity_recipients is not set")
+        log.warning("no mail is sent: no recipients are given, and kafka_capacity_recipients is not set")
         return {}
     store = airflow_store()
     mail = ReportMail(plan=plan, run_id=run_id, run_after=run_after, recipients=to)
@@ -215,7 +215,7 @@ def email_report(
 def email_report_named(pinned: Mapping[str, str], params: Mapping[str, Any], **run: Any) -> dict[str, str]:
     """Do as :func:`email_report`, and put who was not told into the name of the task."""
     untold = email_report(pinned, params, **run)
-    get_current_context()["untold"] = f", not told: {', '.join(untold)}" if untold else ""  # type: ignore[typeddict-unknown-key]  # read by the task's own template
+    get_current_context()["untold"] = f", not reached: {', '.join(untold)}" if untold else ""  # type: ignore[typeddict-unknown-key]  # read by the task's own template
     return untold
 
 

@@ -5,7 +5,7 @@ task comes from the environment of its DAG processor:
 
 KAFKA_CAPACITY_SPARK_POOL       pool of all that runs on Spark; made with 4 slots where there is none of that name
 KAFKA_CAPACITY_TASK_HOURS       a task that runs longer is ended: 6
-KAFKA_CAPACITY_APPROVAL_HOURS   an approval that nobody gave by then is refused: 72
+KAFKA_CAPACITY_APPROVAL_HOURS   an approval that is not given by then counts as refused: 72
 KAFKA_CAPACITY_RUN_HOURS        a run that takes longer is ended: as long as an approval and four tasks may take
 KAFKA_CAPACITY_LATE_MINUTES     the owner is mailed when a run takes longer; nobody where it is not set
 KAFKA_CAPACITY_MAX_RUNS         plans of so many runs are under way at once: 50
@@ -50,7 +50,7 @@ def _number(name: str, usual: int) -> int:
     if not given:
         return usual
     if not given.isdecimal() or not int(given):
-        msg = f"{name}: {given!r} is refused: write a whole number above zero, or leave it out for {usual or 'none'}"
+        msg = f"{name}: {given!r} is invalid: write a whole number above zero, or leave it out for {usual or 'none'}"
         raise ValueError(msg)
     return int(given)
 

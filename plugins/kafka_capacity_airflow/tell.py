@@ -160,12 +160,12 @@ def tell_news(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Se
     earlier = _tell_earlier(store, plan, run_id, connections)
     news = _news_of(store, plan)
     if news is None:
-        log.info("nothing is new that anybody must be told of")
+        log.info("there is no news to announce")
         return earlier
     told, untold = _tell_all(store, plan, run_id, connections, news)
     _keep_untold(store, plan, untold)
     if untold:
-        raise UntoldError(", ".join(f"{name} is not told: {why}" for name, why in untold.items()))
+        raise UntoldError(", ".join(f"{name} was not notified: {why}" for name, why in untold.items()))
     return [*earlier, *told]
 
 
@@ -187,15 +187,15 @@ def _tell_earlier(store: ObjectStore, plan: PinnedPlan, run_id: str, connections
         try:
             news = _news_of(store, of)
         except MissingManifestError as error:
-            log.warning("the report of earlier news is no longer there: %s", error)
+            log.warning("the report of earlier news no longer exists: %s", error)
             news = None
         except StorageError as error:
-            log.warning("news of %s are not told yet: %s", of.ds, error)
+            log.warning("news of %s could still not be delivered: %s", of.ds, error)
             continue
         took, untold = ([], {}) if news is None else _tell_all(store, of, run_id, left, news)
         for_good = {name: why for name, why in untold.items() if why.startswith("HTTP 4") and why != _TOO_MANY}
         if for_good:
-            log.warning("news of %s are refused again, and not tried any more: %s", of.ds, untold_text(for_good))
+            log.warning("news of %s are rejected again, giving up: %s", of.ds, untold_text(for_good))
         _keep_untold(store, of, {name: why for name, why in untold.items() if name not in for_good})
         told += took
     return told
@@ -239,7 +239,7 @@ def _picture_of(report: Mapping[str, Any]) -> Picture | None:
     try:
         return draw_picture(report, template_folder())
     except RenderError as error:
-        log.warning("what is told has no picture: %s", error)
+        log.warning("the message has no picture: %s", error)
         return None
 
 
@@ -251,7 +251,7 @@ def _tell_all(
     untold: dict[str, str] = {}
     for name in connections:
         if name in told_of(store, plan):
-            log.info("%s was told of this plan already", name)
+            log.info("%s was already notified of this plan", name)
             continue
         why = _tell(name, news)
         if why:
@@ -259,7 +259,7 @@ def _tell_all(
             continue
         keep_told(store, plan, [name], run_id)
         told.append(name)
-        log.info("told %s: %s", name, news.lines[0])
+        log.info("notified %s: %s", name, news.lines[0])
     return told, untold
 
 

@@ -104,7 +104,7 @@
       const all = `Show all ${records.length}`;
       const toggle = button(all, `${all}: ${caption}`, bar, () => {
         state.isAll = !state.isAll;
-        toggle.textContent = state.isAll ? `Show ${records.length - rest.length} with something to do` : all;
+        toggle.textContent = state.isAll ? `Show ${records.length - rest.length} that need action` : all;
         toggle.setAttribute("aria-label", `${toggle.textContent}: ${caption}`);
         show();
       });

@@ -102,7 +102,7 @@ def test_a_live_cluster_is_read_for_no_other_day(services):
     from kafka_capacity_airflow.settings import ClusterSetting
 
     live = ClusterSetting(name="payments", source="kafka")
-    with pytest.raises(RequestError, match=r"ds: 2026-11-15 is refused: cluster 'payments' is read as it is now"):
+    with pytest.raises(RequestError, match=r"ds: 2026-11-15 is invalid: cluster 'payments' is read as it is now"):
         read_inventory(live, ds=DAY, now=NOON, progress=print)
     # A run that was due before midnight and began after it is of the day on which it was due.
     late = datetime.datetime(2026, 11, 16, 5, 59, tzinfo=datetime.UTC)
@@ -179,7 +179,7 @@ def test_a_number_of_the_environment_that_is_none_keeps_the_dag_from_loading(ser
     from kafka_capacity_airflow.task_defaults import max_runs
 
     monkeypatch.setenv("KAFKA_CAPACITY_MAX_RUNS", "many")
-    with pytest.raises(ValueError, match=r"KAFKA_CAPACITY_MAX_RUNS: 'many' is refused: write a whole number"):
+    with pytest.raises(ValueError, match=r"KAFKA_CAPACITY_MAX_RUNS: 'many' is invalid: write a whole number"):
         max_runs()
 
 
@@ -205,7 +205,7 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
     verdict = {
         "subject": "[kafka-capacity] north: 9 brokers now, 12 by May 2027 (2026-11-15)",
         "headline": "9 brokers fit",
-        "box": {"approve": "Approve 3 brokers now", "lines": [{"label": "Otherwise", "text": "disk <of> broker 8"}]},
+        "box": {"approve": "Approve 3 brokers now", "lines": [{"label": "If not", "text": "disk <of> broker 8"}]},
     }
     found = {approval.REPORT_URL_KEY: "https://reports.example.com/north", "return_value": verdict}
     ti = SimpleNamespace(
@@ -230,7 +230,7 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
     assert body.splitlines() == [
         "Approve 3 brokers now",
         "",
-        "Otherwise: disk <of> broker 8",
+        "If not: disk <of> broker 8",
         "",
         "Report: https://reports.example.com/north",
     ]

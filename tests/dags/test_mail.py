@@ -116,7 +116,7 @@ def test_a_refused_recipient_of_several_is_a_warning_that_names_it(tell, server,
         assert tell("one") == {VP: "550 no such user"}
     assert server.taken == [("one", [SRE])]
     (warning,) = [record for record in caplog.records if record.levelno == logging.WARNING]
-    assert f"not told: {VP} (550 no such user)" in warning.getMessage()
+    assert f"not mailed: {VP} (550 no such user)" in warning.getMessage()
     assert "mailed 'one' to 1 of 2 recipients" in caplog.text
     assert notes(tmp_path) == [{VP: "550 no such user"}]
 

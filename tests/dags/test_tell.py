@@ -22,7 +22,7 @@ PINNED = {"cluster": "payments", "ds": "2026-11-20", "inventory_sha256": "ab" * 
 RUN_AFTER = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 SECRET = "T0000-hunter2-XXXX"
 HOSTILE = "<!channel> [a](http://evil) & *b*"
-LINES = ["payments: 15 brokers now", f"New: {HOSTILE}", "Approve 3 brokers now.", "Otherwise: full", "Resolved: none"]
+LINES = ["payments: 15 brokers now", f"New: {HOSTILE}", "Approve 3 brokers now.", "If not: full", "Resolved: none"]
 
 
 class Sink(http.server.ThreadingHTTPServer):
@@ -157,7 +157,7 @@ def test_each_has_the_picture_in_its_own_way(tell, connect, sink, drawn):
         connect(form, form)
     tell(**drawn)
     slack, teams, pager, hook = (body for _, _, body in sink.taken)
-    title, url = "Used of the limit of disk space", f"{REPORT.rpartition('/')[0]}/images/used-disk.png"
+    title, url = "Share of the disk space limit in use", f"{REPORT.rpartition('/')[0]}/images/used-disk.png"
     assert slack["attachments"] == [{"fallback": title, "image_url": url}]
     assert pager["images"] == [{"src": url, "href": REPORT, "alt": title}]
     assert hook["picture"]["title"] == title
@@ -205,7 +205,7 @@ def test_nobody_is_told_twice_of_a_plan_and_each_who_was_not_is_tried_again(tell
     connect("hook")
     connect("chat", "slack")
     sink.status = {"chat": 500}
-    with pytest.raises(UntoldError, match=r"^chat is not told: HTTP 500$"):
+    with pytest.raises(UntoldError, match=r"^chat was not notified: HTTP 500$"):
         tell()
     assert len(sink.taken) == 1
     sink.status = {}
@@ -220,7 +220,7 @@ def test_what_could_not_be_told_is_told_by_the_next_run_before_its_own(tell, con
     connect("hook")
     connect("pager", "pagerduty")
     sink.status = {"pager": 503}
-    with pytest.raises(UntoldError, match=r"^pager is not told: HTTP 503$"):
+    with pytest.raises(UntoldError, match=r"^pager was not notified: HTTP 503$"):
         tell()
     assert [path.name for path in tmp_path.glob("unheard/cluster=payments/*")] == ["plan=1234.json"]
     assert SECRET not in (tmp_path / "unheard" / "cluster=payments" / "plan=1234.json").read_text()
@@ -307,10 +307,10 @@ def test_no_secret_is_in_a_log_an_error_or_a_result(tell, connect, sink, form, h
 
             with socket.create_server(("127.0.0.1", 0)) as silent:
                 connect("hook", form, host=f"http://127.0.0.1:{silent.getsockname()[1]}")
-                with pytest.raises(UntoldError, match="hook is not told: no answer") as error:
+                with pytest.raises(UntoldError, match="hook was not notified: no answer") as error:
                     tell()
         else:
-            with pytest.raises(UntoldError, match="hook is not told: ") as error:
+            with pytest.raises(UntoldError, match="hook was not notified: ") as error:
                 tell()
     assert SECRET not in caplog.text
     chained = error.value
@@ -331,5 +331,5 @@ def test_a_connection_that_there_is_not_is_named(services, tell, monkeypatch):
     from kafka_capacity_airflow.report_mail import UntoldError
 
     monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_TELL", "nowhere")
-    with pytest.raises(UntoldError, match=r"nowhere is not told: the connection cannot be read"):
+    with pytest.raises(UntoldError, match=r"nowhere was not notified: the connection cannot be read"):
         tell()

@@ -70,9 +70,9 @@ CHANGES = {
     "lines": [
         {"label": "Verdict", "text": "too few brokers now, as before"},
         {"label": "Dates", "text": "18 brokers by 2027-03-28, before by 2027-04-11"},
-        {"label": "Dollars", "text": "$28,006 a month on average, before $27,410"},
+        {"label": "Dollars", "text": "$28,006 per month on average, before $27,410"},
     ],
-    "new": ["4 consumer groups are more than 1 h behind, at worst clicks-pl-app-dashboards with 3 h 52 min"],
+    "new": ["4 consumer groups are more than 1 h behind, the worst is clicks-pl-app-dashboards with 3 h 52 min"],
     "resolved": [],
     "followed": [],
     "method": "The method is the same: what differs is the cluster.",

@@ -63,7 +63,7 @@ def test_what_it_held_alone_is_offline(raw: RawInventory) -> None:
     assert lone
     remarks: dict[str, Any] = {remark.code: remark.message for remark in raw.remarks}
     assert remarks == {
-        "log_dirs_unknown": f"sizes are not known, or not all, of brokers {DEAD}; table log_dirs says why",
+        "log_dirs_unknown": f"sizes are unknown or incomplete for brokers {DEAD}; table log_dirs says why",
     }
     (offline,) = [one for one in inventory_problems(raw) if one.code == Code.OFFLINE]
     assert (offline.where, offline.partitions) == ("lone", len(lone))

@@ -52,7 +52,7 @@ def test_what_is_for_consumers_is_left_aside_with_a_note(caplog: pytest.LogCaptu
     given = {"bootstrap.servers": "a:9092", "group.id": "x", "auto.offset.reset": "earliest"}
     assert KafkaConnection.from_airflow_extra(given) == KafkaConnection(bootstrap_servers=("a:9092",))
     assert caplog.messages == [
-        f"the Kafka connection's {key!r} is for consumers and producers; an inventory does without"
+        f"the Kafka connection's {key!r} is for consumers and producers; it is ignored here"
         for key in ("group.id", "auto.offset.reset")
     ]
 
@@ -63,11 +63,11 @@ def test_what_is_for_consumers_is_left_aside_with_a_note(caplog: pytest.LogCaptu
         ({}, "kafka connection: bootstrap.servers: field required"),
         (
             {"bootstrap.servers": "a", "security.protokoll": "SSL"},
-            f"kafka connection: 'security.protokoll' is not known; correct or remove it. Known are {KNOWN}",
+            f"kafka connection: 'security.protokoll' is unknown; correct or remove it. The keys are {KNOWN}",
         ),
         (
             SASL | {"sasl.mechanism": "PLAIN"},
-            "kafka connection: 'sasl.mechanism' says again what another key says; keep one of them",
+            "kafka connection: 'sasl.mechanism' duplicates another key; keep one of them",
         ),
         (
             {"bootstrap.servers": "a", "security.protocol": "SASL_SSL", "sasl.username": "u"},
@@ -84,7 +84,7 @@ def test_what_is_for_consumers_is_left_aside_with_a_note(caplog: pytest.LogCaptu
         ),
         (
             {"bootstrap.servers": "a", "request.timeout.ms": "soon"},
-            "kafka connection: request.timeout.ms is no number; write milliseconds",
+            "kafka connection: request.timeout.ms is not a number; write milliseconds",
         ),
         (
             {"bootstrap.servers": "a", "ssl.endpoint.identification.algorithm": "http"},
@@ -114,7 +114,9 @@ def test_a_missing_file_is_named() -> None:
 def test_a_file_that_is_no_certificate_is_named(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text("nothing")
     given = SASL | {"ssl.ca.location": str(tmp_path / "ca.pem")}
-    with pytest.raises(SourceError, match=r"^kafka connection: ssl\.ca\.location '.*ca\.pem' holds no CA in PEM$"):
+    with pytest.raises(
+        SourceError, match=r"^kafka connection: ssl\.ca\.location '.*ca\.pem' contains no CA in PEM format$"
+    ):
         KafkaConnection.from_airflow_extra(given).ssl_context()
 
 

@@ -58,7 +58,7 @@ def test_a_sample_tells_what_the_fullest_partition_gets_today_and_of_twice_as_ma
         done = CliRunner(env={"COLUMNS": "400"}).invoke(load_commands(), asked)
         assert done.exit_code == 0, done.output
         assert done.stdout.startswith(said)
-        assert "How evenly keys fill partitions" in done.stdout
+        assert "Key skew" in done.stdout
         assert found.top[0][0] == b"customer-0"
         assert found.top[0][1] == pytest.approx(_HOT_RATIO, abs=_OFF)
         for topic, count in (("orders", _PARTITIONS), ("more", 2 * _PARTITIONS)):

@@ -144,8 +144,8 @@ def test_a_key_that_does_not_open_is_said_before_anything_is_sent(secured: Kafka
     assert secured.certificates is not None
     files = secured.certificates
     assert refusal(extra(secured, "SSL", ssl_key_password="wrong-secret-17")) == (
-        f"kafka connection: '{files.client}' and '{files.client_key}' are not a certificate and its key in PEM, "
-        "or ssl.key.password does not open the key"
+        f"kafka connection: '{files.client}' and '{files.client_key}' are not a certificate and its key in PEM "
+        "format, or ssl.key.password does not decrypt the key"
     )
 
 

@@ -97,7 +97,7 @@ def test_a_replica_on_its_way_between_two_disks_is_counted_once() -> None:
 
 def test_a_broker_that_may_not_be_asked_is_told_from_an_empty_one() -> None:
     table = read_storage(session(describe_log_dirs=[{"broker": 1, "log_dirs": []}]), [UP], []).log_dirs
-    assert table.column("error").to_pylist() == ["the broker names none: reading them needs DESCRIBE on the cluster"]
+    assert table.column("error").to_pylist() == ["the broker lists none: reading them needs DESCRIBE on the cluster"]
 
 
 def test_without_a_quorum_the_brokers_word_on_the_controller_holds() -> None:

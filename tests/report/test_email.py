@@ -224,7 +224,7 @@ def test_groups_at_risk_have_one_line_that_leads_to_them():
     message = parsed(message_of(rendered))
     soup = BeautifulSoup(html_of(message), "html5lib")
     text = message.get_body(("plain",)).get_content()
-    line = "! 3 of 7 consumer groups at risk: archive (one member gets 9.0 MiB/s at peak, the most managed so far"
+    line = "! 3 of 7 consumer groups at risk: archive (one member gets 9.0 MiB/s at peak, but the highest rate so far"
 
     assert soup.find(class_="risk").get_text().replace("\u00a0", " ").startswith(line)
     assert soup.find(class_="risk").a["href"] == "https://reports.example.com/plan/index.html#groups"

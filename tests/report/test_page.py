@@ -65,7 +65,7 @@ def inputs_of(case):
         return make_inputs(placers=("fewest-bytes", "generate", "zk"))
     if case == "nothing fits":
         return make_inputs(ClusterSpec(disk_capacity_bytes=50 * GIB), broker_counts=(7, 8))
-    if case == "never ends":
+    if case == "never finishes":
         return make_inputs(throttle=100_000.0)
     if case == "no rates, no racks":
         return make_inputs(ClusterSpec(hours=0, racks=None, disk_capacity_bytes=None, network_bytes_per_second=None))
@@ -96,7 +96,7 @@ def inputs_of(case):
 CASES = (
     "fits",
     "nothing fits",
-    "never ends",
+    "never finishes",
     "no rates, no racks",
     "refused",
     "scale in",
@@ -226,7 +226,7 @@ def test_planned_events_are_told_as_they_are_and_count():
     def section_text(name):
         return " ".join(soup.find(id=name).get_text(" ").split())
 
-    table = next(one for one in soup.find_all("table") if one.caption and "that are planned" in one.caption.get_text())
+    table = next(one for one in soup.find_all("table") if one.caption and "Planned topics" in one.caption.get_text())
     rows = [
         [cell.get_text(" ", strip=True) for cell in row.find_all(["th", "td"])] for row in table.tbody.find_all("tr")
     ]
@@ -234,10 +234,10 @@ def test_planned_events_are_told_as_they_are_and_count():
         ["audit", "2027-03-01", "6", "3", "9.8 KiB/s", "0 B/s", "without limit"],
         ["fraud.scores", "2027-02-01", "48", "2", "4.0 MiB/s", "8.0 MiB/s", "7 d"],
     ]
-    assert "planned topics count their own peak" in soup.get_text()
+    assert "planned topics count with their own peak" in soup.get_text()
     text = section_text("growth")
     assert "payments (launch ×1.5 from 2027-01-10)" in text
-    notes = text.partition("What was asked for Growth is as")[2]
+    notes = text.partition("Request Growth is as")[2]
     assert "planned_events.3 is left out: its first day, 2026-01-01" in notes
     assert "planned_events.0" not in text
     # What is told is what is reckoned with: from its day on each broker of six may lead 8 of the 48 partitions and hold

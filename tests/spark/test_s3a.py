@@ -14,7 +14,7 @@ from tests.spark.s3a_jars import JARS
 pytestmark = [pytest.mark.spark, pytest.mark.s3a]
 
 STORE = f"s3://{BUCKET}/capacity"
-BY_ITSELF = "Spark reads the 9 files of the history by itself"
+BY_ITSELF = "Spark reads the 9 history files itself"
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,13 @@ from kafka_capacity.cli.options import CpuSamples, MaxRows, OwnersFile, ShapesFi
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.chargeback.parameters import ChargebackParameters
 
-_HELP = """Share out what today's cluster costs a month among topics, consumer groups, client ids and owners.
+_HELP = """Split the monthly cost of today's cluster among topics, consumer groups, client ids and owners.
 
-Reads a native snapshot and prices the cluster as size does. Shares sum to the bill to the cent; headroom and idle
-capacity stand apart. Beside its share, an average cost, stands for the topics that cost most and for every owner what
-the bill would be less without it, found by sizing what is left. Also adds up what crosses racks, and what follower
-fetching (KIP-392) and rack-aware producers (KIP-1123) would save. docs/chargeback.md tells the rules and what is
-assumed.
+Reads a native snapshot and prices the cluster as size does. Shares add up to the bill to the cent; headroom and idle
+capacity are listed separately. A share is an average cost; for the most expensive topics and for every owner it also
+shows the marginal cost: how much smaller the bill would be without them, found by sizing what is left. It also adds up
+the traffic between racks, and what follower fetching (KIP-392) and rack-aware producers (KIP-1123) would save.
+docs/chargeback.md has the rules and assumptions.
 
 With --out it writes chargeback.json and each table as CSV and Parquet into DIR.
 """
@@ -76,7 +76,7 @@ def chargeback(
     files, known_owners = read_size_files(shapes_file, cpu_samples, given), read_owners(owners)
     begin("reading the snapshot")
     asked = ask_snapshot(snapshot, given, owners=known_owners, **files.given)
-    begin("sharing out")
+    begin("splitting the bill")
     tables = CHARGEBACK.simulate(asked, handed_to_all(asked), run_step_by_step(begin, begun=2)).tables
     answer = decide_chargeback(tables)
     return Found(

@@ -14,16 +14,15 @@ from kafka_capacity.cli.plan_options import split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.health.problem import Severity
 
-_HELP = """Describe what is wrong with a cluster before anything fails, with the figure at stake and the remedy.
+_HELP = """List what is wrong with a cluster before anything fails, with the figures and the remedy.
 
-Reads a native snapshot and looks at what is offline, under min ISR or lacks replicas now; at disks, networks and
-processors over the limits that sizing judges by; at consumer groups that are far behind; at racks that are missing,
-uneven or not used, and what the loss of one would stop; at replication factors, min.insync.replicas and unclean
-elections, Kafka's own topics among them; with --controllers at the voters of the metadata quorum; and at the snapshot
-itself.
+Reads a native snapshot and checks what is offline, under min ISR or under-replicated now; disks, networks and CPUs that
+are over the limits that sizing uses; consumer groups with a large lag; racks that are missing, uneven or unused, and
+what losing one would stop; replication factors, min.insync.replicas and unclean elections, Kafka's own topics
+included; with --controllers the voters of the metadata quorum; and the snapshot itself.
 
-With --out it writes doctor.json into DIR. With --fail-on it ends with status 1 where something as severe was found.
-docs/failures.md lists everything that is looked at.
+With --out it writes doctor.json into DIR. With --fail-on it exits with status 1 if it finds something that severe.
+docs/failures.md lists all checks.
 """
 
 
@@ -37,11 +36,13 @@ def doctor(
         typer.Option(
             "--controllers",
             metavar="ID[:RACK],…",
-            help="The voters of the metadata quorum and their racks; one that is a broker too has its broker's rack.",
+            help=(
+                "The voters of the metadata quorum and their racks; one that is also a broker has its broker's rack."
+            ),
         ),
     ] = None,
     fail_on: Annotated[
-        Severity | None, typer.Option("--fail-on", help="End with status 1 where this or worse was found.")
+        Severity | None, typer.Option("--fail-on", help="Exit with status 1 if this or worse was found.")
     ] = None,
 ) -> Found:
     """Examine; the text that users read is the help above."""
@@ -75,5 +76,5 @@ def _voters(text: str | None) -> list[str]:
     except RequestError as error:
         raise RequestError(f"--controllers: {error}") from None
     if text is not None and not voters:
-        raise RequestError("--controllers: there is none; name the voters, such as 1:a,2:b,3:c, or leave it out")
+        raise RequestError("--controllers: is empty; name the voters, such as 1:a,2:b,3:c, or leave it out")
     return voters

@@ -13,16 +13,16 @@ from kafka_capacity.cli.options import MaxRows
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 
-_HELP = """Work out what could be lost: after how many failures, in which steps, and how often in a year.
+_HELP = """Show what could be lost: after how many failures, in which steps, and how often per year.
 
 Reads a native snapshot. For every distinct combination of replication factor, min.insync.replicas and unclean election
-it tries every order of sending, appending, fetching, failing and coming back, and prints after how many failures at
-least records can be lost, duplicated or refused; --explain prints a shortest way to each. From the mean time to the
-loss of a broker's disks, the time to re-replicate them under the throttle and the sets of brokers that hold all
-replicas of something, it works out the expected loss of each topic in a year, and what it would be with few such sets.
-docs/durability.md tells the model and its assumptions.
+it explores every order of sending, appending, fetching, failing and recovering, and prints the smallest number of
+failures after which records can be lost, duplicated or refused; --explain prints the shortest path to each. From the
+mean time between disk losses, the time to re-replicate under the throttle and the sets of brokers that hold all
+replicas of a partition, it computes the expected loss per topic and year, and what it would be with fewer such sets.
+docs/durability.md describes the model and its assumptions.
 
-An inventory does not tell how producers are set: --acks and --idempotence are assumptions.
+An inventory does not show how producers are configured: --acks and --idempotence are assumptions.
 """
 
 
@@ -42,16 +42,16 @@ def durability(
     max_failures: Annotated[
         int,
         typer.Option(
-            "--max-failures", "--failures", min=0, max=3, metavar="N", help="At most so many are tried together."
+            "--max-failures", "--failures", min=0, max=3, metavar="N", help="Max number of failures to combine."
         ),
     ] = 3,
     explain: Annotated[
         list[str] | None,
-        typer.Option("--explain", metavar="TOPIC", help="Print a shortest way to every outcome. May be repeated."),
+        typer.Option("--explain", metavar="TOPIC", help="Print the shortest path to each outcome. May be repeated."),
     ] = None,
     is_checked: Annotated[
         bool,
-        typer.Option("--check", help="Let brokers fail at random, too, and print how far the closed form is off."),
+        typer.Option("--check", help="Also simulate random failures, and print how far the closed form is off."),
     ] = False,
     max_rows: MaxRows = 20,
 ) -> Found:

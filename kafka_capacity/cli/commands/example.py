@@ -16,15 +16,15 @@ from kafka_capacity.errors import RequestError
 @app.command("example")
 def example(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Which example; without it they are listed.")
+        str | None, typer.Argument(metavar="NAME", help="Name of the example; leave it out to list them.")
     ] = None,
     out: OutFolder = None,
     file_format: SnapshotFormat = "parquet",
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Another seed gives another cluster of the same shape.")
+        int | None, typer.Option(min=0, help="Another seed gives a different cluster of the same kind.")
     ] = None,
     ds: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM-DD", help="The day that it stands for; its history ends there.")
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="The day that it is for; its history ends there.")
     ] = None,
     is_json: AsJson = False,
     is_quiet: Quiet = False,
@@ -37,10 +37,10 @@ def example(
         print_json({"examples": EXAMPLES})
         return
     if name is None:
-        print_table("Examples", [("name", "left"), ("what it is", "left")], list(EXAMPLES.items()))
+        print_table("Examples", [("name", "left"), ("description", "left")], list(EXAMPLES.items()))
         return
     if out is None:
-        raise RequestError("--out: is missing; name the folder that the snapshot shall be written to")
+        raise RequestError("--out: is required; name the folder to write the snapshot to")
     raw = make_example(name, ds=check_ds(ds or EXAMPLE_DS), seed=seed)
     write_inventory(raw, out, file_format, is_json=is_json, is_quiet=True)
     say(f"wrote example {name} to {out}", is_quiet=is_quiet or is_json)

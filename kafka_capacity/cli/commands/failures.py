@@ -11,17 +11,17 @@ from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
 from kafka_capacity.cli.options import MaxRows
 
-_HELP = """Work out what breaks when brokers or racks die: what is offline, what refuses writes, who is overloaded.
+_HELP = """Show what breaks when brokers or racks die: what goes offline, what rejects writes, what is overloaded.
 
-Reads a native snapshot and loses every broker, every rack, every rack with one broker more, and every two brokers, each
-by itself; leaders are elected by the rules of Kafka's controller. Prints the worst losses first: partitions and topics
-that nobody leads, partitions with too few replicas in sync for acks=all, leaders that move, survivors whose peak is
-above what they can do, consumer groups that lose partitions or their coordinator, and how long it takes to re-replicate
-everything that was lost onto empty disks under a throttle. docs/failures.md tells the model and its assumptions.
+Reads a native snapshot and simulates the loss of every broker, every rack, every rack plus one more broker, and every
+pair of brokers; leaders are elected by the rules of Kafka's controller. Prints the worst losses first: partitions and
+topics without a leader, partitions with too few replicas in sync for acks=all, leaders that move, survivors that are
+overloaded at peak, consumer groups that lose partitions or their coordinator, and how long it takes to re-replicate
+everything onto empty disks under a throttle. docs/failures.md describes the model and its assumptions.
 
-With --lost-together or --racks it loses these sets only (and those of --losses), and prints the topics and groups that
-each of them affects. With --wanted-controllers it prints the steps to these voters, what may fail meanwhile, and the
-commands. With --out it writes failures.json into DIR.
+With --lost-together or --racks it simulates only these sets (and those of --losses), and prints the topics and groups
+that each of them affects. With --wanted-controllers it prints the steps to these voters, what may fail meanwhile, and
+the commands. With --out it writes failures.json into DIR.
 
 Amounts are bytes, rates bytes per second, times seconds.
 """
@@ -50,9 +50,11 @@ def failures(
     begin: Steps,
     racks: Annotated[
         list[str] | None,
-        typer.Option("--racks", metavar="RACK,…", help="Racks that are lost together. May be repeated, a set each."),
+        typer.Option("--racks", metavar="RACK,…", help="Racks that are lost together. May be repeated, one set each."),
     ] = None,
-    has_pairs: Annotated[bool, typer.Option("--pairs", hidden=True, help="Beside given sets lose every pair.")] = False,
+    has_pairs: Annotated[
+        bool, typer.Option("--pairs", hidden=True, help="Besides the given sets, lose every pair.")
+    ] = False,
     max_rows: MaxRows = 10,
 ) -> Found:
     """Lose brokers; the text that users read is the help above."""

@@ -10,10 +10,10 @@ from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_json, print_lines, print_rows
 from kafka_capacity.cli.options import Quiet, StorePlace
 
-_HELP = """List all clusters of a store, the worst first: verdict, dates, dollars and the worst problem.
+_HELP = """List all clusters in a store, worst first: verdict, dates, dollars and the worst problem.
 
-Each by its newest plan. STORE is where the scheduled plans are: s3://bucket/prefix, or a folder. With --write the same
-is written as a page with a link to each report, beside the reports, as the scheduled plan does after each run.
+Each cluster is shown by its newest plan. STORE is where scheduled plans are stored: s3://bucket/prefix, or a folder.
+With --write it also writes a page with a link to each report into the store, as the scheduled plan does after each run.
 """
 
 
@@ -21,7 +21,7 @@ is written as a page with a link to each report, beside the reports, as the sche
 def fleet(
     store: StorePlace,
     is_written: Annotated[bool, typer.Option("--write", help="Write reports/index.html into the store.")] = False,
-    is_json: Annotated[bool, typer.Option("--json", help="Print the same as JSON instead of a table.")] = False,
+    is_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     is_quiet: Quiet = False,
 ) -> None:
     """List; the text that users read is the help above."""
@@ -40,8 +40,8 @@ def fleet(
     columns = [
         column("cluster", "Cluster", "name"),
         column("verdict", "Verdict"),
-        column("runs_out", "Today’s run out"),
-        column("usd", "A month"),
+        column("runs_out", "Today’s brokers last until"),
+        column("usd", "Per month"),
         column("problem", "Worst problem"),
         column("state", "State"),
         column("ds", "Inventory"),

@@ -13,23 +13,21 @@ from kafka_capacity.cli.one_question import Found, asks
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.consumers.parameters import GroupParameters
 
-_HELP = """Work out how many members consumer groups need, and what rebalances cost them.
+_HELP = """Show how many members consumer groups need, and what rebalances cost them.
 
 Reads a native snapshot and simulates each group as it is, with other assignors and protocols, with static members, and
-with other member counts: the same evaluation as the scheduled plan's. Prints one row a group: members, assignor, the
-max lag and the event that makes it, and how often partitions stop being read in a rolling restart, now → then. With
---group it prints everything about those groups: all variants side by side, each event, and who reads what. A scenario
-fits where max lag stays within the objective in every event that is simulated (--events), members can do what they are
-to read at peak, and a group that is behind catches up in time. Where rates or capacities are not known, it is not
-judged.
+with other member counts: the same evaluation as in scheduled plans. Prints one row per group: members, assignor, the
+max lag and the event that causes it, and how often partitions pause in a rolling restart, now → then. With --group it
+prints everything about those groups: all variants side by side, each event, and the assignment. A scenario fits if max
+lag stays within the objective in every simulated event (--events), members can handle their load at peak, and a group
+that lags catches up in time. If rates or capacities are unknown, it is not judged.
 
-With --out it writes groups.json (what is decided, and all figures) and the tables group_facts, group_scenarios,
-group_churn, group_timeline and group_members into DIR; of large grids the last two have today's and the recommended
-scenarios only.
-
-Recommended is, of what fits, the fewest members, but no fewer than are proven to be enough; of these the least change,
-unless another protocol, assignor or membership saves a fifth or more of what a rolling restart leaves unread
-(partitions × seconds).
+With --out it writes groups.json (the decision and all figures) and the tables group_facts, group_scenarios,
+group_churn, group_timeline and group_members into DIR; for large grids the last two only have today's and the
+recommended scenarios.
+The recommendation is the smallest number of members that fits and is proven to be enough, with the least change, unless
+another protocol, assignor or membership saves at least a fifth of what a rolling restart leaves unread (partitions ×
+seconds).
 
 Amounts are bytes, rates bytes per second, times seconds.
 """
@@ -41,10 +39,10 @@ def groups(
     given: Mapping[str, Any],
     begin: Steps,
     table_format: Annotated[
-        Literal["parquet", "csv"], typer.Option("--format", help="Of the tables below DIR.")
+        Literal["parquet", "csv"], typer.Option("--format", help="File format of the tables in DIR.")
     ] = "parquet",
     has_to_fit: Annotated[
-        bool, typer.Option("--fail-if-unfit", help="End with status 3 when nothing fits for one of the groups.")
+        bool, typer.Option("--fail-if-unfit", help="Exit with status 3 if nothing fits for one of the groups.")
     ] = False,
 ) -> Found:
     """Simulate groups; the text that users read is the help above."""
@@ -65,7 +63,7 @@ def groups(
     return Found(
         of=planned.basis.snapshot,
         answer=lambda: planned.answer.headline or "there are no consumer groups.",
-        hint="" if "groups" in given or not planned.groups else "--group NAME, for all about one of them",
+        hint="" if "groups" in given or not planned.groups else "--group NAME shows everything about one of them",
         document=lambda: groups_document(planned),
         show=show,
         write=lambda out, document: write_groups(out, planned, document, table_format),

@@ -11,9 +11,9 @@ from kafka_capacity.cli.options import MaxRows
 
 _HELP = """List the topics that nobody writes to or reads from, where they are, and what removing them would free.
 
-Reads a native snapshot. A topic is idle when nothing was written to it or read from it in all the hours that the
-snapshot knows, a week at least, and no consumer group is subscribed to it and has got on with it. What less is known
-of is not judged, and counted; Kafka's own topics count for neither.
+Reads a native snapshot. A topic is idle if nothing was written to it or read from it in all known hours, at least a
+week, and no subscribed consumer group has made progress on it. Topics with less history are counted as not judged;
+Kafka's own topics are left out.
 
 With --out it writes idle.json into DIR. Nothing is removed.
 """

@@ -38,19 +38,21 @@ SECRETS_IN_ENVIRONMENT = {
 }
 """What need not stand in a file; a value in the file wins."""
 
-Servers = Annotated[str | None, typer.Option(metavar="HOST:PORT,…", help="Some brokers of the cluster.")]
+Servers = Annotated[str | None, typer.Option(metavar="HOST:PORT,…", help="One or more brokers of the cluster.")]
 Config = Annotated[
     Path | None,
     file_option(
         metavar="FILE.json",
-        text="More settings, as in the extra of an Airflow Kafka connection: security.protocol, sasl.mechanism, "
-        "ssl.ca.location and so on. Secrets may instead be in the environment, as "
+        text="Additional client settings, as in the extra of an Airflow Kafka connection: security.protocol, "
+        "sasl.mechanism, ssl.ca.location and so on. Secrets can be set in the environment instead, as "
         f"{', '.join(SECRETS_IN_ENVIRONMENT)}.",
     ),
 ]
 Patterns = Annotated[
     list[str] | None,
-    typer.Option("--topic", metavar="PATTERN", help="Topics to sample, such as clicks.*; all but Kafka's own."),
+    typer.Option(
+        "--topic", metavar="PATTERN", help=("Topics to sample, such as clicks.*. Default: all but Kafka's own.")
+    ),
 ]
 
 inventory = Application(help="Export, import and check inventories (native snapshots).")
@@ -76,7 +78,9 @@ def connection_settings(bootstrap_servers: str | None, config: Path | None, envi
             # The text is not shown: it may hold secrets.
             raise RequestError(f"--config: {config} is not JSON; fix it") from None
         if not isinstance(settings, dict):
-            raise RequestError(f'--config: {config} is no JSON object; write {{"bootstrap.servers": "host:9092", …}}')
+            raise RequestError(
+                f'--config: {config} is not a JSON object; write {{"bootstrap.servers": "host:9092", …}}'
+            )
     for variable, key in SECRETS_IN_ENVIRONMENT.items():
         if environment.get(variable):
             settings.setdefault(key, environment[variable])
@@ -84,7 +88,9 @@ def connection_settings(bootstrap_servers: str | None, config: Path | None, envi
         settings.pop("metadata.broker.list", None)
         settings["bootstrap.servers"] = bootstrap_servers
     if not {"bootstrap.servers", "metadata.broker.list"} & set(settings):
-        raise RequestError("--bootstrap-servers: is missing; give host:port of some brokers, here or in --config")
+        raise RequestError(
+            "--bootstrap-servers: is required; give host:port of one or more brokers, here or in --config"
+        )
     return settings
 
 
@@ -174,7 +180,7 @@ def import_(
         Path,
         file_option(
             metavar="A.json",
-            text="What kafka-reassign-partitions printed (--generate, its whole output), or a reassignment file.",
+            text="The complete output of kafka-reassign-partitions --generate, or a reassignment file.",
         ),
     ],
     brokers: Annotated[
@@ -190,14 +196,14 @@ def import_(
         Path | None,
         file_option(
             metavar="L.json",
-            text="What kafka-log-dirs --describe printed; without it no size is known.",
+            text="The output of kafka-log-dirs --describe; without it sizes are unknown.",
         ),
     ] = None,
     capacity: Annotated[
         Path | None,
         file_option(
             metavar="capacity.json",
-            text="Cruise Control's capacities, beside a list of brokers with their racks.",
+            text="Cruise Control's capacities, in addition to a list of brokers with their racks.",
         ),
     ] = None,
     ds: Day = None,
@@ -222,7 +228,7 @@ def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
 
     found = parse_brokers_file(read_text_file(file), str(file)).capacities
     if found is None:
-        raise RequestError(f"--capacity: {file} is not Cruise Control's capacity.json; give a list by --brokers")
+        raise RequestError(f"--capacity: {file} is not Cruise Control's capacity.json; pass a list with --brokers")
     return dataclasses.replace(raw, tables={**raw.tables, "brokers": found.merge_into(raw.table("brokers"))})
 
 
@@ -243,8 +249,8 @@ def write_inventory(
     say(f"wrote {what} to {out}", is_quiet=is_quiet)
     if findings.fatal or findings.warnings:
         say(
-            f"{plural(len(findings.fatal), 'fatal finding')}, {plural(len(findings.warnings), 'warning')}: "
-            f"kafka-capacity inventory check {out} lists them",
+            f"{plural(len(findings.fatal), 'fatal finding')}, {plural(len(findings.warnings), 'warning')}: run "
+            f"kafka-capacity inventory check {out} to list them",
             is_quiet=is_quiet and not findings.fatal,
         )
 

@@ -34,7 +34,7 @@ Server = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="A server with Prometheus' HTTP API, such as http://prometheus:9090. Secrets are in the environment: "
+        help="A server with Prometheus' HTTP API, such as http://prometheus:9090. Set secrets in the environment: "
         f"{', '.join(SECRETS_IN_ENVIRONMENT)}.",
     ),
 ]
@@ -42,27 +42,28 @@ Dialects = Annotated[
     Pairs,
     typer.Option(
         metavar="NAME",
-        help="Whose names of metrics to look for, best first: jmx, kminion or kafka_exporter; may be given again. "
-        "Default: all three.",
+        help="Whose metric names to look for, best first: jmx, kminion or kafka_exporter. May be repeated. Default: "
+        "all three.",
     ),
 ]
 Labels = Annotated[
-    Pairs, typer.Option(metavar="NAME=VALUE", help="What every series of this cluster has; may be given again.")
+    Pairs, typer.Option(metavar="NAME=VALUE", help="A label that every series of this cluster has. May be repeated.")
 ]
 OwnMetrics = Annotated[
     Pairs,
     typer.Option(
         metavar="QUANTITY=METRIC",
-        help="A metric of your own, such as topic_bytes_in=my_rule; docs/metrics.md lists the quantities.",
+        help="Your own metric, such as topic_bytes_in=my_rule; docs/metrics.md lists the quantities.",
     ),
 ]
 BrokerLabel = Annotated[
-    str | None, typer.Option(metavar="LABEL", help="Has the broker's id, host or pod. Default: found by itself.")
+    str | None, typer.Option(metavar="LABEL", help="The label with the broker's id, host or pod. Default: detected.")
 ]
 Headers = Annotated[
-    Pairs, typer.Option(metavar="NAME=VALUE", help="Sent with every request, such as X-Scope-OrgID=tenant.")
+    Pairs,
+    typer.Option(metavar="NAME=VALUE", help=("A header to send with every request, such as X-Scope-OrgID=tenant.")),
 ]
-CaFile = Annotated[Path | None, file_option(metavar="CA.pem", text="The CAs of an https:// server.")]
+CaFile = Annotated[Path | None, file_option(metavar="CA.pem", text="CA file for an https:// server.")]
 
 
 @inventory.command("metrics")
@@ -77,10 +78,10 @@ def metrics(
     broker_label: BrokerLabel = None,
     header: Headers = None,
     ca_file: CaFile = None,
-    timeout_seconds: Annotated[float, typer.Option(help="For one request to the server.")] = 60.0,
-    days: Annotated[int, typer.Option(min=1, max=366, help="How far back, up to the day of the snapshot.")] = 14,
+    timeout_seconds: Annotated[float, typer.Option(help="Timeout of one request to the server.")] = 60.0,
+    days: Annotated[int, typer.Option(min=1, max=366, help="How many days, up to the day of the snapshot.")] = 14,
     out: Annotated[
-        str | None, typer.Option("--out", metavar="DIR", help="Where to write. Default: back to the snapshot.")
+        str | None, typer.Option("--out", metavar="DIR", help="Where to write. Default: into the snapshot itself.")
     ] = None,
     file_format: SnapshotFormat = "parquet",
     is_json: AsJson = False,
@@ -109,10 +110,10 @@ def metrics(
             }
             found = _from_prometheus(read_snapshot_files(snapshot), connection, settings, begin)
         else:
-            raise RequestError("--files, --prometheus: give one of the two")
+            raise RequestError("--files, --prometheus: give exactly one of the two")
     write_inventory(found, out or snapshot, file_format, is_json=is_json, is_quiet=is_quiet)
     hours, brokers = len(found.table("metrics")), len(found.table("broker_metrics"))
-    say(f"it has {hours:,} hours of partitions and {brokers:,} of brokers", is_quiet=is_quiet or is_json)
+    say(f"it has {hours:,} partition-hours and {brokers:,} broker-hours", is_quiet=is_quiet or is_json)
 
 
 def _end_of(raw: RawInventory) -> int:

@@ -15,10 +15,10 @@ from kafka_capacity.plan.request import PlanRequest
 
 _HEAD = """# Parameters
 
-Every parameter of a plan: of the trigger form (what most set; the rest under *Everything else*), of
-`make plan PARAMS=…`, and the options of the commands `plan`, `groups`, `size`, `failures`, `durability` and `report`.
-Amounts may be typed with units: `50MB/s`, `1.5TiB`, `90s`, `1h30m`, `7d`, `40%`. This page is what
-`kafka-capacity parameters` prints.
+Every parameter of a plan: in the trigger form (the common ones; the rest under *Everything else*), in
+`make plan PARAMS=…`, and as options of the commands `plan`, `groups`, `size`, `failures`, `durability` and `report`.
+Amounts may have units: `50MB/s`, `1.5TiB`, `90s`, `1h30m`, `7d`, `40%`. This page is the output of
+`kafka-capacity parameters`.
 """
 _COLUMNS = "| parameter | option | default | bounds | meaning |\n|---|---|---|---|---|\n"
 
@@ -49,9 +49,9 @@ def _document(field: str) -> dict[str, Any]:
     }
 
 
-_HELP = """Print every parameter of a plan as a table in Markdown: docs/parameters.md.
+_HELP = """Print every parameter of a plan as a Markdown table: docs/parameters.md.
 
-They are those of the trigger form and, by the names of the second column, options of the commands.
+They are the fields of the trigger form and, under the names in the second column, options of the commands.
 """
 
 

@@ -17,18 +17,18 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.questions.change.move_parameters import MoveParameters
 from kafka_capacity.questions.change.placement_parameters import PlacementParameters
 
-_HELP = """Work out what a change of brokers would move, how long it would take and whether it fits.
+_HELP = """Show what a change of brokers would move, how long it would take and whether it fits.
 
-Judges every broker list or count with every placer, as the scheduled plan does, and prints the answer and a table. With
---out it writes into DIR, for several options into a folder of DIR for each:
+Evaluates every broker list or count with every placer, as the scheduled plan does, and prints the answer and a table.
+With --out it writes into DIR, or if there are several options into one folder of DIR for each:
 
-moves.json: give this one to kafka-reassign-partitions.sh --execute --throttle, the time is of it. rollback.json: the
-same partitions as they are today. target.json and reassignment.json: the whole target. waves/ and runbook.md: the moves
-wave by wave, with the exact commands. decision.json: the verdict, what is recommended and what is wrong, as data.
-plan.json: all figures, the same bytes for the same input. timing.json: how long
-this program took.
+moves.json: the partitions that change, for kafka-reassign-partitions.sh --execute --throttle; the duration is for this
+file. rollback.json: the same partitions as they are today. target.json and reassignment.json: the complete target.
+waves/ and runbook.md: the moves wave by wave, with the exact commands. decision.json: the verdict, the recommendation
+and the problems, as data. plan.json: all figures; the same input gives the same bytes. timing.json: how long this
+program took.
 
-Amounts may be typed with units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
+Amounts may have units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
 """
 
 
@@ -40,16 +40,18 @@ def plan(
     given: Mapping[str, Any],
     brokers: BrokersFile = None,
     out: OutFolder = None,
-    is_json: Annotated[bool, typer.Option("--json", help="Print what plan.json holds instead of the table.")] = False,
+    is_json: Annotated[
+        bool, typer.Option("--json", help="Print the contents of plan.json instead of the table.")
+    ] = False,
     is_explained: Annotated[
-        bool, typer.Option("--explain", help="Say of each option why it moves what it moves, and how wave by wave.")
+        bool, typer.Option("--explain", help="Explain for each option why it moves what it moves, and the waves.")
     ] = False,
     has_to_fit: HasToFit = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Plan; the text that users read is the help above."""
     if is_explained and is_json:
-        raise RequestError("--explain: is for people, and --json holds all of it; leave one out")
+        raise RequestError("--explain: is for people, and --json has all of it; leave one out")
     keep_pandas_out()
     began = time.perf_counter()
     from kafka_capacity.cli.plan_files import plan_files, write_plan
@@ -72,7 +74,7 @@ def plan(
         print_answer(
             answer,
             lambda: print_plan(planned, decision, reasons, out=out, is_explained=is_explained),
-            hint="--out DIR, for the files to execute" if out is None and decision.view.recommended else "",
+            hint="--out DIR writes the files to execute" if out is None and decision.view.recommended else "",
             is_quiet=is_quiet,
         )
     if has_to_fit and decision.view.recommended is None:

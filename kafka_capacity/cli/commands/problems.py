@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from kafka_capacity.plan.fleet import Standing
     from kafka_capacity.plan.lifecycle import Entry
 
-_HELP = """List the problems and recommendations of a cluster with their ids and what became of each, and set that.
+_HELP = """List a cluster's problems and recommendations with their ids and states, and change their states.
 
-STORE is where the scheduled plans are (s3://bucket/prefix, or a folder), with --cluster where it has several; or the
-address of a report in it, as the mail links it. Each problem is new, open for so long, claimed by somebody, dismissed
-with a reason, or done with the effect that was measured. What is set here stands in the next report; what was dismissed
-counts again once it is worse or somewhere else.
+STORE is where scheduled plans are stored (s3://bucket/prefix, or a folder), with --cluster if it has several; or the
+address of a report in it, as linked in the mail. Each problem is new, open for some time, claimed by somebody,
+dismissed with a reason, or done with a measured effect. A state set here appears in the next report; a dismissed
+problem counts again once it gets worse or shows up somewhere else.
 
 kafka-capacity problems s3://b/prod --cluster shop-eu --claim disk-over-limit
 
@@ -35,15 +35,30 @@ _ID = {"metavar": "ID"}
 @app.command("problems", help=_HELP)
 def problems(
     place: StorePlace,
-    cluster: Annotated[str | None, typer.Option("--cluster", help="Which; not needed where there is one.")] = None,
-    claim: Annotated[list[str] | None, typer.Option("--claim", **_ID, help="I see to it. May be repeated.")] = None,
-    release: Annotated[list[str] | None, typer.Option("--release", **_ID, help="Nobody sees to it any more.")] = None,
-    dismiss: Annotated[list[str] | None, typer.Option("--dismiss", **_ID, help="It may stay; needs --reason.")] = None,
-    reopen: Annotated[list[str] | None, typer.Option("--reopen", **_ID, help="It may not stay after all.")] = None,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why it may stay, or what is done.")] = "",
-    until: Annotated[str | None, typer.Option("--until", metavar="YYYY-MM-DD", help="The last day of it.")] = None,
-    by: Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who says so. Default: the user.")] = None,
-    is_json: Annotated[bool, typer.Option("--json", help="Print all that is kept instead of a table.")] = False,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="Which cluster; not needed if there is only one.")
+    ] = None,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option("--claim", **_ID, help=("Claim a problem: I will take care of it. May be repeated.")),
+    ] = None,
+    release: Annotated[list[str] | None, typer.Option("--release", **_ID, help="Give up a claim.")] = None,
+    dismiss: Annotated[
+        list[str] | None, typer.Option("--dismiss", **_ID, help=("Accept a problem as it is; needs --reason."))
+    ] = None,
+    reopen: Annotated[list[str] | None, typer.Option("--reopen", **_ID, help="Undo a dismissal.")] = None,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why it is accepted, or what is being done.")
+    ] = "",
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="YYYY-MM-DD", help="The last day of the dismissal.")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option("--by", metavar="NAME", help="Who sets the state. Default: the user.")
+    ] = None,
+    is_json: Annotated[
+        bool, typer.Option("--json", help="Print everything that is stored instead of a table.")
+    ] = False,
     is_quiet: Quiet = False,
 ) -> None:
     """List and set; the text that users read is the help above."""
@@ -52,13 +67,13 @@ def problems(
     from kafka_capacity.plan.lifecycle import Said, Verb, followed, keep_said, read_entries
 
     if until and not dismiss:
-        raise RequestError("--until: is how long a dismissal holds; give --dismiss as well, or leave it out")
+        raise RequestError("--until: is for dismissals; give --dismiss as well, or leave it out")
     if until and not is_day(until):
         raise RequestError(f"--until: {until!r} is not a day; write it as YYYY-MM-DD")
     store, standing = _found(place, cluster)
     decision = standing.decision
     if decision is None:
-        what = f"its decision of {standing.ds} cannot be read" if standing.plan_id else "it was never planned"
+        what = f"its decision for {standing.ds} cannot be read" if standing.plan_id else "it was never planned"
         raise RequestError(f"{standing.cluster}: {what}; run its plan first")
     asked = {Verb.CLAIM: claim, Verb.RELEASE: release, Verb.DISMISS: dismiss, Verb.REOPEN: reopen}
     for verb, ids in asked.items():
@@ -88,7 +103,7 @@ def _user() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError):
-        raise RequestError("--by: is missing, and the system does not know your name; say who you are") from None
+        raise RequestError("--by: is required because the system does not know your name; say who you are") from None
 
 
 def _found(place: str, cluster: str | None) -> tuple[ObjectStore, Standing]:
@@ -107,7 +122,7 @@ def _found(place: str, cluster: str | None) -> tuple[ObjectStore, Standing]:
     if name is None and len(known) == 1:
         name = known[0]
     if name not in known:
-        remedy = f"choose from {', '.join(known)}" if known else f"{root} is no store of plans"
+        remedy = f"choose from {', '.join(known)}" if known else f"{root} is not a store of plans"
         raise RequestError(f"--cluster: {f'{name} is not there' if name else 'is missing'}; {remedy}")
     return store, newest_standing(store, name)
 

@@ -23,14 +23,14 @@ from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import PlanRequest
 
-_HELP = """Draw the report of a plan: the same page and e-mail as the scheduled plan's.
+_HELP = """Create the report of a plan: the same page and e-mail as from the scheduled plan.
 
 Takes a snapshot and the options of plan, groups, size, failures and durability, or --from with the report.json of an
-earlier report, to draw that one again. Writes index.html (one self-contained page), report.json (its data),
-decision.json (the verdict, what is recommended and what is wrong), email.html, email.txt, images/ and tables/ (the
-page's tables as CSV) into DIR, and prints the verdict and the serious problems. The same input gives the same bytes.
+earlier report, to render that one again. Writes index.html (one self-contained page), report.json (its data),
+decision.json (the verdict, the recommendation and the problems), email.html, email.txt, images/ and tables/ (the page's
+tables as CSV) into DIR, and prints the verdict and the serious problems. The same input gives the same bytes.
 
-Amounts may be typed with units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
+Amounts may have units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
 """
 
 
@@ -43,14 +43,14 @@ def report(
     snapshot: str | None = None,
     earlier: Annotated[
         Path | None,
-        file_option("--from", metavar="report.json", text="The data of a report."),
+        file_option("--from", metavar="report.json", text="The report.json to render again."),
     ] = None,
     last: Annotated[
         Path | None,
         file_option(
             "--last",
             metavar="report.json",
-            text="The report before: says what changed since.",
+            text="The previous report.json, to show what changed since.",
         ),
     ] = None,
     owners: OwnersFile = None,
@@ -62,12 +62,14 @@ def report(
 ) -> None:
     """Report; the text that users read is the help above."""
     if (snapshot is None) == (earlier is None):
-        raise RequestError("--snapshot: give the folder of a snapshot, or else --from with a report.json")
+        raise RequestError("--snapshot: give the folder of a snapshot, or use --from with a report.json")
     others = (owners, brokers, shapes_file, cpu_samples, last)
     if earlier is not None and (given or any(one is not None for one in others)):
-        raise RequestError("--from: draws an earlier report as it is; leave out the options of a plan")
+        raise RequestError("--from: renders an earlier report as it is; leave out the options of a plan")
     if earlier is not None and is_json:
-        raise RequestError("--json: prints decision.json, which stands beside the report.json of --from; leave it out")
+        raise RequestError(
+            "--json: prints decision.json, which is already next to the report.json of --from; leave it out"
+        )
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
         from kafka_capacity.cli.plan_input import run_step_by_step
         from kafka_capacity.cli.planning import ask_plan

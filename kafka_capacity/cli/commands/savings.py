@@ -16,14 +16,14 @@ _COLUMNS = ("text", "freed_bytes", "saved_brokers", "saved_usd_per_month", "bind
 _LEFT_OUT = ("set_id",)  # what the terminal has no use for
 _SAID_ABOVE = (*_LEFT_OUT, "text")  # the same where a table is about one set
 
-_HELP = """List what could be done instead of buying brokers, and what each saves.
+_HELP = """List what you could do instead of buying brokers, and what each action saves.
 
 Reads a native snapshot, finds actions (retention cut to what consumers were seen to need, idle and write-only topics
-removed, two replicas of what is not critical, compression, tiered storage, smaller volumes, the next sizes of the
-shape), and sizes the cluster again with each, and with sets of them, as kafka-capacity size does. An action that frees
-bytes and saves nothing says what stands in the way. docs/savings.md tells what is assumed.
+removed, two replicas for what is not critical, compression, tiered storage, smaller volumes, the next sizes of the
+shape), and sizes the cluster again with each of them and with sets of them, as kafka-capacity size does. If an action
+frees bytes but saves nothing, it says why. docs/savings.md lists the assumptions.
 
-With --out it writes savings.json with everything into DIR. Nothing is changed.
+With --out it writes savings.json with everything into DIR. It changes nothing.
 """
 
 
@@ -53,10 +53,10 @@ def savings(
     files = read_size_files(shapes_file, cpu_samples, given)
     begin("reading the snapshot")
     asked = ask_snapshot(snapshot, given, **files.given)
-    begin("looking ahead")
+    begin("projecting demand")
     tables = SAVINGS.simulate(asked, handed_to_all(asked), run_step_by_step(begin, begun=2)).tables
     if not SAVINGS.has_results(tables):
-        nothing = "Nothing was looked for: --max-savings says how many sets of actions to judge."
+        nothing = "No actions were evaluated: --max-savings sets how many sets of actions to evaluate."
         return Found(of=asked.basis.snapshot, answer=lambda: nothing, document=dict, show=lambda: None)
     answer, view = decide_savings(tables), read_savings(tables)
     return Found(

@@ -8,9 +8,9 @@ import typer
 
 from kafka_capacity.cli.app import app
 
-_HELP = """Print what the JSON documents hold that commands print with --json and write with --out: docs/json.md.
+_HELP = """Describe the JSON documents that commands print with --json and write with --out: docs/json.md.
 
-With --json it prints the same as a JSON schema: docs/json-schema.json.
+With --json it prints this as a JSON schema: docs/json-schema.json.
 """
 
 

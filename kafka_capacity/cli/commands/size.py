@@ -31,15 +31,15 @@ SIZED_BY = (*fields_of(DemandParameters, SizingParameters), *OF_OTHER_SECTIONS)
 NAMED_OTHERWISE = {"planned_events": "--events", "sizing_broker_counts": "--broker-counts"}
 """Shorter names of options, where sizing alone is asked."""
 
-_HELP = """Work out how many brokers of which kind the cluster needs up to a horizon, and what they cost.
+_HELP = """Show how many brokers of which type the cluster needs up to a horizon, and what they cost.
 
-Reads a native snapshot, lets its traffic grow, places its real partitions on every number of brokers that is tried, and
-judges each shape on that: network, processors, disk space and throughput of every broker at peak, each month, also
-after losses. An option that does not fit says which limit it passes, on which broker and day, and by how much. Doing
-nothing and scaling in are always among the options. docs/sizing.md tells the model and its assumptions.
+Reads a native snapshot, projects its traffic, places its real partitions on every candidate number of brokers, and
+judges each shape on that: network, CPU, disk space and disk throughput of every broker at peak, each month, also after
+losses. An option that does not fit says which limit it exceeds, on which broker and day, and by how much. Doing
+nothing and scaling in are always among the options. docs/sizing.md describes the model and its assumptions.
 
-Prints the options worth a look, the recommendation, when the cluster as it is runs out of what, and why calculators
-give other counts. With --out it writes size.json with everything into DIR.
+Prints the options worth considering, the recommendation, when today's cluster runs out of which resource, and why
+calculators give different counts. With --out it writes size.json with everything into DIR.
 
 Sizes and amounts are bytes, rates bytes per second, ratios 0 to 1, prices US dollars.
 """
@@ -59,7 +59,7 @@ def size(
     begin: Steps,
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,
-    is_everything: Annotated[bool, typer.Option("--all", help="List every option that was tried.")] = False,
+    is_everything: Annotated[bool, typer.Option("--all", help="List every option that was evaluated.")] = False,
     has_to_fit: HasToFit = False,
 ) -> Found:
     """Size; the text that users read is the help above."""

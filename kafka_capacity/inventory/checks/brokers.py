@@ -25,7 +25,7 @@ _CAPACITIES = {
 def check_brokers(brokers: pa.Table) -> Iterator[Problem]:
     """Check the table of brokers by itself."""
     if not len(brokers):
-        yield fatal("no_brokers", "brokers", "there is no broker; list at least one")
+        yield fatal("no_brokers", "brokers", "there are no brokers; list at least one")
         return
     ids = ints(brokers.column("broker_id"))
     distinct, count = np.unique(ids, return_counts=True)
@@ -69,8 +69,8 @@ def _check_capacities(brokers: pa.Table) -> Iterator[Problem]:
         yield info(
             "disk_capacity_unknown",
             "brokers.disk_capacity_bytes",
-            f"{plural(len(unknown), 'broker')} without disk_capacity_bytes ({some(unknown, len(unknown))}): the sizes "
-            "of their log dirs are used where known, and nobody can say when the disk of the others is full",
+            f"{plural(len(unknown), 'broker')} without disk_capacity_bytes ({some(unknown, len(unknown))}): the "
+            "sizes of their log dirs are used where known; for the others it is unknown when a disk is full",
         )
 
 

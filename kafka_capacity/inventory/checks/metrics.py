@@ -42,7 +42,7 @@ def check_metrics(metrics: pa.Table, replicas: ReplicaColumns, ds: str) -> Itera
         column, where = metrics.column(name), f"metrics.{name}"
         if column.null_count == len(column):
             what = "what is produced" if name == RATE_COLUMNS[0] else "what consumers read"
-            message = f"no row tells {name}: {what} counts as 0, and networks and processors are underestimated; add it"
+            message = f"no row has {name}: {what} counts as 0, and network and CPU load is underestimated; add it"
             yield warning("missing_rates", where, message)
             continue
         yield from _unusable(column, "unusable_rate", where)
@@ -62,16 +62,14 @@ def check_broker_metrics(metrics: pa.Table, brokers: pa.Table) -> Iterator[Probl
     if (repeated := _repeated(broker, seconds)).any():
         twice = np.unique(broker[repeated])
         who = f"{plural(len(twice), 'broker')} ({some(twice, len(twice))})"
-        yield _twice(
-            repeated, "duplicate_broker_hour", where, f"an hour that is there already, of {who}", "for each hour"
-        )
+        yield _twice(repeated, "duplicate_broker_hour", where, f"a duplicate hour of {who}", "for each hour")
     unknown = np.setdiff1d(broker, ints(brokers.column("broker_id")))
     if len(unknown):
         yield warning(
             "metrics_of_unlisted_broker",
             "broker_metrics.broker_id",
             f"metrics of {plural(len(unknown), 'broker')} that the inventory lacks ({some(unknown, len(unknown))}); "
-            "they still count as samples of processors",
+            "they still count as CPU samples",
         )
     for name in metrics.schema.names[2:]:
         yield from _unusable(metrics.column(name), "unusable_broker_metric", f"broker_metrics.{name}")
@@ -89,7 +87,7 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
     if (repeated := _repeated(topic, seconds)).any():
         twice = np.unique(topic[repeated])
         who = f"{plural(len(twice), 'topic')} ({some((names[i] for i in twice), len(twice))})"
-        yield _twice(repeated, "duplicate_day", "history.day", f"a day that is there already, of {who}", "a day")
+        yield _twice(repeated, "duplicate_day", "history.day", f"a duplicate day of {who}", "a day")
     for name in RATE_COLUMNS:
         column, where = history.column(name), f"history.{name}"
         yield from _unusable(column, "unusable_history_rate", where)
@@ -156,7 +154,7 @@ def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterat
     if repeated.any():
         twice = np.unique(place[is_ours][repeated])
         who = f"{plural(len(twice), 'partition')} ({some((replicas.name(i) for i in twice), len(twice))})"
-        what = f"an hour that is there already, of {who}"
+        what = f"a duplicate hour of {who}"
         yield _twice(repeated, "duplicate_hour", "metrics.hour", what, "for each hour")
     hours = int(np.ptp(seconds)) // 3600 + 1
     with_metrics = len(np.unique(place[is_ours]))
@@ -166,8 +164,8 @@ def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterat
         yield warning(
             "metric_gaps",
             "metrics.hour",
-            f"{format_percent(coverage)} of the hours are there ({plural(hours, 'hour')} from the first to the last, "
-            f"{plural(with_metrics, 'partition')}); means and peaks rest on those alone",
+            f"{format_percent(coverage)} of the hours are present ({plural(hours, 'hour')} from the first to the "
+            f"last, {plural(with_metrics, 'partition')}); means and peaks are based only on those",
         )
     if hours < WEEK_HOURS:
         yield info(
@@ -194,11 +192,11 @@ def _check_age(seconds: Ints, ds: str) -> Iterator[Problem]:
     start, newest = _midnight(ds), int(seconds.max())
     if newest < start - _DAY:
         days = (start - newest) / _DAY
-        message = f"the newest metrics are {days:.1f} days older than {ds}; what has changed since is not seen"
+        message = f"the newest metrics are {days:.1f} days older than {ds}; changes since then are not included"
         yield warning("stale_metrics", "metrics.hour", message)
     future = int((seconds >= start + _DAY).sum())
     if future:
-        message = f"{plural(future, 'row')} of metrics later than the day {ds}; they count like the others, check ds"
+        message = f"{plural(future, 'row')} of metrics later than the day {ds}; they are used like the others, check ds"
         yield warning("future_metrics", "metrics.hour", message)
 
 

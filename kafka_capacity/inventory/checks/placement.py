@@ -48,7 +48,7 @@ def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Ta
             "); add a row for each",
         )
     if not len(replicas.topic):
-        yield fatal("no_replicas", "replicas", "there is no replica; an inventory needs at least one partition")
+        yield fatal("no_replicas", "replicas", "there are no replicas; an inventory needs at least one partition")
 
 
 def _check_numbering(replicas: ReplicaColumns) -> Iterator[Problem]:
@@ -62,7 +62,7 @@ def _check_numbering(replicas: ReplicaColumns) -> Iterator[Problem]:
         yield fatal(
             "partition_gap",
             "replicas.partition",
-            f"partition numbers of {plural(len(names), 'topic')} do not run from 0 without a gap "
+            f"partition numbers of {plural(len(names), 'topic')} do not run from 0 without gaps "
             f"({some(names, len(names))}); export every partition of a topic",
         )
     wrong_position = replicas.position != np.arange(len(replicas.topic)) - starts[replicas.partition_of_row]
@@ -130,7 +130,7 @@ def check_leadership(replicas: ReplicaColumns) -> Iterator[Problem]:
         yield info(
             "leader_assumed",
             "replicas.is_leader",
-            f"the leader of {plural(int((~has_leader_flags).sum()), 'partition')} is not known; the first replica is "
+            f"the leader of {plural(int((~has_leader_flags).sum()), 'partition')} is unknown; the first replica is "
             "assumed to lead",
         )
     yield from _check_isr(replicas)
@@ -151,5 +151,5 @@ def _check_isr(replicas: ReplicaColumns) -> Iterator[Problem]:
         yield info(
             "isr_assumed",
             "replicas.is_in_sync",
-            f"the ISR of {plural(int((~has_isr).sum()), 'partition')} is not known; all replicas are assumed in sync",
+            f"the ISR of {plural(int((~has_isr).sum()), 'partition')} is unknown; all replicas are assumed in sync",
         )

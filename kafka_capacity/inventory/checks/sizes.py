@@ -26,7 +26,7 @@ def check_sizes(replicas: ReplicaColumns, log_dirs: pa.Table) -> Iterator[Proble
         yield warning(
             "missing_sizes",
             "replicas.size_bytes",
-            f"the size of {plural(missing, 'replica')} ({share}) is not known; they count as 0 bytes, so disk use and "
+            f"the size of {plural(missing, 'replica')} ({share}) is unknown; they count as 0 bytes, so disk use and "
             "moves are underestimated: add the output of kafka-log-dirs",
         )
     if (negative := size < 0).any():

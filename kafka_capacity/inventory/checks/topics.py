@@ -60,15 +60,15 @@ def check_topic_settings(topics: pa.Table, replicas: ReplicaColumns) -> Iterator
         yield fatal(
             "min_isr_not_positive",
             "topics.min_insync_replicas",
-            f"min.insync.replicas below 1 on {plural(len(wrong), 'topic')}: {some(shown, len(wrong))}; Kafka's least "
-            "is 1",
+            f"min.insync.replicas below 1 on {plural(len(wrong), 'topic')}: {some(shown, len(wrong))}; Kafka's "
+            "minimum is 1",
         )
     if not has_min_isr.all():
         count = int((~has_min_isr).sum())
         yield info(
             "min_isr_assumed",
             "topics.min_insync_replicas",
-            f"min.insync.replicas is not known of {plural(count, 'topic')}; Kafka's default, 1, is assumed",
+            f"min.insync.replicas of {plural(count, 'topic')} is unknown; Kafka's default, 1, is assumed",
         )
     yield from _check_retention(topics)
 
@@ -81,6 +81,6 @@ def _check_retention(topics: pa.Table) -> Iterator[Problem]:
             yield warning(
                 "absurd_retention",
                 f"topics.{column}",
-                f"{column} below -1 on {plural(len(names), 'topic')} ({some(names, len(names))}); it is taken for "
+                f"{column} below -1 on {plural(len(names), 'topic')} ({some(names, len(names))}); it is treated as "
                 "-1, no limit",
             )

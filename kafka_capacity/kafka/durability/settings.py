@@ -39,7 +39,7 @@ class FailureKind(StrEnum):
     QUICK_RESTART = "quick-restart"  # a follower is back before anybody takes notice, and stays in the ISR
     DISCONNECT = "disconnect"  # the connection of the producer breaks: what it waits for is not answered
     PRODUCER_RESTART = "producer-restart"
-    """The producer starts over, with another producer id, and sends again what it was not told to be written."""
+    """The producer starts over, with another producer id, and sends again everything unacknowledged."""
 
 
 class Outcome(IntEnum):
@@ -83,7 +83,7 @@ class Configuration:
                 f"replication_factor: {self.replication_factor} cannot be explored; give 1 to {MAX_REPLICAS}"
             )
         if self.min_insync_replicas < 1:
-            raise RequestError(f"min_insync_replicas: {self.min_insync_replicas} is refused; give at least 1")
+            raise RequestError(f"min_insync_replicas: {self.min_insync_replicas} is invalid; give at least 1")
         if self.is_idempotent and self.acks is not Acks.ALL:
             raise RequestError(f"is_idempotent: idempotence needs acks=all, not acks={self.acks}")
 

@@ -84,7 +84,7 @@ class _Words:
         if step is Step.ANSWER:
             return f"{self._leader(self._was)} acknowledges record {record + 1}"
         if step is Step.ANSWER_ERROR:
-            return f"record {record + 1} is answered by an error, or by nothing in time, {self._then(record)}"
+            return f"record {record + 1} is answered with an error, or not in time, {self._then(record)}"
         if step in (Step.FETCH, Step.ASK):
             return self._fetched(is_answered=step is Step.FETCH)
         if step is Step.RETURN:
@@ -92,7 +92,7 @@ class _Words:
         if step is Step.DISCONNECT:
             return f"the connection of the producer breaks{self._unanswered()}"
         if step is Step.PRODUCER_RESTART:
-            return "the producer restarts with a new producer id, and sends again what it was not told to be written"
+            return "the producer restarts with a new producer id, and sends again everything unacknowledged"
         return self._died(step)
 
     def _sent(self, record: int) -> str:
@@ -103,16 +103,16 @@ class _Words:
         if LENGTH.get(self._is[name]) > LENGTH.get(self._was[name]):
             return f"{sent} appends it at offset {int(LENGTH.get(self._was[name]))}{self._mark()}"
         if bool(is_short_of_isr(self._rules, self._before)[0]):
-            return f"{sent} refuses it, since too few replicas are in sync"
+            return f"{sent} rejects it because too few replicas are in sync"
         if status_of(record).get(self._after.rest)[0] in (UNSENT, TOLD_ERROR):
-            return f"{sent} refuses it as out of sequence"
+            return f"{sent} rejects it as out of sequence"
         return f"{sent} has it already and appends nothing"
 
     def _fetched(self, *, is_answered: bool) -> str:
         changed = [name for name, word in self._is.items() if word != self._was[name] and not LEADS.get(word)]
         name = changed[0] if changed else next(iter(self._is))
         was, now = self._was[name], self._is[name]
-        verb = "fetches" if is_answered else f"asks for what comes from offset {int(LENGTH.get(now))} on"
+        verb = "fetches" if is_answered else f"fetches from offset {int(LENGTH.get(now))}"
         parts = [f"replica {name} {verb}"]
         if IN_SYNC.get(now) > IN_SYNC.get(was):
             parts.append("joins the ISR")
@@ -159,7 +159,7 @@ class _Words:
         if was == now:
             return ""
         if now == "nobody":
-            return "; nobody may lead"
+            return "; no replica can lead"
         name = now.removeprefix("replica ")
         unclean = "" if IN_SYNC.get(self._was[name]) or self._was_eligible(name) else ", which was not in sync,"
         cuts = "".join(self._cut(other) for other in self._is if other != name and LIVE.get(self._is[other]))
@@ -175,7 +175,7 @@ class _Words:
             tried = [int(attempts_of(record).get(states.rest)[0]) for states in (self._before, self._after)]
             if tried[1] > tried[0]:
                 ending = "" if now == SENT_UNTOLD else f", {self._then(record)}"
-                parts.append(f"; record {record + 1} was sent and is lost on its way{ending}")
+                parts.append(f"; record {record + 1} was sent and is lost in transit{ending}")
             elif was != now:
                 parts.append(f"; record {record + 1} is not answered, {self._then(record)}")
         return "".join(parts)
@@ -199,7 +199,7 @@ def _content(word: Words) -> str:
 def _end(states: States) -> str:
     replicas = _by_name(states)
     if not has_leader(states)[0]:
-        return "in the end nobody leads"
+        return "in the end there is no leader"
     leader = next(name for name, word in replicas.items() if LEADS.get(word))
     others = [
         f"{name} {_content(word)}"

@@ -93,7 +93,7 @@ def check_assignment(group: Group, answer: Assignment, name: str, *, may_leave_o
         topics, partitions = concatenated([part], table)
         for topic, number in zip(topics.tolist(), partitions.tolist(), strict=True):
             if topic < 0 or wanted[topic].name not in member.topics or not 0 <= number < wanted[topic].partitions:
-                shown = (wanted[topic].name if topic >= 0 else "a topic nobody wants", number)
+                shown = (wanted[topic].name if topic >= 0 else "a topic that nobody subscribes to", number)
                 raise AssignmentError(f"assignor {name!r} gave {member.member_id!r} {shown}, which is not for it")
             times[topic][number] += 1
     for topic_found, counted in zip(wanted, times, strict=True):

@@ -108,4 +108,4 @@ def assignor(name: str, protocol: GroupProtocol = GroupProtocol.CLASSIC) -> Assi
     if name in own_names():
         return load_own(name)
     known = ", ".join(assignor_names(protocol))
-    raise RequestError(f"assignor: {name!r} is not known for {protocol} groups; choose one of {known}")
+    raise RequestError(f"assignor: {name!r} is unknown for {protocol} groups; choose one of {known}")

@@ -41,7 +41,7 @@ def place_in_few_copysets(problem: PlacementProblem, *, scatter_width: int) -> N
     usable = np.flatnonzero(problem.target.takes_replicas)
     most = int(problem.replication_factor.max(initial=0))
     if scatter_width < 1:
-        raise RequestError(f"scatter_width: {scatter_width} is refused; give at least 1")
+        raise RequestError(f"scatter_width: {scatter_width} is invalid; give at least 1")
     if most > len(usable):
         raise RequestError(f"replication_factor: {most} replicas do not fit {len(usable)} brokers that take new ones")
     filling = _Filling(problem, usable)

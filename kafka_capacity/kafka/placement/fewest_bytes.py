@@ -187,7 +187,7 @@ def _check_uncordoned(layout: Layout) -> None:
         row = int(np.argmax(lacking))
         name = layout.problem.partitions.name(row)
         raise PlacementError(
-            f"partition {name} needs {int(layout.factor[row])} replicas, Kafka refuses a new list with a cordoned "
+            f"partition {name} needs {int(layout.factor[row])} replicas, Kafka rejects a new list with a cordoned "
             f"broker, and {_only(usable)}; uncordon one, or add brokers",
             kafka_type=INVALID_REPLICATION_FACTOR,
         )

@@ -63,5 +63,5 @@ def placer(name: str) -> Placer:
     if name not in _registered and name in _MODULES:
         importlib.import_module(_MODULES[name])
     if name not in _registered:
-        raise RequestError(f"placer: {name!r} is not known; choose one of {', '.join(placer_names())}")
+        raise RequestError(f"placer: {name!r} is unknown; choose one of {', '.join(placer_names())}")
     return _registered[name]

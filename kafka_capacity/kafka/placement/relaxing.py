@@ -178,11 +178,11 @@ class LimitState:
         if not self.is_passed:
             return ""
         # Rounded up: what is named must do.
-        higher = f"{higher or f'a limit {self.rounded_ratio:.2f} times as high'} would do"
+        higher = f"{higher or f'a limit {self.rounded_ratio:.2f} times as high'} would be enough"
         if not self.missing_brokers:
             return higher
         brokers = "1 more broker" if self.missing_brokers == 1 else f"{self.missing_brokers} more brokers"
-        return f"it takes at least {brokers} of this size{_where(self.shortages)}, or {higher}"
+        return f"it needs at least {brokers} of this size{_where(self.shortages)}, or {higher}"
 
 
 def _where(found: Sequence[Shortage]) -> str:

@@ -61,7 +61,7 @@ def check_factor_fits(replication_factor: int, broker_count: int) -> None:
     """
     if replication_factor > broker_count:
         raise PlacementError(
-            f"replication factor {replication_factor} needs as many brokers, but there are {broker_count}; "
+            f"replication factor {replication_factor} needs at least as many brokers, but there are {broker_count}; "
             "lower the factor or add brokers",
             kafka_type=INVALID_REPLICATION_FACTOR,
         )

@@ -19,7 +19,7 @@ class MoveRefusal:
     constraint: str  # its short name: `leader`, `fenced`, `cordoned`, `in_sync`, `min_isr`, `disk` or `log_dir`
     where: str  # the broker, the directory, or the topics
     needed: float  # how much it would take, in `unit`; of a disk, for the first of the partitions to fit
-    available: float  # how much there is
+    available: float  # how much is available
     unit: str  # what the two figures count
     reason: str  # a sentence for people, with the numbers in it
     rows: tuple[int, ...]  # the partitions that stay, positions in the problem
@@ -70,7 +70,7 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArra
             "fenced",
             (diff.added & _at(problem.brokers, problem.brokers.is_fenced, diff.after)).any(axis=1),
             "partitions",
-            "the broker to go to is fenced, and nothing gets in sync there",
+            "the destination broker is fenced, so nothing can get in sync there",
         ),
         ("cordoned", problem.names_cordoned(diff.after), "partitions", _WHY_CORDONED),
         (
@@ -78,13 +78,14 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArra
             "in_sync",
             (joining < leaving) & kept_behind,
             "partitions",
-            "more replicas go than come while others are out of sync, and Kafka does not complete that",
+            "more replicas are removed than added while others are out of sync, and Kafka does not complete such a "
+            "move",
         ),
         (
             "min_isr",
             (in_sync_after < problem.min_insync_replicas) & (in_sync_after < in_sync),
             "partitions",
-            "fewer replicas would be in sync than min.insync.replicas asks for; lower it first, or keep more replicas",
+            "fewer replicas would be in sync than min.insync.replicas requires; lower it first, or keep more replicas",
         ),
     ]
 
@@ -95,8 +96,8 @@ def _at(brokers: Brokers, is_so: NDArray[np.bool_], matrix: NDArray[np.int32]) -
 
 
 _WHY_CORDONED = (
-    "Kafka 4.4 refuses a replica list with a broker all of whose log directories are cordoned, one that is there "
-    "already as well; uncordon one, or leave the broker out"
+    "Kafka 4.4 rejects a replica list with a broker all of whose log directories are cordoned, even one that is "
+    "already in the list; uncordon one, or leave the broker out"
 )
 
 
@@ -117,11 +118,11 @@ def no_room(
         available=limit,
         unit="bytes",
         reason=(
-            f"{where} may hold {_amount(limit)} and holds {_amount(level)} until others make room, which they cannot: "
-            f"{count:,} partition{'' if count == 1 else 's'} of {_amount(float(sizes.sum()))} ({_some(problem, rows)}) "
-            f"cannot go there; with {_amount(needed - limit)} more the first can, with "
-            f"{_amount(level + float(sizes.sum()) - limit)} more all can, and so may some by a detour where another "
-            "broker has room"
+            f"{where} may hold {_amount(limit)} but holds {_amount(level)} until others make room, which they "
+            f"cannot: {count:,} partition{'' if count == 1 else 's'} of {_amount(float(sizes.sum()))} "
+            f"({_some(problem, rows)}) cannot go there; with {_amount(needed - limit)} more the first can, with "
+            f"{_amount(level + float(sizes.sum()) - limit)} more all can, and some may by a detour if another broker "
+            "has room"
         ),
         rows=tuple(rows.tolist()),
     )

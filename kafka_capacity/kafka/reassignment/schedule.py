@@ -130,7 +130,7 @@ class LeadershipOutcome:
 class Schedule:
     """A move in waves. After every wave one may stop."""
 
-    problem: MoveProblem  # what was asked
+    problem: MoveProblem  # the request
     waves: tuple[Wave, ...]  # in their order
     total_seconds: Band  # low, expected, high; `None` for never
     never_ends: bool  # whether that is so at the expected rates

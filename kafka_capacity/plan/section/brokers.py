@@ -79,13 +79,13 @@ def _heat(drawn: Sequence[Mapping[str, Any]], sides: Mapping[str, Used], known: 
         if used.get(resource)
     ]
     note = (
-        "In % of what the limit allows, at peak: 100 is the limit. Marked ▲ where it is passed, ● above "
-        "80 % of it; the stronger the colour, the closer to that."
+        "Percentage of the limit at peak: 100 is the limit. Marked ▲ above the limit, ● above 80 % of it; the "
+        "stronger the colour, the closer to the limit."
     )
     if is_cut:
-        note += f" The {len(drawn)} of {len(brokers):,} brokers that use most are drawn, and the spread over all."
+        note += f" Shown are the {len(drawn)} of {len(brokers):,} brokers that use most, and the spread over all."
     return heat(
-        "Used of each limit, today and after the move",
+        "Share of each limit in use, today and after the move",
         "Broker",
         [broker_name(row) for row in drawn] + (list(_SPREAD) if is_cut else []),
         rows,

@@ -8,7 +8,7 @@ from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
 
 
-@section("provenance", title="What this rests on", order=60, is_closed=True)
+@section("provenance", title="Basis of this report", order=60, is_closed=True)
 def build(view: ReportView) -> dict[str, Any]:
     """Return the inputs' names and hashes, each once."""
     inputs = view.inputs

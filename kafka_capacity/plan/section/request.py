@@ -1,4 +1,4 @@
-"""What was asked, and of which cluster."""
+"""Request and cluster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FACTS = (
 )
 
 
-@section("request", title="What was asked, and of which cluster", order=50, is_closed=True)
+@section("request", title="Request and cluster", order=50, is_closed=True)
 def build(view: ReportView) -> dict[str, Any]:
     """Return the parameters of the plan, those that were given apart, and the size of the cluster."""
     facts, request = view.inputs.snapshot_facts, view.inputs.request

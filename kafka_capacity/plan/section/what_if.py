@@ -21,8 +21,8 @@ _COLUMNS = (
     column("growth", "Growth"),
     column("throttle", "Throttle", "throttle"),
     column("until", "Lasts until", "day"),
-    column("resource", "Then out of"),
-    column("usd", "A month", "usd"),
+    column("resource", "Limited by"),
+    column("usd", "Per month", "usd"),
     column("moved_bytes", "To copy", "bytes"),
     column("seconds", "Copying alone", "duration"),
 )
@@ -50,15 +50,15 @@ def build(view: ReportView) -> dict[str, Any] | None:
         for estimate in ("high", "middle")
     ]
     note = (
-        "Every combination of a count of today’s hardware, an estimate of growth and a throttle that was computed. "
+        "Every computed combination of a broker count on today’s hardware, a growth estimate and a throttle. "
         "Copying alone is at mean rates, with everything started at once."
     )
     if len(rows) > MAX_ROWS:
         note += f" {MAX_ROWS} of {len(rows):,} combinations are listed."
     columns = [one for one in _COLUMNS if one.key != "usd" or any(row["usd"] is not None for row in rows)]
     return {
-        "line": "Another count, growth or throttle: what it would be, among all that was computed.",
-        "table": {**table("What if there were so many", columns, rows[:MAX_ROWS], note=note), "picks": _PICKED},
+        "line": "Results for another count, growth or throttle, among all computed combinations.",
+        "table": {**table("What if: other broker counts", columns, rows[:MAX_ROWS], note=note), "picks": _PICKED},
     }
 
 

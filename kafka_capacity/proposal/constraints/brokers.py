@@ -99,12 +99,12 @@ def _held_on_the_way(proposal: Proposal) -> NDArray[np.float64]:
 
 DISK_ON_THE_WAY = BrokerConstraint(
     name="disk_on_the_way",
-    label="the disk on the way",
+    label="the disk during the move",
     unit="bytes",
     limit=lambda scenario, brokers: brokers.disk_capacity_bytes,
     after=_held_on_the_way,
     sentence=lambda scenario, needed, available: (
-        f"would hold {_gib(needed)} while old and new copies stand side by side, but its disk has {_gib(available)}"
+        f"would hold {_gib(needed)} while it has both old and new copies, but its disk has {_gib(available)}"
     ),
     figure=_gib,
 )

@@ -33,9 +33,9 @@ def throttle(proposal: Proposal) -> list[Excuse]:
             available=available,
             unit="bytes_per_second",
             reason=(
-                f"the move never ends with a throttle of {shown_throttle(available)}: broker "
+                f"the move never finishes with a throttle of {shown_throttle(available)}: broker "
                 f"{metrics.bottleneck_broker} {does} {produced}; "
-                + ("use a larger throttle" if needed >= available else "its network has no room for the copies")
+                + ("use a larger throttle" if needed >= available else "its network has no capacity for the copies")
             ),
         )
     ]
@@ -50,7 +50,8 @@ def log_dirs(proposal: Proposal) -> list[Excuse]:
     old_id = {new: old for old, new in scenario.replaced}
     for one in full_log_dirs(proposal.problem, proposal.dirs, proposal.in_dirs, before):
         remedy = (
-            "; its other log dirs have room: move replicas between them first, which Kafka can and this plan does not"
+            "; its other log dirs have room: move replicas between them first, which Kafka can do but this plan "
+            "does not"
             if one.is_elsewhere_room
             else ""
         )

@@ -16,7 +16,7 @@ MAX_UNKNOWN_SIZES_RATIO = 0.1  # above this share of partitions without a size n
 
 
 def _narrow(scenario: PlacementScenario, count: int) -> str:
-    remedy = "choose a placer that looks at racks, or another rule"
+    remedy = "choose a rack-aware placer, or another rule"
     if scenario.pins:
         remedy = f"pin topics to brokers of more racks, {remedy}"
     return (
@@ -38,7 +38,7 @@ PINS = PartitionConstraint(
     count=lambda proposal: partitions_off_pins(proposal.problem, proposal.diff.after),
     sentence=lambda scenario, count: (
         f"{count:,} partition{' of a pinned topic' if count == 1 else 's of pinned topics'} would be on brokers that "
-        "they may not be on; choose a placer that looks at pins, such as fewest-bytes"
+        "they are not allowed on; choose a placer that respects pins, such as fewest-bytes"
     ),
 )
 
@@ -54,8 +54,8 @@ CORDONED = PartitionConstraint(
     where="cordoned brokers",
     count=_to_cordoned,
     sentence=lambda scenario, count: (
-        f"{count:,} partition{'' if count == 1 else 's'} would get a replica on a broker that is cordoned, and so is "
-        "to get none; uncordon it, or choose a placer that leaves it out, such as fewest-bytes"
+        f"{count:,} partition{'' if count == 1 else 's'} would get a replica on a cordoned broker; uncordon it, or "
+        "choose a placer that respects cordons, such as fewest-bytes"
     ),
 )
 
@@ -87,8 +87,8 @@ IN_SYNC = PartitionConstraint(
     where="partitions with replicas out of sync",
     count=_without_in_sync,
     sentence=lambda scenario, count: (
-        f"{count:,} partition{' would give up its' if count == 1 else 's would give up their'} only in-sync replicas "
-        "and keep others that are behind; let those catch up first"
+        f"{count:,} partition{' would lose its' if count == 1 else 's would lose their'} only in-sync replicas and "
+        "keep others that are out of sync; let those catch up first"
     ),
 )
 
@@ -106,7 +106,7 @@ def size_excuses(snapshot: Snapshot) -> list[Excuse]:
             available=1.0 - unknown_ratio,
             unit="ratio",
             reason=(
-                f"the sizes of {whole_percent(unknown_ratio)} of the partitions are not known, so neither bytes nor "
+                f"the sizes of {whole_percent(unknown_ratio)} of the partitions are unknown, so neither bytes nor "
                 "disks nor times can be judged; stage an inventory with log dirs"
             ),
         )

@@ -46,8 +46,8 @@ BROKER_CONSTRAINTS = tuple(one for one in CONSTRAINTS if isinstance(one, BrokerC
 BROKER_MAXIMA = {one.parameter: one for one in BROKER_CONSTRAINTS if one.parameter is not None}
 """By the parameter of a request: the counts that it may limit for every broker."""
 _LABELS = {
-    LOG_DIR: "the limit of a log dir",
-    WINDOW: "the window for waves",
+    LOG_DIR: "the log dir limit",
+    WINDOW: "the time window",
     **{one.name: one.label for one in BROKER_CONSTRAINTS},
 }
 _BROKERS_NAMED = 12

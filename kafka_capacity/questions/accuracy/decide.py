@@ -16,15 +16,15 @@ PREDICTION_DRIFT = "prediction-drift"
 _SUBJECTS = {
     TRAFFIC: "traffic at peak has been",
     STORED: "stored bytes have been",
-    CPU: "processor time per MiB has been",
-    MOVES: "times of moves have been",
+    CPU: "CPU time per MiB has been",
+    MOVES: "move times have been",
 }
 
 
 _AMOUNTS: dict[str, Callable[[float], str]] = {
     TRAFFIC: format_rate,
     STORED: format_bytes,
-    CPU: "{:,.2f} cores a broker".format,
+    CPU: "{:,.2f} cores per broker".format,
     MOVES: format_duration,
 }
 _UNITS = {TRAFFIC: "bytes_per_second", STORED: "bytes", CPU: "cores", MOVES: "seconds"}
@@ -45,9 +45,9 @@ def score_sentences(scores: Mapping[str, Any]) -> list[tuple[bool, str]]:
 def _classes(classes: Iterable[Mapping[str, Any]], amount: Callable[[float], str]) -> str:
     def one(row: Mapping[str, Any]) -> str:
         name, expected, observed = row["name"], row["expected"], row["observed"]
-        return f"{name} ({amount(observed)} in place of {amount(expected)})"
+        return f"{name} ({amount(observed)} instead of {amount(expected)})"
 
-    return f"Most of it is in {listed([one(row) for row in classes])}"
+    return f"Most of it comes from {listed([one(row) for row in classes])}"
 
 
 def _problem(drift: Mapping[str, Any]) -> Problem:
@@ -68,6 +68,8 @@ def _problem(drift: Mapping[str, Any]) -> Problem:
         where=NAMES[figure],
         message=message,
         about=figure,
-        remedy=f"order by a plan of {drift['last']} or later, which rests on what came, and look for what has changed",
+        remedy=(
+            f"base orders on a plan of {drift['last']} or later, which uses actual figures, and find out what changed"
+        ),
         figure=Figure(float(drift["observed"]), float(drift["expected"]), _UNITS[figure]),
     )

@@ -262,12 +262,13 @@ def _sentence(figure: str, scores: list[Score], below: float, quantile: float) -
     ahead = f"{ages[0]}" if len(ages) == 1 else f"{ages[0]} to {ages[-1]}"
     if count == 1:
         side = (
-            f"stayed below the high estimate, as it should in {format_percent(quantile)} of cases"
+            f"stayed below the high estimate, as is expected in {format_percent(quantile)} of cases"
             if below
-            else f"passed the high estimate, as it may in {format_percent(1 - quantile)} of cases"
+            else f"exceeded the high estimate, as is expected in {format_percent(1 - quantile)} of cases"
         )
-        return f"The last prediction of {NAMES[figure]}, {ahead} days ahead, was off by {off}; what came {side}."
+        return f"The last prediction of {NAMES[figure]}, {ahead} days ahead, was off by {off}; the actual value {side}."
     return (
-        f"The last {count:,} predictions of {NAMES[figure]}, {ahead} days ahead, were off by {off} on average; what "
-        f"came stayed below the high estimate in {format_percent(below)} of them, {format_percent(quantile)} should."
+        f"The last {count:,} predictions of {NAMES[figure]}, {ahead} days ahead, were off by {off} on average; "
+        f"actual values stayed below the high estimate in {format_percent(below)} of them "
+        f"({format_percent(quantile)} expected)."
     )

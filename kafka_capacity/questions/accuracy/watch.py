@@ -37,10 +37,10 @@ ALLOWED, MAX_A_WEEK, FLAGGED = 0.10, 0.14, 0.16
 """Measured against others, three weeks running beyond 10 % among them: docs/accuracy.md."""
 
 RULE = (
-    "Each week what came is held against the last plan, and against plans that are kept for longer and so do not know "
-    f"of a change. Errors within {format_percent(ALLOWED)} are taken for chance; what is beyond, at most "
-    f"{format_percent(MAX_A_WEEK)} a week, is added up, and at {format_percent(FLAGGED)} the figure has drifted. Times "
-    "of moves are held against their plans in the same way, move by move."
+    "Each week, actual figures are compared with the last plan, and with plans that are kept for longer and so do "
+    f"not know of a change. Errors within {format_percent(ALLOWED)} count as noise; anything above, at most "
+    f"{format_percent(MAX_A_WEEK)} per week, accumulates, and at {format_percent(FLAGGED)} the figure has drifted. "
+    "Move times are compared with their plans in the same way, move by move."
 )
 
 BASELINE_DAYS = 56

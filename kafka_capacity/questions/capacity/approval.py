@@ -17,13 +17,13 @@ from kafka_capacity.text import format_limit, format_percent, format_usd, plural
 
 LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected the box answers for
 
-NO_BROKERS = "Approve no brokers now"
+NO_BROKERS = "Approve no new brokers yet"
 
 
 def approval(view: SizingView) -> str:
     """Return what to approve now and what it adds to a month, and by when the next steps are due."""
     if not view.steps:
-        return "Approve no broker count: nothing that was tried fits today."
+        return "Approve nothing: no option fits today."
     later = [
         f"{_more(after.option['broker_count'] - before.option['broker_count'])} by {after.from_day}"
         for before, after in pairwise(view.steps)
@@ -58,7 +58,7 @@ def _dollars(step: Step) -> str:
     if more is None:
         return ""
     estimated = ", estimated" if step.option.get("priced_as") else ""
-    return f" ({'+' if more >= 0 else ''}{format_usd(more)} a month{estimated})"
+    return f" ({'+' if more >= 0 else ''}{format_usd(more)} per month{estimated})"
 
 
 def otherwise(view: SizingView) -> str:
@@ -73,13 +73,13 @@ def otherwise(view: SizingView) -> str:
     name += "" if out["broker_id"] is None else f" of broker {out['broker_id']}"
     is_disk = out["resource"] == Resource.DISK
     limit = f"its limit of {format_limit(view.document['limits']['disk_ratio'])}" if is_disk else "its limit"
-    passes = f"is beyond {limit} already" if day == view.dates[0] else f"passes {limit} on {day}"
+    passes = f"already exceeds {limit}" if day == view.dates[0] else f"exceeds {limit} on {day}"
     if full is None:
         end = f"; no disk is full before {view.horizon}" if is_disk else ""
         return f"{name[:1].upper()}{name[1:]} {passes}{end}."
     when, broker = full
     what = "it" if is_disk and broker == out["broker_id"] else name
-    filled = f"The disk of broker {broker} is full {'already' if when == view.dates[0] else f'on {when}'}"
+    filled = f"The disk of broker {broker} {'is already full' if when == view.dates[0] else f'will be full on {when}'}"
     return f"{filled}, which stops the broker; {what} {passes}."
 
 
@@ -119,16 +119,16 @@ def confidence(view: SizingView) -> str:
     """Return how sure the dates are: the chance that growth stays within what they rest on."""
     assumed, quantile = assumed_ratio(view), view.document.get("high_quantile")
     if assumed == 1.0:
-        return "Not known: growth is assumed, not forecast."
+        return "Unknown: growth is assumed, not forecast."
     if view.estimate != "high":
-        return "The dates rest on the middle estimate: growth is as likely to pass it as not."
+        return "The dates are based on the middle estimate, which growth is as likely to exceed as not."
     if not quantile:
-        return "Not known: this plan does not say how likely its high estimate is."
+        return "Unknown: this plan does not say how likely its high estimate is."
     chance = Fraction(quantile).limit_denominator(100)
     odds = f"{chance.numerator} in {chance.denominator}"
-    sentence = f"{odds} that growth stays within the high estimate, on which the dates rest"
+    sentence = f"{odds} chance that growth stays within the high estimate, which the dates are based on"
     if assumed:
-        sentence += f", but for {format_percent(assumed)} of the partitions, whose growth is assumed"
+        sentence += f", except for {format_percent(assumed)} of the partitions, whose growth is assumed"
     return f"{sentence}{_middle(view)}."
 
 
@@ -149,11 +149,13 @@ def at_other_loads(view: SizingView) -> str | None:
         return None
     less, more = (_count_for(view, goal, 1.0 + change) for change in (-LOAD_MARGIN_RATIO, LOAD_MARGIN_RATIO))
     tried = max(row["broker_count"] for row in _alike(view, goal))
-    above = f"more than {tried:,} (the most tried)" if more is None else f"{more:,}"
+    above = f"more than {tried:,} (the largest count tried)" if more is None else f"{more:,}"
     below, expected = goal["broker_count"] if less is None else less, goal["broker_count"]
     if below == more == expected:
-        return f"{expected:,} brokers by {view.horizon} all the same."
-    return f"By {view.horizon}: {below:,} brokers with less, {expected:,} as expected, {above} with more."
+        return f"{expected:,} brokers by {view.horizon} either way."
+    return (
+        f"By {view.horizon}: {below:,} brokers if growth is lower, {expected:,} as expected, {above} if it is higher."
+    )
 
 
 def _alike(view: SizingView, goal: Row) -> list[Row]:

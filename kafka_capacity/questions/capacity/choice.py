@@ -1,6 +1,6 @@
 """Which option to take, and which others are worth a look.
 
-Recommended is, of the options that fit up to the horizon, the one that costs least a month; of equals the one that
+Recommended is, of the options that fit up to the horizon, the one that costs least per month; of equals the one that
 moves least, then the one that is done soonest, then doing nothing, then the one with the most headroom. So no other
 option that fits is better in one of these and as good in the rest, but that doing nothing is enough where it fits:
 another order of replicas, which costs nothing, is not worth a change for headroom alone.
@@ -163,21 +163,21 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], bu
     if chosen.tightest is not None and chosen.headroom_ratio is not None:
         name, where = RESOURCE_NAMES[chosen.tightest.resource], chosen.tightest
         tight = (
-            f"; its tightest place is {name} of broker {where.broker} on {where.date} ({where.condition}): "
+            f"; its tightest resource is {name} of broker {where.broker} on {where.date} ({where.condition}): "
             f"{shown_amount(where.resource, where.needed)} of {shown_amount(where.resource, where.allowed)} allowed"
         )
-    what = "costs least of those that fit"
+    what = "is the cheapest option that fits"
     if math.isnan(chosen.cost.total):
-        what = "has the fewest brokers of its hardware that fit; what it costs is not known"
+        what = "is the smallest number of today's brokers that fits; its cost is unknown"
     elif not _is_comparable(chosen):
-        what = f"has the fewest brokers of its hardware that fit, {_month(chosen)}"
+        what = f"is the smallest number of today's brokers that fits, {_month(chosen)}"
     if budget is not None:
-        what += f", and leaves {format_usd(budget - chosen.cost.total)} of the budget of {format_usd(budget)} a month"
+        what += f", and leaves {format_usd(budget - chosen.cost.total)} of the budget of {format_usd(budget)} per month"
     return f"{chosen.option_id} {what}{tight}; {still}"
 
 
 def _month(result: CapacityResult) -> str:
-    return f"{format_usd(result.cost.total)} a month{'' if _is_comparable(result) else ' by estimate'}"
+    return f"{format_usd(result.cost.total)} per month{'' if _is_comparable(result) else ' (estimated)'}"
 
 
 def _budget_reason(
@@ -189,12 +189,12 @@ def _budget_reason(
         return None
     fitting = _priced(every)
     if not fitting:
-        return f"of what fits no price is known, so that nothing is within the budget of {format_usd(budget)} a month"
+        return f"no option that fits has a known price, so none is within the budget of {format_usd(budget)} per month"
     cheapest = min(fitting, key=_rank)
     parts = [
-        f"no option that fits is within the budget of {format_usd(budget)} a month",
-        f"the cheapest that fits, {cheapest.option_id}, costs {_month(cheapest)}, "
-        f"{format_usd(cheapest.cost.total - budget)} more",
+        f"no option that fits is within the budget of {format_usd(budget)} per month",
+        f"the cheapest option that fits, {cheapest.option_id}, costs {_month(cheapest)}, "
+        f"{format_usd(cheapest.cost.total - budget)} over budget",
     ]
     longest = _longest(within)
     if longest is not None:
@@ -204,7 +204,7 @@ def _budget_reason(
         )
     elif not within:
         least = min(_priced(results), key=_cost)
-        parts.append(f"nothing that was tried is within it, not even {least.option_id} for {_month(least)}")
+        parts.append(f"no option is within it, not even {least.option_id} for {_month(least)}")
     return "; ".join(parts)
 
 
@@ -222,7 +222,7 @@ def _still(today: CapacityResult) -> str:
         return "doing nothing fits up to the horizon"
     first = today.excuses[0]
     if today.is_not_judged:
-        return f"it is not judged whether doing nothing fits: {first.reason}"
+        return f"whether doing nothing fits is not judged: {first.reason}"
     if first.constraint not in RESOURCES:
         return f"doing nothing does not fit: {first.reason}"
     return f"doing nothing runs out of {RESOURCE_NAMES[Resource(first.constraint)]} on {first.when}"

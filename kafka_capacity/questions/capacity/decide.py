@@ -58,7 +58,7 @@ def _without_rates() -> Answer:
         severity=Severity.SERIOUS,
         code="sizing-without-rates",
         where="the inventory",
-        message="How many brokers are needed by when cannot be said: no rates are known",
+        message="Broker needs cannot be determined: no rates are known",
         remedy="stage an inventory with metrics",
     )
     return Answer(status=Status.NOT_JUDGED, problems=(problem,), unknown=("traffic",))
@@ -81,7 +81,10 @@ def _problems(view: SizingView) -> list[Problem]:
     assumed = assumed_ratio(view)
     if assumed:
         share = "all" if assumed == 1.0 else f"{format_percent(assumed)} of the"
-        text = f"Growth is assumed, not forecast, for {share} partitions: the months to come are as good as that"
+        text = (
+            f"Growth is assumed, not forecast, for {share} partitions: the months ahead are only as good as that "
+            "assumption"
+        )
         found.append(_problem(Severity.INFO, "growth-assumed", "the forecast", text))
     return found
 
@@ -124,8 +127,8 @@ def count_sentence(view: SizingView, count: int) -> str:
     if row["fits"]:
         return f"{count:,} fit up to {view.horizon} as well"
     if row["fits_until"] is not None:
-        return f"{count:,} last until {view.until(row) or row['fits_until']} only"
-    return f"by sizing {count:,} are not enough today: {_todays(row['excuses'][0])}"
+        return f"{count:,} last only until {view.until(row) or row['fits_until']}"
+    return f"according to sizing, {count:,} are not enough today: {_todays(row['excuses'][0])}"
 
 
 def _todays(excuse: Mapping[str, Any]) -> str:
@@ -134,14 +137,15 @@ def _todays(excuse: Mapping[str, Any]) -> str:
         return str(excuse["reason"])
     place, _, condition = str(excuse["where"]).partition(", ")
     when = f" with {CONDITION_WORDS[condition]}" if condition in CONDITION_WORDS else ""
-    return f"{resource_name(excuse['constraint'])} of {place} is beyond its limit{when}"
+    return f"{resource_name(excuse['constraint'])} of {place} is over its limit{when}"
 
 
 _DEFINITIONS = {
-    "brokers_now": "The fewest brokers that keep every limit today: at peak, failures included.",
-    "runs_out": "The first day on which a broker of today passes a limit, at the estimate that decides.",
-    "usd_per_month": "Machines, disks, rack traffic and ingest of what is needed now, on average up to the horizon.",
-    "headroom_ratio": "What the limits leave at the tightest place up to the horizon, as a ratio of what they allow.",
+    "brokers_now": "The smallest number of brokers that meets every limit today: at peak, failures included.",
+    "runs_out": "The first day on which one of today's brokers exceeds a limit, at the deciding estimate.",
+    "usd_per_month": "Machines, disks, rack traffic and ingest for the brokers needed now, on average up to the "
+    "horizon.",
+    "headroom_ratio": "What the limits leave at the tightest point up to the horizon, as a ratio of what they allow.",
 }
 
 
@@ -154,15 +158,15 @@ def key_figures(view: SizingView) -> list[KeyFigure]:
     today, last = view.today, view.nearest
     now = view.steps[0].option if view.steps else last
     others = "" if now["shape"] == today["shape"] else f"of {now['shape']}; "
-    label = "Brokers needed now" if view.steps else "Brokers that come nearest"
+    label = "Brokers needed now" if view.steps else "Nearest option"
     then = f"; {listed(later_steps(view))}" if len(view.steps) > 1 else ""
     dollars = now["total_usd_per_month"]
     price = (
-        _figure("usd_per_month", "Cost a month", "not known", "text", price_wanted(now))
+        _figure("usd_per_month", "Cost per month", "not known", "text", price_wanted(now))
         if dollars is None
         else _figure(
             "usd_per_month",
-            f"US dollars a month{', estimated' if now.get('priced_as') else ''}",
+            f"US dollars per month{', estimated' if now.get('priced_as') else ''}",
             dollars,
             "usd",
             _price_note(view, now),
@@ -196,7 +200,7 @@ def _price_note(view: SizingView, option: Row) -> str:
 
 
 def cost_of_steps(view: SizingView) -> str | None:
-    """Return what a month costs with the steps to the horizon, with the first alone and with today's brokers."""
+    """Return what per month costs with the steps to the horizon, with the first alone and with today's brokers."""
     option = view.steps[0].option if view.steps else view.nearest
     usd = option["total_usd_per_month"]
     if usd is None:
@@ -204,9 +208,9 @@ def cost_of_steps(view: SizingView) -> str | None:
     with_it = f"with {option_name(option)}"
     mean = mean_usd_per_month(view) if len(view.steps) > 1 else None
     if mean is None:
-        return f"{format_usd(usd)} a month {_on_average(view)} {with_it}{_as_today(view, option)}."
+        return f"{format_usd(usd)} per month {_on_average(view)} {with_it}{_as_today(view, option)}."
     alone = "" if option is view.today else " alone"
-    every = f"{format_usd(mean)} a month {_on_average(view)} with all steps"
+    every = f"{format_usd(mean)} per month {_on_average(view)} with all steps"
     return f"{every}, {format_usd(usd)} {with_it}{alone}{_as_today(view, option)}."
 
 

@@ -18,7 +18,9 @@ from kafka_capacity.text import whole_percent
 
 _DEFAULT = DemandSettings()
 
-Pattern = Annotated[str, Field(min_length=1, max_length=249, description="of topic names; * stands for any letters")]
+Pattern = Annotated[
+    str, Field(min_length=1, max_length=249, description="topic name pattern; * matches any characters")
+]
 Rate = Annotated[float, Field(ge=0.0, le=1e12, allow_inf_nan=False)]
 Growth = Annotated[float, Field(ge=-0.9, le=100.0, allow_inf_nan=False)]
 _GROWTH = TypeAdapter[float](Growth)
@@ -31,7 +33,7 @@ _FORM = FormSection("Demand")
 class _Event(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    from_date: datetime.date = Field(description="the first day of it")
+    from_date: datetime.date = Field(description="first day of the event")
 
 
 class LaunchEvent(_Event):
@@ -39,8 +41,8 @@ class LaunchEvent(_Event):
 
     kind: Literal["launch"]
     topics: Pattern
-    factor: float = Field(gt=0.0, le=1000.0, allow_inf_nan=False, description="traffic is so many times what it was")
-    to_date: datetime.date | None = Field(default=None, description="the last day of it; null: it stays")
+    factor: float = Field(gt=0.0, le=1000.0, allow_inf_nan=False, description="factor by which traffic is multiplied")
+    to_date: datetime.date | None = Field(default=None, description="last day of the event; null: permanent")
 
     @field_validator("to_date")
     @classmethod
@@ -82,9 +84,9 @@ class NewTopicEvent(_Event):
     name: str = Field(min_length=1, max_length=249, pattern=r"^[a-zA-Z0-9._-]+$")
     partitions: int = Field(ge=1, le=100_000)
     replication_factor: int = Field(ge=1, le=100)
-    bytes_in_peak_bytes_per_second: Rate = Field(description="produced to all partitions together, at peak")
+    bytes_in_peak_bytes_per_second: Rate = Field(description="produced to all partitions in total, at peak")
     bytes_in_mean_bytes_per_second: Rate
-    bytes_out_peak_bytes_per_second: Rate = Field(description="read by all consumers together, at peak")
+    bytes_out_peak_bytes_per_second: Rate = Field(description="read by all consumers in total, at peak")
     bytes_out_mean_bytes_per_second: Rate
     retention_seconds: Retention | None = Field(description="null: no limit")
 
@@ -107,7 +109,7 @@ class NewTopicEvent(_Event):
 
 def _class_growth(item: str) -> tuple[str, float]:
     """Return the name of a class and its growth from name=ratio."""
-    return named_number(item, _GROWTH, "is no growth; write name=ratio, such as payments=0.5, from -0.9 to 100")
+    return named_number(item, _GROWTH, "is not a growth rate; write name=ratio, such as payments=0.5, from -0.9 to 100")
 
 
 def class_patterns(items: Sequence[str]) -> tuple[ClassPattern, ...]:
@@ -126,25 +128,29 @@ class DemandParameters(BaseModel):
 
     horizon_months: int = _FORM.field(
         _DEFAULT.horizon_months, "Horizon (months)", "--horizon", is_usual=True, form={"metavar": "MONTHS"}, ge=1, le=60
-    )("How far ahead the cluster is sized.")
+    )("How far ahead to size the cluster.")
     is_forecast: bool = _FORM.field(_DEFAULT.is_forecast, "Forecast from history", "--forecast")(
-        "Forecast each class of topics from its history. Off: a growth rate holds for all."
+        "Forecast each topic class from its history. Off: one growth rate for all."
     )
-    growth_per_year_ratio: Growth | None = _FORM.field(None, "Growth in a year", "--growth", is_usual=True)(
-        "Of traffic, instead of the forecast: 0.3 is 30 % a year, -0.1 is 10 % less. Empty: what the history says, and "
-        f"{whole_percent(USUAL_GROWTH.middle)} a year where there is none."
+    growth_per_year_ratio: Growth | None = _FORM.field(None, "Growth per year", "--growth", is_usual=True)(
+        "Traffic growth, instead of the forecast: 0.3 is 30 % a year, -0.1 is 10 % less. Empty: from the history, "
+        f"or {whole_percent(USUAL_GROWTH.middle)} a year if there is none."
     )
     growth_high_per_year_ratio: Growth | None = _FORM.field(
-        None, "Growth in a year, high estimate", "--growth-high", is_usual=True
+        None, "Growth per year, high estimate", "--growth-high", is_usual=True
     )(
-        "The same for the high estimate; not below the growth above. Empty: as much above it as "
+        "The same for the high estimate; at least the growth above. Empty: as far above it as "
         f"{whole_percent(USUAL_GROWTH.high)} is above {whole_percent(USUAL_GROWTH.middle)}."
     )
     class_growth: tuple[str, ...] = _FORM.field(
-        (), "Growth of classes", "--class-growth", form={"metavar": "NAME=RATIO", "repeats": True}, max_length=1000
+        (),
+        "Growth of topic classes",
+        "--class-growth",
+        form={"metavar": "NAME=RATIO", "repeats": True},
+        max_length=1000,
     )(
-        "Growth in a year of single classes of topics, instead of their forecast, one a line as name=ratio, such as "
-        "payments=0.5."
+        "Growth per year for individual topic classes, instead of their forecast, one per line as name=ratio, such "
+        "as payments=0.5."
     )
     high_quantile: float = _FORM.field(
         _DEFAULT.high_quantile,
@@ -156,17 +162,17 @@ class DemandParameters(BaseModel):
         allow_inf_nan=False,
     )("0.9: in nine of ten cases the highest week up to a date stays below the high estimate of a forecast.")
     topic_classes: tuple[str, ...] = _FORM.field(
-        (), "Classes of topics", "--topic-class", form={"metavar": "NAME=PATTERN", "repeats": True}, max_length=1000
+        (), "Topic classes", "--topic-class", form={"metavar": "NAME=PATTERN", "repeats": True}, max_length=1000
     )(
-        "Topics that grow alike, one class a line as name=pattern, such as payments=pay*; the first that matches "
-        "counts. Others are classed by their name up to the first dot, dash or underscore."
+        "Topics that grow alike, one class per line as name=pattern, such as payments=pay*; the first match wins. "
+        "Other topics are classified by their name up to the first dot, dash or underscore."
     )
     planned_events: tuple[EventParameter, ...] = _FORM.field(
         (), "Planned events", "--planned-events", is_usual=True, form={"metavar": "FILE"}, max_length=1000
     )(
-        'A list of objects with a kind: {"kind": "launch", "topics": "orders.*", "from_date": "2027-03-01", "factor": '
-        "1.5}, and of the kinds retention (topics, from_date, retention_seconds) and new-topic (name, from_date, "
-        "partitions, replication_factor, the four rates, retention_seconds)."
+        'A list of objects with a kind: {"kind": "launch", "topics": "orders.*", "from_date": "2027-03-01", '
+        '"factor": 1.5}. The other kinds are retention (topics, from_date, retention_seconds) and new-topic (name, '
+        "from_date, partitions, replication_factor, the four rates, retention_seconds)."
     )
 
     @field_validator("topic_classes")
@@ -175,7 +181,7 @@ class DemandParameters(BaseModel):
         for item in value:
             name, _, pattern = item.partition("=")
             if not name.strip() or not pattern.strip():
-                msg = f"{item!r} is no class; write name=pattern, such as payments=pay*"
+                msg = f"{item!r} is not a topic class; write name=pattern, such as payments=pay*"
                 raise ValueError(msg)
         return value
 

@@ -174,7 +174,7 @@ def _lost(use: CapacityUse, unit: int, condition: Condition) -> str:
 _WHAT = {
     Resource.NETWORK_IN: "would receive",
     Resource.NETWORK_OUT: "would send",
-    Resource.CLIENT_IN: "would take from producers",
+    Resource.CLIENT_IN: "would receive from producers",
     Resource.CLIENT_OUT: "would serve to consumers",
     Resource.CPU: "would use",
     Resource.DISK: "would hold",
@@ -190,7 +190,7 @@ _WHEN = {
     Condition.RACK_LOST: "at peak after the loss of {lost}",
     Condition.MOVING: "at peak while a reassignment runs",
     Condition.BROKER_RETURNS: "at peak while a broker catches up",
-    Condition.REREADING: "at peak while everything is read once more",
+    Condition.REREADING: "at peak while everything is re-read",
 }
 
 
@@ -201,9 +201,9 @@ def _limit_sentence(
     resource = at.resource
     when = _STILL[resource] if resource in _STILL else " " + _WHEN[at.condition].format(lost=lost)
     of = "" if share == 1.0 else f" ({whole_percent(share)} of {shown_amount(resource, at.allowed / share)})"
-    first = "" if passed_on in (None, at.date) else f"; the limit is passed on {passed_on}"
+    first = "" if passed_on in (None, at.date) else f"; the limit is exceeded on {passed_on}"
     first += (
-        "" if burst is None or at.needed > burst else f"; bursts reach {shown_amount(resource, burst)}, for minutes"
+        "" if burst is None or at.needed > burst else f"; bursts can reach {shown_amount(resource, burst)} for minutes"
     )
     return (
         f"{where} {_WHAT[resource]} {shown_amount(resource, at.needed)}{when} on {at.date}, "

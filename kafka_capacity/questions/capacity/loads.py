@@ -151,7 +151,7 @@ class PlacedLoads:
     written: NDArray[np.float64]  # float64[2, D, B], bytes per second written at peak, for the page caches
     sizes: NDArray[np.float64]  # float64[P, 2, D], bytes of one replica
     produced: NDArray[np.float64]  # float64[2, D, B], bytes per second produced on average to the replicas of each
-    settings: LoadSettings  # what was asked
+    settings: LoadSettings  # the request
 
 
 def placed_loads(

@@ -35,7 +35,7 @@ _CORE_SPEED = TypeAdapter[float](Annotated[float, Field(ge=0.1, le=10.0, allow_i
 
 def _core_speed(item: str) -> tuple[str, float]:
     """Return the name of a shape or family and the speed of its cores from shape=ratio."""
-    return named_number(item, _CORE_SPEED, "is no speed; write shape=ratio, such as m7g.*=1.2, from 0.1 to 10")
+    return named_number(item, _CORE_SPEED, "is not a core speed; write shape=ratio, such as m7g.*=1.2, from 0.1 to 10")
 
 
 def _seconds(hours: float | None) -> float:
@@ -48,104 +48,104 @@ class SizingParameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     shapes: tuple[ShapeName, ...] = _FORM.field((), "Shapes to try", max_length=200, is_usual=True)(
-        "Of the catalogue, besides today's hardware: m7g.2xlarge, or m7g.* for the whole family."
+        "Shapes of the catalogue to try besides today's hardware: m7g.2xlarge, or m7g.* for the whole family."
     )
     sizing_broker_counts: tuple[BrokerCount, ...] = _FORM.field(
         (), "Broker counts to size", "--size-broker-counts", max_length=50, is_usual=True
-    )("Empty: steps of one broker a rack, up to twice as many as today. Scaling in is always tried.")
+    )("Empty: steps of one broker per rack, up to twice today's count. Scaling in is always tried.")
     extra_racks: tuple[Annotated[int, Field(ge=0, le=20)], ...] = _FORM.field(
-        (0,), "More racks", min_length=1, max_length=5
-    )("How many racks more than today's to try; new brokers go to them.")
+        (0,), "Additional racks", min_length=1, max_length=5
+    )("How many racks to add; new brokers go to them.")
     sizing_replication_factors: tuple[Annotated[int, Field(ge=1, le=10)], ...] = _FORM.field(
         (), "Replication factors to size", "--replication-factors", max_length=5
     )(
-        "To try for all topics. Empty: each topic keeps its own. Fewer replicas always cost less: compare what they "
-        "survive as well."
+        "Replication factors to try for all topics. Empty: each topic keeps its own. Fewer replicas always cost "
+        "less, so compare what they survive as well."
     )
     failure_tolerance: FailureTolerance = _FORM.field(
-        _LIMITS.tolerance, "Failures to stand", "--tolerate", is_usual=True
-    )("What may fail at peak while everything still fits: none, one-broker or one-rack.")
+        _LIMITS.tolerance, "Failures to tolerate", "--tolerate", is_usual=True
+    )("What may fail at peak with everything still fitting: none, one-broker or one-rack.")
     is_move_sized: bool = _FORM.field(_LIMITS.is_move_included, "Size for moves", "--while-moving")(
-        "Everything must also fit while a reassignment uses its whole throttle at peak."
+        "Everything must also fit while a reassignment uses its full throttle at peak."
     )
     is_catch_up_sized: bool = _FORM.field(_LIMITS.is_catch_up_included, "Size for catching up", "--while-catching-up")(
-        "Everything must also fit while a broker catches up, or everything is read once more, at peak."
+        "Everything must also fit while a broker catches up, or while everything is re-read, at peak."
     )
-    sized_estimate: Literal["high", "middle"] = _FORM.field("high", "Size for the estimate", "--estimate")(
-        "Which estimate of growth must fit."
+    sized_estimate: Literal["high", "middle"] = _FORM.field("high", "Growth estimate to size for", "--estimate")(
+        "Which growth estimate must fit."
     )
     network_limit_ratio: float = _FORM.field(_LIMITS.network_ratio, "Network limit", "--network-limit", **_RATIO)(
-        "How far a network may be used at peak: 0.7 is 70 %."
+        "Max network utilization at peak: 0.7 is 70 %."
     )
     cpu_limit_ratio: float = _FORM.field(_LIMITS.cpu_ratio, "CPU limit", "--cpu-limit", **_RATIO)(
-        "How far processors may be used at peak."
+        "Max CPU utilization at peak."
     )
     disk_io_limit_ratio: float = _FORM.field(
         _LIMITS.disk_io_ratio, "Disk throughput limit", "--disk-io-limit", **_RATIO
-    )("How far the throughput of disks may be used at peak.")
+    )("Max utilization of disk throughput at peak.")
     client_limit_ratio: float = _FORM.field(_LIMITS.client_ratio, "Client limit", "--client-limit", **_RATIO)(
-        "How far what a provider names as client throughput may be used."
+        "Max utilization of the client throughput that a provider states."
     )
     lost_limit_ratio: float = _FORM.field(_LIMITS.lost_ratio, "Limit after a loss", "--lost-limit", **_RATIO)(
-        "How far all of these may be used after a loss, or while catching up."
+        "Max utilization for all of these after a loss, or while catching up."
     )
     is_follower_fetching: bool = _FORM.field(_LOADS.is_read_in_rack, "Follower fetching", "--follower-fetching")(
-        "Consumers read from the follower in their own rack (KIP-392), and are spread over the racks."
+        "Consumers read from the replica in their own rack (KIP-392), and are spread over the racks."
     )
     reread_ratio: float = _FORM.field(
-        _LOADS.reread_ratio, "Read once more", "--reread", ge=0.0, le=100.0, allow_inf_nan=False
-    )("When catching up, everything is read so many times more, at once.")
+        _LOADS.reread_ratio, "Re-reading", "--reread", ge=0.0, le=100.0, allow_inf_nan=False
+    )("While catching up, everything is read this many additional times at once.")
     current_shape: ShapeName = _FORM.field(TODAY, "Today's shape", is_usual=True)(
-        "What the brokers run on, by its name in the catalogue. today: the figures of the inventory."
+        "What the brokers run on, by its name in the catalogue. today: use the inventory's figures."
     )
-    broker_vcpu: Rate | None = _FORM.field(None, "Cores of a broker", "--broker-vcpu", form={"metavar": "CORES"})(
-        "Processor cores of today's brokers. Empty: those of the inventory."
+    broker_vcpu: Rate | None = _FORM.field(None, "Cores per broker", "--broker-vcpu", form={"metavar": "CORES"})(
+        "CPU cores of today's brokers. Empty: those in the inventory."
     )
     core_speeds: tuple[str, ...] = _FORM.field(
         (), "Core speeds", "--core-speed", form={"metavar": "SHAPE=RATIO", "repeats": True}, max_length=100
     )(
-        "How much a core does over one of an m5, one shape or family a line as shape=ratio, such as m7g.*=1.2, instead "
-        "of the catalogue's figure; today=1.2 is of today's brokers."
+        "Core speed relative to an m5, one shape or family per line as shape=ratio, such as m7g.*=1.2, instead of "
+        "the catalogue's figure; today=1.2 applies to today's brokers."
     )
-    broker_disk_bytes_per_second: Rate | None = _FORM.field(None, "Disk throughput of a broker", "--broker-disk-rate")(
-        "Throughput of the disks of one of today's brokers. Empty: not known; more than one hard disk takes, 100 "
-        "MB/s, is not judged."
+    broker_disk_bytes_per_second: Rate | None = _FORM.field(None, "Disk throughput per broker", "--broker-disk-rate")(
+        "Disk throughput of one of today's brokers. Empty: unknown; loads above what one hard disk sustains, 100 "
+        "MB/s, are not judged."
     )
-    broker_replica_limit: int = _FORM.field(4_000, "Replicas of a broker", "--broker-replicas", ge=1, le=1_000_000)(
-        "How many replicas one of today's brokers should hold; replica lists keep to it where they can. Shapes of the "
-        "catalogue have their own."
+    broker_replica_limit: int = _FORM.field(4_000, "Replicas per broker", "--broker-replicas", ge=1, le=1_000_000)(
+        "How many replicas one of today's brokers should hold; replica lists keep to it where they can. Shapes in "
+        "the catalogue have their own figure."
     )
     # For nothing, any number of brokers would cost the same.
     broker_usd_per_hour: Price | None = _FORM.field(
-        None, "Price of a broker", "--broker-price", form={"metavar": "USD/H"}, gt=0, is_usual=True
+        None, "Price per broker", "--broker-price", form={"metavar": "USD/H"}, gt=0, is_usual=True
     )(
-        "Of one of today's brokers with its disks. Empty: an estimate, at the prices of the catalogue's shape that is "
-        "nearest in cores, memory and network."
+        "Price of one of today's brokers with its disks. Empty: estimated from the catalogue's nearest shape in "
+        "cores, memory and network."
     )
     usd_per_gib_between_racks: Price | None = _FORM.field(
         None, "Price of traffic between racks", "--rack-traffic-price", form={"metavar": "USD/GIB"}
-    )("Of today's hardware; those of the catalogue have their own. Empty: nothing, or that of the estimate.")
+    )("Price for today's hardware; shapes in the catalogue have their own. Empty: zero, or the estimate's.")
     commitment_discount_ratio: float = _FORM.field(
-        0.0, "Discount for a commitment", "--commitment-discount", ge=0.0, lt=1.0, allow_inf_nan=False
+        0.0, "Commitment discount", "--commitment-discount", ge=0.0, lt=1.0, allow_inf_nan=False
     )(
-        "What reserved instances or a savings plan take off the catalogue's prices of machines: 0.62 is 62 % less. Not "
-        "off a price given above, nor off MSK, which has no such rate."
+        "Discount on the catalogue's machine prices through reserved instances or a savings plan: 0.62 is 62 % "
+        "off. It does not apply to a price given above, nor to MSK, which has no such discount."
     )
     budget_usd_per_month: Price | None = _FORM.field(
         None, "Budget", "--budget", form={"metavar": "USD/MONTH"}, gt=0, is_usual=True
-    )("Dollars a month that the brokers may cost, their disks and traffic included. Empty: no limit.")
+    )("Max dollars per month for brokers, including disks and traffic. Empty: no limit.")
     recovery_hours: Rate | None = _FORM.field(None, "Recovery time", "--recovery-hours", form={"metavar": "HOURS"})(
-        "In how many hours all replicas of a lost broker must be re-replicated, under the throttle. Empty: no limit."
+        "Max hours to re-replicate a lost broker's data under the throttle. Empty: no limit."
     )
     volume_recovery_hours: Rate | None = _FORM.field(
         None, "Recovery time of a disk", "--volume-recovery-hours", form={"metavar": "HOURS"}
-    )("The same for one disk of a broker, the fullest of today's log directories. Empty: no limit.")
+    )("The same for one disk of a broker, sized like the fullest of today's log directories. Empty: no limit.")
     partition_in_bytes_per_second: Rate = _FORM.field(
-        _RULES.in_bytes_per_second, "Produced to a partition", "--partition-in"
-    )("What one partition may get at peak.")
+        _RULES.in_bytes_per_second, "Max produce rate per partition", "--partition-in"
+    )("What one partition may receive at peak.")
     partition_out_bytes_per_second: Rate = _FORM.field(
-        _RULES.out_bytes_per_second, "Read from a partition", "--partition-out"
-    )("What one member of a group reads of one partition.")
+        _RULES.out_bytes_per_second, "Max read rate per partition", "--partition-out"
+    )("What one group member can read from one partition.")
 
     def partition_rules(self) -> PartitionRules:
         """Return what partitions are advised by."""
@@ -260,13 +260,13 @@ class SizingParameters(BaseModel):
         for name, why in given.items():
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise RequestError(
-                    f"{name}: {getattr(self, name)!r} is refused: the shape {self.current_shape!r} {why}; "
+                    f"{name}: {getattr(self, name)!r} is invalid: the shape {self.current_shape!r} {why}; "
                     f"leave it out, or list a shape of your own in a file"
                 )
         found = chosen_shapes(dict(catalogue), [self.current_shape], field="current_shape", others=(TODAY,))
         if len(found) > 1:
             raise RequestError(
-                f"current_shape: {self.current_shape!r} is refused: it stands for {len(found)} sizes, and the brokers "
-                f"run on one; name it, such as {found[0].name}"
+                f"current_shape: {self.current_shape!r} is invalid: it matches {len(found)} sizes, but brokers run "
+                f"on one; name it, such as {found[0].name}"
             )
         return found[0]

@@ -102,11 +102,13 @@ def _one(topic: str, rates: NDArray[np.float64], factor: int, rules: PartitionRu
 
 def _reason(count: int, needed: int, fullest: float, total: float, limit: float, share: float, *, is_hot: bool) -> str:
     sentence = (
-        f"its fullest partition gets {shown_rate(fullest)} at peak at the horizon, {shown_rate(limit)} are allowed"
+        f"its fullest partition gets {shown_rate(fullest)} at peak at the horizon, but {shown_rate(limit)} are allowed"
     )
     if is_hot:
         times = fullest * count / total
-        sentence += f"; it carries {times:.1f} times the mean, which more partitions do not fix: look at its keys"
+        sentence += f"; it carries {times:.1f} times the mean, which more partitions do not fix: check its keys"
     if needed > count:
-        sentence += f"; {needed} instead of {count} partitions send {whole_percent(share)} of the keys elsewhere"
+        sentence += (
+            f"; {needed} instead of {count} partitions move {whole_percent(share)} of the keys to other partitions"
+        )
     return sentence

@@ -64,7 +64,7 @@ class TodaysPricing:
             is_use_kept=True,
         )
         if placed.loads is None or result.use is None:
-            raise TypeError("a placement that is there is not refused")
+            raise TypeError("an existing placement is never rejected")
         held = result.use.load[_NORMAL, RESOURCES.index(Resource.DISK), request.estimate, 0]
         billed = billed_disk_bytes(
             request.today,

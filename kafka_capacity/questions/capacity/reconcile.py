@@ -211,12 +211,12 @@ def waterfalls(inputs: SizingInputs, results: Sequence[CapacityResult], shape: S
 
 _THEIR_LIMITS = {
     "aws-msk": (STANDARD_RATIO, SPACE_RATIO, "half of the throughput, constants for replication"),
-    "plain": (1 / 1.4, 1.0, "40 % headroom on the network, and nothing else"),
+    "plain": (1 / 1.4, 1.0, "only 40 % headroom on the network"),
 }
 
 
 _FAILURES = {
-    FailureTolerance.NONE: "nothing may fail",
+    FailureTolerance.NONE: "no failure tolerated",
     FailureTolerance.ONE_BROKER: "one broker may fail",
     FailureTolerance.ONE_RACK: "one rack may fail",
 }
@@ -247,29 +247,29 @@ def _waterfall(
         f"{whole_percent(limits.network_ratio)} of the network, {whole_percent(limits.disk_io_ratio)} of disks, "
         f"{whole_percent(limits.disk_ratio)} of space"
     )
-    own_terms = "each resource by itself, with the real replication factor and fan-out"
+    own_terms = "each resource separately, with the real replication factor and fan-out"
 
     def count(load: EvenLoad, within: Limits, resources: tuple[Resource, ...]) -> int:
         return even_count(load, shape, within, racks, resources)
 
     counts = (
-        ("what a broker does", takes, own_terms, count(today, theirs, without_cpu)),
+        ("capacity of a broker", takes, own_terms, count(today, theirs, without_cpu)),
         (
             "limits",
             f"{whole_percent(throughput)} of throughput, {whole_percent(space)} of space",
             ours,
             count(today, none, without_cpu),
         ),
-        ("processors", "not looked at", f"up to {whole_percent(limits.cpu_ratio)}", count(today, none, every)),
+        ("processors", "not considered", f"up to {whole_percent(limits.cpu_ratio)}", count(today, none, every)),
         ("growth", "today", "the horizon", count(later, none, every)),
-        ("failures", "none on top", _FAILURES[limits.tolerance], count(later, limits, every)),
+        ("failures", "no growth", _FAILURES[limits.tolerance], count(later, limits, every)),
     )
     steps, before = [], answer.brokers
     for step, they_take, we_take, brokers in counts:
         steps.append(WaterfallStep(name=step, theirs=they_take, ours=we_take, before=before, after=brokers))
         before = brokers
     end = min(fitting) if fitting else before
-    last = "the smallest count tried that fits" if fitting else "no count tried fits: left as even"
+    last = "the smallest count tried that fits" if fitting else "no count tried fits: assumed even"
     steps.append(
         WaterfallStep(
             name="real placement", theirs="the same on every broker", ours=f"replicas as placed; {last}",

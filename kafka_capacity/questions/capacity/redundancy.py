@@ -43,8 +43,8 @@ class SingleReplicas:
         is_one = self.partitions == 1
         subject, it = ("partition has", "its") if is_one else ("partitions have", "their")
         return (
-            f"{self.partitions:,} {subject} a single replica ({self.where}): whatever brokers there are, the loss of "
-            f"the one that holds it stops {'it' if is_one else 'them'}; raise {it} replication factor to 2 or more"
+            f"{self.partitions:,} {subject} a single replica ({self.where}): with any number of brokers, losing the "
+            f"one that holds it stops {'it' if is_one else 'them'}; raise {it} replication factor to 2 or more"
         )
 
 
@@ -67,8 +67,8 @@ def loss_excuses(inputs: SizingInputs, loads: PlacedLoads, replication_factor: i
         if found is not None:
             yield Excuse(
                 reason=(
-                    f"{found.partitions:,} {'partition' if found.partitions == 1 else 'partitions'} would be left with "
-                    f"a single replica ({found.where}), gone with the broker that holds it; keep 2 or more"
+                    f"{found.partitions:,} {'partition' if found.partitions == 1 else 'partitions'} would be left "
+                    f"with a single replica ({found.where}), which is lost with its broker; keep 2 or more"
                 ),
                 constraint="replication_factor",
                 where=found.where,
@@ -117,9 +117,9 @@ def _rack_excuses(loads: PlacedLoads) -> Iterator[Excuse]:
     """Return where a rack cannot be lost."""
     racks = len(loads.brokers.rack_names())
     if racks < 2:
-        one = "there is one rack" if racks else "no broker tells its rack"
+        one = "there is only one rack" if racks else "no broker has a known rack"
         yield Excuse(
-            reason=f"no rack can be lost: {one}; spread the brokers over racks, or ask for one broker's loss only",
+            reason=(f"no rack can be lost: {one}; spread the brokers over racks, or only tolerate one broker's loss"),
             constraint="racks",
             where="the whole cluster",
             needed=2.0,
@@ -134,7 +134,7 @@ def _rack_excuses(loads: PlacedLoads) -> Iterator[Excuse]:
     if together:
         which = "partition with several replicas has" if together == 1 else "partitions with several replicas have"
         yield Excuse(
-            reason=f"{together:,} {which} all of them in one rack and would be gone with it; rebalance them",
+            reason=f"{together:,} {which} all of them in one rack and would be lost with it; rebalance them",
             constraint="racks",
             where="partitions in one rack",
             needed=float(together),

@@ -182,10 +182,10 @@ def _unknown(workload: Workload, headroom_ratio: float | None) -> tuple[Excuse, 
     if workload.traffic.basis is not PeakBasis.UNKNOWN and headroom_ratio is not None:
         return ()
     what = "rates" if workload.traffic.basis is PeakBasis.UNKNOWN else "capacities"
-    remedy = "stage an inventory with metrics" if what == "rates" else "say what the brokers can do"
+    remedy = "stage an inventory with metrics" if what == "rates" else "give the capacity of the brokers"
     return (
         Excuse(
-            reason=f"no {what} are known, so nothing can be said to fit; {remedy}",
+            reason=f"no {what} are known, so no option can be said to fit; {remedy}",
             constraint=what,
             where="the inventory",
             needed=1.0,

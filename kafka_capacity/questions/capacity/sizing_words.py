@@ -20,7 +20,7 @@ CONDITION_WORDS = {
     "rack-lost": "one rack lost",
     "moving": "while moving",
     "broker-returns": "while a broker catches up",
-    "re-reading": "while all is read again",
+    "re-reading": "while everything is re-read",
 }
 
 _MISSING = {
@@ -99,7 +99,7 @@ def later_steps(view: SizingView) -> list[str]:
 def headline(view: SizingView) -> str:
     """Answer how many brokers by when, as far as is known."""
     sentence = _headline(view)
-    return f"As far as is known, {sentence[:1].lower()}{sentence[1:]}" if view.nearest["not_judged"] else sentence
+    return f"As far as known, {sentence[:1].lower()}{sentence[1:]}" if view.nearest["not_judged"] else sentence
 
 
 def _headline(view: SizingView) -> str:
@@ -121,7 +121,7 @@ def why_sentence(view: SizingView) -> str:
         return headline(view)
     sentence = f"{'; '.join(parts)}."
     if view.nearest["not_judged"]:
-        return f"As far as is known, {sentence}"
+        return f"As far as known, {sentence}"
     return f"{sentence[:1].upper()}{sentence[1:]}"
 
 
@@ -129,7 +129,7 @@ def _what_binds(view: SizingView) -> tuple[str, str]:
     """Return which resource asks for a change and until when today's brokers do; empty where that says nothing."""
     # Where today's brokers run out of nothing, it is no resource that asks for a change.
     is_resource = view.runs_out(view.today) is not None or len(view.steps) > 1
-    binds = f"{resource_name(_binding(view))} binds" if is_resource else ""
+    binds = f"{resource_name(_binding(view))} is the limiting resource" if is_resource else ""
     return binds, "" if view.steps[0].option is view.today else today_phrase(view)
 
 
@@ -144,7 +144,7 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
         asked = {item.partition("=")[0].strip() for item in request["class_growth"]}
         kinds = {one["basis"] for one in view.document["classes"] if one["name"] not in asked}
         parts = ["forecast"] * ("forecast" in kinds) + ["assumed"] * ("growth-rate" in kinds)
-        basis = listed([*parts, *(["as asked for " + listed(sorted(asked))] if asked else [])])
+        basis = listed([*parts, *(["as requested for " + listed(sorted(asked))] if asked else [])])
     until, more, most = view.horizon, middle[-1] / middle[0] - 1, high[-1] / high[0] - 1
     usual, high_growth = whole_percent(more, signed=True), whole_percent(most, signed=True)
     return f"Growth {basis}: {usual} by {until}, {high_growth} in the high estimate."
@@ -168,12 +168,12 @@ def today_phrase(view: SizingView) -> str:
     day = str(out[view.estimate])
     name = resource_name(out["resource"])
     if day == view.dates[0]:
-        return f"{what} {'is' if count == 1 else 'are'} beyond the limit of {name} already"
+        return f"{what} already {'exceeds' if count == 1 else 'exceed'} the limit of {name}"
     return f"{what} {run_verb(count, 'run')} out of {name} {'on' if _is_soon(view, day) else 'in'} {_when(view, day)}"
 
 
 def _is_soon(view: SizingView, day: str) -> bool:
-    """Return whether a month says too little: it is the one that has begun."""
+    """Return whether per month says too little: it is the one that has begun."""
     return day[:7] == view.dates[0][:7]
 
 
@@ -187,19 +187,19 @@ def _enough(view: SizingView) -> str:
     sentence = f"Today’s {plural(count, 'broker')} {run_verb(count, 'last')} until {format_month(view.horizon)}"
     if chosen["shape"] == today["shape"] and chosen["broker_count"] == count and not chosen["moved_bytes"]:
         what = "needs fewer brokers" if today["total_usd_per_month"] is None else "costs less"
-        return f"{sentence}, and nothing that was tried {what}."
+        return f"{sentence}, and no other option {what}."
     price, now = chosen["total_usd_per_month"], today["total_usd_per_month"]
     if price is not None and now is not None:
         cheaper = (
             f"{run_verb(chosen['broker_count'], 'cost')} {month_words(chosen, price)} instead of {format_usd(now)}"
         )
-        return f"{sentence}; {option_name(chosen)} would do too, and {cheaper}."
-    return f"{sentence}; {option_name(chosen)} would do too."
+        return f"{sentence}; {option_name(chosen)} would be enough too, and {cheaper}."
+    return f"{sentence}; {option_name(chosen)} would be enough too."
 
 
 def _nothing_lasts(view: SizingView) -> str:
     nearest, budget = view.nearest, view.budget_usd_per_month
-    within = "that was tried" if budget is None else f"within {format_usd(budget)} a month"
+    within = "that was tried" if budget is None else f"within {format_usd(budget)} per month"
     lead = f"Nothing {within} lasts until {format_month(view.horizon)}"
     price = nearest["total_usd_per_month"]
     beyond = f"the cheapest that does, {option_name(nearest)}, costs {month_words(nearest, price)}" if price else ""
@@ -207,7 +207,7 @@ def _nothing_lasts(view: SizingView) -> str:
         last = view.steps[-1]
         end = "" if last.until is None else f", and these last until {_when(view, last.until)}"
         if last.until is not None and last.until[:7] == view.horizon[:7]:
-            end = f", and these last until {last.until} only"
+            end = f", and these last only until {last.until}"
         rest = beyond if nearest["fits"] else today_phrase(view)
         return f"{lead}: {steps_phrase(view)}{end}; {rest}."
     if nearest["fits"]:
@@ -220,7 +220,7 @@ def badge(view: SizingView) -> tuple[str, str]:
     """Return the kind of the word in front of the headline, and the word."""
     if view.recommended is None:
         is_free = view.budget_usd_per_month is None or not view.nearest["fits"]
-        return "bad", "✕ Nothing tried lasts" if is_free else "✕ Beyond the budget"
+        return "bad", "✕ No option lasts" if is_free else "✕ Over budget"
     if view.today["fits"]:
         return BADGES[Status.NOT_JUDGED] if view.today["not_judged"] else ("good", "✓ Enough brokers")
     if view.today["fits_until"] is None:
@@ -235,7 +235,7 @@ def subject_words(view: SizingView) -> str:
     month = format_month(view.horizon)
     if view.recommended is None:
         budget = view.budget_usd_per_month
-        within = "tried" if budget is None else f"within {format_usd(budget)} a month"
+        within = "tried" if budget is None else f"within {format_usd(budget)} per month"
         return f"nothing {within} lasts until {month}"
     if view.today["fits"]:
         count = view.today["broker_count"]
@@ -244,8 +244,8 @@ def subject_words(view: SizingView) -> str:
 
 
 def month_words(option: Row, usd: float) -> str:
-    """Write what a month of an option costs, and whether that is an estimate."""
-    return f"{format_usd(usd)} a month{' by estimate' if option.get('priced_as') else ''}"
+    """Write what per month of an option costs, and whether that is an estimate."""
+    return f"{format_usd(usd)} per month{' (estimated)' if option.get('priced_as') else ''}"
 
 
 def estimate_sentence(option: Row) -> str | None:
@@ -267,22 +267,22 @@ def pay_sentence(view: SizingView) -> str | None:
             what = option_name(step.option)
         if step.option is not before:
             when = "now" if step is view.steps[0] else f"by {step.from_day}"
-            parts.append(f"{what} {when}, {'+' if usd >= 0 else ''}{format_usd(usd)} a month")
+            parts.append(f"{what} {when}, {'+' if usd >= 0 else ''}{format_usd(usd)} per month")
         before = step.option
-    estimate = " by estimate" if last.get("priced_as") else ""
+    estimate = " (estimated)" if last.get("priced_as") else ""
     return (
-        f"{'; '.join(parts)}. Up to {view.horizon} that is {format_usd(later)}{estimate}, and {format_usd(once)} with "
-        f"all {last['broker_count']:,} now."
+        f"{'; '.join(parts)}. Up to {view.horizon} that costs {format_usd(later)}{estimate}, compared with "
+        f"{format_usd(once)} for all {last['broker_count']:,} now."
     )
 
 
 def cost_sentence(view: SizingView) -> str:
-    """Describe what the recommended option costs a month, or which parameter would tell."""
+    """Describe what the recommended option costs per month, or which parameter would tell."""
     option, now = view.nearest, view.today["total_usd_per_month"]
     price = option["total_usd_per_month"]
     if price is None:
         verb = run_verb(option["broker_count"], "cost")
-        return f"What {option_name(option)} {verb} is not known: {price_wanted(option)}."
+        return f"What {option_name(option)} {verb} is unknown: {price_wanted(option)}."
     against = ""
     if option is not view.today and now is not None:
         against = f", today’s {view.today['broker_count']:,} {format_usd(now)}"
@@ -323,4 +323,4 @@ def not_judged_sentence(option: Row) -> str | None:
     if not option["not_judged"]:
         return None
     parts = [f"{resource_name(one)} ({_MISSING.get(one, 'its limit is not known')})" for one in option["not_judged"]]
-    return f"Not judged, since it is not known: {', '.join(parts)}."
+    return f"Not judged, because this is unknown: {', '.join(parts)}."

@@ -31,7 +31,7 @@ class Option:
     """One scenario, as it stands in the tables of a plan."""
 
     scenario_id: str  # unique in the plan
-    label: str  # what people call it; unique too
+    label: str  # its display name; unique too
     placer: str  # by its name
     broker_count: int  # of the target
     broker_ids: tuple[int, ...]  # of the target

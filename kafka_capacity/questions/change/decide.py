@@ -32,11 +32,11 @@ def decide_change(view: ChangeView) -> Answer:
     option = view.nearest
     is_unsound = any(finding["severity"] == "fatal" for finding in view.findings)
     status = Status.NOT_JUDGED if is_unsound else view.status(option)
-    unknown = ("what the inventory holds, which is unsound",) if is_unsound else ()
+    unknown = ("the inventory's data, which is inconsistent",) if is_unsound else ()
     return Answer(
         status=status,
         headline=_headline(view),
-        badge=("bad", "! Inventory unsound") if is_unsound else BADGES[status],
+        badge=("bad", "! Inventory inconsistent") if is_unsound else BADGES[status],
         reasons=_reasons(view),
         problems=change_problems(view),
         figures=key_figures(view),
@@ -66,10 +66,10 @@ def _actions(view: ChangeView) -> tuple[Action, ...]:
     if option is None or not option.figures["changed_partitions"]:
         return ()
     about = plural(option.broker_count, "broker")
-    text = f"Move to {about} by the plan of {option.placer}: "
+    text = f"Move to {about} with the plan of {option.placer}: "
     moved = option.figures["moved_bytes"]
     size = f"{format_bytes(moved)} to copy" if moved else "no bytes to copy"
-    text += "how many bytes is not known" if view.has_no_sizes else size
+    text += "an unknown number of bytes" if view.has_no_sizes else size
     return (Action(code="move", about=f"move to {about}", text=f"{text}.", broker_count=option.broker_count),)
 
 
@@ -103,7 +103,7 @@ def _lead(view: ChangeView, option: Option) -> str:
     now = "" if option.broker_count == today else f" ({today:,} today)"
     unknown = view.unknown(option)
     if unknown and not option.standing:
-        return f"Not judged whether {brokers} {verb}{now}, since it is not known: {listed(unknown)}"
+        return f"Not judged whether {brokers} {verb}{now}, because this is unknown: {listed(unknown)}"
     return f"{brokers} {verb}{now}"
 
 
@@ -127,7 +127,7 @@ def _when(move: MoveView | None, least: str) -> str | None:
         return None
     waves = plural(len(move.waves), "wave")
     if move.total[1] is None:
-        return f"in {waves} that never end at {move.throttle_text}"
+        return f"in {waves} that never finish at {move.throttle_text}"
     several = f", in {waves}" if len(move.waves) > 1 else ""
     return f"in {least}{format_duration(move.total[1])} at {move.throttle_text}{several}"
 
@@ -144,17 +144,17 @@ def _generate_clause(view: ChangeView) -> str:
 
 def _refusal(view: ChangeView) -> str:
     option = view.nearest
-    lead = "No option fits" if len(view.options) > 1 else f"{plural(option.broker_count, 'broker')} will not do"
+    lead = "No option fits" if len(view.options) > 1 else f"{plural(option.broker_count, 'broker')} are not enough"
     reason = str(option.excuses[0]["reason"])
     if option.is_refused:
         return (
-            f"{lead}: Kafka would refuse {'every placement' if len(view.options) > 1 else 'the placement'}: {reason}."
+            f"{lead}: Kafka would reject {'every placement' if len(view.options) > 1 else 'the placement'}: {reason}."
         )
     if option.excuses[0]["constraint"] == "throttle":
         figures = option.figures
         return (
-            f"{lead}: the move to {plural(option.broker_count, 'broker')} with {option.placer} never ends at "
-            f"{format_throttle(figures['throttle_bytes_per_second'])}; it ends with a throttle above "
+            f"{lead}: the move to {plural(option.broker_count, 'broker')} with {option.placer} never finishes at "
+            f"{format_throttle(figures['throttle_bytes_per_second'])}; it needs a throttle above "
             f"{format_throttle_above(figures['smallest_throttle_bytes_per_second'])}{_or_in_waves(view.move)}."
         )
     more = len(option.excuses) - 1
@@ -186,8 +186,8 @@ def _reasons(view: ChangeView) -> list[str]:
         if option.broker_count != fitting[0]:
             why = "is the broker count that is needed now"
         elif view.unknown(option):
-            why = "is the smallest broker count that breaks no limit that is known"
-        found.append(f"{option.broker_count:,} {why}, of those tried ({tried}).")
+            why = "is the smallest broker count that exceeds no known limit"
+        found.append(f"{option.broker_count:,} {why} among those tried ({tried}).")
     found += [_failure(view, count) for count in failing]
     if option.is_refused or not option.figures["moved_bytes"]:
         return found
@@ -196,12 +196,12 @@ def _reasons(view: ChangeView) -> list[str]:
     today = " over today’s brokers" if view.new_broker_ids else ""
     found.append(
         f"Max imbalance is {format_percent(figures['balance_before'])} now{today}, and "
-        f"{format_percent(figures['balance_after'])} after the change: how far the broker that is off most is from its "
-        "fair share."
+        f"{format_percent(figures['balance_after'])} after the change: how far the worst broker is from its fair "
+        "share."
     )
     if figures["bottleneck_broker"] is not None and not option.never_ends and view.move is None:
         direction = "receives" if figures["bottleneck_direction"] == "in" else "sends"
-        found.append(f"Broker {figures['bottleneck_broker']} decides the time by what it {direction}.")
+        found.append(f"Broker {figures['bottleneck_broker']} is the bottleneck, by what it {direction}.")
     leaders = figures["leaders_changed"]
     of_all = f" of {view.facts['partition_count']:,}"
     found.append(f"{leaders:,}{of_all} partitions {'gets' if leaders == 1 else 'get'} another preferred leader.")
@@ -209,7 +209,7 @@ def _reasons(view: ChangeView) -> list[str]:
 
 
 def _bound_reason(figures: Mapping[str, Any]) -> str:
-    least = f"Any plan with this balance must copy at least {format_bytes(figures['lower_bound_bytes'])}"
+    least = f"Any equally balanced plan must copy at least {format_bytes(figures['lower_bound_bytes'])}"
     moved, bound = figures["moved_bytes"], figures["lower_bound_bytes"]
     if is_proven_least(moved, bound):
         return f"{least}, and this one copies no more."
@@ -231,11 +231,11 @@ def _named_counts(counts: list[int]) -> str:
 
 
 _DEFINITIONS = {
-    "copied_bytes": "Bytes of replicas that brokers get and do not hold today.",
+    "copied_bytes": "Bytes of replicas that brokers receive and do not hold today.",
     "move_seconds": "Time from the first command until all new replicas are in sync, at mean rates.",
-    "gap_ratio": "Bytes copied beyond the least that any plan with this balance must copy, as a ratio of that.",
+    "gap_ratio": "Bytes copied in excess of the minimum for any equally balanced plan, as a ratio of that minimum.",
     "generate_bytes": "Bytes that the plan of kafka-reassign-partitions --generate copies, the median of its draws.",
-    "needed": "What the limit that is passed would have to allow.",
+    "needed": "What the exceeded limit would have to allow.",
     "available": "What that limit allows.",
 }
 
@@ -269,10 +269,10 @@ def key_figures(view: ChangeView) -> list[KeyFigure]:
         _time_figure(view, option),
         _figure(
             "gap_ratio",
-            "Above the least possible",
+            "Above the minimum",
             figures["gap_ratio"],
             "gap",
-            f"any plan this balanced copies at least {format_bytes(figures['lower_bound_bytes'])}",
+            f"any equally balanced plan copies at least {format_bytes(figures['lower_bound_bytes'])}",
         ),
     ]
     generate = view.generate
@@ -288,13 +288,13 @@ def _time_figure(view: ChangeView, option: Option) -> KeyFigure:
     low, expected, high = move.total
     note = f"{plural(len(move.waves), 'wave')} at {move.throttle_text}"
     if expected is None:
-        note += f"; above {format_throttle_above(move.smallest_throttle('expected'))} they end"
+        note += f"; above {format_throttle_above(move.smallest_throttle('expected'))} they finish"
     elif not view.rate_history_hours:
-        note += ", if nothing is produced meanwhile"
+        note += ", without any writes"
     elif high is None:
-        note += "; at peak rates they never end"
+        note += "; at peak rates they never finish"
     elif format_duration(low) != format_duration(high):
-        note += f"; {format_duration(low)} if nobody writes, {format_duration(high)} at peak rates"
+        note += f"; {format_duration(low)} without writes, {format_duration(high)} at peak rates"
     return _figure("move_seconds", "Time", expected, "duration", note)
 
 
@@ -306,13 +306,13 @@ def _time_note(view: ChangeView, option: Option) -> str:
     if not figures["moved_bytes"]:
         return "nothing is copied"
     if not view.rate_history_hours:
-        return f"at {throttle}, if nothing is produced meanwhile"
+        return f"at {throttle}, without any writes"
     peak = figures["duration_peak_seconds"]
     if peak is None:
-        return f"at {throttle}; at peak rates it never ends"
+        return f"at {throttle}; at peak rates it never finishes"
     if format_duration(peak) == format_duration(figures["duration_seconds"]):
         return f"at {throttle}, at mean and at peak rates"
-    return f"at {throttle}; {format_duration(peak)} if all of it ran at peak rates"
+    return f"at {throttle}; {format_duration(peak)} if run entirely at peak rates"
 
 
 def _generate_figure(option: Option, generate: Option) -> KeyFigure:

@@ -26,8 +26,8 @@ class MoveParameters(BaseModel):
     is_throttle_automatic: bool = MOVE_FORM.field(
         _MOVE.is_throttle_automatic, "Automatic throttle", "--throttle-auto", is_usual=True
     )(
-        "Take the largest throttle of every broker and direction that leaves the headroom at its peak. The throttle "
-        "above then holds only for brokers whose network is not known."
+        "Use the largest throttle, per broker and direction, that leaves the headroom at its peak. The throttle "
+        "above then applies only to brokers whose network capacity is unknown."
     )
     headroom_ratio: float = MOVE_FORM.field(
         _MOVE.headroom_ratio, "Headroom", "--headroom", ge=0.0, lt=1.0, allow_inf_nan=False
@@ -40,67 +40,67 @@ class MoveParameters(BaseModel):
         le=1e12,
         allow_inf_nan=False,
     )(
-        "What the disks of each broker write and read together: an automatic throttle leaves headroom of it. Empty: "
-        "not known, so that the network alone decides."
+        "Combined read and write throughput of each broker's disks; an automatic throttle leaves headroom of it. "
+        "Empty: unknown, so only the network limits the throttle."
     )
     max_concurrent_moves_per_broker: int | None = MOVE_FORM.field(
-        _WAVES.max_concurrent_moves_per_broker, "Copies at once", "--moves-per-broker", ge=1, le=1_000_000
-    )("How many replicas a broker may receive in one wave, and how many it may send. Empty: any.")
+        _WAVES.max_concurrent_moves_per_broker, "Concurrent copies", "--moves-per-broker", ge=1, le=1_000_000
+    )("How many replicas a broker may receive in one wave, and how many it may send. Empty: no limit.")
     max_wave_hours: float | None = MOVE_FORM.field(
         None if _WAVES.max_wave_seconds is None else _WAVES.max_wave_seconds / _HOUR,
-        "Longest wave (hours)",
+        "Max wave length (hours)",
         "--wave-hours",
         gt=0.0,
         le=24.0 * 365,
         allow_inf_nan=False,
         is_usual=True,
     )(
-        "A wave takes at most this long at mean traffic; a partition that takes longer by itself is the longest of "
-        f"its wave. Empty: {' or '.join(f'{hours:g}' for hours in TRIED_WAVE_HOURS)}, whichever is over soonest and "
-        "relieves the worst broker soonest."
+        "A wave takes at most this long at mean traffic; a single partition that takes longer determines the length "
+        f"of its wave. Empty: {' or '.join(f'{hours:g}' for hours in TRIED_WAVE_HOURS)}, whichever finishes soonest "
+        "and relieves the worst broker soonest."
     )
     window: str | None = MOVE_FORM.field(
         None, "Window (UTC)", form={"metavar": "HH:MM-HH:MM"}, is_usual=True, examples=["22:00-06:00"]
     )(
-        "Waves run only between these times of each day, such as 22:00-06:00, from the day of the inventory on. A wave "
-        "that runs cannot be paused, so none is longer than the window. Empty, or a whole day: at any time."
+        "Run waves only between these times of day, such as 22:00-06:00, starting on the day of the inventory. A "
+        "running wave cannot be paused, so none is longer than the window. Empty, or a whole day: any time."
     )
     max_traffic_ratio: float = MOVE_FORM.field(
         1.0 if _WAVES.max_traffic_ratio is None else _WAVES.max_traffic_ratio,
-        "Most traffic in a wave",
+        "Max traffic in a wave",
         "--max-traffic --most-traffic",
         gt=0.0,
         le=1.0,
         allow_inf_nan=False,
     )(
-        "The share of a throttle that what is produced to the moving partitions may take, since it is what the copies "
-        "lose: 0.5 is half. 1 is no limit: fewer waves, which take longer, or never end at a peak."
+        "The share of a throttle that new data for the moving partitions may use up, since the copies lose it: 0.5 "
+        "is half. 1 means no limit: fewer waves, which take longer or never finish at a peak."
     )
     pause_seconds: float = MOVE_FORM.field(
         _WAVES.pause_seconds, "Pause between waves (seconds)", "--pause", ge=0.0, le=86_400.0, allow_inf_nan=False
-    )("Until the disk space of replicas that went is free: file.delete.delay.ms of the brokers.")
+    )("Time until the disk space of deleted replicas is free: file.delete.delay.ms of the brokers.")
     fetchers: int = MOVE_FORM.field(_WAVES.fetchers, ge=1, le=1_000)(
-        "num.replica.fetchers of the brokers: connections from one follower to one leader. They limit the move where "
-        "it is known what one brings."
+        "num.replica.fetchers of the brokers: connections from one follower to one leader. They limit the move if "
+        "the rate of a fetcher is given."
     )
     fetcher_bytes_per_second: float | None = MOVE_FORM.field(
         _WAVES.fetcher_bytes_per_second,
-        "Rate of a fetcher (bytes per second)",
+        "Fetcher rate (bytes per second)",
         "--fetcher-rate",
         gt=0.0,
         le=1e12,
         allow_inf_nan=False,
-    )("The most that one fetcher brings: replica.fetch.max.bytes a round trip. Empty: not known, and no limit.")
+    )("Max throughput of one fetcher: replica.fetch.max.bytes per round trip. Empty: unknown, no limit.")
     wave_order: WaveOrder = MOVE_FORM.field(WaveOrder.AUTO, "Order")(
-        "Which partitions move first. auto: all are tried, and the one that relieves the worst broker soonest is taken."
+        "Which partitions move first. auto: try all orders and use the one that relieves the worst broker soonest."
     )
     is_leadership_first_tried: bool = MOVE_FORM.field(
         _WAVES.tries_leadership_first, "Try leadership first", "--leadership-first"
-    )("Where brokers are drained, compare with moving their leaders off first, and take what is faster.")
+    )("When draining brokers, also try moving their leaders off first, and use whichever is faster.")
 
     are_detours_allowed: bool = MOVE_FORM.field(_WAVES.allows_detours, "Allow detours", "--detours")(
-        "Where full disks wait for each other a partition may go by way of a third broker, and is copied twice. "
-        "Without it such partitions stay where they are."
+        "If full disks block each other, a partition may move by way of a third broker, and is then copied twice. "
+        "Without detours such partitions stay where they are."
     )
 
     @field_validator("window")

@@ -133,8 +133,9 @@ def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
     wave = next(wave for wave in schedule.waves if wave.end_seconds[1] is None)
     needed, given = schedule.smallest_throttle_bytes_per_second[1], wave.throttle_bytes_per_second
     return Excuse(
-        reason=f"wave {wave.number} of {len(schedule.waves)} never ends with a throttle of {shown_throttle(given)}: "
-        f"broker {wave.bottleneck_broker} needs more than {shown_throttle(needed)} for what is produced meanwhile",
+        reason=f"wave {wave.number} of {len(schedule.waves)} never finishes with a throttle of "
+        f"{shown_throttle(given)}: broker {wave.bottleneck_broker} needs more than {shown_throttle(needed)} "
+        "to keep up with what is produced meanwhile",
         constraint=THROTTLE,
         where=f"broker {wave.bottleneck_broker}, {wave.bottleneck_direction}",
         needed=needed,
@@ -151,14 +152,14 @@ def _overrun(schedule: Schedule) -> Excuse:
     rates = [one.throttle_bytes_per_second for one in late]
     needed = format_duration(60.0 * math.ceil(longest.seconds / 60.0))
     more = f", and {plural(len(late) - 1, 'more wave')} {'does' if len(late) == 2 else 'do'} not fit" * (len(late) > 1)
-    remedy = f"a window of {needed} would do"
+    remedy = f"a window of {needed} would be long enough"
     known = [rate for rate in rates if rate is not None]
     if len(known) == len(rates) and not schedule.problem.throttle.is_automatic:
         remedy += f", or a throttle above {format_throttle_above(max(known))}"
     return Excuse(
         reason=f"wave {longest.wave} of {len(schedule.waves)} takes {format_duration(longest.seconds)} from when the "
-        f"window opens, which is {format_duration(window.seconds)} long ({window.text} UTC){more}; a reassignment that "
-        f"runs cannot be paused, so {remedy}",
+        f"window opens, but the window is {format_duration(window.seconds)} long ({window.text} UTC){more}; a "
+        f"running reassignment cannot be paused: {remedy}",
         constraint=WINDOW,
         where=f"wave {longest.wave}",
         needed=longest.seconds,

@@ -21,35 +21,35 @@ def summary(move: MoveView) -> str:
     """Return how many waves there are, how long they take, and that one may stop."""
     count = len(move.waves)
     if not count:
-        return "None of it can move as things are."
+        return "None of it can be moved as things stand."
     fullest = move.fullest
-    stop = "One may stop after any of them: no wave" if count > 1 else "It never"
-    stop += " leaves a partition with fewer replicas, racks or in-sync replicas than it has before or shall have, or "
+    stop = "You may stop after any wave: none" if count > 1 else "It never"
+    stop += " leaves a partition with fewer replicas, racks or in-sync replicas than before or in the target, or "
     if fullest is None or fullest["fullest_ratio"] <= 1:
-        stop += "takes a disk beyond its limit."
+        stop += "takes a disk over its limit."
     else:
-        stop += "takes a disk beyond its limit that is within it today."
-    return f"The move is {plural(count, 'wave')}. {_how_long(move)} {stop}"
+        stop += "takes a disk over its limit that is within it today."
+    return f"The move has {plural(count, 'wave')}. {_how_long(move)} {stop}"
 
 
 def _how_long(move: MoveView) -> str:
     low, expected, high = move.total
     if not move.copied_bytes:
-        return UNSIZED_TIME if are_unsized(move.waves) else "Nothing is copied: each is over within seconds."
+        return UNSIZED_TIME if are_unsized(move.waves) else "Nothing is copied: each finishes within seconds."
     if expected is None:
         return (
-            f"At {move.throttle_text} it never ends; it ends with a throttle above "
+            f"At {move.throttle_text} it never finishes; it needs a throttle above "
             f"{format_throttle_above(move.smallest_throttle('expected'))} "
             f"({format_throttle_above(move.smallest_throttle('high'))} at peak rates)."
         )
     took = f"It takes {format_duration(expected)} at {move.throttle_text}"
-    edges = f"{format_duration(low)} if nobody writes meanwhile"
+    edges = f"{format_duration(low)} without writes"
     if high is None:
         smallest = format_throttle_above(move.smallest_throttle("high"))
-        return f"{took} ({edges}); at peak rates it never ends, unless the throttle is above {smallest}."
+        return f"{took} ({edges}); at peak rates it never finishes unless the throttle is above {smallest}."
     if format_duration(low) == format_duration(expected) == format_duration(high):
-        return f"{took}, whether nobody writes or all of it runs at peak rates."
-    return f"{took} ({edges}, {format_duration(high)} if all of it ran at peak rates)."
+        return f"{took}, both without writes and at peak rates throughout."
+    return f"{took} ({edges}, {format_duration(high)} at peak rates throughout)."
 
 
 def throttle_sentence(move: MoveView) -> str | None:
@@ -58,8 +58,8 @@ def throttle_sentence(move: MoveView) -> str | None:
         return None
     free = format_limit(move.facts["headroom_ratio"])
     return (
-        f"Throttles are the largest that leave {free} of network and disk free at each broker’s peak, by broker and "
-        "direction."
+        f"Throttles are set per broker and direction, as large as possible while leaving {free} of network and disk "
+        "free at each broker’s peak."
     )
 
 
@@ -69,8 +69,8 @@ def window_sentence(schedule: Row) -> str | None:
     if window is None:
         return None
     return (
-        f"Waves run from {window.replace('-', ' to ')} UTC alone. A reassignment that runs cannot be paused: each wave "
-        "begins only if it is expected to end before the window closes, at the traffic of these hours."
+        f"Waves run only from {window.replace('-', ' to ')} UTC. A running reassignment cannot be paused, so each "
+        "wave starts only if it is expected to finish before the window closes, at the traffic of these hours."
     )
 
 
@@ -80,11 +80,11 @@ def length_sentence(move: MoveView) -> str | None:
     chosen, whole = by_length.get(move.facts["max_wave_seconds"]), by_length.get(None)
     if chosen is None or whole is None:
         return None
-    lead = f"Waves of {format_duration(chosen['max_wave_seconds'])} at most: without that limit"
+    lead = f"Waves take at most {format_duration(chosen['max_wave_seconds'])}: without that limit"
     count, seconds = plural(whole["wave_count"], "wave"), whole["total_seconds"]
     if seconds is None:
-        return f"{lead} the move in {count} never ends."
-    peak = "never ends" if whole["total_high_seconds"] is None else format_duration(whole["total_high_seconds"])
+        return f"{lead} the move in {count} never finishes."
+    peak = "never finishes" if whole["total_high_seconds"] is None else format_duration(whole["total_high_seconds"])
     verb = "takes" if whole["wave_count"] == 1 else "take"
     return f"{lead} {count} {verb} {format_duration(seconds)}, at peak rates {peak}."
 
@@ -97,11 +97,11 @@ def order_sentence(move: MoveView) -> str | None:
     others = [one for one in move.orders if one is not chosen]
     worst = move.facts["worst_broker"]
     if worst is None:
-        return f"Order: {chosen['order']}; the move relieves no broker, so the shortest time was taken."
+        return f"Order: {chosen['order']}, the fastest, since the move relieves no broker."
     resource = _RESOURCES.get(str(move.facts["worst_resource"]), str(move.facts["worst_resource"]))
-    who = f"broker {worst}, the worst off ({resource}),"
+    who = f"broker {worst}, the most loaded ({resource}),"
     if all(one["relieved_seconds"] is None for one in move.orders):
-        return f"Order: {chosen['order']}; in none that was tried is {who} relieved."
+        return f"Order: {chosen['order']}; none of the orders tried relieves {who}."
     lead = f"Order: {chosen['order']}. It relieves {who}"
     if move.facts["is_leadership_first"]:
         # The orders were tried without that.
@@ -116,7 +116,7 @@ def _compared(chosen: Row, others: list[Row]) -> str:
     taken = _after(chosen["relieved_seconds"])
     times = [(one["order"], _after(one["relieved_seconds"])) for one in others]
     if all(time == taken for _, time in times):
-        return "other orders do it just as late"
+        return "other orders are no faster"
     return ", ".join(f"{order} {'just as late' if time == taken else time}" for order, time in times)
 
 
@@ -133,27 +133,27 @@ def leadership_sentence(move: MoveView) -> str | None:
     leaders = plural(count, "leader")
     if move.facts["is_leadership_first"]:
         verb = "moves" if count == 1 else "move"
-        return f"First {leaders} {verb} off the drained brokers: so the move {first}; without that it {plain}."
+        return f"First {leaders} {verb} off the drained brokers: the move then {first}; without it, it {plain}."
     return (
-        f"To move {leaders} off the drained brokers first was tried and is no faster: so the move {first}, and {plain} "
-        "as it is."
+        f"Moving {leaders} off the drained brokers first was tried and is no faster: the move then {first}; as "
+        f"planned it {plain}."
     )
 
 
 def _ends(seconds: float | None) -> str:
-    return "never ends" if seconds is None else f"takes {format_duration(seconds)}"
+    return "never finishes" if seconds is None else f"takes {format_duration(seconds)}"
 
 
 def disk_sentence(move: MoveView) -> str:
     """Describe how full the fullest broker gets on the way."""
     fullest = move.fullest
     if fullest is None:
-        return "No broker’s disk size is known, so disks on the way are not checked."
+        return "No broker’s disk size is known, so disks are not checked during the move."
     broker, wave = fullest["fullest_broker"], fullest["wave"]
     share = f"{format_percent(fullest['fullest_ratio'])} of it in wave {wave:,}"
     if fullest["fullest_ratio"] > 1:
-        return f"Broker {broker} is beyond its disk limit before the move already, and holds at most {share}."
-    return f"On the way broker {broker} comes closest to its disk limit: {share}."
+        return f"Broker {broker} is over its disk limit before the move, and reaches at most {share}."
+    return f"During the move broker {broker} comes closest to its disk limit: {share}."
 
 
 def detour_sentence(move: MoveView) -> str | None:
@@ -163,14 +163,14 @@ def detour_sentence(move: MoveView) -> str | None:
         return None
     named = ", ".join(f"{wave:,}" for wave in waves[:5]) + ("" if len(waves) <= 5 else f" and {len(waves) - 5:,} more")
     return (
-        f"In {'wave' if len(waves) == 1 else 'waves'} {named} partitions go by way of a third broker, since full disks "
-        "wait for each other; these are copied twice."
+        f"In {'wave' if len(waves) == 1 else 'waves'} {named} partitions move by way of a third broker, because full "
+        "disks block each other; these are copied twice."
     )
 
 
 def refusal_texts(move: MoveView) -> list[str]:
     """Return which partitions are in no wave, and why, a sentence a reason."""
-    return [f"In no wave: {_ended(str(refusal['reason']))}" for refusal in move.refusals]
+    return [f"Not in any wave: {_ended(str(refusal['reason']))}" for refusal in move.refusals]
 
 
 def refusal_problem(move: MoveView) -> Problem | None:
@@ -179,7 +179,7 @@ def refusal_problem(move: MoveView) -> Problem | None:
         return None
     count, more = int(move.facts["refused_partitions"]), len(move.refusals) - 1
     verbs = ("is", "stays") if count == 1 else ("are", "stay")
-    lead = f"{plural(count, 'partition')} {verbs[0]} in no wave and {verbs[1]} put"
+    lead = f"{plural(count, 'partition')} {verbs[0]} not in any wave and {verbs[1]} put"
     rest = f" (and {plural(more, 'more reason')})" if more else ""
     return Problem(
         severity=Severity.SERIOUS,
@@ -197,7 +197,7 @@ def endless_problem(move: MoveView) -> Problem:
         severity=Severity.SERIOUS,
         code="waves-never-end",
         where="the throttle",
-        message=f"In waves the move never ends at {move.throttle_text}; it takes more than {smallest}",
+        message=f"In waves the move never finishes at {move.throttle_text}; it needs more than {smallest}",
     )
 
 
@@ -209,31 +209,33 @@ def time_notes(move: MoveView, at_once: float | None) -> list[str]:
         at_once: seconds that the copying alone would take at the throttle that was asked for, ``None`` for never.
     """
     fill = (
-        "The old copy of a partition stays until the new one is in sync: on the way a disk holds more than after. "
-        f"{disk_sentence(move)}"
+        "The old copy of a partition stays until the new one is in sync, so disks hold more during the move than "
+        f"after it. {disk_sentence(move)}"
     )
     expected = move.total[1]
     if expected is None or not move.waves:
         return [fill]
     if len(move.waves) == 1 and at_once is not None and format_duration(at_once) == format_duration(expected):
         text = (
-            f"{format_duration(expected)} is the copying alone, with everything started at once and the throttle used "
-            "in full on the broker that decides."
+            f"{format_duration(expected)} is for the copying alone, with everything started at once and the throttle "
+            "fully used on the bottleneck broker."
         )
         return [text, fill]
     alone = ""
     if at_once is not None:
         is_automatic = move.facts["is_throttle_automatic"]
         rate = f" at {format_throttle(move.facts['throttle_bytes_per_second'])}" if is_automatic else ""
-        slower = ", since what is produced to all that moves would then use up the throttle"
-        alone = f" The copying alone, all started at once{rate}, would take {format_duration(at_once)}"
+        slower = ", since new data for all moving partitions would then use up the throttle"
+        alone = f" The copying alone, with everything started at once{rate}, would take {format_duration(at_once)}"
         alone += slower + "." if at_once > expected and not is_automatic else "."
-    begun = "as soon as the one before is done" if move.facts.get("window") is None else "when a window has room for it"
-    each = f"each begun {begun}, " if len(move.waves) > 1 else ""
+    begun = (
+        "as soon as the previous one is done" if move.facts.get("window") is None else "when a window has room for it"
+    )
+    each = f"each started {begun}, " if len(move.waves) > 1 else ""
     return [
         (
-            f"{format_duration(expected)} is for {plural(len(move.waves), 'wave')}, {each}with the throttle used in "
-            f"full on the broker that decides.{alone}"
+            f"{format_duration(expected)} is for {plural(len(move.waves), 'wave')}, {each}with the throttle fully "
+            f"used on the bottleneck broker.{alone}"
         ),
         fill,
     ]

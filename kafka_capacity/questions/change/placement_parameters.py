@@ -49,31 +49,30 @@ class PlacementParameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     cluster: str = _INVENTORY.field(..., min_length=1, max_length=255)(
-        "The cluster, by the name under which its inventory is staged."
+        "The name under which the cluster's inventory is staged."
     )
     ds: datetime.date | None = _INVENTORY.field(None, "Inventory date")(
-        "The day of the inventory (UTC). Empty: the newest complete one that is not after the run."
+        "Day of the inventory (UTC). Empty: the newest complete one up to the run's date."
     )
     broker_counts: tuple[BrokerCount, ...] = _TRY.field((), "Broker counts to try", max_length=50, is_usual=True)(
-        "Empty: today's count, and the one that sizing finds is needed now, else next; one more broker in every rack "
-        "where there is no sizing. Brokers that do not exist yet are planned with the median hardware of the others. "
-        "For example 12, 15, 18."
+        "Empty: today's count and the one that sizing says is needed now (or else next); without sizing, one more "
+        "broker per rack. New brokers get the median hardware of the existing ones. For example 12, 15, 18."
     )
     new_broker_racks: tuple[RackName, ...] = _TRY.field((), "Racks of new brokers", max_length=1000)(
-        "One a line, taken in turn. Empty: each new broker goes to the rack with the fewest brokers."
+        "One per line, used in turn. Empty: each new broker goes to the rack with the fewest brokers."
     )
     removed_brokers: tuple[BrokerId, ...] = _TRY.field(
         (), "Brokers to remove", "--remove-brokers", max_length=2_000, is_usual=True
-    )("Ids of brokers that go: they are drained. Counts are of what is left, new brokers included.")
+    )("Ids of brokers to drain. Broker counts refer to the cluster without them, including new brokers.")
     replaced_brokers: dict[BrokerId, BrokerId] = _TRY.field(
         {}, "Brokers to replace", "--replace-broker", max_length=2_000, is_usual=True
     )(
-        'Old id and new id, 3=13 (in JSON {"3": 13}): the new one has the rack and hardware of the old one, which is '
-        "drained."
+        'Old id and new id, 3=13 (in JSON {"3": 13}): the new broker gets the rack and hardware of the old one, '
+        "which is drained."
     )
     rack_names: dict[RackName, RackName] = _TRY.field({}, "Racks to rename", "--rename-rack", max_length=1_000)(
-        'Old name and new name, {"a": "zone-a"}: broker.rack of all brokers in it. Two racks with one new name become '
-        "one."
+        'Old name and new name, {"a": "zone-a"}: changes broker.rack of all brokers in it. Two racks renamed to '
+        "the same name become one."
     )
     placers: tuple[str, ...] = _TRY.field(
         ("fewest-bytes", "generate"),
@@ -83,8 +82,8 @@ class PlacementParameters(BaseModel):
         min_length=1,
         is_usual=True,
     )(
-        "fewest-bytes keeps what fits; generate is what kafka-reassign-partitions --generate proposes; striped, zk "
-        "and modulo place everything afresh."
+        "fewest-bytes keeps replicas where they fit; generate is what kafka-reassign-partitions --generate "
+        "proposes; striped, zk and modulo place everything from scratch."
     )
     replication_factor: int | None = _TRY.field(None, "Replication factor", ge=1, le=100, is_usual=True)(
         "For all topics. Empty: each topic keeps its own."
@@ -92,18 +91,17 @@ class PlacementParameters(BaseModel):
     partition_counts: dict[TopicName, PartitionCount] = _TRY.field(
         {}, "Partition counts", "--partitions", form={"metavar": "TOPIC=N"}, max_length=1_000
     )(
-        'Topics that get more partitions, {"orders": 24}. The new ones are empty and are made before anything moves. '
-        "It cannot be undone, and records with keys change partition."
+        'Topics that get more partitions, {"orders": 24}. The new ones are empty and are created before anything '
+        "moves. This cannot be undone, and records with keys change partition."
     )
     rack_rule: RackRule = _RULES.field(RackRule.STRICT, "Rack rule")(
         "strict: as many racks as the replication factor allows; two-racks: at least two; off."
     )
     balance: Balance = _RULES.field(Balance.BYTES, is_usual=True)(
-        "What fewest-bytes makes even: the bytes on disk, or the number of replicas."
+        "What fewest-bytes balances: the bytes on disk, or the number of replicas."
     )
     tolerance_ratio: float | None = _RULES.field(None, "Tolerance", "--tolerance", is_usual=True, ge=0.0, le=1.0)(
-        "How far from its fair share a broker may be: 0.02 is 2 %. Empty: 0.02 for bytes, and within one replica for "
-        "counts."
+        "How far a broker may be from its fair share: 0.02 is 2 %. Empty: 0.02 for bytes, one replica for counts."
     )
     disk_limit_ratio: float = _RULES.field(0.85, "Disk limit", "--disk-limit", gt=0.0, le=1.0)(
         "How full a disk may be after the change: 0.85 is 85 %."
@@ -111,32 +109,32 @@ class PlacementParameters(BaseModel):
     pinned_topics: dict[TopicPattern, Annotated[tuple[PinnedTo, ...], Field(min_length=1)]] = _RULES.field(
         {}, "Pinned topics", "--pin", form={"metavar": "TOPIC=ID,rack:NAME"}, max_length=1_000
     )(
-        'Topics, or patterns of topics, with the brokers and racks that their replicas may be on: {"audit": [1, 2, '
-        '3], "payments.*": ["rack:a", "rack:b"]}. A topic\'s own name goes before a pattern.'
+        'Topics or topic patterns, with the brokers and racks that their replicas may be on: {"audit": [1, 2, '
+        '3], "payments.*": ["rack:a", "rack:b"]}. A topic\'s own name takes precedence over a pattern.'
     )
     max_replicas_per_broker: int | None = _RULES.field(
-        None, "Most replicas on a broker", "--max-replicas --most-replicas", ge=1, le=10_000_000
-    )("No broker may hold more. Empty: any number.")
+        None, "Max replicas per broker", "--max-replicas --most-replicas", ge=1, le=10_000_000
+    )("No broker may hold more than this. Empty: no limit.")
     max_leaders_per_broker: int | None = _RULES.field(
-        None, "Max leaders on a broker", "--max-leaders", ge=1, le=10_000_000
-    )("No broker may be the preferred leader of more partitions. Empty: any number.")
+        None, "Max leaders per broker", "--max-leaders", ge=1, le=10_000_000
+    )("No broker may be the preferred leader of more partitions than this. Empty: no limit.")
     seed: int = _RULES.field(0, ge=0, le=2**31 - 1)(
-        "Of every random draw: the same request with the same seed is the same plan."
+        "Seed for random draws: the same request with the same seed gives the same plan."
     )
     throttle_bytes_per_second: float = MOVE_FORM.field(
         50e6, "Throttle (bytes per second)", "--throttle", gt=0.0, le=1e12, is_usual=True
-    )("Per broker and direction, as given to kafka-reassign-partitions --throttle.")
+    )("Per broker and direction, as passed to kafka-reassign-partitions --throttle.")
 
     throttles_bytes_per_second: tuple[Throttle, ...] = MOVE_FORM.field(
         (), "Throttles to compare (bytes per second)", "--throttles", max_length=20
-    )("Several in place of the one above: every option is scheduled with each. For example [50000000, 100000000].")
+    )("Several instead of the one above: every option is scheduled with each. For example [50000000, 100000000].")
 
     @field_validator("placers")
     @classmethod
     def _are_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for name in value:
             if name not in PLACERS:
-                msg = f"{name!r} is no placer; choose from {', '.join(PLACERS)}"
+                msg = f"{name!r} is not a placer; choose from {', '.join(PLACERS)}"
                 raise ValueError(msg)
         return value
 

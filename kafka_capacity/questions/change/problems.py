@@ -15,7 +15,7 @@ from kafka_capacity.text import format_bytes, format_duration, format_throttle_a
 
 def change_problems(view: ChangeView) -> list[Problem]:
     """Return all problems of the option to show: of what is known about the cluster, then of the move."""
-    sizes = f"Sizes are those of the inventory of {view.ds}; topics that grow take longer to copy"
+    sizes = f"Sizes are from the inventory of {view.ds}; topics that have grown since take longer to copy"
     return [
         *map(Problem.from_dict, view.proposed),
         *cluster_problems(view),
@@ -43,7 +43,7 @@ def _inventory(view: ChangeView) -> list[Problem]:
     found = []
     if by_severity["fatal"]:
         what = plural(by_severity["fatal"], "fatal problem")
-        message = f"The inventory is unsound ({what}): no figure here can be relied on until that is repaired"
+        message = f"The inventory is inconsistent ({what}): no figure here is reliable until that is fixed"
         found.append(_serious("inventory-unsound", message, where="the inventory"))
     if by_severity["warning"]:
         message = f"{plural(by_severity['warning'], 'warning')} about the inventory; the report lists them"
@@ -58,11 +58,11 @@ def _log_dirs(view: ChangeView) -> list[Problem]:
     if unsized:
         message = (
             f"{plural(unsized, 'broker')} {_have(unsized)} several log dirs of unknown size, which are judged as one "
-            "disk here: a full one beside an empty one is not seen"
+            "disk here: a full one next to an empty one goes unnoticed"
         )
         return [_serious("log-dirs-unsized", message, where=plural(unsized, "broker"))]
     if several and view.new_broker_ids:
-        message = "New brokers are planned with the log dirs, paths and sizes, of a broker of today"
+        message = "New brokers are planned with the log dirs (paths and sizes) of an existing broker"
         return [_note("log-dirs-of-new-brokers", message)]
     return []
 
@@ -79,9 +79,11 @@ def _unknown(view: ChangeView) -> list[Problem]:
     for what in view.unknown(view.nearest):
         kind = what.split()[1] if " " in what else what
         if kind == "size":
-            message = f"{_capital(what)} is not known and counts as nothing: copied bytes, disks and time are too low"
+            message = (
+                f"{_capital(what)} is unknown and counts as zero: copied bytes, disk use and time are underestimated"
+            )
         elif kind in _REMEDIES:
-            message = f"{_capital(what)} is not known, so it is not judged"
+            message = f"{_capital(what)} is unknown, so it is not judged"
         else:
             continue  # traffic has words of its own
         found.append(_serious(f"{kind}-not-known", message, remedy=_REMEDIES[kind]))
@@ -96,14 +98,14 @@ def _rates(view: ChangeView) -> list[Problem]:
     hours = view.rate_history_hours
     if not hours:
         message = (
-            "There is no traffic history: times leave out what is produced during the move, so it takes longer than "
-            "said, and network limits are not judged"
+            "There is no traffic history: times ignore what is produced during the move, so it takes longer than "
+            "shown, and network limits are not judged"
         )
         return [_serious("traffic-not-known", message, remedy="stage an inventory with metrics")]
     found = []
     if hours < WEEK_HOURS:
-        found.append(_note("short-history", f"Rates rest on {plural(hours, 'hour')} of history, less than a week"))
-    message = "Peaks add up each partition’s 99th percentile, as if all peaked together: an upper estimate"
+        found.append(_note("short-history", f"Rates are based on {plural(hours, 'hour')} of history, less than a week"))
+    message = "Peaks add up each partition’s 99th percentile as if all peaked together, an upper estimate"
     return [*found, _note("peaks-added-up", message)]
 
 
@@ -139,15 +141,15 @@ def _endless(option: Option, move: MoveView | None) -> list[Problem]:
         smallest = format_throttle_above(figures["smallest_throttle_bytes_per_second"])
         at_once = " with everything started at once" if move is not None and not move.never_ends else ""
         in_waves = f"; in waves above {format_throttle_above(move.smallest_throttle('expected'))}" if move else ""
-        message = f"The move never ends at this throttle{at_once}; it must be above {smallest}{in_waves}"
+        message = f"The move never finishes at this throttle{at_once}; it must be above {smallest}{in_waves}"
         return [_serious("move-never-ends", message, where="the throttle")]
     if move is not None and move.waves and move.never_ends:
         return [move_words.endless_problem(move)]
     if (figures["duration_peak_seconds"] if move is None else move.total[2]) is None:
         at_peak = figures["smallest_throttle_peak_bytes_per_second"] if move is None else move.smallest_throttle("high")
         message = (
-            "At peak rates the copies fall behind and the move never ends: run it off-peak, or with a throttle above "
-            f"{format_throttle_above(at_peak)}"
+            "At peak rates the copies fall behind and the move never finishes: run it off-peak, or with a throttle "
+            f"above {format_throttle_above(at_peak)}"
         )
         return [_serious("move-never-ends-at-peak", message, where="the throttle")]
     return []
@@ -158,12 +160,12 @@ def _new_partitions(count: int) -> list[Problem]:
         return []
     is_one = "is" if count == 1 else "are"
     message = (
-        f"{plural(count, 'partition')} {is_one} added before the first wave, which cannot be undone: records with keys "
-        "change partition, and what consumers rely on the order of a key for is at risk meanwhile"
+        f"{plural(count, 'partition')} {is_one} added before the first wave, which cannot be undone: records with "
+        "keys change partition, so consumers that rely on the order of a key are at risk meanwhile"
     )
     note = (
-        "What is produced to a topic with new partitions is taken to be shared evenly by all of them; its consumer "
-        "groups are simulated with today’s partitions"
+        "Traffic of a topic with new partitions is assumed to spread evenly over all of them; its consumer groups "
+        "are simulated with today’s partitions"
     )
     return [
         _serious("partitions-added", message, where=plural(count, "partition")),

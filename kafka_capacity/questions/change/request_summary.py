@@ -16,10 +16,10 @@ def asked_sentence(request: Mapping[str, Any]) -> str | None:
     """Name the changes that a request asks for; ``None`` where it asks for none, or does not tell.
 
     >>> asked_sentence({"broker_counts": [12, 15], "replaced_brokers": {"3": 13}, "replication_factor": 2})
-    'Asked: 12 or 15 brokers; broker 3 replaced by 13; replication factor 2.'
+    'Requested: 12 or 15 brokers; broker 3 replaced by 13; replication factor 2.'
     """
     parts = [part for part in _parts(request) if part]
-    return f"Asked: {'; '.join(parts)}." if parts else None
+    return f"Requested: {'; '.join(parts)}." if parts else None
 
 
 def _parts(request: Mapping[str, Any]) -> Iterator[str]:

@@ -34,26 +34,31 @@ _DOES = {
 }
 
 _ALWAYS = {
-    "cordon": "Before anything is copied: from now on no new topic or partition is put on these brokers, which are to "
-    "be empty in the end. It takes metadata.version 4.3: before, create nothing until the last wave is done.",
-    "confirm": "These brokers are to be shut down only where this lists no partition on them; what it lists was put "
-    "there meanwhile, and is moved by a plan of a new inventory. One that votes as a controller leaves the voters "
-    "before.",
-    "uncordon": "What comes back is to take replicas again; and from 4.4 on Kafka refuses every list of replicas with "
-    "a cordoned broker.",
-    "cordon again": "As they were before anything was moved: no new replica is put on these brokers.",
-    "check": "The files are those that were planned, nothing else is being reassigned, and no partition is "
-    "under-replicated: the last command prints nothing, but for brokers that are gone for good.",
-    "throttle": "These brokers have more room than the slowest one, whose throttle all have now.",
-    "verify": "Until it says that every partition is completed; it lifts the throttles, which nothing else does.",
-    "cancel": "While it runs: what is not done stays where it was, and the throttles are lifted; roll the rest back.",
-    "roll back": "Once it is done, and later waves are rolled back: every replica list as it was before this wave.",
+    "cordon": "Before anything is copied: from now on no new topic or partition is placed on these brokers, which "
+    "will be drained. This needs metadata.version 4.3; on earlier versions, create no topics or "
+    "partitions until the last wave is done.",
+    "confirm": "Shut these brokers down only if this lists no partition on them; anything it lists was placed there "
+    "meanwhile and needs a plan from a new inventory. A broker that is also a controller voter must "
+    "leave the voters first.",
+    "uncordon": "Brokers that get replicas back must accept them again; from 4.4 on Kafka rejects every replica "
+    "list with a cordoned broker.",
+    "cordon again": "Back to the state before the move: no new replica is placed on these brokers.",
+    "check": "Make sure that the files are the planned ones, that nothing else is being reassigned, and that no "
+    "partition is under-replicated: the last command must print nothing, except for brokers that are gone "
+    "for good.",
+    "throttle": "These brokers have more headroom than the slowest one, whose throttle applies to all of them now.",
+    "verify": "Repeat until it reports every partition as completed; this also removes the throttles, and nothing "
+    "else does.",
+    "cancel": "While it runs: unfinished partitions stay where they were, and the throttles are removed; roll the "
+    "rest back.",
+    "roll back": "Once it is done and later waves are rolled back: restores every replica list to what it was "
+    "before this wave.",
 }
 """Why a step is taken, whatever the wave."""
 
 STOP_AFTER = 1.5  # times as long as a wave takes at peak rates: then something is other than it was planned
 
-UNSIZED_TIME = "How long it takes is not known: no size is known of what is copied, or it is empty."
+UNSIZED_TIME = "How long it takes is unknown: the partitions to copy have no known size, or are empty."
 
 
 def pages(move: MoveView) -> list[dict[str, Any]]:
@@ -92,7 +97,7 @@ def _gist(wave: Row) -> str:
     expected = took(wave, "expected")
     if not wave["copied_bytes"]:
         return wave_amount(wave)
-    ends = "never ends" if expected is None else format_duration(expected)
+    ends = "never finishes" if expected is None else format_duration(expected)
     amount = f"{plural(wave['partitions'], 'partition')}, {format_bytes(wave['copied_bytes'])}, {ends}"
     return amount if (hours := hours_of(wave)) is None else f"{amount}, {hours}"
 
@@ -115,32 +120,32 @@ def are_unsized(waves: Iterable[Row]) -> bool:
 
 
 def took(wave: Row, band: str) -> float | None:
-    """Return how long a wave takes in seconds, ``None`` for one that never ends."""
+    """Return how long a wave takes in seconds, ``None`` for one that never finishes."""
     start, end = wave[f"start_{band}_seconds"], wave[f"end_{band}_seconds"]
     return None if start is None or end is None else float(end - start)
 
 
 def _watch(wave: Row) -> str:
     if not wave["copied_bytes"]:
-        return UNSIZED_TIME if is_unsized(wave) else "It is over within seconds."
+        return UNSIZED_TIME if is_unsized(wave) else "It finishes within seconds."
     low, expected, high = (took(wave, band) for band in BAND)
     sure = format_throttle_above(wave["smallest_throttle_expected_bytes_per_second"])
     if expected is None:
-        time = f"It does not end at {format_throttle(wave['throttle_bytes_per_second'])}: it takes more than {sure}"
+        time = f"It does not finish at {format_throttle(wave['throttle_bytes_per_second'])}: it needs more than {sure}"
     else:
         late = "never at peak rates" if high is None else f"{format_duration(high)} at peak rates"
-        time = f"It is done after {format_duration(expected)}"
+        time = f"It takes {format_duration(expected)}"
         if len({format_duration(seconds) for seconds in (low, expected, high)}) > 1:
-            time += f" ({format_duration(low)} if nobody writes, {late})"
+            time += f" ({format_duration(low)} without writes, {late})"
     disk = ""
     if wave["fullest_ratio"] is not None:
         held, ratio = format_bytes(wave["fullest_peak_bytes"]), format_percent(wave["fullest_ratio"])
-        disk = f" Broker {wave['fullest_broker']} holds up to {held} on the way, {ratio} of its disk limit."
-    decides = "" if wave["bottleneck_broker"] is None else f"; {bottleneck(wave)} decides"
+        disk = f" Broker {wave['fullest_broker']} holds up to {held} meanwhile, {ratio} of its disk limit."
+    decides = "" if wave["bottleneck_broker"] is None else f"; the bottleneck is {bottleneck(wave)}"
     return (
-        f"{time}{decides}.{disk} Look at UnderReplicatedPartitions, ReassigningPartitions and "
-        "ReassignmentBytesInPerSec, and at the disks. If it falls behind, run execute again with --additional and a "
-        f"larger --throttle. {_stop(wave)}"
+        f"{time}{decides}.{disk} Watch UnderReplicatedPartitions, ReassigningPartitions, ReassignmentBytesInPerSec "
+        "and the disks. If it falls behind, run execute again with --additional and a larger --throttle. "
+        f"{_stop(wave)}"
     )
 
 
@@ -162,7 +167,7 @@ def _stop(wave: Row) -> str:
         when.append(f"it takes more than {format_duration(STOP_AFTER * high)}")
     if wave.get("closes_at") is not None:
         when.append(f"it is not done by {format_moment(wave['closes_at'])}, when the window closes")
-    return f"Cancel it, and look why, if {listed(when, 'or')}."
+    return f"Cancel it and investigate if {listed(when, 'or')}."
 
 
 def bottleneck(wave: Row) -> str | None:

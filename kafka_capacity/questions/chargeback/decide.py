@@ -39,7 +39,7 @@ def decide_chargeback(tables: Mapping[str, pa.Table]) -> Answer:
     scope = scope_of(tables)
     racks = tuple(_racks(tables, scope))
     if scope["reason"] is not None:
-        headline = f"What topics and owners cost cannot be said: {scope['reason']}."
+        headline = f"The cost of topics and owners cannot be determined: {scope['reason']}."
         return Answer(headline=headline, reasons=racks, unknown=("what topics and owners cost",))
     return Answer(
         headline=_headline(tables, scope),
@@ -57,12 +57,12 @@ def _headline(tables: Mapping[str, pa.Table], scope: Row) -> str:
     rest = f", of which {listed(apart)}" if apart else ""
     return (
         f"Today’s cluster of {plural(scope['broker_count_now'], 'broker')} costs {_month(total, scope)}{rest}; "
-        f"{resource_name(scope['binding'])} is nearest to its limit."
+        f"{resource_name(scope['binding'])} is closest to its limit."
     )
 
 
 def _month(cents: int, scope: Row) -> str:
-    return f"{format_usd(usd_of(cents))} a month{' by estimate' if scope['priced_as'] else ''}"
+    return f"{format_usd(usd_of(cents))} per month{' (estimated)' if scope['priced_as'] else ''}"
 
 
 def _carriers(tables: Mapping[str, pa.Table]) -> str | None:
@@ -87,7 +87,7 @@ def _owned(tables: Mapping[str, pa.Table], scope: Row) -> str | None:
     topics = [row["topic"] for row in paid_by(unowned, "topic")]
     more = f" and {len(topics) - _NAMED:,} more" if len(topics) > _NAMED else ""
     return (
-        f"No owner is known for {format_usd(usd_of(cents))} of it ({format_percent(cents / total)}): "
+        f"{format_usd(usd_of(cents))} of it has no known owner ({format_percent(cents / total)}): "
         f"{', '.join(topics[:_NAMED])}{more}."
     )
 
@@ -99,12 +99,16 @@ def _marginal(tables: Mapping[str, pa.Table], scope: Row) -> str | None:
         return None
     known = [row for row in rows if row["marginal_cents"] is not None]
     if not known:
-        return "What the bill would be without a topic or owner is not known: no size that was tried carries the rest."
+        return (
+            "What the bill would be without a topic or owner is unknown: no number of brokers that was tried carries "
+            "the rest."
+        )
     most = max(known, key=lambda row: (row["marginal_cents"], row["name"]))
     return (
-        f"Without {most['kind']} {most['name']} the smallest size, {plural(scope['broker_count'], 'broker')} for "
-        f"{_month(scope['smallest_cents'], scope)}, would cost {format_usd(usd_of(most['marginal_cents']))} less; its "
-        f"share of today’s bill is {format_usd(usd_of(most['average_cents']))}."
+        f"Without {most['kind']} {most['name']}, the smallest sufficient size, "
+        f"{plural(scope['broker_count'], 'broker')} for {_month(scope['smallest_cents'], scope)}, would cost "
+        f"{format_usd(usd_of(most['marginal_cents']))} less; its share of today’s bill is "
+        f"{format_usd(usd_of(most['average_cents']))}."
     )
 
 
@@ -120,15 +124,18 @@ def _racks(tables: Mapping[str, pa.Table], scope: Row) -> Iterator[str]:
     read = flows.filter(pc.equal(flows.column("flow"), CONSUME))
     known = summed(read.filter(read.column("is_known")), "bytes_per_second")
     whole = summed(read, "bytes_per_second")
-    told = f"; the rack of readers is known for {format_percent(known / whole)} of what is read" if whole else ""
-    yield f"{format_rate(total)} of {format_rate(every)} cross racks, if producers are spread evenly over them{told}."
+    told = f"; the reader's rack is known for {format_percent(known / whole)} of what is read" if whole else ""
+    yield (
+        f"{format_rate(total)} of {format_rate(every)} cross racks, assuming that producers are spread evenly over "
+        f"them{told}."
+    )
     brokers = tables["rack_brokers"].to_pylist()
     fetched = summed(flows, "saved_bytes_per_second")
     if fetched:
         now, then = (_fullest(brokers, name) for name in ("read_now", "read_with_follower_fetching"))
         yield (
             f"Follower fetching would keep {format_rate(fetched)} of it within racks{_worth(fetched, price)}; the "
-            f"broker that is read most would serve {_above(then)} more than the mean, {_above(now)} today."
+            f"most-read broker would serve {_above(then)} more than the mean ({_above(now)} today)."
         )
     aware = summed(tables["rack_topics"], "saved_bytes_per_second")
     if aware:
@@ -137,16 +144,17 @@ def _racks(tables: Mapping[str, pa.Table], scope: Row) -> Iterator[str]:
             key=lambda row: (row["fullest_ratio_after"], row["topic"]),
         )
         yield (
-            f"Rack-aware producers would keep at most {format_rate(aware)} within racks{_worth(aware, price)}, if no "
-            f"record has a key; partitions would be most uneven in {skewed['topic']}: its fullest would get "
-            f"{_above(skewed['fullest_ratio_after'])} more than the mean, {_above(skewed['fullest_ratio_now'])} today."
+            f"Rack-aware producers would keep up to {format_rate(aware)} within racks{_worth(aware, price)} if no "
+            f"record has a key; partitions would become most uneven in {skewed['topic']}: the fullest would get "
+            f"{_above(skewed['fullest_ratio_after'])} more than the mean ({_above(skewed['fullest_ratio_now'])} "
+            "today)."
         )
 
 
 def _worth(bytes_per_second: float, price: float | None) -> str:
     if not price:
         return ""
-    return f" and save {format_usd(usd_of_month(bytes_per_second, price))} a month at today’s rates"
+    return f" and save {format_usd(usd_of_month(bytes_per_second, price))} per month at today’s rates"
 
 
 def _above(ratio: float) -> str:

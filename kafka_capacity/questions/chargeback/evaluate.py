@@ -41,14 +41,14 @@ _NAMES = {
     "brokers": "the price of a broker",
     "disks": "the price of disks",
     "between_racks": "the price of traffic between racks",
-    "ingest": "the price of what is produced",
+    "ingest": "the price of produced data",
 }
 
 
 def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dict[str, pa.Table]:
     """Return the tables; those of costs are empty where the bill cannot be shared out."""
     if handed.pricing is None:
-        raise TypeError("costs are shared out of a bill that is handed over")
+        raise TypeError("costs are split from a bill that is passed in")
     bill, readers = handed.pricing.today, known_readers(asked.basis.snapshot)
     drivers = Drivers.of(bill)
     brokers = split_of_brokers(bill, drivers)

@@ -15,10 +15,10 @@ class ChargebackParameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     marginal_topics: int = _FORM.field(3, "Topics with a marginal cost", "--marginal-topics", ge=0, le=1_000)(
-        "Of so many topics, those that cost most, and of every owner: what the bill would be without. Each is sized "
-        "anew."
+        "For this many of the most expensive topics, and for every owner, compute what the bill would be without "
+        "them. Each takes a sizing run of its own."
     )
     is_idle_shared: bool = _FORM.field(False, "Share idle capacity", "--share-idle")(
-        "Share idle capacity and headroom among topics and groups, in proportion to what they use of brokers and "
-        "disks. Off: they stand apart."
+        "Distribute idle capacity and headroom over topics and groups, in proportion to their use of brokers and "
+        "disks. Off: list them separately."
     )

@@ -23,8 +23,8 @@ RECOMMENDED = "best"
 THE_SAME = [["", "the same"]]  # what a member reads afterwards, where nothing changes for it
 
 FIRST_RECORD = (
-    "The time to the first record is how long nobody reads the worst partition from the moment its member goes away, "
-    "sessions, rebalances and the first fetch included."
+    "Time to first record is how long the worst partition goes unread after its member leaves, including session "
+    "timeouts, rebalances and the first fetch."
 )
 _KEEPS_UP = {True: "yes", False: "no", None: "not known"}
 _VERDICTS = {Verdict.FITS: GroupStatus.FITS, Verdict.NOT_JUDGED: GroupStatus.NOT_JUDGED}
@@ -72,7 +72,7 @@ GROUPS = (
         "Members",
         "count_change",
         lambda group: _pair(group, lambda row: row["member_count"]),
-        "An arrow leads from today to what is recommended.",
+        "Arrows lead from today to the recommendation.",
     ),
     column("variant", "Assignor", "text_change", lambda group: _pair(group, variant_name)),
     column("load", "Busiest member at peak", "load", _load, "The busiest member is today’s."),
@@ -81,7 +81,7 @@ GROUPS = (
         "Max lag",
         "wait_change",
         lambda group: _pair(group, lambda row: _wait(group.worst(row), "lag_max_seconds")),
-        "Max lag is the highest age of the oldest record that waits, over all partitions and all events simulated.",
+        "Max lag is the age of the oldest unread record, over all partitions and all simulated events.",
         is_key=True,
     ),
     column("event", "When, today", "name", _worst_event),
@@ -91,7 +91,7 @@ GROUPS = (
         "Pauses per deploy",
         "count_change",
         lambda group: _pair(group, lambda row: _get(_deploy(group, row), "revoked")),
-        "Pauses per deploy are partitions that a rebalance takes from a reader while each member is restarted in turn.",
+        "Pauses per deploy count how often a rebalance interrupts a partition while the members are restarted in turn.",
     ),
     column(
         "first_record",
@@ -145,7 +145,7 @@ VARIANTS = (
         "Max lag, any event",
         "wait",
         lambda group, row: _wait(group.worst(row), "lag_max_seconds"),
-        "Rebalances and pauses are those of a rolling restart, max lag is that of any event simulated.",
+        "Rebalances and pauses are those of a rolling restart, max lag is over all simulated events.",
     ),
     column(
         "catch_up",
@@ -184,7 +184,7 @@ EVENTS = (
     column("rebalances", "Rebalances", "count", _of("rebalances")),
     column("revoked", "Pauses by rebalances", "count", _of("revoked")),
     column("pauses", "All pauses", "count", _of("partition_pauses")),
-    column("moved", "Moved", "count", _of("moved"), "Moved are partitions that another member reads in the end."),
+    column("moved", "Moved", "count", _of("moved"), "Moved are partitions that end up with another member."),
     column("pause", "Max pause", "wait", _wait_of("pause_max_seconds")),
     column("first_record", "First record after", "wait", _wait_of("first_record_seconds"), FIRST_RECORD),
     column("lag", "Max lag", "wait", _wait_of("lag_max_seconds"), "All at the rates of the group’s peak hour."),
@@ -194,7 +194,7 @@ EVENTS = (
         "Keeps up",
         "text",
         lambda _group, _row, outcome: _KEEPS_UP[outcome["keeps_up"]],
-        "Members keep up if they can do what they are to do afterwards.",
+        "Members keep up if they can handle their load afterwards.",
     ),
     column(
         "duplicates",
@@ -235,12 +235,15 @@ _MEMBER = column("member", "Member", "name", _member_label)
 MEMBERS = (
     _MEMBER,
     column("before", "Reads today", "ranges", lambda member, _: partition_ranges(member["partitions_before"])),
-    column("after", "Reads then", "ranges", _reads_after),
+    column("after", "Reads afterwards", "ranges", _reads_after),
     column(
         "peak_before", "Peak today", "rate", lambda member, _: _peak(member, "is_new", "peak_before_bytes_per_second")
     ),
     column(
-        "peak_after", "Peak then", "rate", lambda member, _: _peak(member, "is_gone", "peak_after_bytes_per_second")
+        "peak_after",
+        "Peak afterwards",
+        "rate",
+        lambda member, _: _peak(member, "is_gone", "peak_after_bytes_per_second"),
     ),
 )
 """One row a member: made of a row of ``group_members``, and whether what it reads stands beside what it read."""

@@ -154,14 +154,14 @@ class _Search:
         rates = self._facts.peak_bytes_per_second
         if math.isinf(self._capacity):
             return None, (
-                "what a member can process is not known: there is no rate history to estimate it from; "
-                "give member_capacity_bytes_per_second"
+                "member capacity is unknown, and there is no rate history to estimate it from; give "
+                "member_capacity_bytes_per_second"
             )
         if rates.max(initial=0.0) > self._capacity:
             row = int(np.argmax(rates))
             name = f"{self._part} {self._facts.partition_name(row)}"
             return None, (
-                f"{name} alone receives {shown_rate(rates[row])} at peak and one member processes "
+                f"{name} alone receives {shown_rate(rates[row])} at peak but one member processes "
                 f"{shown_rate(self._capacity)}: more members do not help, more partitions or faster members do"
             )
         least = max(1, math.ceil(float(rates.sum()) / self._capacity - 1e-9))
@@ -171,7 +171,7 @@ class _Search:
                 return count, None
         busiest = shown_rate(self._busiest(most))
         return None, (
-            f"even with a member a {self._part} ({len(self._facts)}) the busiest gets {busiest} at peak with "
+            f"even with one member per {self._part} ({len(self._facts)}) the busiest gets {busiest} at peak with "
             f"{self._scenario.assignor}, and one member processes {shown_rate(self._capacity)}"
         )
 
@@ -219,22 +219,22 @@ class _Search:
         is_help_possible = count == 1 or event in _SCALING or trace.restored_bytes != 0.0
         if longest > slo and not is_help_possible and math.isfinite(longest):
             return _Shortfall(
-                f"{what} a {self._part} is not read for {format_duration(longest)}, whatever the number of members, "
-                f"and {format_duration(slo)} of lag is allowed",
+                f"{what} a {self._part} is not read for {format_duration(longest)}, with any number of members, but "
+                f"{format_duration(slo)} of lag is allowed",
                 is_beyond_help=True,
             )
         return _Shortfall(
             f"{what} {self._part} {self._facts.partition_name(lag.max_lag_row)} falls behind by "
-            f"{format_duration(lag.max_lag_seconds)} at peak, and {format_duration(slo)} is allowed"
+            f"{format_duration(lag.max_lag_seconds)} at peak, but {format_duration(slo)} is allowed"
         )
 
     def _survives(self, count: int) -> _Shortfall | None:
         left = count - self._failures
         if left < 1:
-            return _Shortfall(f"nobody is left of {count:,} when {self._failures:,} may fail")
+            return _Shortfall(f"no member of {count:,} is left when {self._failures:,} fail")
         if self._busiest(left) > self._tolerated * (1 + 1e-9):
             return _Shortfall(
-                f"with {left:,} members left the busiest gets {shown_rate(self._busiest(left))} at peak, and one "
+                f"with {left:,} members left the busiest gets {shown_rate(self._busiest(left))} at peak, but one "
                 f"member processes {shown_rate(self._tolerated)}"
             )
         return self._lags(count, Event.CRASH) if Event.CRASH in self._scenario.events else None
@@ -254,6 +254,6 @@ class _Search:
         if needed <= limit:
             return None
         return _Shortfall(
-            f"with {count:,} members what waits today is caught up in {format_duration(needed)}, and "
+            f"with {count:,} members today's backlog is caught up in {format_duration(needed)}, but "
             f"{format_duration(limit)} is allowed"
         )

@@ -152,10 +152,10 @@ def _rank(group: GroupChoice) -> tuple[Any, ...]:
 
 _KINDS = (
     ((GroupStatus.AT_RISK, GroupStatus.AT_RISK_NO_FIT), "at risk as they are today"),
-    ((GroupStatus.BETTER,), "can do with fewer members or fewer pauses"),
-    ((GroupStatus.NO_FIT,), "without anything that fits"),
-    ((GroupStatus.NOT_JUDGED,), "not judged, since too little is known"),
-    ((GroupStatus.EMPTY,), "not tried as they are today"),
+    ((GroupStatus.BETTER,), "could run with fewer members or fewer pauses"),
+    ((GroupStatus.NO_FIT,), "without any option that fits"),
+    ((GroupStatus.NOT_JUDGED,), "not judged because too little is known"),
+    ((GroupStatus.EMPTY,), "not simulated with today's setup"),
     ((GroupStatus.FITS,), "best left as they are"),
 )
 
@@ -171,8 +171,8 @@ def _problems(groups: tuple[GroupDecision, ...]) -> tuple[Problem, ...]:
 
 
 _SHARE_KINDS = (
-    (Verdict.DOES_NOT_FIT, "that cannot keep up or do work twice"),
-    (Verdict.NOT_JUDGED, "not judged, since too little is known"),
+    (Verdict.DOES_NOT_FIT, "that cannot keep up or process records twice"),
+    (Verdict.NOT_JUDGED, "not judged because too little is known"),
     (Verdict.FITS, "best left as they are"),
 )
 

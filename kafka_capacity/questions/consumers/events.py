@@ -120,7 +120,7 @@ def has_rates(facts: GroupFacts) -> bool:
 def without_rates(facts: GroupFacts) -> str:
     """Say why a group of which no rates are known cannot be judged."""
     if not facts.history_hours:
-        return "what is produced to its partitions is not known: there is no rate history"
+        return "the produce rate of its partitions is unknown: there is no rate history"
     return f"nothing was produced to its partitions in {plural(facts.history_hours, 'hour')} of history"
 
 

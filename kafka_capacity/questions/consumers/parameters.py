@@ -37,21 +37,21 @@ class GroupParameters(BaseModel):
 
     groups: tuple[GroupName, ...] = _GROUPS.field(
         (), "Groups", "--group", form={"repeats": True}, max_length=10_000, is_usual=True
-    )("Names of consumer groups, one a line. Empty: all.")
+    )("Names of consumer groups, one per line. Empty: all.")
     consumer_counts: tuple[ConsumerCount, ...] = _GROUPS.field(
         (), "Member counts to try", max_length=100, is_usual=True
-    )("For every group. Empty: today's count, and the smallest that will do. For example [4, 6, 8].")
+    )("For every group. Empty: today's count and the smallest that is enough. For example [4, 6, 8].")
     group_protocols: tuple[Literal["classic", "consumer"], ...] = _GROUPS.field(
         (), "Protocols to try", "--protocols", form={"items": {"type": "string", "enum": [str(p) for p in _PROTOCOLS]}}
     )("classic: a member assigns; consumer: the brokers assign (KIP-848). Empty: today's, and both.")
     group_assignors: tuple[str, ...] = _GROUPS.field(
         (), "Assignors to try", "--assignors", form={"items": {"type": "string", "enum": list(ASSIGNORS)}}
     )(
-        "Each under every protocol that has it. Empty: today's, cooperative-sticky for classic groups and uniform for "
-        "consumer ones."
+        "Each is tried under every protocol that has it. Empty: today's, plus cooperative-sticky for classic "
+        "groups and uniform for consumer ones."
     )
     static_membership: StaticMembership = _GROUPS.field(StaticMembership.BOTH, "Static members", "--static")(
-        "Whether members have a group.instance.id: as it is today, all of them, or both to compare."
+        "Whether members have a group.instance.id: as today, all of them, or both to compare."
     )
     group_events: tuple[Event, ...] = _GROUPS.field(
         USUAL_EVENTS,
@@ -60,51 +60,51 @@ class GroupParameters(BaseModel):
         form={"minItems": 1, "items": {"type": "string", "enum": [str(event) for event in Event]}},
         is_usual=True,
     )(
-        "What happens to the members: each is simulated on its own, at the group's peak rates, and each is held "
-        "against the lag objective. How long a slow member and new partitions wait is set by max.poll.interval.ms and "
-        "metadata.max.age.ms, whatever the number of members: add slow-member and more-partitions where the objective "
-        "covers them."
+        "What happens to the members: each event is simulated separately, at the group's peak rates, and checked "
+        "against the lag objective. How long a slow member and new partitions wait depends on max.poll.interval.ms "
+        "and metadata.max.age.ms, whatever the number of members: add slow-member and more-partitions if the "
+        "objective covers them."
     )
     lag_slo_seconds: float = _GROUPS.field(
         120.0, "Lag objective (seconds)", "--lag-slo", gt=0.0, le=30 * 86_400.0, allow_inf_nan=False, is_usual=True
-    )("How old the oldest record that waits may get.")
+    )("Max age of the oldest unread record.")
     catch_up_limit_seconds: float = _GROUPS.field(
         4 * 3600.0, "Time to catch up (seconds)", "--catch-up-limit", gt=0.0, le=30 * 86_400.0, allow_inf_nan=False
-    )("How soon a group that is behind by more than the objective today must have caught up.")
+    )("How soon a group that exceeds the objective today must have caught up.")
     consumer_failures: int = _GROUPS.field(1, "Members that may fail", "--member-failures --failures", ge=0, le=100)(
-        "How many members of a group may fail at once, for good, without breaking the lag objective. 0: nobody is "
-        "lost for good, as nobody is where a crash is not among what happens to groups."
+        "How many members of a group may fail at once, for good, without breaking the lag objective. 0: none, "
+        "which is also the case if crash is not among the simulated events."
     )
     member_capacity_bytes_per_second: float | None = _GROUPS.field(
         None,
-        "Capacity of a member (bytes per second)",
+        "Member capacity (bytes per second)",
         "--member-capacity",
         gt=0.0,
         le=1e12,
         allow_inf_nan=False,
         is_usual=True,
     )(
-        "What one member can process. Empty: the most that any member of the group has read in an hour. That is a "
-        "lower bound, and a limit only where that member is itself behind."
+        "What one member can process. Empty: the highest hourly rate of any member of the group. That is a lower "
+        "bound, and a limit only if that member is itself behind."
     )
     standby_replicas: int | None = _GROUPS.field(None, "Standbys of streams groups", "--standbys", ge=0, le=10)(
-        "num.standby.replicas to try with streams groups, beside what each has. Empty: that alone."
+        "num.standby.replicas to try with streams groups, in addition to today's. Empty: only today's."
     )
     record_processing_seconds: float | None = _GROUPS.field(
-        None, "Time for a record (seconds)", "--record-time", gt=0.0, le=86_400.0, allow_inf_nan=False
+        None, "Time per record (seconds)", "--record-time", gt=0.0, le=86_400.0, allow_inf_nan=False
     )(
-        "How long a member of a share group takes over one record. Empty: as long as a record of the mean size takes "
-        "at the capacity of a member, where that is given."
+        "How long a member of a share group takes to process a record. Empty: derived from the mean record size "
+        "and the member capacity, if that is given."
     )
     max_poll_records: int = _GROUPS.field(
-        _SHARE.max_poll_records, "Records a poll, share groups", "--max-poll-records", ge=1, le=1_000_000
-    )("max.poll.records of members of share groups: what each takes at once.")
+        _SHARE.max_poll_records, "Records per poll, share groups", "--max-poll-records", ge=1, le=1_000_000
+    )("max.poll.records of members of share groups: how many each takes at once.")
     partitions_factor: int = _GROUPS.field(2, "Growth of partitions (factor)", ge=2, le=100)(
-        "By how much the event more-partitions multiplies partition counts."
+        "Factor by which the event more-partitions multiplies partition counts."
     )
     broker_heap_bytes: int = _GROUPS.field(
-        int(HEAP_BYTES), "Heap of a broker (bytes)", "--broker-heap", ge=0, le=1024 * GIB
-    )("-Xmx of the brokers: what it leaves of their memory is page cache, from which readers catch up.")
+        int(HEAP_BYTES), "Broker heap (bytes)", "--broker-heap", ge=0, le=1024 * GIB
+    )("-Xmx of the brokers: the rest of their memory is page cache, which serves readers that catch up.")
     heartbeat_interval_seconds: Beat = _TIMEOUTS.field(
         _KAFKA.heartbeat_interval_seconds, "Heartbeat interval (seconds)", "--heartbeat-interval"
     )("heartbeat.interval.ms of members of classic groups.")
@@ -123,40 +123,40 @@ class GroupParameters(BaseModel):
         validate_default=True,
     )("group.consumer.session.timeout.ms of the brokers.")
     max_poll_interval_seconds: Seconds = _TIMEOUTS.field(
-        _KAFKA.max_poll_interval_seconds, "Longest time between polls (seconds)", "--max-poll-interval"
-    )("max.poll.interval.ms: who takes longer is put out of the group.")
+        _KAFKA.max_poll_interval_seconds, "Max poll interval (seconds)", "--max-poll-interval"
+    )("max.poll.interval.ms: a member that takes longer is removed from the group.")
     auto_commit_interval_seconds: Seconds = _TIMEOUTS.field(
         _KAFKA.auto_commit_interval_seconds, "Commit interval (seconds)", "--commit-interval"
     )("auto.commit.interval.ms, or how often the application commits.")
-    share_lock_seconds: Seconds = _TIMEOUTS.field(_SHARE.lock_seconds, "Lock of a record (seconds)", "--share-lock")(
-        "group.share.record.lock.duration.ms: how long a member of a share group has a record to itself."
+    share_lock_seconds: Seconds = _TIMEOUTS.field(_SHARE.lock_seconds, "Record lock (seconds)", "--share-lock")(
+        "group.share.record.lock.duration.ms: how long a member of a share group holds a record exclusively."
     )
     share_record_locks: int = _TIMEOUTS.field(
-        _SHARE.max_record_locks, "Locks of a partition", "--share-locks", ge=1, le=1_000_000
-    )("group.share.partition.max.record.locks: how many records of a partition are given out at most.")
+        _SHARE.max_record_locks, "Record locks per partition", "--share-locks", ge=1, le=1_000_000
+    )("group.share.partition.max.record.locks: max records of a partition in flight.")
     share_delivery_limit: int = _TIMEOUTS.field(
-        _SHARE.delivery_limit, "Deliveries of a record", "--share-deliveries", ge=1, le=1_000
-    )("group.share.delivery.count.limit: how often a record of a share group is delivered before it is given up.")
+        _SHARE.delivery_limit, "Deliveries per record", "--share-deliveries", ge=1, le=1_000
+    )("group.share.delivery.count.limit: delivery attempts before a record of a share group is dropped.")
     metadata_max_age_seconds: Seconds = _TIMEOUTS.field(
         _KAFKA.metadata_max_age_seconds, "Metadata age (seconds)", "--metadata-max-age"
-    )("metadata.max.age.ms: how late a member may see new partitions.")
+    )("metadata.max.age.ms: how long it may take a member to see new partitions.")
     poll_seconds: Seconds = _TIMEOUTS.field(_KAFKA.poll_seconds, "Time between polls (seconds)", "--poll-time")(
-        "The longest that a member which is well takes between two polls."
+        "The longest time that a healthy member takes between two polls."
     )
-    restart_seconds: Wait = _TIMEOUTS.field(_KAFKA.restart_seconds, "Restart of a member (seconds)", "--restart-time")(
-        "How long a member is away while it is restarted."
+    restart_seconds: Wait = _TIMEOUTS.field(_KAFKA.restart_seconds, "Member restart (seconds)", "--restart-time")(
+        "How long a member is away during a restart."
     )
     settle_seconds: Wait = _TIMEOUTS.field(_KAFKA.settle_seconds, "Pause between restarts (seconds)", "--settle-time")(
         "How long a rolling restart waits, after a member is back, before it stops the next."
     )
-    slow_seconds: Seconds = _TIMEOUTS.field(_KAFKA.slow_seconds, "Time of a slow member (seconds)", "--slow-time")(
-        "How long the slow member of the event slow-member takes over one batch."
+    slow_seconds: Seconds = _TIMEOUTS.field(_KAFKA.slow_seconds, "Slow member (seconds)", "--slow-time")(
+        "How long the slow member takes to process a batch in the event slow-member."
     )
     restore_bytes_per_second: float | None = _TIMEOUTS.field(
         None, "Restore rate (bytes per second)", "--restore-rate", gt=0.0, le=1e12, allow_inf_nan=False
     )(
-        "How fast a member of a streams group restores state from changelogs before it runs a task that is new to its "
-        "process. Empty: not known, and pauses are without it."
+        "How fast a member of a streams group restores state from changelogs before it runs a task that is new to "
+        "its process. Empty: unknown, and pauses exclude it."
     )
 
     @field_validator("group_assignors")
@@ -168,7 +168,7 @@ class GroupParameters(BaseModel):
         kind = f"{asked[0]} groups" if len(asked) == 1 else "consumer groups"
         for name in value:
             if name not in known:
-                msg = f"{name!r} is no assignor of {kind}; choose from {', '.join(known)}"
+                msg = f"{name!r} is not an assignor for {kind}; choose from {', '.join(known)}"
                 raise ValueError(msg)
         for protocol in asked if value else ():
             if not set(value) & set(valid[protocol]):
@@ -190,7 +190,7 @@ class GroupParameters(BaseModel):
         heartbeat = str(info.field_name).replace("session_timeout", "heartbeat_interval")
         given = info.data.get(heartbeat)
         if given is not None and value <= given:
-            msg = f"it must be above {heartbeat}, which is {given:g}, or Kafka refuses it; change one"
+            msg = f"it must be above {heartbeat}, which is {given:g}, or Kafka rejects it; change one of them"
             raise ValueError(msg)
         return value
 

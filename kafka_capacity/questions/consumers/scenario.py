@@ -145,7 +145,7 @@ class MemberChange:
 class GroupResult:
     """What a scenario would do."""
 
-    scenario: GroupScenario  # what was asked
+    scenario: GroupScenario  # the request
     is_today: bool  # whether it is the group as it is: count, protocol, assignor and static membership
     # the constraints that do not hold: `assignment`, `member_capacity`, `lag_now`, `lag_slo` and `settling`
     excuses: tuple[Excuse, ...]

@@ -44,7 +44,7 @@ def advice_of(group: GroupChoice) -> str:
     if recommended is None:
         if group.focus["verdict"] == Verdict.NOT_JUDGED and not group.is_at_risk:
             return f"{name} cannot be judged: {why_not(group.focus)}"
-        return f"nothing that was tried fits {name}: {group.focus['smallest_why_none'] or why_not(group.focus)}"
+        return f"no option fits {name}: {group.focus['smallest_why_none'] or why_not(group.focus)}"
     within = _within(group, recommended)
     verb = "fits" if recommended["member_count"] == 1 else "fit"
     fits = f"{_members(recommended)} with {variant_name(recommended)} {verb}"
@@ -67,7 +67,7 @@ def _within(group: GroupChoice, row: Row) -> str:
     unknown = f" (not simulated: {', '.join(left_out)})" if left_out else ""
     when = f" {event_phrase(worst['event'])}" if worst["lag_max_partition"] else ""
     allowed = format_duration(row["lag_slo_seconds"])
-    return f"; at worst max lag is {format_wait(endless(worst['lag_max_seconds']))}{when}, within {allowed}{unknown}"
+    return f"; the worst max lag is {format_wait(endless(worst['lag_max_seconds']))}{when}, within {allowed}{unknown}"
 
 
 def _count_part(name: str, today: Row, recommended: Row) -> str:
@@ -99,7 +99,7 @@ def _switch_part(name: str, today: Row, recommended: Row, group: GroupChoice) ->
     if before["revoked"] == after["revoked"] and _unread(before) == _unread(after):
         return f"{switch} leaves it at {_counted_pauses(before)} per deploy"
     then = f"{after['revoked']:,}{_unread(after)}"
-    return f"{switch} turns {_counted_pauses(before)} per deploy{_unread(before)} into {then}"
+    return f"{switch} changes {_counted_pauses(before)} per deploy{_unread(before)} to {then}"
 
 
 def _members(row: Row) -> str:
@@ -114,7 +114,7 @@ def _unread(deploy: Row) -> str:
     """Return how much is left unread, all partitions and pauses together, those of a member that is away among them."""
     seconds = deploy["paused_partition_seconds"]
     total = "unbounded partition-seconds" if seconds is None else f"{seconds:,.0f} partition-seconds"
-    return f" ({total} unread, {format_wait(endless(deploy['pause_max_seconds']))} at most)"
+    return f" ({total} unread, max pause {format_wait(endless(deploy['pause_max_seconds']))})"
 
 
 def risk_of(group: GroupChoice) -> str:
@@ -126,8 +126,8 @@ def risk_of(group: GroupChoice) -> str:
             format_rate(row[name]) for name in ("busiest_member_bytes_per_second", "capacity_bytes_per_second")
         )
         if row["is_capacity_given"]:
-            return f"one member gets {rate} at peak and can read {capacity}"
-        return f"one member gets {rate} at peak, the most managed so far is {capacity}"
+            return f"one member gets {rate} at peak but can read {capacity}"
+        return f"one member gets {rate} at peak, but the highest rate so far is {capacity}"
     worst = group.worst(row)
     if "lag_slo" in broken and worst is not None:
         when, allowed = event_phrase(worst["event"]), format_duration(row["lag_slo_seconds"])
@@ -167,12 +167,12 @@ def _pause_sentence(group: GroupChoice) -> str | None:
     now, then = seconds[0], seconds[-1]
     if now is None or then is None:
         return None
-    sentence = f"A deploy leaves partitions unread for {format_count(now)} partition-seconds in all"
+    sentence = f"A deploy leaves partitions unread for {format_count(now)} partition-seconds in total"
     if group.then is None:
         return f"{sentence}."
     why = ""
     if then > now and group.then["is_static"]:
-        why = ": fewer pauses, but longer ones, since what a static member reads waits until it is back"
+        why = ": fewer pauses, but longer ones, because a static member's partitions wait until it is back"
     word = "recommended change" if group.then is group.recommended else "nearest scenario"
     if not why and group.recommended is not None:
         advice = advice_of(group)
@@ -193,7 +193,7 @@ def _count_sentences(group: GroupChoice) -> list[str]:
     if row["smallest_for_all"] is not None:
         found.append(_smallest(row))
     elif row["smallest_why_none"] and group.recommended is not None:
-        found.append(f"No count will do with {variant_name(row)}: {row['smallest_why_none']}.")
+        found.append(f"No count is enough with {variant_name(row)}: {row['smallest_why_none']}.")
     return found
 
 
@@ -203,8 +203,8 @@ def lag_now_sentence(row: Row) -> str | None:
     if seconds is None or seconds <= row["lag_slo_seconds"]:
         return None
     return (
-        f"It is {format_duration(seconds)} behind already, {_gone(row)} at mean rates; events are those of the group "
-        "once it has caught up."
+        f"It is already {format_duration(seconds)} behind, {_gone(row)} at mean rates; events are simulated for the "
+        "group once it has caught up."
     )
 
 
@@ -220,7 +220,8 @@ def _pointless(rows: Iterable[Row]) -> list[str]:
         if same is not None and same < count:
             span = f"{count:,} members" if count == same + 1 else f"{same + 1:,} to {count:,} members"
             found[
-                f"{span} read no faster than {same:,} with {row['assignor']}: the fullest has as many partitions."
+                f"{span} read no faster than {same:,} with {row['assignor']}: the fullest member has as many "
+                "partitions."
             ] = None
     return list(found)
 
@@ -245,11 +246,11 @@ def _smallest(row: Row) -> str:
     failures = row["failure_count"]
     parts = [f"{row['smallest_at_peak']:,} at peak"] if row["smallest_at_peak"] is not None else []
     if row["smallest_after_failures"] is not None and failures:
-        parts.append(f"{row['smallest_after_failures']:,} with {plural(failures, 'member')} gone")
+        parts.append(f"{row['smallest_after_failures']:,} with {plural(failures, 'member')} failed")
     if row["smallest_while_restarting"] is not None:
         parts.append(f"{row['smallest_while_restarting']:,} in a rolling restart")
     return (
-        f"The smallest count that will do with {variant_name(row)} is {row['smallest_for_all']:,} ({', '.join(parts)})."
+        f"The smallest sufficient count with {variant_name(row)} is {row['smallest_for_all']:,} ({', '.join(parts)})."
     )
 
 
@@ -261,9 +262,9 @@ def _skew_sentence(row: Row) -> str | None:
     named = ", ".join(short(topic) for topic in topics[:MAX_SKEWED])
     more = f" and {len(topics) - MAX_SKEWED:,} more" if len(topics) > MAX_SKEWED else ""
     return (
-        f"{row['assignor']} deals out each topic by itself, always from the first member on: the first members get one "
-        f"partition more of each of {named}{more}. The busiest reads "
-        f"{format_rate(row['busiest_member_bytes_per_second'])} at peak, the mean is "
+        f"{row['assignor']} assigns each topic separately, always starting at the first member, so the first members "
+        f"get one more partition of each of {named}{more}. The busiest reads "
+        f"{format_rate(row['busiest_member_bytes_per_second'])} at peak; the mean is "
         f"{format_rate(row['mean_member_bytes_per_second'])}."
     )
 
@@ -284,12 +285,12 @@ def _state_sentence(group: GroupChoice) -> str | None:
     if facts is None or not is_streams(group):
         return None
     tasks, standbys, processes = (facts[key] for key in ("partition_count", "standby_replicas", "process_count"))
-    size = "of a size that is not known" if facts["state_bytes"] is None else format_bytes(facts["state_bytes"])
+    size = "of unknown size" if facts["state_bytes"] is None else format_bytes(facts["state_bytes"])
     placed = placed_standbys(standbys, processes)
-    fewer = f", of which {placed:,} can be placed: a process takes one" if placed < standbys else ""
+    fewer = f", of which {placed:,} can be placed: one per process" if placed < standbys else ""
     found = (
         f"Its {plural(tasks, 'task')} run in {plural(processes, 'process')}; their state is {size}, with "
-        f"{plural(standbys, 'standby')} of each task that keeps any{fewer}"
+        f"{plural(standbys, 'standby')} for each stateful task{fewer}"
     )
     restoring = [
         (outcome["restored_bytes"], outcome["event"], row, outcome["restore_seconds"])
@@ -300,9 +301,9 @@ def _state_sentence(group: GroupChoice) -> str | None:
     if not restoring:
         return f"{found}."
     most, event, row, seconds = max(restoring, key=lambda one: one[:2])
-    how_long = "which takes longer than the pauses tell, since no rate of restoring is given"
+    how_long = "which takes longer than the pauses shown, because no restore rate is given"
     if seconds is not None:
-        how_long = f"{format_duration(seconds)} for the slowest member, and pauses have that in them"
+        how_long = f"{format_duration(seconds)} for the slowest member, which is included in the pauses"
     restored = f"{_which(group, row)} {format_bytes(most)} are restored {event_phrase(event)}: {how_long}"
     return f"{found}. {sentence(restored)}"
 

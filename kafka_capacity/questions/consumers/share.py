@@ -36,8 +36,8 @@ def find_groups(asked: PlanContext) -> FoundGroups:
     groups = wanted_groups(found.facts, request)
     reasons = {each.group_id: each.reason for each in found.skipped}
     reasons |= {
-        facts.group_id: f"It is not tried as it is today, since its assignor {facts.assignor!r} is not known; install "
-        "the package that brings it."
+        facts.group_id: f"Today's setup is not simulated, because its assignor {facts.assignor!r} is unknown; "
+        "install the package that provides it."
         for facts in groups
         if not has_known_assignor(facts)
     }

@@ -25,10 +25,10 @@ SHARE_COLUMNS = (
     column("group_id", "Share group", "name"),
     column("member_count", "Members", "count"),
     column("needed_members", "Needed", "count"),
-    column("useful_members", "Have records at once", "count"),
+    column("useful_members", "Active at once", "count"),
     column("rate", "Records/s at peak", "count", lambda row: _rounded(row["peak_records_per_second"])),
-    column("batch_seconds", "A full poll takes", "wait"),
-    column("lock_seconds", "Locks last", "wait"),
+    column("batch_seconds", "Time per full poll", "wait"),
+    column("lock_seconds", "Lock duration", "wait"),
     column("verdict", "Fits", "text", lambda row: _VERDICTS[row["verdict"]]),
 )
 """One row a share group: made of what :func:`share_group` returns."""
@@ -81,7 +81,7 @@ def _too_few(row: Mapping[str, Any], failures: int) -> list[str]:
         return []
     return [
         f"{plural(needed, 'member')} are needed for {format_count(row['peak_records_per_second'])} records/s at "
-        f"peak{f', {failures:,} of them in case that many fail' if failures else ''}, and there "
+        f"peak{f', {failures:,} of them in case of failures' if failures else ''}, but there "
         f"{'is' if row['member_count'] == 1 else 'are'} {row['member_count']:,}"
     ]
 
@@ -94,8 +94,8 @@ def _tried(row: Mapping[str, Any], counts: Sequence[int], *, is_mended: bool) ->
     enough, too_few = ([f"{one:,}" for one in counts if (one >= needed) is fits] for fits in (True, False))
     said = [f"{listed(too_few)} would be too few"] if too_few else []
     said += [f"{listed(enough)} would be enough"] if enough else []
-    once = "" if is_mended else " once that is mended"
-    return [f"of the member counts to try, {' and '.join(said)}{once}"] if said else []
+    once = "" if is_mended else " once that is fixed"
+    return [f"of the member counts given, {' and '.join(said)}{once}"] if said else []
 
 
 def _whatever_the_members(row: Mapping[str, Any], locks: ShareSettings) -> list[str]:
@@ -104,24 +104,26 @@ def _whatever_the_members(row: Mapping[str, Any], locks: ShareSettings) -> list[
         return []
     if not row["records_in_time"]:
         found.append(
-            f"every lock ends before its record is processed, which takes {format_duration(seconds)}: each is "
-            f"delivered {locks.delivery_limit:,} times and given up"
+            f"every lock expires before its record is processed, which takes {format_duration(seconds)}: each is "
+            f"delivered {locks.delivery_limit:,} times and then dropped"
         )
     elif row["processed_again_records"]:
         found.append(
-            f"a full poll takes {format_duration(row['batch_seconds'])} and its locks last "
+            f"a full poll takes {format_duration(row['batch_seconds'])} but its locks last "
             f"{format_duration(locks.lock_seconds)}: {plural(row['processed_again_records'], 'record')} of it are "
-            f"processed again by others; with max.poll.records {row['records_in_time']:,} none is"
+            f"processed again by others; with max.poll.records {row['records_in_time']:,} none are"
         )
     rate, most = row["busiest_records_per_second"], row["max_partition_records_per_second"]
     if rate is not None and rate > most:
         poll = min(math.floor(locks.max_record_locks / (rate * seconds)), row["records_in_time"])
         remedy = f"with max.poll.records {poll:,} it is enough"
         if not poll:
-            remedy = "it takes more partitions" if row["records_in_time"] else "it takes faster members or longer locks"
+            remedy = (
+                "it needs more partitions" if row["records_in_time"] else ("it needs faster members or longer locks")
+            )
         found.append(
-            f"{row['busiest_partition']} gets {format_count(rate)} records/s at peak, and its "
-            f"{locks.max_record_locks:,} locks let {format_count(most)} through, whatever the members: {remedy}"
+            f"{row['busiest_partition']} gets {format_count(rate)} records/s at peak, but its "
+            f"{locks.max_record_locks:,} locks let {format_count(most)} through, with any number of members: {remedy}"
         )
     return found
 
@@ -130,9 +132,7 @@ def _unknown(row: Mapping[str, Any], facts: GroupFacts) -> list[str]:
     if not has_rates(facts):
         return [without_rates(facts)]
     if row["record_processing_seconds"] is None:
-        return [
-            "how long a record takes is not known; give record_processing_seconds or member_capacity_bytes_per_second"
-        ]
+        return ["the time per record is unknown; give record_processing_seconds or member_capacity_bytes_per_second"]
     return []
 
 
@@ -141,25 +141,25 @@ def _known(row: Mapping[str, Any], locks: ShareSettings) -> list[str]:
     found = []
     members, useful = row["member_count"], row["useful_members"]
     if members > useful:
-        found.append(f"of {members:,} members {useful:,} can have records at once: the others wait for locks")
+        found.append(f"{useful:,} of {members:,} members can have records at once: the others wait for locks")
     elif members > row["partition_count"]:
         found.append(
-            f"{plural(members, 'member')} share {plural(row['partition_count'], 'partition')}: up to {useful:,} help"
+            f"{plural(members, 'member')} share {plural(row['partition_count'], 'partition')}: more than {useful:,} "
+            "do not help"
         )
     found.append(
-        f"a member that is killed gives back up to {plural(row['redelivered_records'], 'record')} at once, which are "
-        f"delivered again; where its host vanishes they wait for their locks, {format_duration(locks.lock_seconds)} at "
-        "most"
+        f"when a member is killed, up to {plural(row['redelivered_records'], 'record')} are delivered again at once; "
+        f"if its host vanishes, they wait for their locks, {format_duration(locks.lock_seconds)} at most"
     )
     held = format_duration(locks.delivery_limit * locks.lock_seconds)
     stuck = row["stuck_seconds"]
-    stands = f"; {row['busiest_partition']} stands still for {format_duration(stuck)} of them at peak" if stuck else ""
+    stands = f"; {row['busiest_partition']} is stuck for {format_duration(stuck)} of that at peak" if stuck else ""
     found.append(
-        f"a record whose lock ends each time is delivered {locks.delivery_limit:,} times, in {held}, and then given "
-        f"up{stands}"
+        f"a record whose lock always expires is delivered {locks.delivery_limit:,} times, over {held}, and then "
+        f"dropped{stands}"
     )
     if not row["is_record_size_known"]:
-        found.append(f"the size of a record is not known and taken to be {row['record_bytes']:,.0f} bytes")
+        found.append(f"the record size is unknown and assumed to be {row['record_bytes']:,.0f} bytes")
     return found
 
 

@@ -80,7 +80,7 @@ def evaluate_group(
         smallest = smallest if smallest is not None else smallest_counts(simulations)
     except AssignmentError as error:
         excuse = Excuse(
-            reason=f"the {scenario.assignor} assignor refuses: {error}",
+            reason=f"the {scenario.assignor} assignor fails: {error}",
             constraint="assignment",
             where=facts.group_id,
             needed=math.nan,
@@ -150,13 +150,13 @@ def _excuses(
         if metrics.is_capacity_given:
             basis = ""
         elif metrics.is_capacity_limit:
-            basis = ", the most that any did, and that one is behind"
+            basis = ", the highest rate of any member, which is itself behind"
         else:
-            basis = " for certain, the most that any has been seen to; give the capacity of a member if it is more"
+            basis = " for certain, the highest rate seen so far; give the member capacity if it is higher"
         found.append(
             Excuse(
                 reason=f"member {metrics.busiest_member_id} gets "
-                f"{shown_rate(metrics.busiest_member_bytes_per_second)} at peak, and a member processes "
+                f"{shown_rate(metrics.busiest_member_bytes_per_second)} at peak, but a member processes "
                 f"{shown_rate(capacity)}{basis}",
                 constraint="member_capacity",
                 where=metrics.busiest_member_id,
@@ -175,12 +175,12 @@ def _not_judged(facts: GroupFacts, metrics: GroupMetrics, events: tuple[EventOut
     if not has_rates(facts):
         return without_rates(facts)
     if metrics.capacity_bytes_per_second is None:
-        return "what a member can process is not known; give member_capacity_bytes_per_second"
+        return "member capacity is unknown; give member_capacity_bytes_per_second"
     if facts.streams is not None and any(outcome.restore_seconds is None for outcome in events):
         is_size_known = all(outcome.restored_bytes is not None for outcome in events)
         what = "how fast a member restores" if is_size_known else "how much it restores of"
         remedy = "give restore_bytes_per_second" if is_size_known else "the inventory lacks changelogs"
-        return f"{what} state that moves is not known; {remedy}"
+        return f"{what} moved state is unknown; {remedy}"
     return None
 
 
@@ -214,7 +214,7 @@ def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: Even
     if not outcome.is_settled:
         found.append(
             Excuse(
-                reason=f"the group does not come to rest {when}: the assignor keeps taking partitions back",
+                reason=f"the group does not settle {when}: the assignor keeps revoking partitions",
                 constraint="settling",
                 where=str(outcome.event),
                 needed=math.nan,
@@ -225,10 +225,10 @@ def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: Even
     lag = math.inf if outcome.lag_max_seconds is None else outcome.lag_max_seconds
     if lag > scenario.lag_slo_seconds and not (math.isinf(lag) and _is_overloaded(metrics)):
         part = part_name(scenario.protocol)
-        far = "falls behind without bound" if math.isinf(lag) else f"falls {format_duration(lag)} behind"
+        far = "falls behind without limit" if math.isinf(lag) else f"falls {format_duration(lag)} behind"
         found.append(
             Excuse(
-                reason=f"{when} at peak {part} {outcome.lag_max_partition} {far}, and "
+                reason=f"{when} at peak {part} {outcome.lag_max_partition} {far}, but "
                 f"{format_duration(scenario.lag_slo_seconds)} is allowed",
                 constraint="lag_slo",
                 where=str(outcome.event),

@@ -110,8 +110,7 @@ def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:
     """
     if placed.diff is None:
         raise RequestError(
-            f"placement {placed.scenario.scenario_id!r} does not exist, since Kafka refuses it; choose another to "
-            "stand on"
+            f"placement {placed.scenario.scenario_id!r} does not exist because Kafka rejects it; choose another one"
         )
     start, after = placed.start(snapshot), placed.diff.after
     held, target = after >= 0, placed.scenario.target

@@ -50,7 +50,7 @@ def evaluate_failures(
     """
     for name in ("throttle_bytes_per_second", "max_sets"):
         if not getattr(scenario, name) > 0:
-            raise RequestError(f"{name}: {getattr(scenario, name):g} is refused; give more than 0")
+            raise RequestError(f"{name}: {getattr(scenario, name):g} is invalid; give more than 0")
     sets, left_out = failure_sets(snapshot.brokers, snapshot.replicas, scenario)
     capacity = capacities(snapshot.brokers, has)
     cluster = Cluster.of(snapshot, load, traffic, scenario.rules, costs if Resource.CPU in capacity else None)

@@ -34,68 +34,68 @@ class FailureParameters(BaseModel):
 
     failure_kinds: tuple[Kind, ...] = FAILURES_FORM.field(
         ("broker", "rack", "rack+broker", "pair"),
-        "Losses to look at",
+        "Losses to evaluate",
         "--losses",
         form={"items": {"type": "string", "enum": _KINDS}},
         min_length=1,
         is_usual=True,
-    )("Every broker, every pair of brokers, every rack, every rack with one broker more.")
-    failure_placements: Placements = FAILURES_FORM.field("recommended", "Placements to lose brokers of")(
-        "recommended: today's placement and the one that the report recommends, or the nearest where none fits; all: "
+    )("Every broker, every pair of brokers, every rack, every rack plus one more broker.")
+    failure_placements: Placements = FAILURES_FORM.field("recommended", "Placements to evaluate")(
+        "recommended: today's placement and the one that the report recommends (or the nearest, if none fits); all: "
         "today's and every option's."
     )
     failure_sets: tuple[Lost, ...] = FAILURES_FORM.field(
         (),
-        "Further losses",
+        "Custom losses",
         "--lost-together",
         form={"metavar": "ID,rack:NAME", "repeats": True},
         max_length=1_000,
         is_usual=True,
-    )("Brokers and racks that are lost together, one set a line: 1,2,rack:a.")
+    )("Brokers and racks that are lost together, one set per line: 1,2,rack:a.")
     max_failure_sets: int = FAILURES_FORM.field(
-        500, "Most losses of a kind", "--max-losses --most-losses --most-sets", ge=2, le=100_000
+        500, "Max losses per kind", "--max-losses --most-losses --most-sets", ge=2, le=100_000
     )(
-        "Of more pairs, half are those that share the most partitions and the rest is drawn; of more racks with a "
-        "broker all are drawn. The report says so."
+        "If there are more pairs, half are those that share the most partitions and the rest is drawn at random; "
+        "racks plus a broker are all drawn at random. The report says so."
     )
     election_rules: ElectionRules = FAILURES_FORM.field(
-        _DEFAULTS.rules, "Who elects leaders", "--election-rules --controller"
+        _DEFAULTS.rules, "Election rules", "--election-rules --controller"
     )("kraft; kraft-elr with eligible leader replicas (KIP-966); or zookeeper.")
     controllers: tuple[Controller, ...] = FAILURES_FORM.field(
         (), "Controllers", "--controllers", form={"metavar": "ID:RACK"}, max_length=MAX_VOTERS
     )(
-        "The voters of the metadata quorum, node id and rack, one a line: 1:a. Without a rack the one of the broker "
-        "with that id counts. Empty: those of the inventory, if it has any, else nothing is said of controllers."
+        "The voters of the metadata quorum, node id and rack, one per line: 1:a. Without a rack, that of the broker "
+        "with the same id is used. Empty: those in the inventory, if any; otherwise controllers are not covered."
     )
     wanted_controllers: tuple[Controller, ...] = FAILURES_FORM.field(
-        (), "Controllers wanted", "--wanted-controllers", form={"metavar": "ID:RACK"}, max_length=MAX_VOTERS
+        (), "Target controllers", "--wanted-controllers", form={"metavar": "ID:RACK"}, max_length=MAX_VOTERS
     )(
-        "All that shall vote, one a line: 1:a. The report then has the steps, one voter at a time, and what may fail "
-        "meanwhile. Empty: the voters stay."
+        "All target voters, one per line: 1:a. The report then has the steps, one voter at a time, and what may "
+        "fail meanwhile. Empty: the voters stay."
     )
     controller_properties: dict[PropertyName, Milliseconds] = FAILURES_FORM.field(
         {},
-        "Timeouts of controllers",
+        "Controller timeouts",
         "--controller-timeout",
         form={"metavar": "NAME=MS"},
         max_length=len(TIMEOUT_NAMES),
     )(
-        "By Kafka's names, in milliseconds, where they are not Kafka's defaults: "
+        "By Kafka's names, in milliseconds, if they differ from Kafka's defaults: "
         '{"controller.quorum.fetch.timeout.ms": 2000}.'
     )
     controller_up_ratio: float = FAILURES_FORM.field(
         _CONTROLLERS.up_ratio,
-        "Share of time that a controller is up",
+        "Controller availability",
         "--controller-up",
         gt=0.0,
         lt=1.0,
         allow_inf_nan=False,
-    )("While its rack is. An assumption: 0.999 is 8.8 hours a year down.")
+    )("While its rack is up. An assumption: 0.999 is 8.8 hours of downtime a year.")
     rack_up_ratio: float = FAILURES_FORM.field(
-        _CONTROLLERS.rack_up_ratio, "Share of time that a rack is up", "--rack-up", gt=0.0, le=1.0, allow_inf_nan=False
-    )("An assumption: 0.9999 is 53 minutes a year down.")
+        _CONTROLLERS.rack_up_ratio, "Rack availability", "--rack-up", gt=0.0, le=1.0, allow_inf_nan=False
+    )("An assumption: 0.9999 is 53 minutes of downtime a year.")
     failover_runs: int = FAILURES_FORM.field(_CONTROLLERS.runs, "Simulated failovers", ge=10, le=10_000)(
-        "How often the quorum loses its active controller in each way, to tell how long none is active."
+        "How many times to simulate each way of losing the active controller, to predict how long none is active."
     )
 
     @field_validator("failure_sets")
@@ -116,7 +116,7 @@ class FailureParameters(BaseModel):
     def _are_timeouts(cls, value: dict[str, int]) -> dict[str, int]:
         unknown = sorted(set(value) - set(TIMEOUT_NAMES))
         if unknown:
-            msg = f"{unknown[0]!r} is no timeout that is simulated; choose from {', '.join(sorted(TIMEOUT_NAMES))}"
+            msg = f"{unknown[0]!r} is not a timeout that is simulated; choose from {', '.join(sorted(TIMEOUT_NAMES))}"
             raise ValueError(msg)
         _as_value(lambda: timeouts_of(value))
         return value

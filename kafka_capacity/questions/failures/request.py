@@ -118,12 +118,12 @@ class ControllerRequest:
             rack = racks.get(voter.node_id)
             if rack is not None and voter.rack is not None and voter.rack != rack:
                 complaints.append(
-                    f"{voter.node_id}:{voter.rack} is refused: it is in rack {rack} today; leave the rack out, or "
+                    f"{voter.node_id}:{voter.rack} is invalid: it is in rack {rack} today; leave the rack out, or "
                     "correct it in controllers"
                 )
             if voter.node_id in self.brokers and voter.node_id not in today and not has_both_roles:
                 complaints.append(
-                    f"{voter.node_id} is refused: a broker has this id, and no controller of this cluster is a broker; "
+                    f"{voter.node_id} is invalid: a broker has this id, and no controller of this cluster is a broker; "
                     "give an id that is free"
                 )
         if complaints:
@@ -176,8 +176,8 @@ class FailureRequest:
             missing = set(one.unknown(lists[0])).intersection(*(one.unknown(brokers) for brokers in lists[1:]))
             if missing:
                 complaints.append(
-                    f"failure_sets: {', '.join(sorted(missing))} in {one.name!r} is refused: neither today nor in any "
-                    "option is there such a one; fix the set"
+                    f"failure_sets: {', '.join(sorted(missing))} in {one.name!r} is invalid: it exists neither today "
+                    "nor in any option; fix the set"
                 )
         if complaints:
             raise RequestError("\n".join(complaints))

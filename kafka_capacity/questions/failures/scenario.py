@@ -82,7 +82,7 @@ class FailureResult:
     Every count is of the whole cluster after the loss, what is wrong today included; ``…_today`` says how much that is.
     """
 
-    scenario: FailureScenario  # what was asked
+    scenario: FailureScenario  # the request
     sets: tuple[FailureSet, ...]  # what is lost, one a row
     left_out: tuple[LeftOut, ...]  # kinds of which not all sets were looked at
     brokers: Brokers  # the cluster's

@@ -63,7 +63,7 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
     """
     snapshot, load, parameters = asked.basis.snapshot, asked.basis.load, asked.parameters
     if handed.hardware is None:
-        raise TypeError("failures are simulated on hardware that is handed over")
+        raise TypeError("failures are simulated on hardware that is passed in")
     throttle = parameters.throttle_bytes_per_second
     request = parameters.failure_request(throttle_bytes_per_second=throttle, seed=parameters.seed)
     request.check([snapshot.brokers, *(scenario.target for scenario in asked.scenarios)])
@@ -100,9 +100,7 @@ def _known(asked: ControllerRequest, quorum: Quorum, brokers: Brokers) -> Contro
         for some in (given, asked.wanted)
     )
     if wanted and not voters:
-        raise RequestError(
-            "wanted_controllers: which controllers vote today is not known; name them in controllers, such as 1:a"
-        )
+        raise RequestError("wanted_controllers: today's voters are unknown; name them in controllers, such as 1:a")
     ids = tuple(brokers.ids.tolist())
     known = dataclasses.replace(asked, voters=voters, wanted=wanted, quorum=quorum, brokers=ids)
     known.check(racks)

@@ -19,9 +19,7 @@ def decide_idle(tables: Mapping[str, pa.Table]) -> Answer:
     topics = largest_first(tables["idle_topics"])
     missing = scope["not_judged_topics"]
     are = f"{plural(missing, 'topic')} {'is' if missing == 1 else 'are'}"
-    reason = (
-        f"{are} not judged: no use is seen, and less than {LEAST_HOURS} hours of what is written and read are known."
-    )
+    reason = f"{are} not judged: no use is visible, but fewer than {LEAST_HOURS} hours of reads and writes are known."
     return Answer(
         headline=_headline(topics, scope["topics"], scope["topics"] - missing),
         reasons=(reason,) if missing else (),
@@ -44,8 +42,8 @@ def _headline(topics: list[dict[str, Any]], count: int, judged: int) -> str:
     if topics:
         return f"{_idle(topics)}; {_held(topics)}."
     if not judged:
-        return f"Which of {plural(count, 'topic')} are idle cannot be said." if count else "There are no topics."
-    each = "the only one that was judged" if judged == 1 else f"each of {judged:,} that were judged"
+        return f"Which of {plural(count, 'topic')} are idle cannot be determined." if count else "There are no topics."
+    each = "the only judged topic" if judged == 1 else f"each of the {judged:,} judged topics"
     return f"No topic is idle: {each} was written to or read from."
 
 
@@ -54,7 +52,7 @@ def _idle(topics: list[dict[str, Any]]) -> str:
     count = len(topics)
     are, them = ("is", "it") if count == 1 else ("are", "them")
     return (
-        f"{plural(count, 'topic')} {are} idle: nobody wrote to {them} or read from {them} for {hours:,} hours at least"
+        f"{plural(count, 'topic')} {are} idle: nobody has written to or read from {them} for at least {hours:,} hours"
     )
 
 
@@ -68,12 +66,12 @@ def _held(topics: list[dict[str, Any]]) -> str:
 
 def _problem(topics: list[dict[str, Any]], brokers: list[dict[str, Any]]) -> Problem:
     most = max(brokers, key=lambda row: (row["size_bytes"], -row["broker_id"]))
-    freed = f"; that frees {format_bytes(most['size_bytes'])} on broker {most['broker_id']}, which gains most"
+    freed = f"; that frees {format_bytes(most['size_bytes'])} on broker {most['broker_id']}, the most of any broker"
     return Problem(
         severity=Severity.INFO,
         code="idle-topics",
         where=some([row["topic"] for row in topics], len(topics)),
         message=f"{_idle(topics)}; {_held(topics)}",
-        remedy=f"ask who owns them and remove what nobody needs{freed if most['size_bytes'] else ''}",
+        remedy=f"ask their owners and remove what nobody needs{freed if most['size_bytes'] else ''}",
         partitions=sum(row["partitions"] for row in topics),
     )

@@ -43,28 +43,28 @@ FACTS = {
         effort=1,
         needs_restart="",
         is_reversible=False,
-        risk="older records are deleted at once; who needs them is seen only in the hours that are known",
+        risk="older records are deleted at once; their readers are known only for the hours of history",
     ),
     ActionKind.IDLE: KindFacts(
-        effort=1, needs_restart="", is_reversible=False, risk="a topic may hold state that is read once in a long while"
+        effort=1, needs_restart="", is_reversible=False, risk="a topic may hold state that is rarely read"
     ),
     ActionKind.WRITE_ONLY: KindFacts(
         effort=3,
         needs_restart="producers",
         is_reversible=False,
-        risk="somebody may mean to read it later; producers must stop first",
+        risk="somebody may intend to read it later; producers must stop first",
     ),
     ActionKind.REPLICATION_FACTOR: KindFacts(
         effort=3,
         needs_restart="",
         is_reversible=True,
-        risk="min.insync.replicas must be 1, and two losses at once lose records",
+        risk="min.insync.replicas must be 1, and two simultaneous losses lose records",
     ),
     ActionKind.COMPRESSION: KindFacts(
         effort=5,
         needs_restart="producers",
         is_reversible=True,
-        risk="the ratio is as given, and processors of producers and consumers do the work; measure it on a sample",
+        risk="the ratio is as given, and producers and consumers spend CPU on it; measure it on a sample",
     ),
     ActionKind.TIERED_STORAGE: KindFacts(
         effort=8,
@@ -77,8 +77,8 @@ FACTS = {
         needs_restart="producers and consumers",
         is_reversible=True,
         risk=(
-            "the topics are deleted and made again: consumers must have read them to the end first, and keys come to "
-            "other partitions"
+            "the topics are deleted and recreated: consumers must have read them to the end first, and keys change "
+            "partition"
         ),
     ),
     ActionKind.FOLLOWER_FETCHING: KindFacts(

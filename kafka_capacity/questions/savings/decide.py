@@ -62,8 +62,8 @@ class SavingsView:
         brokers, usd = found["saved_brokers"], found["saved_usd_per_month"]
         parts = [f"up to {plural(brokers, 'broker')}"] if brokers else []
         if usd is not None and (usd >= 1 or not parts):
-            estimate = ", by estimate" if found["is_estimate"] else ""
-            parts.append(f"{format_usd(usd)} a month on average until {format_month(self.horizon)}{estimate}")
+            estimate = ", estimated" if found["is_estimate"] else ""
+            parts.append(f"{format_usd(usd)} per month on average until {format_month(self.horizon)}{estimate}")
         return f"saves {listed(parts)}" if parts else "saves nothing"
 
 
@@ -82,19 +82,16 @@ def decide_savings(tables: Mapping[str, pa.Table]) -> Answer:
     """Return the answer that the tables hold; its details are the line of the decision box, ``None`` for none."""
     view = read_savings(tables)
     if view.nothing["broker_count_now"] is None:
-        headline = "What could be done instead of buying cannot be said: sizing finds nothing that fits today."
+        headline = "Alternatives to buying cannot be evaluated: sizing finds no option that fits today."
         return Answer(headline=headline, reasons=tuple(view.scope["notes"]))
     return Answer(headline=_headline(view), reasons=tuple(_reasons(view)), details=instead(view))
 
 
 def _headline(view: SavingsView) -> str:
     if not view.actions:
-        return "Nothing was found that could be done instead of buying."
+        return "No alternatives to buying were found."
     if not view.front:
-        return (
-            f"Nothing saves a broker or a dollar of {plural(view.scope['sets_tried'], 'set')} of actions that "
-            f"{_was(view.scope['sets_tried'])} judged."
-        )
+        return f"{plural(view.scope['sets_tried'], 'set')} of actions evaluated: none saves a broker or a dollar."
     best = view.front[-1]
     clause = view.clause(best)
     return f"{clause[:1].upper()}{clause[1:]}: that {view.saves(best)}."
@@ -105,14 +102,14 @@ def _reasons(view: SavingsView) -> list[str]:
     found = []
     if useless:
         count = len(useless)
-        looks = "looks like a saving and saves" if count == 1 else "look like savings and save"
+        looks = "looks like a saving but saves" if count == 1 else "look like savings but save"
         first = f"{useless[0]['text'][:1].upper()}{useless[0]['text'][1:]}: that {because(useless[0])}"
         found.append(f"{count:,} of {plural(len(view.judged), 'action')} {looks} nothing alone. {first}")
     left = len(view.actions) - len(view.judged)
     tried = view.scope["sets_tried"]
-    how = "all that there are" if view.scope["is_exhaustive"] else "not all that there are"
-    judged = f"{plural(tried, 'set')} of actions {_was(tried)} judged, {how}, each by sizing the cluster again"
-    found.append(f"{judged}; {plural(left, 'more action')} {_was(left)} not judged." if left else f"{judged}.")
+    how = "all possible ones" if view.scope["is_exhaustive"] else "not all possible ones"
+    judged = f"{plural(tried, 'set')} of actions {_was(tried)} evaluated, {how}, each by sizing the cluster again"
+    found.append(f"{judged}; {plural(left, 'more action')} {_was(left)} not evaluated." if left else f"{judged}.")
     return [*found, *view.scope["notes"]]
 
 
@@ -133,7 +130,7 @@ def because(action: Row) -> str:
     """Return why an action saves nothing, with the figure of what stands in the way, a clause without a subject."""
     freed, why = action["freed_bytes"], action["because"]
     frees = f"frees {format_bytes(freed)} and saves nothing" if freed else "saves nothing"
-    return f"{frees}, since {why}." if why else f"{frees}; fewer brokers were not tried."
+    return f"{frees}, because {why}." if why else f"{frees}; fewer brokers were not tried."
 
 
 def offered(view: SavingsView) -> Row | None:
@@ -164,8 +161,8 @@ def instead(view: SavingsView) -> str | None:
     until = f"before {best['first_purchase']}" if best["first_purchase"] else f"up to {view.horizon}"
     clause, usd = view.clause(best), best["saved_usd_per_month"]
     estimate = ", estimated" if best["is_estimate"] else ""
-    dollars = None if usd is None else f"{format_usd(usd)} a month on average{estimate}"
+    dollars = None if usd is None else f"{format_usd(usd)} per month on average{estimate}"
     saved = dollars or plural(best["saved_brokers"], "broker")
     if best["broker_count_now"] < view.scope["brokers_today"]:
         clause += f", go down to {plural(best['broker_count_now'], 'broker')}"
-    return f"{clause[:1].upper()}{clause[1:]}, and buy none {until}; saves {saved}."
+    return f"{clause[:1].upper()}{clause[1:]}, and buy no brokers {until}; saves {saved}."

@@ -170,7 +170,7 @@ class _Finder:
             kept = np.where(rows, target[self.topic], np.inf)
             change = dataclasses.replace(self._nothing(), kept_seconds=kept, is_tiered=rows)
             longest = time_words(float(target[chosen].max()))
-            text = f"put {self._words(chosen)} into tiered storage, and keep {longest} at most on the brokers"
+            text = f"put {self._words(chosen)} into tiered storage, and keep at most {longest} on the brokers"
             yield self._action(ActionKind.TIERED_STORAGE, chosen, change, text, self._freed(kept)[rows])
 
     def fewer_partitions(self) -> Iterator[Action]:
@@ -203,7 +203,7 @@ class _Finder:
             change = dataclasses.replace(self._nothing(), merged_into=into)
             before = int(chosen[self.topic].sum())
             after = before - int((into != np.arange(len(into))).sum())
-            text = f"make {self._words(chosen)} again with {after:,} instead of {before:,} partitions"
+            text = f"recreate {self._words(chosen)} with {after:,} instead of {before:,} partitions"
             yield self._action(ActionKind.PARTITIONS, chosen, change, text, np.zeros(1))
 
     def _readers(self) -> dict[str, int | None]:
@@ -236,11 +236,11 @@ class _Finder:
         today = self.cluster.today
         if today.volume is not None:
             change = dataclasses.replace(self._nothing(), is_volume_shrunk=True)
-            text = "replace the volumes by smaller ones"
+            text = "replace the volumes with smaller ones"
             yield self._action(ActionKind.VOLUMES, nobody, change, text, np.zeros(1), about=today.volume.name)
         for shape in self.cluster.others:
             change = dataclasses.replace(self._nothing(), shapes=(shape.name,))
-            text = f"run the brokers on {shape.name} in place of {today.name}"
+            text = f"run the brokers on {shape.name} instead of {today.name}"
             yield self._action(ActionKind.SHAPE, nobody, change, text, np.zeros(1), about=shape.name)
 
     def notes(self) -> Iterator[str]:
@@ -248,21 +248,21 @@ class _Finder:
         unknown = self.is_shortened & np.isfinite(self.retention) & np.isnan(self.needed)
         if unknown.any():
             why = (
-                f"fewer than {LEAST_HOURS} hours in a row of what is written and read are known"
+                f"fewer than {LEAST_HOURS} consecutive hours of reads and writes are known"
                 if not self.unknown_groups
-                else f"it is not known how far behind every group is, such as {few_names(self.unknown_groups, _NAMED)}"
+                else f"the lag of some groups is unknown, such as {few_names(self.unknown_groups, _NAMED)}"
             )
             yield (
-                f"The retention of {plural(int(unknown.sum()), 'topic')} is not cut: how far back they are read is not "
-                f"known, since {why}."
+                f"The retention of {plural(int(unknown.sum()), 'topic')} is not cut: how far back they are read is "
+                f"unknown, because {why}."
             )
         left = self._matching([pattern for pattern, _ in self.settings.compressions]) & self.is_compressed
         if left.any():
-            yield f"Compressed already, and left out: {few_names(self._names(left), _NAMED)}."
+            yield f"Already compressed and left out: {few_names(self._names(left), _NAMED)}."
         if self.settings.compressions:
             yield (
-                "Producers may compress already where the topic does not say so: kafka-capacity inventory compression "
-                "measures what a codec makes of the records that are there."
+                "Producers may already compress even if the topic does not say so: kafka-capacity inventory "
+                "compression measures how well each codec compresses the existing records."
             )
 
     def _matching(self, patterns: Sequence[str]) -> Chosen:

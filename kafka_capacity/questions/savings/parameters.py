@@ -13,7 +13,9 @@ from kafka_capacity.questions.savings.settings import SavingsSettings
 _FORM = FormSection("Savings")
 _DEFAULT = SavingsSettings()
 
-Pattern = Annotated[str, Field(min_length=1, max_length=249, description="of topic names; * stands for any letters")]
+Pattern = Annotated[
+    str, Field(min_length=1, max_length=249, description="topic name pattern; * matches any characters")
+]
 _RATIO = TypeAdapter[float](Annotated[float, Field(gt=0.0, lt=1.0, allow_inf_nan=False)])
 
 
@@ -25,7 +27,7 @@ def _compression(item: str) -> tuple[str, float]:
     except ValueError:
         ratio = None
     if not pattern.strip() or ratio is None:
-        msg = f"{item!r} is no ratio of compression; write pattern=ratio, such as logs.*=0.4, above 0 and below 1"
+        msg = f"{item!r} is not a compression ratio; write pattern=ratio, such as logs.*=0.4, above 0 and below 1"
         raise ValueError(msg)
     return pattern.strip(), ratio
 
@@ -36,31 +38,31 @@ class SavingsParameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     max_savings_sets: int | None = _FORM.field(
-        None, "Savings to judge", "--max-savings", form={"metavar": "N"}, ge=0, le=10_000, is_usual=True
+        None, "Max sets of savings to size", "--max-savings", form={"metavar": "N"}, ge=0, le=10_000, is_usual=True
     )(
-        "How many sets of actions that could be taken instead of buying are sized at most, each alone first. Empty: "
-        f"{_DEFAULT.max_sets} where the cluster has up to {_DEFAULT.max_partitions:,} partitions, none where it has "
-        "more. 0: none."
+        "Max number of sets of actions that are sized as alternatives to buying, single actions first. Empty: "
+        f"{_DEFAULT.max_sets} for clusters of up to {_DEFAULT.max_partitions:,} partitions, none above that. 0: "
+        "none."
     )
     lag_margin: float = _FORM.field(
-        _DEFAULT.lag_margin, "Margin on lags", "--lag-margin", ge=1.0, le=100.0, allow_inf_nan=False
-    )("Retention is not cut below so many times what consumers were seen to be behind at most.")
+        _DEFAULT.lag_margin, "Lag margin", "--lag-margin", ge=1.0, le=100.0, allow_inf_nan=False
+    )("Retention is not cut below this many times the max lag that consumers were seen to have.")
     least_retention_seconds: float = _FORM.field(
         _DEFAULT.least_retention_seconds,
-        "Least retention",
+        "Min retention",
         "--least-retention",
         ge=3600.0,
         le=100 * 366 * 86_400.0,
         allow_inf_nan=False,
-    )("Retention is cut no further than to this, whatever consumers need.")
+    )("Retention is never cut below this, whatever consumers need.")
     compressions: tuple[str, ...] = _FORM.field(
         (), "Compression", "--compression", form={"metavar": "PATTERN=RATIO", "repeats": True}, max_length=1000
     )(
-        "What compression at the producers would make of the bytes of topics, as a ratio of today's, one pattern of "
-        "topics a line: logs.*=0.4. Topics that are known to be compressed are left out."
+        "Compressed size relative to today's if producers compressed, one topic pattern per line: logs.*=0.4. "
+        "Topics known to be compressed already are left out."
     )
     uncritical_topics: tuple[Pattern, ...] = _FORM.field((), "Uncritical topics", "--uncritical", max_length=1000)(
-        "Patterns of topics that two replicas are enough for; topics that allow unclean elections are among them."
+        "Topic patterns for which two replicas are enough; topics that allow unclean elections are included anyway."
     )
     local_retention_seconds: float = _FORM.field(
         _DEFAULT.local_retention_seconds,
@@ -70,18 +72,21 @@ class SavingsParameters(BaseModel):
         le=100 * 366 * 86_400.0,
         allow_inf_nan=False,
     )(
-        "How long brokers would keep what is in tiered storage as well (KIP-405), if consumers need no more: see the "
-        "margin on lags."
+        "How long brokers would keep what is also in tiered storage (KIP-405), unless consumers need more (see lag "
+        "margin)."
     )
     object_store_usd_per_gib_month: float = _FORM.field(
         _DEFAULT.object_store_usd_per_gib_month,
-        "Price of the object store",
+        "Object store price",
         "--object-store-price",
         form={"metavar": "USD/GIB"},
         ge=0.0,
         le=1e9,
         allow_inf_nan=False,
-    )("Of tiered storage, a month. By default what Amazon lists for S3 Standard in us-east-1, as of 2025; check it.")
+    )(
+        "Price of tiered storage per month. The default is Amazon's list price for S3 Standard in us-east-1 as of "
+        "2025; check it."
+    )
 
     @field_validator("compressions")
     @classmethod

@@ -17,7 +17,7 @@ def _simulate(asked: PlanContext, handed: Handed, run: RunPieces) -> Share:
     if not settings.max_sets:
         return Share(tables=merge_tables([], SAVINGS_TABLES), scenario_count=0)
     if handed.sized is None:
-        raise SimulationError("not simulated, since nobody sizes the cluster again")
+        raise SimulationError("not simulated, because the cluster is not sized again")
     tables = merge_tables([find_savings(asked.basis, handed.sized(), settings, run)], SAVINGS_TABLES)
     return Share(tables=tables, scenario_count=len(tables["savings_sets"]))
 

@@ -177,7 +177,7 @@ class Judge:
 def _why_no_fewer(one: Resized) -> str | None:
     """Return what stands in the way of fewer brokers; ``None`` where fewer were not tried."""
     if one.broker_counts[-1] is None:
-        return "nothing that was tried lasts up to the horizon"
+        return "no option lasts up to the horizon"
     way = one.in_the_way
     return None if way is None else f"{plural(way.broker_count, 'broker')} would not be enough: {way.reason}"
 

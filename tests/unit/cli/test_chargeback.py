@@ -29,11 +29,11 @@ def test_the_bill_and_who_pays_it_are_shown(run, folder, owners):
     done = run("chargeback", folder, *GIVEN, "--owners", owners)
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(
-        "payments on 2026-11-20: Today’s cluster of 3 brokers costs $5,783 a month, of which $164 is headroom and "
-        "$1,095 is idle capacity; disk space is nearest to its limit."
+        "payments on 2026-11-20: Today’s cluster of 3 brokers costs $5,783 per month, of which $164 is headroom and "
+        "$1,095 is idle capacity; disk space is closest to its limit."
     )
     # The group, whose reads are 14 of the 70 MiB/s between racks: 2,190 × 0.425 × 0.1491 / 1.4 + 3,592.97 / 5 dollars.
-    assert "No owner is known for $818 of it (18.1 %): orders." in done.stdout
+    assert "$818 of it has no known owner (18.1 %): orders." in done.stdout
     for title in ("Bill", "Owners", "Topics", "Consumer groups", "Client ids", "Racks", "Brokers"):
         assert f"\n{title}\n" in done.stdout
 
@@ -58,4 +58,4 @@ def test_owners_that_are_none_are_refused(run, folder, owners):
     owners.write_text("[]")
     done = run("chargeback", folder, "--owners", owners)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.endswith('write patterns and who owns what matches: {"payments-*": "team@example.com"}\n')
+    assert done.stderr.endswith('write patterns with owners: {"payments-*": "team@example.com"}\n')

@@ -83,7 +83,7 @@ def test_counts_where_a_file_belongs_are_refused_with_the_option_that_takes_them
     done = run("plan", snapshot, "--brokers", "9,12")
     assert (done.exit_code, done.stderr) == (
         2,
-        "error: --brokers: file '9,12' does not exist; for counts write --broker-counts 9,12\n",
+        "error: --brokers: file '9,12' does not exist; for broker counts, write --broker-counts 9,12\n",
     )
 
 
@@ -142,10 +142,10 @@ def test_help_calls_every_argument_by_a_name(run, name):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["plam"], "error: plam: there is no such command; did you mean plan?\n"),
-        (["--x"], "error: --x: there is no such option; kafka-capacity --help lists all\n"),
-        (["plan"], "error: --snapshot: is missing; give the folder of a native snapshot, or an s3:// address\n"),
-        (["inventory", "import", "--out", "x"], "error: --assignment: is missing; give it\n"),
+        (["plam"], "error: plam: no such command; did you mean plan?\n"),
+        (["--x"], "error: --x: no such option; kafka-capacity --help lists all\n"),
+        (["plan"], "error: --snapshot: is required; give the folder or s3:// address of a native snapshot\n"),
+        (["inventory", "import", "--out", "x"], "error: --assignment: is required\n"),
         (["failures", "x", "--rows", "0"], "error: --rows: input should be greater than or equal to 1\n"),
     ],
 )
@@ -182,7 +182,7 @@ def test_examples_are_listed_and_written(run, tmp_path):
     ("arguments", "message"),
     [
         (["nothing", "--out", "x"], "error: example: 'nothing' is not known; choose one of metrics-uneven, shop-eu\n"),
-        (["shop-eu"], "error: --out: is missing; name the folder that the snapshot shall be written to\n"),
+        (["shop-eu"], "error: --out: is required; name the folder to write the snapshot to\n"),
         (["shop-eu", "--out", "x", "--ds", "today"], "error: ds 'today' is not a day; write it as YYYY-MM-DD\n"),
     ],
 )
@@ -198,7 +198,7 @@ def test_a_sound_snapshot_has_no_findings(run, snapshot):
     write_snapshot_files(cluster(), snapshot)
     done = run("inventory", "check", snapshot)
 
-    assert (done.exit_code, done.stdout) == (0, "payments on 2026-11-20: nothing wrong was found\n")
+    assert (done.exit_code, done.stdout) == (0, "payments on 2026-11-20: no problems found\n")
 
 
 def test_findings_are_listed_and_fatal_ones_end_with_1(run, tmp_path):
@@ -324,7 +324,7 @@ def test_a_wrong_connection_file_is_told_without_what_is_in_it(tmp_path, text):
 
     with pytest.raises(RequestError) as refused:
         connection_settings(None, config, {})
-    assert str(refused.value).startswith(f"--config: {config} is no")
+    assert str(refused.value).startswith(f"--config: {config} is not ")
     assert "hunter2" not in str(refused.value)
 
 

@@ -31,7 +31,7 @@ def test_nothing_wrong_is_said_so(run, tmp_path):
     write_snapshot_files(cluster(hours=168), tmp_path)
     done = run("doctor", tmp_path, "--fail-on", "info")
     assert done.exit_code == 0, done.output
-    assert done.stdout == "payments on 2026-11-20: nothing wrong was found\n"
+    assert done.stdout == "payments on 2026-11-20: no problems found\n"
 
 
 @pytest.mark.parametrize(("limit", "status"), [("serious", 1), ("warning", 1), ("info", 1)])
@@ -48,10 +48,10 @@ def test_a_warning_does_not_fail_what_asks_for_serious_things(run, tmp_path):
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("a", "--controllers: 'a' is no voter: write node id and rack, such as 1:a"),
-        ("1:", "--controllers: '1:' is no voter: write node id and rack, such as 1:a"),
+        ("a", "--controllers: 'a' is not a voter: write node id and rack, such as 1:a"),
+        ("1:", "--controllers: '1:' is not a voter: write node id and rack, such as 1:a"),
         ("1,1", "--controllers: 1 is given more than once; name each voter once"),
-        ("", "--controllers: there is none; name the voters, such as 1:a,2:b,3:c, or leave it out"),
+        ("", "--controllers: is empty; name the voters, such as 1:a,2:b,3:c, or leave it out"),
     ],
 )
 def test_wrong_controllers_are_refused(run, single, typed, message):

@@ -25,7 +25,7 @@ def fragile(tmp_path):
 def test_the_worst_losses_come_first(run, fragile):
     done = run("failures", fragile, "--pairs", "--rows", 1)
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("payments on 2026-11-20: today 0 offline, 0 under min ISR. Any one broker may die: ")
+    assert done.stdout.startswith("payments on 2026-11-20: today: 0 offline, 0 under min ISR. Any one broker may die: ")
     for words in ("one broker lost, the worst 1 of 6", "a rack lost, the worst 1 of 3", "rack a ", "brokers 1, 4"):
         assert words in done.stdout
     assert "two brokers lost, the worst 1 of 15" in done.stdout
@@ -72,8 +72,8 @@ def test_json_is_the_same_each_time(run, fragile):
         (("--brokers", "1,rack:z"), "--lost-together: no broker is in rack 'z'; the racks of this cluster: a, b, c"),
         (("--racks", ","), "--racks: a set of lost brokers is empty; name at least one"),
         (("--brokers", ","), "--lost-together: a set of lost brokers is empty; name at least one"),
-        (("--throttle", "0"), "--throttle: 0.0 is refused: give more than 0"),
-        (("--throttle", "inf"), "--throttle: inf is refused: give at most 1TB/s"),
+        (("--throttle", "0"), "--throttle: 0.0 is invalid: give more than 0"),
+        (("--throttle", "inf"), "--throttle: inf is invalid: give at most 1TB/s"),
     ],
 )
 def test_wrong_options_are_refused(run, fragile, options, message):

@@ -18,7 +18,7 @@ def folder(tmp_path):
 def test_idle_topics_and_what_they_free_are_shown(run, folder):
     done = run("idle", folder, "--rows", 1)
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("payments on 2026-11-20: 2 topics are idle: nobody wrote to them or read from them")
+    assert done.stdout.startswith("payments on 2026-11-20: 2 topics are idle: nobody has written to or read from them")
     assert "Idle topics\n" in done.stdout
     assert "1 more with fewer bytes are not listed." in done.stdout
     assert "old-2" in done.stdout
@@ -44,5 +44,5 @@ def test_a_cluster_without_any_is_said_so(run, tmp_path):
     done = run("idle", tmp_path)
     assert (
         done.stdout
-        == "payments on 2026-11-20: No topic is idle: each of 2 that were judged was written to or read from.\n"
+        == "payments on 2026-11-20: No topic is idle: each of the 2 judged topics was written to or read from.\n"
     )

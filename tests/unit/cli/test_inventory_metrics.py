@@ -25,7 +25,7 @@ def test_rates_of_a_server_are_added_in_place(run, snapshot):
         assert server.headers[0]["authorization"] == "Bearer hush"
         assert server.headers[0]["x-scope-orgid"] == "tenant"
     assert done.exit_code == 0, done.output
-    assert "it has 168 hours of partitions and 72 of brokers" in done.stderr
+    assert "it has 168 partition-hours and 72 broker-hours" in done.stderr
     assert len(read_snapshot_files(snapshot).table("metrics")) == 168
 
 
@@ -53,10 +53,10 @@ def test_rates_of_files_are_written_elsewhere(run, snapshot, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "error: --files, --prometheus: give one of the two"),
-        (["--files", "x", "--prometheus", "http://x"], "error: --files, --prometheus: give one of the two"),
+        ([], "error: --files, --prometheus: give exactly one of the two"),
+        (["--files", "x", "--prometheus", "http://x"], "error: --files, --prometheus: give exactly one of the two"),
         (["--prometheus", "http://x", "--label", "cluster"], "error: --label: 'cluster' has no '='; write NAME=VALUE"),
-        (["--prometheus", "http://x", "--label", "a-b=c"], "'a-b' cannot be the name of a label"),
+        (["--prometheus", "http://x", "--label", "a-b=c"], "'a-b' is not a label name"),
         (["--prometheus", "http://x", "--name", "bytes=c"], "error: names.bytes"),
         (["--prometheus", "x"], "error: prometheus connection: url: write http://host:port or https://host:port"),
     ],

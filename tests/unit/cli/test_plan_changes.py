@@ -50,7 +50,7 @@ def test_any_mix_of_changes_is_one_plan(run, snapshot, tmp_path):
     done = run("plan", "--snapshot", snapshot, *changes, *more, "--out", out)
 
     assert done.exit_code == 0, done.output
-    assert "Asked: 7 brokers; broker 2 removed; broker 3 replaced by 30; rack a renamed to zone-a; replication" in (
+    assert "Requested: 7 brokers; broker 2 removed; broker 3 replaced by 30; rack a renamed to zone-a; replication" in (
         " ".join(done.stdout.split())
     )
     plan, target = read(out / "plan.json"), read(out / "reassignment.json")["partitions"]
@@ -71,9 +71,9 @@ def test_changes_of_brokers_that_there_are_not_are_told_by_their_options(run, sn
 
     assert done.exit_code == 2
     assert done.stderr.splitlines() == [
-        "error: --remove-brokers: broker 9 is refused: the cluster has no such broker (brokers: 1, 2, 3, 4, 5, 6)",
-        "--replace-broker: 1 by 2 is refused: broker 2 exists; choose a free id",
-        "--rename-rack: 'z' is refused: no broker is in it (racks: a, b, c)",
+        "error: --remove-brokers: broker 9 is invalid: the cluster has no such broker (brokers: 1, 2, 3, 4, 5, 6)",
+        "--replace-broker: 1 by 2 is invalid: broker 2 exists; choose a free id",
+        "--rename-rack: 'z' is invalid: no broker is in it (racks: a, b, c)",
     ]
 
 
@@ -112,7 +112,7 @@ def test_fewer_partitions_are_refused(run, snapshot):
     done = run("plan", "--snapshot", snapshot, "--partitions", "orders=6")
 
     assert done.exit_code == 2
-    assert done.stderr.startswith("error: --partitions: 6 for 'orders' is refused: it has 12 partitions, and Kafka")
+    assert done.stderr.startswith("error: --partitions: 6 for 'orders' is invalid: it has 12 partitions, and Kafka")
 
 
 @pytest.fixture
@@ -169,5 +169,5 @@ def test_the_report_shows_the_fullest_log_dirs_on_the_way(run, jbod, tmp_path):
     assert [row["wave"] for row in rows] == list(range(1, len(rows) + 1))
     assert all(row["log_dir"].startswith("/data") and row["limit_bytes"] == 8.5 * GIB for row in rows)
     notes = [one["text"] for one in report["verdict"]["caveats"]]
-    assert "New brokers are planned with the log dirs, paths and sizes, of a broker of today." in notes
+    assert "New brokers are planned with the log dirs (paths and sizes) of an existing broker." in notes
     assert not any("judged as one disk" in text for text in notes)

@@ -74,19 +74,22 @@ def test_without_options_today_and_one_more_a_rack_are_compared_with_generate(ru
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--throttle", "0"), "error: --throttle: 0.0 is refused: give more than 0"),
-        (("--placer", "best"), "error: --placer: ['best'] is refused: 'best' is no placer; choose from fewest-bytes, "),
-        (("--broker-counts", ","), "error: --broker-counts: ',' is refused: write a value, or leave the option out"),
-        (("--broker-counts", "12,x"), "error: --broker-counts: 'x' is refused: write a whole number"),
-        (("--disk-limit", "85"), "error: --disk-limit: 85.0 is refused: give at most 100%"),
+        (("--throttle", "0"), "error: --throttle: 0.0 is invalid: give more than 0"),
+        (
+            ("--placer", "best"),
+            "error: --placer: ['best'] is invalid: 'best' is not a placer; choose from fewest-bytes, ",
+        ),
+        (("--broker-counts", ","), "error: --broker-counts: ',' is invalid: write a value, or leave the option out"),
+        (("--broker-counts", "12,x"), "error: --broker-counts: 'x' is invalid: write a whole number"),
+        (("--disk-limit", "85"), "error: --disk-limit: 85.0 is invalid: give at most 100%"),
         (
             ("--throttle", "fast"),
-            "error: --throttle: 'fast' is refused: write bytes per second, such as 50MB/s or 48MiB/s",
+            "error: --throttle: 'fast' is invalid: write bytes per second, such as 50MB/s or 48MiB/s",
         ),
-        (("--pause", "soon"), "error: --pause: 'soon' is refused: write seconds, or a time such as 90s, 5m or 1h30m"),
-        (("--thottle", "1"), "error: --thottle: there is no such option; did you mean --throttle or "),
-        (("--snapshot", "x", "y"), "error: --snapshot: is given twice; give the folder of the snapshot once"),
-        (("--tolerance", "nan"), "error: --tolerance: nan is refused: "),
+        (("--pause", "soon"), "error: --pause: 'soon' is invalid: write seconds, or a time such as 90s, 5m or 1h30m"),
+        (("--thottle", "1"), "error: --thottle: no such option; did you mean --throttle or "),
+        (("--snapshot", "x", "y"), "error: --snapshot: the snapshot is given twice; give its folder once"),
+        (("--tolerance", "nan"), "error: --tolerance: nan is invalid: "),
         (
             ("--snapshot", "/nowhere"),
             "error: /nowhere/cluster.json is missing; a snapshot is a folder with cluster.json",
@@ -132,9 +135,9 @@ def test_pins_reach_the_placement_and_more_of_them_add_up(run, snapshot, tmp_pat
 @pytest.mark.parametrize(
     ("pin", "message"),
     [
-        ("audit", "--pin: 'audit' is refused: write TOPIC=ID,rack:NAME"),
-        ("audit=a", "--pin: 'a' is refused: write a broker id such as 3, or a rack as rack:NAME"),
-        ("adit=1,2", "--pin: 'adit' is no topic of the cluster; correct the name or leave it out"),
+        ("audit", "--pin: 'audit' is invalid: write TOPIC=ID,rack:NAME"),
+        ("audit=a", "--pin: 'a' is invalid: write a broker id such as 3, or a rack as rack:NAME"),
+        ("adit=1,2", "--pin: 'adit' is not a topic of the cluster; correct the name or leave it out"),
         ("audit=1,9", "--pin: 'audit' is pinned to broker 9, which no option of this plan has (brokers: 1, 2, 3, 4"),
     ],
 )
@@ -150,14 +153,14 @@ def test_racks_without_racks_are_refused(run, tmp_path):
     done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "7", "--new-broker-racks", "a")
 
     assert done.exit_code == 2
-    assert done.stderr.startswith("error: --new-broker-racks: ['a'] is refused: no broker of cluster 'payments'")
+    assert done.stderr.startswith("error: --new-broker-racks: ['a'] is invalid: no broker of cluster 'payments'")
 
 
 def test_a_list_and_counts_exclude_each_other(run, snapshot, broker_list):
     done = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE), "--broker-counts", "9")
 
     assert done.exit_code == 2
-    assert done.stderr.startswith("error: --brokers: lists every broker already; leave out --broker-counts")
+    assert done.stderr.startswith("error: --brokers: already lists every broker; leave out --broker-counts")
 
 
 @pytest.mark.parametrize(
@@ -232,10 +235,10 @@ def doubtful(monkeypatch):
 
 def test_plan_and_report_say_the_same_serious_things(run, snapshot, doubtful, tmp_path):
     said = [
-        "The size of 3 of 16 partitions is not known and counts as nothing: copied bytes, disks and time are too low. "
-        "Remedy: stage an inventory with the sizes of partitions.",
-        "1 broker has several log dirs of unknown size, which are judged as one disk here: a full one beside an empty "
-        "one is not seen.",
+        "The size of 3 of 16 partitions is unknown and counts as zero: copied bytes, disk use and time are "
+        "underestimated. Remedy: stage an inventory with the sizes of partitions.",
+        "1 broker has several log dirs of unknown size, which are judged as one disk here: a full one next to an "
+        "empty one goes unnoticed.",
     ]
     start = ("--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
     plan, report = run("plan", *start), run("report", *start, "--out", tmp_path / "report")
@@ -251,7 +254,7 @@ def test_what_an_inventory_lacks_is_a_warning(run, tmp_path):
     write_snapshot_files(cluster(hours=0), tmp_path / "s")
     done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "6", "--placer", "fewest-bytes")
 
-    assert "warning: There is no traffic history: times leave out" in done.stdout
+    assert "warning: There is no traffic history: times ignore" in done.stdout
 
 
 def test_brokers_that_vote_and_are_to_go_are_named_first_in_the_runbook(run, tmp_path):

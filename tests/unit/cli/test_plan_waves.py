@@ -92,7 +92,7 @@ def test_waves_that_never_end_are_a_warning_of_plan_and_report_alike(run, snapsh
     plan, report = run("plan", *start, *below), run("report", *start, *below, "--out", tmp_path)
     warned = [line.partition(": ")[2] for line in plan.stdout.splitlines() if line.startswith("warning, 009-brokers.")]
 
-    assert any(text.startswith("The move never ends at this throttle") for text in warned)
+    assert any(text.startswith("The move never finishes at this throttle") for text in warned)
     assert any("in waves above" in text for text in warned)
     assert {f"warning: {text}" for text in warned} <= set(report.stderr.splitlines())
 
@@ -100,7 +100,7 @@ def test_waves_that_never_end_are_a_warning_of_plan_and_report_alike(run, snapsh
 def test_the_table_says_how_many_waves_and_how_long(run, snapshot):
     done = run("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes", "--throttle", "1")
 
-    assert "takes in waves" in done.stdout
+    assert "time in waves" in done.stdout
     assert "never" in done.stdout
 
 
@@ -111,11 +111,11 @@ def test_an_explanation_has_bound_limits_orders_and_waves(run, snapshot):
 
     assert "006-brokers.fewest-bytes:" in lines
     for beginning in (
-        "  bound: ", "  binds: ", "  The move is ", "  Order: ", "│ relief-first", "│ smallest-first",
+        "  lower bound: ", "  limiting: ", "  The move has ", "  Order: ", "│ relief-first", "│ smallest-first",
         "│ hottest-first", "│ 1 ", "│ 2 ",
     ):  # fmt: skip
         assert any(line.startswith(beginning) for line in own), beginning
-    for word in ("decided by", "ends above", "fullest disk,", "Throttle: 100 MB/s"):
+    for word in ("bottleneck", "finishes above", "fullest disk,", "Throttle: 100 MB/s"):
         assert any(word in line for line in own), word
     assert run(*start, "--explain", "--json").exit_code == 2
 
@@ -126,15 +126,15 @@ def test_an_explanation_says_what_would_relieve_a_full_disk(run, snapshot):
         "--explain",
     )  # fmt: skip
 
-    assert "  binds: the disk limit of brokers 1, 2, 3, 4, 5, 6, " in done.stdout
-    assert "would do" in done.stdout
+    assert "  limiting: the disk limit of brokers 1, 2, 3, 4, 5, 6, " in done.stdout
+    assert "would be enough" in done.stdout
 
 
 def test_a_placement_far_above_its_bound_is_said_to_be_a_multiple_of_it(run, snapshot):
     start = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "generate")
-    bound = next(line for line in run(*start, "--explain").stdout.splitlines() if line.startswith("  bound: "))
+    bound = next(line for line in run(*start, "--explain").stdout.splitlines() if line.startswith("  lower bound: "))
 
-    assert bound.endswith("× the bound")
+    assert bound.endswith("× the lower bound")
     assert "gap" not in bound
 
 
@@ -142,7 +142,7 @@ def test_waves_that_copy_nothing_of_what_is_to_be_copied_have_no_time(run, snaps
     start = ("plan", "--snapshot", snapshot, "--broker-counts", "5", "--placer", "fewest-bytes")
     done = run(*start, "--disk-limit", "0.000001", "--explain")
 
-    assert "  waves: nothing that is to be copied is in one" in done.stdout.splitlines()
+    assert "  waves: none of the copies can be scheduled" in done.stdout.splitlines()
     assert "0 s, " not in done.stdout
     assert "smallest throttle" not in done.stdout
 
@@ -154,14 +154,17 @@ def test_the_closing_line_names_the_file_that_the_time_is_of(run, snapshot, brok
     several = run(*start, "--broker-counts", "8,9", "--out", tmp_path / "several").stdout.splitlines()[-1]
     unfit = run(*start, "--broker-counts", "8,9", "--disk-limit", "1e-6", "--out", tmp_path / "unfit").stdout
 
-    assert one.startswith("to do it, give moves.json to kafka-reassign-partitions.sh --execute --throttle 1000000: ")
-    assert several.startswith("to do it, give 008-brokers.fewest-bytes/moves.json to ")
-    assert unfit.splitlines()[-1].startswith("to do it, give ID/moves.json to ")
+    assert one.startswith(
+        "to execute it, pass moves.json (only the partitions that change, which the duration is "
+        "for) to kafka-reassign-partitions.sh --execute --throttle 1000000; "
+    )
+    assert several.startswith("to execute it, pass 008-brokers.fewest-bytes/moves.json ")
+    assert unfit.splitlines()[-1].startswith("to execute it, pass ID/moves.json ")
     assert "moves.json" not in run(*start, *nine).stdout
     refused = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE[:2]), "--out", tmp_path / "refused")
     assert "moves.json" not in refused.stdout
     help_text = " ".join(run("plan", "--help").stdout.replace("│", " ").split())
-    assert "give this one to kafka-reassign-partitions.sh --execute --throttle" in help_text
+    assert "for kafka-reassign-partitions.sh --execute --throttle" in help_text
 
 
 @pytest.fixture
@@ -184,15 +187,15 @@ def slow(monkeypatch):
 
 @pytest.mark.parametrize(
     ("peak", "shown", "is_warned"),
-    [(151_200.0, "1 d to 1 d 18 h", False), (None, "1 d; never ends at peak", True), (86_400.0, "1 d", False)],
+    [(151_200.0, "1 d to 1 d 18 h", False), (None, "1 d; never finishes at peak", True), (86_400.0, "1 d", False)],
 )
 def test_the_time_is_shown_at_mean_and_at_peak(run, snapshot, slow, peak, shown, is_warned):
     slow(peak)
     done = run("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
     row = next(line for line in done.stdout.splitlines() if "│ 009-brokers.fewest-bytes" in line)
     warning = (
-        "warning, 009-brokers.fewest-bytes: At peak rates the copies fall behind and the move never ends: "
-        "run it off-peak, or with a throttle above 61 MB/s."
+        "warning, 009-brokers.fewest-bytes: At peak rates the copies fall behind and the move never finishes: run "
+        "it off-peak, or with a throttle above 61 MB/s."
     )
 
     assert row.strip("│ ").split("│")[-1].strip() == shown

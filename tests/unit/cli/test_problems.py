@@ -64,8 +64,8 @@ def test_what_is_claimed_and_dismissed_is_listed_so(run, store):
             ("--claim", "disk-over-limt"),
             "--claim: there is no problem or recommendation 'disk-over-limt'; did you mean",
         ),
-        (("--dismiss", "disk-over-limit"), "reason: is missing; say why it is dismissed"),
-        (("--until", "2027-01-31"), "--until: is how long a dismissal holds"),
+        (("--dismiss", "disk-over-limit"), "reason: is required; say why it is dismissed"),
+        (("--until", "2027-01-31"), "--until: is for dismissals"),
         (("--dismiss", "disk-over-limit", "--reason", "x", "--until", "soon"), "--until: 'soon' is not a day"),
         (("--cluster", "elsewhere"), "--cluster: elsewhere is not there; choose from shop"),
     ],
@@ -80,7 +80,7 @@ def test_what_cannot_be_said_is_refused_and_nothing_is_kept(run, store, typed, w
 def test_a_folder_that_is_no_store_is_said_so(run, tmp_path):
     done = run("problems", tmp_path)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "is no store of plans" in done.stderr
+    assert "is not a store of plans" in done.stderr
 
 
 def test_what_is_printed_as_json_is_as_documented(run, store):
@@ -92,7 +92,7 @@ def test_what_is_printed_as_json_is_as_documented(run, store):
 def test_all_clusters_are_listed_and_written_on_demand(run, store):
     done = run("fleet", store)
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("1 cluster: 1 with too little room or unreadable.\n")
+    assert done.stdout.startswith("1 cluster: 1 with too little capacity or unreadable.\n")
     assert not (store / "reports" / "index.html").exists()
     assert run("fleet", store, "--write").stdout.endswith("reports/index.html\n")
     assert "shop" in (store / "reports" / "index.html").read_text()

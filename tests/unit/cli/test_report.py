@@ -94,8 +94,8 @@ def test_reports_of_other_requests_have_other_names(reported, run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "error: --snapshot: give the folder of a snapshot, or else --from with a report.json\n"),
-        (("--from", "{file}", "--seed", "1"), "error: --from: draws an earlier report as it is; leave out "),
+        ((), "error: --snapshot: give the folder of a snapshot, or use --from with a report.json\n"),
+        (("--from", "{file}", "--seed", "1"), "error: --from: renders an earlier report as it is; leave out "),
         (("--from", "{file}"), "error: this is not the report.json of a report "),
         (("--snapshot", "/nowhere"), "error: /nowhere/cluster.json is missing"),
     ],
@@ -145,16 +145,16 @@ def test_it_says_what_breaks_with_options_of_its_own(run, snapshot, tmp_path):
     assert [row["name"] for row in asked["matrices"][1]["rows"]] == ["brokers 1, 2", "rack a"]
     assert "rules of zookeeper" in asked["notes"][-1]
     # One controller, up 0.9 of the time in a rack that is up 0.8: away 0.28 of a year of 365 days.
-    assert "102 d 5 h a year with racks that are up 80 % of the time" in asked["controllers"]["sentences"][1]
+    assert "102 d 5 h a year if racks are up 80 % of the time" in asked["controllers"]["sentences"][1]
     assert [part["caption"].split(" lost")[0] for part in usual["matrices"]] == [
         "One broker",
         "One rack",
-        "A rack and one broker more",
+        "A rack and one more broker",
     ]
     assert (asked["pairs"], usual["pairs"]["caption"]) == (None, "Two brokers lost together")
     linked = {f"tables/{path.name}" for path in (plain / "tables").iterdir()}
     assert linked == set(re.findall(r'href="(tables/[^"]+)"', (plain / "index.html").read_text()))
-    assert "Nothing is said of controllers" in usual["controllers"]["sentences"][0]
+    assert "Controllers are not covered" in usual["controllers"]["sentences"][0]
     assert len({report["plan_id"] for report in reports}) == 2
 
 
@@ -169,12 +169,12 @@ def test_a_wrong_option_of_sizing_is_named_as_typed(run, snapshot, tmp_path):
     ("arguments", "message"),
     [
         (("--shapes", "m9.large"), "error: --shapes: 'm9.large' is not in the catalogue; "),
-        (("--current-shape", "m5.large", "--broker-vcpu", "2"), "error: --broker-vcpu: 2.0 is refused: "),
+        (("--current-shape", "m5.large", "--broker-vcpu", "2"), "error: --broker-vcpu: 2.0 is invalid: "),
         (("--remove-brokers", "77"), "error: --remove-brokers: "),
-        (("--group", "nobody"), "error: --group: 'nobody' is refused: "),
+        (("--group", "nobody"), "error: --group: 'nobody' is invalid: "),
         (("--partitions", "nothing=4"), "error: --partitions: "),
-        (("--lost-together", "99"), "error: --lost-together: broker 99 in 'broker 99' is refused: "),
-        (("--controllers", "1:a,b"), "error: --controllers: ['1:a', 'b'] is refused: 'b' is no voter: "),
+        (("--lost-together", "99"), "error: --lost-together: broker 99 in 'broker 99' is invalid: "),
+        (("--controllers", "1:a,b"), "error: --controllers: ['1:a', 'b'] is invalid: 'b' is not a voter: "),
         (("--brokers", "{file}", "--broker-counts", "9"), "leave out --broker-counts\n"),
     ],
 )
@@ -212,4 +212,4 @@ def test_it_takes_the_files_of_size_and_says_the_same(run, snapshot, tmp_path):
 
     done = run("report", "--from", out / "report.json", "--shapes-file", own, "--out", tmp_path / "again")
     assert done.exit_code == 2
-    assert "--from: draws an earlier report as it is" in done.stderr
+    assert "--from: renders an earlier report as it is" in done.stderr

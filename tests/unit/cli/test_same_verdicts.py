@@ -79,7 +79,7 @@ def test_full_disks_and_late_groups_of_the_shop_are_found(run, tmp_path):
     assert done.exit_code == 1
     problems = {one["code"]: one for one in json.loads(done.stdout)["problems"]}
     disks, late = problems["disk-over-limit"], problems["groups-hours-behind"]
-    assert disks["message"].startswith("all 12 brokers are over the limit of 85 % of disk space, at worst broker 8 ")
+    assert disks["message"].startswith("all 12 brokers are over the limit of 85 % of disk space, worst is broker 8 ")
     assert disks["figure"]["needed"] > disks["figure"]["available"]
     assert "clicks-pl-app-dashboards" in late["where"]
     assert late["figure"]["needed"] > late["figure"]["available"] == 3600.0

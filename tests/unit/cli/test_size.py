@@ -36,7 +36,7 @@ def test_options_and_the_recommendation_are_shown(run, uneven):
         "006-brokers.today",
         "recommended now: 009-brokers.kafka.m7g.large",
         "recommended by 2027-02-05: 012-brokers.kafka.m7g.large",
-        "When resources pass their limit: doing nothing, 9 brokers",
+        "When resources exceed their limit: doing nothing, 9 brokers",
         "Calculator: Amazon’s sizing script for MSK",
         "Calculator: a plain calculator",
         "real placement",
@@ -81,7 +81,7 @@ def test_growth_is_that_which_is_asked_for(run, uneven):
         (("--no-forecast",), "Growth assumed: +30 % by 2027-11-15, +60 % in the high estimate."),
         (
             ("--class-growth", "web=0", "--topic-class", "web=*"),
-            "Growth as asked for web: +0 % by 2027-11-15, +23 % in the high estimate.",
+            "Growth as requested for web: +0 % by 2027-11-15, +23 % in the high estimate.",
         ),
     ],
 )
@@ -121,38 +121,44 @@ def test_hardware_of_unknown_cost_is_not_left_for_dear_one(run, uneven, tmp_path
     assert fitting["012-brokers.m7g.8xlarge"] > 0
     assert document["advice"]["recommended"] == "006-brokers.r740"
     assert document["advice"]["reason"].startswith(
-        "006-brokers.r740 has the fewest brokers of its hardware that fit; what it costs is not known; "
+        "006-brokers.r740 is the smallest number of today's brokers that fits; its cost is unknown; "
     )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--network-limit", "1.2"), "--network-limit: 1.2 is refused: give at most 1"),
-        (("--growth", "0.5", "--growth-high", "0.1"), "--growth-high: 0.1 is refused: it is below --growth, 0.5"),
+        (("--network-limit", "1.2"), "--network-limit: 1.2 is invalid: give at most 1"),
+        (("--growth", "0.5", "--growth-high", "0.1"), "--growth-high: 0.1 is invalid: it is below --growth, 0.5"),
         (("--shapes", "m9.large"), "error: --shapes: 'm9.large' is not in the catalogue; choose from express.m7g.*, "),
-        (("--shapes", "today"), "error: --shapes: 'today' is always tried and no shape of the catalogue; leave it out"),
+        (
+            ("--shapes", "today"),
+            "error: --shapes: 'today' is always included and not a shape of the catalogue; leave it out",
+        ),
         (
             ("--current-shape", "m9.large"),
             "error: --current-shape: 'm9.large' is not in the catalogue; choose from today, ",
         ),
         (
             ("--current-shape", "kafka.m7g.*"),
-            "error: --current-shape: 'kafka.m7g.*' is refused: it stands for 7 sizes, and the brokers run on "
-            "one; name it, such as kafka.m7g.large",
+            "error: --current-shape: 'kafka.m7g.*' is invalid: it matches 7 sizes, but brokers run on one; name it, "
+            "such as kafka.m7g.large",
         ),
         (
             ("--current-shape", "m5.large", "--broker-price", "2"),
-            "error: --broker-price: 2.0 is refused: the shape 'm5.large' has its own; ",
+            "error: --broker-price: 2.0 is invalid: the shape 'm5.large' has its own; ",
         ),
         (
             ("--current-shape", "m5.large", "--broker-replicas", "10"),
-            "error: --broker-replicas: 10 is refused: the shape 'm5.large' has its own, or none; leave it out",
+            "error: --broker-replicas: 10 is invalid: the shape 'm5.large' has its own, or none; leave it out",
         ),
         (("--estimate", "low"), "--estimate: 'low' is refused"),
-        (("--core-speed", "m7g.*"), "is refused: 'm7g.*' is no speed; write shape=ratio, such as m7g.*=1.2, from"),
+        (
+            ("--core-speed", "m7g.*"),
+            "is invalid: 'm7g.*' is not a core speed; write shape=ratio, such as m7g.*=1.2, from",
+        ),
         (("--core-speed", "m9=1.2"), "error: --core-speed: 'm9' is not in the catalogue; choose from today, "),
-        (("--broker-price", "0"), "error: --broker-price: '0' is refused: give more than 0"),
+        (("--broker-price", "0"), "error: --broker-price: '0' is invalid: give more than 0"),
     ],
 )
 def test_wrong_options_are_refused_by_their_names(run, uneven, arguments, message):
@@ -205,10 +211,10 @@ def test_without_rates_nothing_is_said_to_fit(run, tmp_path):
     document = json.loads(done.stdout)
     assert document["advice"]["recommended"] is None
     assert document["options"][0]["excuses"][0]["reason"] == (
-        "no rates are known, so nothing can be said to fit; stage an inventory with metrics"
+        "no rates are known, so no option can be said to fit; stage an inventory with metrics"
     )
     assert document["advice"]["reason"] == (
-        "no option can be judged: no rates are known, so nothing can be said to fit; stage an inventory with metrics"
+        "no option can be judged: no rates are known, so no option can be said to fit; stage an inventory with metrics"
     )
     shown = run("size", "--snapshot", tmp_path, "--broker-counts", "6").stdout
     (row,) = [line for line in shown.splitlines() if line.startswith("│ do-nothing")]
@@ -256,11 +262,11 @@ def test_what_the_inventory_does_not_tell_is_said(run, tmp_path):
     raw = cluster(hours=48)
     rows = [{**row, "bytes_out_bytes_per_second": None} for row in raw.table("metrics").to_pylist()]
     write_snapshot_files(with_rows(raw, "metrics", rows), tmp_path)
-    warning = "inventory: no row tells bytes_out_bytes_per_second: what consumers read counts as 0"
+    warning = "inventory: no row has bytes_out_bytes_per_second: what consumers read counts as 0"
     assert any(one.startswith(warning) for one in sized(run, tmp_path)["warnings"])
     done = run("size", "--snapshot", tmp_path, *QUICK)
     assert warning in " ".join(done.stdout.split())
-    assert "less than a day tells rates in and out" in done.stdout
+    assert "there is less than a day of rates" in done.stdout
 
 
 @pytest.mark.parametrize(("last", "left"), [(3, None), (5, "3 of 5 voters are left")])
@@ -298,14 +304,14 @@ def test_planned_events_come_from_a_file(run, uneven, tmp_path):
     assert names == ["apps", "other", "web (launch ×2.5 from 2026-12-24)"]
     assert demand["dates"][2:4] == ["2026-12-23", "2026-12-24"]
     assert demand["classes"][2]["rate_ratio"] == [1, 1, 1, 2.5, 2.5, 2.5]
-    assert demand["classes"][0]["reason"].startswith("As was asked for: ")
+    assert demand["classes"][0]["reason"].startswith("As requested: ")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ('[{"kind": "launch"', "is not JSON (Expecting ',' delimiter: line 1 column 19 (char 18)); fix it"),
-        ("{}", "holds no list; write a list of events, [{…}, …]"),
+        ("{}", "is not a list; write a list of events, [{…}, …]"),
     ],
 )
 def test_a_file_of_events_that_is_none_is_refused(run, uneven, tmp_path, text, message):
@@ -321,7 +327,7 @@ def test_the_event_and_field_that_are_wrong_are_named(run, uneven, tmp_path):
     events.write_text('[{"kind": "launch", "topics": "web.*", "from_date": "2026-12-24", "factor": 0}]')
     done = run("size", "--snapshot", uneven, "--events", events)
     assert done.exit_code != 0
-    assert "--planned-events 0.launch.factor: 0 is refused: give more than 0" in " ".join(done.output.split())
+    assert "--planned-events 0.launch.factor: 0 is invalid: give more than 0" in " ".join(done.output.split())
 
 
 def test_a_long_history_is_forecast(run, tmp_path):

@@ -58,8 +58,8 @@ def test_a_date_has_the_highest_week_up_to_it():
 def test_the_reason_tells_the_fit_and_the_weights():
     forecast = found(series(140, growth=0.0, noise=0.05), months=12)
     assert forecast.path.basis.reason == (
-        "Fitted to 140 days to 2026-11-19. Its own growth of −1 % a year counts 68 %, the usual 30 % (high 60 %) the "
-        "rest."
+        "Fitted to 140 days up to 2026-11-19. Its own growth of −1 % a year is weighted 68 %, the usual 30 % (high "
+        "60 %) the rest."
     )
 
 
@@ -89,8 +89,8 @@ def test_a_class_that_stopped_carries_nothing():
     forecast = found(history)
     assert forecast.path.middle.tolist() == forecast.path.high.tolist() == [1.0, *[0.0] * 6]
     assert forecast.path.basis.reason == (
-        "There was no traffic after 2026-11-09, and no pause as long before it: it has stopped, and nothing is "
-        "expected. Give a growth for this class where it comes back."
+        "There has been no traffic since 2026-11-09, longer than any earlier pause: it is assumed to have stopped "
+        "for good. Give a growth rate for this class if it will return."
     )
 
 
@@ -101,9 +101,7 @@ def test_growth_that_was_asked_for_holds_instead_of_the_forecast():
     assert one.path.middle[-1] == pytest.approx(1.1**years)
     # As much above it as 60 % is above 30 %: 1.1 · 1.6 / 1.3 = 1.354.
     assert one.path.high[-1] == pytest.approx((1.1 * 1.6 / 1.3) ** years)
-    assert one.path.basis.reason == (
-        "As was asked for: traffic grows by 10 % a year, and by 35 % in the high estimate."
-    )
+    assert one.path.basis.reason == ("As requested: traffic grows by 10 % a year, and by 35 % in the high estimate.")
     both = found(series(700), growth_per_year_ratio=0.1, growth_high_per_year_ratio=0.1)
     assert both.path.high[-1] == pytest.approx(1.1**years)
     high_alone = found(series(700), growth_high_per_year_ratio=0.2)
@@ -120,8 +118,8 @@ def test_growth_of_one_class_holds_for_it_before_that_of_all():
 @pytest.mark.parametrize(
     ("history", "changes", "why"),
     [
-        (series(13), {}, "The history has 13 days with traffic, and a forecast takes 14"),
-        (series(400), {"is_forecast": False}, "No forecast was asked for"),
+        (series(13), {}, "The history has 13 days with traffic, but a forecast needs 14"),
+        (series(400), {"is_forecast": False}, "No forecast was requested"),
         (
             series(400, ends="2026-11-01"),
             {},
@@ -168,7 +166,7 @@ def test_which_growth_holds_is_told_where_one_was_asked_for():
     def notes(**asked):
         return expect_demand(snapshot, partition_load(raw, snapshot), DemandSettings(**asked)).notes
 
-    start = "Growth is as was asked for, whatever the history says: "
+    start = "Growth is as requested, regardless of the history: "
     assert notes() == ()
     assert notes(growth_per_year_ratio=0.3) == (f"{start}30 % a year for all topics, 60 % in the high estimate.",)
     assert notes(class_growth=(("logs", 0.0),), growth_high_per_year_ratio=0.5) == (
@@ -183,7 +181,7 @@ def test_growth_of_a_class_that_is_not_there_is_refused():
     with pytest.raises(RequestError) as refused:
         expect_demand(snapshot, partition_load(raw, snapshot), DemandSettings(class_growth=(("order", 0.5),)))
     assert str(refused.value) == (
-        "class_growth: 'order' is refused: there is no such class of topics; there are orders"
+        "class_growth: 'order' is invalid: there is no such topic class; the classes are orders"
     )
 
 

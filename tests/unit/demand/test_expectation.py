@@ -72,7 +72,7 @@ def test_growth_compounds_over_the_year():
     assert (outlook.retention_ratio == 1).all()
     assert {basis.basis for basis in outlook.classes} == {Basis.GROWTH_RATE}
     assert outlook.classes[0].reason == (
-        "As was asked for: traffic grows by 30 % a year, and by 60 % in the high estimate."
+        "As requested: traffic grows by 30 % a year, and by 60 % in the high estimate."
     )
 
 
@@ -129,8 +129,8 @@ def test_a_running_launch_ends_and_its_mean_is_that_of_its_own_days():
     assert outlook.mean_ratio[place] == pytest.approx(3 / (13 / 7))
     assert outlook.mean_ratio[other] == 1.0
     assert outlook.classes[place].reason.endswith(
-        "The launch ×3 from 2026-11-17 to 2026-12-01 is running, so that peaks have it already, and traffic is 0.33 "
-        "times as much after it."
+        "The launch ×3 from 2026-11-17 to 2026-12-01 is in progress, so peaks already include it, and traffic is "
+        "0.33 times as much after it."
     )
 
 
@@ -196,8 +196,8 @@ def test_events_that_are_past_or_beyond_the_horizon_are_told():
     )
     expectation = expect_demand(*shop(), DemandSettings(events=events))
     assert expectation.notes == (
-        "planned_events.0 is left out: its first day, 2026-10-01, is before the 7 days that today's traffic is the "
-        "mean of, which has all of it",
+        "planned_events.0 is left out: its first day, 2026-10-01, is before the 7 days that today's traffic is "
+        "averaged over, so the traffic already includes it",
         "planned_events.1 is left out: its last day, 2026-02-01, is not after the day of the inventory, 2026-11-20",
         "planned_events.2 is left out: its first day, 2029-01-01, is after the horizon, 2027-11-20",
     )
@@ -215,15 +215,15 @@ def test_all_impossible_events_are_refused_at_once():
     with pytest.raises(RequestError) as refused:
         expect_demand(*shop(), DemandSettings(events=events))
     assert str(refused.value).splitlines() == [
-        "planned_events.0.topics: 'ordrs.created' is refused: it matches no topic; did you mean 'orders.created' or "
+        "planned_events.0.topics: 'ordrs.created' is invalid: it matches no topic; did you mean 'orders.created' or "
         "'orders.closed'?",
-        "planned_events.1.name: 'payments' is refused: cluster 'payments' has this topic; use a launch to change its "
+        "planned_events.1.name: 'payments' is invalid: cluster 'payments' has this topic; use a launch to change its "
         "traffic",
-        "planned_events.3.name: 'fraud.scores' is refused: another event adds this topic; keep one of the two",
-        "planned_events.4.topics: '*a*t*' is refused: state is compacted, and what they hold follows their keys, not "
+        "planned_events.3.name: 'fraud.scores' is invalid: another event adds this topic; keep one of the two",
+        "planned_events.4.topics: '*a*t*' is invalid: state is compacted, so their size depends on their keys, not "
         "their retention; write a pattern without them",
-        "planned_events.4.topics: '*a*t*' is refused: payments is without a time limit today, or none is known, so "
-        "nobody can say what another one makes of what they hold; write a pattern without them",
+        "planned_events.4.topics: '*a*t*' is invalid: payments is without a known time limit today, so the effect "
+        "of another one cannot be predicted; write a pattern without them",
     ]
 
 

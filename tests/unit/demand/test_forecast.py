@@ -175,7 +175,7 @@ def test_two_weeks_of_history_grow_as_traffic_usually_does():
     assert forecast.expected[52] / forecast.expected[0] == pytest.approx(1.3 ** (364 / 365.25), rel=1e-3)
     assert forecast.high[52] / forecast.high[0] == pytest.approx(1.6 ** (364 / 365.25), rel=1e-3)
     assert found(made(LEAST_DAYS - 1)) == NoForecast(
-        why="The history has 13 days with traffic, and a forecast takes 14"
+        why="The history has 13 days with traffic, but a forecast needs 14"
     )
 
 

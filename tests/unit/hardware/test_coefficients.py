@@ -43,8 +43,8 @@ def test_a_known_change_of_what_traffic_costs_is_flagged_in_words():
     assert found.has_drifted
     assert found.change_ratio == pytest.approx(0.3, abs=0.03)
     assert abs(found.now - 1.3 * found.used) < 3 * found.error
-    assert found.sentence.startswith("The traffic of later days takes ")
-    assert "by the figures of the plan of 2026-11-20 it would be" in found.sentence
+    assert found.sentence.startswith("The traffic of later days uses ")
+    assert "the figures of the plan of 2026-11-20 predict" in found.sentence
     assert "produced 3" in found.sentence
     less = cpu_scored(days_of(3), days_of(4, factor=0.8))
     assert less.has_drifted

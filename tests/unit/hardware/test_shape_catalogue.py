@@ -95,10 +95,10 @@ def test_own_shapes_stand_beside_the_shipped_ones_and_in_their_place(own_file):
     ("change", "message"),
     [
         ({"vcpu": -1}, "shapes.0.vcpu is -1: give more than 0"),
-        ({"cores": 4}, "shapes.0.cores is 4: there is no such field; remove it or correct its name"),
+        ({"cores": 4}, "shapes.0.cores is 4: no such field; remove it or correct its name"),
         ({"offer": "theirs"}, "shape 'r740' is of the offer 'theirs', which is not listed"),
         ({"network_mib_per_second": 3}, "give the network in Mbit/s or in MiB/s, not both"),
-        ({"name": "today"}, "'today' names the brokers there are; choose another name"),
+        ({"name": "today"}, "'today' stands for the existing brokers; choose another name"),
     ],
 )
 def test_wrong_shapes_are_refused_with_file_field_and_mend(own_file, change, message):

@@ -45,7 +45,7 @@ def test_what_is_down_now():
     seen = found(snapshot)
 
     assert seen["offline-now"].message == (
-        "1 partition of 1 topic, to which 50 B/s go, has no leader: nothing is written or read there"
+        "1 partition of 1 topic, which receive 50 B/s, has no leader: nothing is written or read there"
     )
     assert seen["under-min-isr-now"].partitions == 1
     behind = seen["under-replicated-now"]
@@ -58,12 +58,12 @@ def test_what_is_down_now():
 @pytest.mark.parametrize(
     ("cordoned", "severity", "message"),
     [
-        (1, Severity.INFO, "1 broker of 6 is cordoned: it keeps its replicas and no new ones are put there"),
+        (1, Severity.INFO, "1 broker of 6 is cordoned: it keeps its replicas but gets no new ones"),
         (
             4,
             Severity.SERIOUS,
-            "4 brokers of 6 are cordoned and 2 brokers can take new replicas: no topic with replication factor 3 can "
-            "be created, nor any partition be added to one",
+            "4 brokers of 6 are cordoned and 2 brokers can take new replicas: no topic with replication factor 3 "
+            "can be created, and none can get more partitions",
         ),
     ],
 )
@@ -97,7 +97,7 @@ def test_settings_of_topics():
     assert seen["single-replica"].topics == ("one",)
     assert seen["min-isr-above-rf"].where == "one"
     assert seen["min-isr-above-rf"].message.endswith(
-        "brokers before 3.7 refuse every write with acks=all, later ones once a replica is lost"
+        "brokers before 3.7 reject every write with acks=all, later ones once a replica is lost"
     )
     assert seen["min-isr-above-rf"].remedy == (
         "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas"
@@ -112,8 +112,8 @@ def test_kafkas_own_topics():
     seen = found(made(lists, min_isr=1, groups=[group("billing"), group("search")]))
 
     assert seen["internal-topic-replicas"].message == (
-        "__consumer_offsets, where groups commit their offsets, has 2 replicas where 3 are usual, on which 2 groups "
-        "depend: two losses stop its partitions"
+        "__consumer_offsets, where groups commit their offsets, has 2 replicas where 3 are standard, on which 2 "
+        "groups depend: two losses stop its partitions"
     )
     assert seen["internal-topic-min-isr"].where == "__transaction_state"
 
@@ -128,7 +128,7 @@ def test_one_of_anything_is_told_in_the_singular():
 def test_one_broker_alone_is_not_told_to_hold_more_replicas():
     snapshot = made({"one": [[10]]})
     alone = dataclasses.replace(snapshot, brokers=Brokers.of([10], ["a"]))
-    assert found(alone)["single-replica"].remedy == "add brokers: one alone cannot hold a second replica"
+    assert found(alone)["single-replica"].remedy == "add brokers: a single broker cannot hold a second replica"
 
 
 def test_partitions_in_one_rack_though_there_are_more():
@@ -138,7 +138,7 @@ def test_partitions_in_one_rack_though_there_are_more():
     assert seen["one-rack-partitions"].severity is Severity.SERIOUS
     assert seen["narrow-partitions"].partitions == 1
     assert seen["rack-loss"].where == "rack a"
-    assert seen["rack-loss"].message == ("the loss of rack a takes 1 partition offline, 50 B/s in all")
+    assert seen["rack-loss"].message == ("losing rack a takes 1 partition offline, 50 B/s in all ")
 
 
 def test_of_racks_that_stop_as_many_partitions_the_one_with_the_most_traffic_is_named():
@@ -149,7 +149,7 @@ def test_of_racks_that_stop_as_many_partitions_the_one_with_the_most_traffic_is_
     snapshot = made(HEALTHY)
     view = ClusterView.of(snapshot, loaded(len(snapshot.partitions)), rack_losses=losses)
     (problem,) = [one for one in check_health(view) if one.code == "rack-loss"]
-    assert problem.message.startswith("the loss of rack e takes 2 partitions offline")
+    assert problem.message.startswith("losing rack e takes 2 partitions offline ")
 
 
 def test_traffic_that_is_not_there_is_no_rate_of_a_rack_loss():
@@ -157,12 +157,12 @@ def test_traffic_that_is_not_there_is_no_rate_of_a_rack_loss():
     loss = RackLoss(rack="a", offline=1, under_min_isr=0, bytes_per_second=0.0)
     view = ClusterView.of(snapshot, loaded(len(snapshot.partitions)), rack_losses=[loss])
     seen = {one.code: one for one in check_health(view)}
-    assert seen["rack-loss"].message == "the loss of rack a takes 1 partition offline"
+    assert seen["rack-loss"].message == "losing rack a takes 1 partition offline "
 
 
 def test_racks_that_are_not_set_or_all_one():
     assert found(made(HEALTHY, racks=[None] * 6))["one-rack"].message == (
-        "the 6 brokers have no rack: Kafka may put all replicas of a partition side by side"
+        "the 6 brokers have no rack: Kafka may put all replicas of a partition in the same place"
     )
     assert "are all in rack a" in found(made(HEALTHY, racks="aaaaaa"))["one-rack"].message
     assert "racks-incomplete" in found(made(HEALTHY, racks=["a", "a", "b", "b", "c", None]))
@@ -179,18 +179,17 @@ def test_racks_that_are_not_set_or_all_one():
         (
             "ab",
             "few-controllers",
-            "there are 2 voters: the loss of one stops every election and every change of metadata",
+            "there are 2 voters: losing one stops all leader elections and metadata changes",
         ),
         (
             "abcd",
             "even-controllers",
-            "there are 4 voters, of which 1 may be lost: as many as of 3, with one more to fail",
+            "of 4 voters 1 may be lost: no more than of 3, with one more that can fail",
         ),
         (
             "aab",
             "controllers-share-rack",
-            "2 of 3 voters are in rack a: its loss leaves 1 where 2 are needed, and no leader is elected for any "
-            "partition",
+            "2 of 3 voters are in rack a: losing it leaves 1 where 2 are needed, and no partition can elect a leader",
         ),
     ],
 )

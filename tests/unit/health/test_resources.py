@@ -63,7 +63,7 @@ def test_full_disks_are_one_problem_with_the_worst_of_them():
     one = seen["disk-over-limit"]
     assert (one.severity, one.where) == (Severity.SERIOUS, "brokers 14, 15")
     assert one.message == (
-        "2 of 6 brokers are over the limit of 85 % of disk space, at worst broker 15 (rack c) with 0 GiB of 0 GiB, 95 %"
+        "2 of 6 brokers are over the limit of 85 % of disk space, worst is broker 15 (rack c) with 0 GiB of 0 GiB, 95 %"
     )
     assert one.figure == Figure(1000.0, 0.85 * 1050.0, "bytes")
     assert found(disks=[1100.0] * 6)["disk-over-limit"].message.startswith("all 6 brokers are over")
@@ -101,6 +101,6 @@ def test_groups_that_are_hours_behind_are_serious_and_the_worst_is_named():
     assert set(seen) == {"groups-hours-behind", "groups-behind"}
     serious, minor = seen["groups-hours-behind"], seen["groups-behind"]
     assert (serious.severity, serious.where) == (Severity.SERIOUS, "groups billing, search")
-    assert serious.message == "2 consumer groups are more than 1 h behind, at worst billing with 2 h"
+    assert serious.message == "2 consumer groups are more than 1 h behind, the worst is billing with 2 h"
     assert serious.figure == Figure(7200.0, 3600.0, "seconds")
     assert (minor.severity, minor.message) == (Severity.WARNING, "consumer group audit is 15 min behind")

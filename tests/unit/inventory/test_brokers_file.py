@@ -51,11 +51,9 @@ def test_capacity_json_lists_the_brokers_that_it_names():
 def test_every_mistake_names_its_entry():
     text = '[{"id": 1, "rak": "a"}, {"id": "7"}, 3, {"id": 7, "disk_capacity_bytes": "4T"}, {"rack": "b"}]'
     assert fails(text) == (
-        "B.json: entry 0 (id 1): rak is 'a': there is no such field; remove it or correct its name\n"
-        "B.json: entry 1 (id 7): id is '7': write a whole number\n"
-        "B.json: entry 2: is 3: write an object, {…}\n"
-        "B.json: entry 3 (id 7): disk_capacity_bytes is '4T': write a number\n"
-        "B.json: entry 4: id is missing; add it"
+        "B.json: entry 0 (id 1): rak is 'a': no such field; remove it or correct its name\nB.json: entry 1 (id 7): "
+        "id is '7': write a whole number\nB.json: entry 2: is 3: write an object, {…}\nB.json: entry 3 (id 7): "
+        "disk_capacity_bytes is '4T': write a number\nB.json: entry 4: id is missing; add it"
     )
 
 
@@ -68,7 +66,7 @@ def test_every_mistake_names_its_entry():
             'B.json: is not a list of brokers; write [{"id": 1, "rack": "a"}, …] or give Cruise Control\'s '
             "capacity.json",
         ),
-        ("[]", "B.json: there is no broker; list at least one"),
+        ("[]", "B.json: there are no brokers; list at least one"),
         (
             '[{"id": 1}, {"id": 1}, {"id": -2, "disk_capacity_bytes": 0}]',
             "B.json: disk_capacity_bytes must be above 0, got 0 on broker -2; correct or drop it\n"
@@ -83,14 +81,14 @@ def test_every_mistake_names_its_entry():
             '{"brokerCapacities": ['
             '{"brokerId": "x", "capacity": {"DISK": "lots", "CPU": {"cores": 2}, "NW_IN": true, "NW_OUT": "1"}},'
             '{"brokerId": "2", "capacity": {"DISK": {"/d": "NaN"}, "CPU": "all", "NW_OUT": 1}, "rack": "a"}]}',
-            "B.json: brokerCapacities.0.brokerId is 'x': write a whole number\n"
-            "B.json: brokerCapacities.0.capacity.DISK is 'lots': write a number of MB, or {\"/log/dir\": MB, …}\n"
-            "B.json: brokerCapacities.0.capacity.CPU is {'cores': 2}: write a percentage, or {\"num.cores\": number}\n"
-            "B.json: brokerCapacities.0.capacity.NW_IN is True: write a number\n"
-            "B.json: brokerCapacities.1.capacity.DISK is {'/d': 'NaN'}: write a number of MB, or {\"/log/dir\": "
-            "MB, …}\nB.json: brokerCapacities.1.capacity.CPU is 'all': write a percentage, or {\"num.cores\": number}\n"
-            "B.json: brokerCapacities.1.capacity.NW_IN is missing; add it\n"
-            "B.json: brokerCapacities.1.rack is 'a': there is no such field; remove it or correct its name",
+            "B.json: brokerCapacities.0.brokerId is 'x': write a whole number\nB.json: "
+            "brokerCapacities.0.capacity.DISK is 'lots': write a number of MB, or {\"/log/dir\": MB, …}\nB.json: "
+            "brokerCapacities.0.capacity.CPU is {'cores': 2}: write a percentage, or {\"num.cores\": "
+            "number}\nB.json: brokerCapacities.0.capacity.NW_IN is True: write a number\nB.json: "
+            "brokerCapacities.1.capacity.DISK is {'/d': 'NaN'}: write a number of MB, or {\"/log/dir\": MB, "
+            "…}\nB.json: brokerCapacities.1.capacity.CPU is 'all': write a percentage, or {\"num.cores\": "
+            "number}\nB.json: brokerCapacities.1.capacity.NW_IN is missing; add it\nB.json: brokerCapacities.1.rack "
+            "is 'a': no such field; remove it or correct its name",
         ),
         (
             '{"brokerCapacities": ['

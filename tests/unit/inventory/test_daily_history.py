@@ -113,7 +113,7 @@ def test_history_is_checked():
     )
     assert [(one.code, one.message) for one in validate(raw) if one.where.startswith("history")] == [
         ("day_not_whole", "1 row whose day is not a midnight in UTC; give one row for each day of a topic"),
-        ("duplicate_day", "1 row for a day that is there already, of 1 topic (a); give one row a day"),
+        ("duplicate_day", "1 row for a duplicate day of 1 topic (a); give one row a day"),
         ("absurd_history_rate", "1 value of bytes_in_bytes_per_second above 1e+13 of one topic; check the unit"),
         ("future_history", "1 row of history later than the day 2026-11-20; they are left out, check ds"),
         (

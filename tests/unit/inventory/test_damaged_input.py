@@ -45,7 +45,7 @@ def parquet(table):
 
 def test_a_column_that_is_there_twice(refusal):
     said = refusal("topics.csv", b"topic,topic,is_internal\norders,orders,false\n")
-    assert said == "topics.csv: column 'topic' is there twice; keep one"
+    assert said == "topics.csv: column 'topic' appears twice; keep one"
 
 
 def test_names_of_columns_that_are_no_text(refusal):
@@ -83,7 +83,8 @@ def test_a_partition_without_replicas_is_found():
     (found,) = validate(raw).fatal
     assert found.code == "partition_without_replicas"
     assert found.message == (
-        "the assignment names no broker for 1 partition (t-1), which Kafka cannot have; save the tool's output again"
+        "the assignment names no broker for 1 partition (t-1), which is impossible in Kafka; save the tool's output "
+        "again"
     )
 
 
@@ -116,15 +117,15 @@ def matrix(*values, metric=None):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (matrix([SPAN.end + 1000, "1"]), "a sample at 1004600, asked for were 1000000 to 1003600"),
-        (matrix([SPAN.start - 1000, "1"]), "a sample at 999000, asked for were 1000000 to 1003600"),
+        (matrix([SPAN.end + 1000, "1"]), "a sample at 1004600, outside the requested 1000000 to 1003600"),
+        (matrix([SPAN.start - 1000, "1"]), "a sample at 999000, outside the requested 1000000 to 1003600"),
         (matrix(metric="orders"), "data.result.0.metric is 'orders': write an object"),
-        (matrix(metric={"topic": {"a": 1}}), "data.result.0.metric.topic is {'a': 1}: write a text"),
-        (matrix(metric={"topic": "\ud800"}), "it has half of a surrogate pair"),
+        (matrix(metric={"topic": {"a": 1}}), "data.result.0.metric.topic is {'a': 1}: write a string"),
+        (matrix(metric={"topic": "\ud800"}), "it contains half of a surrogate pair"),
         (matrix([SPAN.start]), "data.result.0.values.0.1 is missing"),
         (matrix([SPAN.start, "much"]), "could not convert string to float: 'much'"),
         (b'{"status": "success", "warnings": 7, "data": {"resultType": "matrix", "result": []}}', "warnings is 7"),
-        (b'{"status":' + b"[" * 100_000, "answers 200 with no document of the API"),
+        (b'{"status":' + b"[" * 100_000, "answers 200 without an API document"),
     ],
 )
 def test_answers_of_a_server_that_are_no_answers(body, message):
@@ -151,5 +152,7 @@ def test_a_server_may_move_the_ends_to_steps_of_its_own():
     ],
 )
 def test_parameters_with_halves_of_characters(given, field):
-    with pytest.raises(RequestError, match=rf"^{field}.* it has half of a surrogate pair, which is no text; fix it$"):
+    with pytest.raises(
+        RequestError, match=rf"^{field}.* it contains half of a surrogate pair, which is not valid text; fix it$"
+    ):
         parse_plan_request({"cluster": "c", **given})

@@ -14,9 +14,7 @@ from kafka_capacity.errors import DamagedInputError, RequestError
 from kafka_capacity.inventory.decoding import LIMIT_VARIABLE, decompressed, file_limit_bytes, read_parquet
 
 GIB = 2**30
-REFUSED = (
-    "holds more than {} GiB when it is decoded; write several smaller files, or raise KAFKA_CAPACITY_MAX_FILE_BYTES"
-)
+REFUSED = "holds more than {} GiB when decoded; write several smaller files, or raise KAFKA_CAPACITY_MAX_FILE_BYTES"
 
 # The peak that the kernel counts for a process is at first that of whoever started it; VmHWM begins anew.
 MEASURED = """
@@ -107,7 +105,7 @@ def test_a_bomb_is_refused_within_512_megabytes(bombs, name):
         env={**os.environ, **limit},
     )
     said = REFUSED.format("1.0" if limit else "4.0")
-    assert done.stdout.strip() == f"{bombs / name}: {said} where that is meant"
+    assert done.stdout.strip() == f"{bombs / name}: {said} if that is intended"
     assert int(done.stderr.splitlines()[-1]) < 512 * 10**6
 
 

@@ -141,12 +141,12 @@ def test_a_folder_without_cluster_json_is_no_snapshot(folder):
 
 def test_a_newer_version_is_refused_by_its_number(folder):
     (folder / "cluster.json").write_text('{"schema_version": 2, "who_knows": true}')
-    assert fails(folder) == "cluster.json: schema_version is 2, this program reads 1; use a newer kafka-capacity"
+    assert fails(folder) == "cluster.json: schema_version is 2, this release reads 1; use a newer kafka-capacity"
 
 
 def test_an_unknown_old_version_is_refused(folder):
     (folder / "cluster.json").write_text('{"schema_version": 0}')
-    assert fails(folder) == "cluster.json: schema_version is 0, this program reads 1; export the snapshot again"
+    assert fails(folder) == "cluster.json: schema_version is 0, this release reads 1; export the snapshot again"
 
 
 @pytest.mark.parametrize(
@@ -157,11 +157,10 @@ def test_an_unknown_old_version_is_refused(folder):
         ('{"schema_version": "1"}', "cluster.json: schema_version is '1': write a whole number"),
         (
             '{"schema_version": 1, "ds": "today", "captured_at": "2026-11-20T03:00:00+02:00", "colour": 1}',
-            "cluster.json: cluster is missing; add it\n"
-            "cluster.json: ds is 'today': write the day as YYYY-MM-DD\n"
-            "cluster.json: captured_at is '2026-11-20T03:00:00+02:00': write the moment as ISO 8601 in UTC, such as "
-            "2026-11-20T03:00:00Z\n"
-            "cluster.json: colour is 1: there is no such field; remove it or correct its name",
+            "cluster.json: cluster is missing; add it\ncluster.json: ds is 'today': write the day as "
+            "YYYY-MM-DD\ncluster.json: captured_at is '2026-11-20T03:00:00+02:00': write the time as ISO 8601 in "
+            "UTC, such as 2026-11-20T03:00:00Z\ncluster.json: colour is 1: no such field; remove it or correct its "
+            "name",
         ),
         (
             '{"schema_version": 1, "cluster": "c", "ds": "2026-11-20", "remarks": [{"code": "x"}]}',
@@ -180,10 +179,10 @@ def test_wrong_files_are_all_named_at_once(folder):
     (folder / "topics.parquet").write_bytes(b"no")
     (folder / "README.md").write_text("kept apart")
     assert fails(folder) == (
-        "replica.json: is no table of a snapshot; known are brokers, log_dirs, topics, replicas, groups, "
-        "members, lags, metrics, broker_metrics, quorum_replicas, history\n"
-        "topics.parquet: the table is given by topics.json too; remove one of the two\n"
-        "brokers.parquet or .json is missing; every snapshot has the table 'brokers'"
+        "replica.json: is not a table of a snapshot; the tables are brokers, log_dirs, topics, replicas, groups, "
+        "members, lags, metrics, broker_metrics, quorum_replicas, history\ntopics.parquet: the table is given by "
+        "topics.json too; remove one of the two\nbrokers.parquet or .json is missing; every snapshot has the table "
+        "'brokers'"
     )
 
 
@@ -193,10 +192,10 @@ def test_wrong_files_are_all_named_at_once(folder):
         ({"broker_id": 1}, "brokers.json: holds an object; write a list of rows, [{…}, …]"),
         (
             [{"broker_id": 1, "rac": "a"}, 7],
-            "brokers.json, row 0: there is no column 'rac'; remove it or correct its name, known are broker_id, "
-            "rack, host, port, is_fenced, is_controller, disk_capacity_bytes, network_in_bytes_per_second, "
-            "network_out_bytes_per_second, cpu_cores, memory_bytes\n"
-            "brokers.json, row 1: is a number; write an object of columns",
+            "brokers.json, row 0: there is no column 'rac'; remove it or correct its name, the columns are "
+            "broker_id, rack, host, port, is_fenced, is_controller, disk_capacity_bytes, "
+            "network_in_bytes_per_second, network_out_bytes_per_second, cpu_cores, memory_bytes\nbrokers.json, row "
+            "1: is a number; write an object of columns",
         ),
         (
             [{"broker_id": "1"}, {"broker_id": 2**31}, {"rack": "a"}, {"broker_id": 4, "rack": 5, "is_fenced": 1}],
@@ -230,9 +229,9 @@ def test_nested_and_time_columns_are_checked_too(folder):
     )
     (folder / "metrics.json").write_text('[{"topic": "t", "partition": 0, "hour": "2026-11-20T03:00:00"}]')
     assert fails(folder) == (
-        "members.json, row 0, subscribed: [1] is not a list of texts\n"
-        "members.json, row 0, assigned: [{'topic': 't'}] is not a list of {\"topic\": text, \"partition\": number}\n"
-        "metrics.json, row 0, hour: '2026-11-20T03:00:00' is not a whole second in UTC, such as 2026-11-20T03:00:00Z"
+        "members.json, row 0, subscribed: [1] is not a list of strings\nmembers.json, row 0, assigned: [{'topic': "
+        '\'t\'}] is not a list of {"topic": text, "partition": number}\nmetrics.json, row 0, hour: '
+        "'2026-11-20T03:00:00' is not a whole second in UTC, such as 2026-11-20T03:00:00Z"
     )
 
 
@@ -296,9 +295,10 @@ def test_parquet_as_pandas_and_spark_write_it_is_taken(folder):
     [
         (
             {"topic": ["t"], "colour": ["red"]},
-            "topics.parquet: there is no column 'colour'; remove it or correct its name, known are topic, topic_id, "
-            "is_internal, min_insync_replicas, retention_bytes, retention_ms, segment_bytes, cleanup_policy, "
-            "unclean_leader_election_enable, compression_type, remote_storage_enable, local_retention_ms",
+            "topics.parquet: there is no column 'colour'; remove it or correct its name, the columns are topic, "
+            "topic_id, is_internal, min_insync_replicas, retention_bytes, retention_ms, segment_bytes, "
+            "cleanup_policy, unclean_leader_election_enable, compression_type, remote_storage_enable, "
+            "local_retention_ms",
         ),
         ({"topic_id": ["x"]}, "topics.parquet: column 'topic' is missing; add it as string"),
         (
@@ -335,5 +335,5 @@ def test_a_csv_leaves_out_lists_and_names_them_where_it_has_them(tmp_path):
     (row,) = read_snapshot_files(tmp_path).table("groups").to_pylist()
     assert (row["group_id"], row["subtopologies"]) == ("g", None)
     (tmp_path / "groups.csv").write_text("group_id,subtopologies\ng,[]\n")
-    with pytest.raises(InventoryError, match=r"groups.csv: subtopologies holds lists, which no CSV can"):
+    with pytest.raises(InventoryError, match=r"groups.csv: subtopologies holds lists, which CSV cannot represent"):
         read_snapshot_files(tmp_path)

@@ -115,39 +115,39 @@ def test_groups_are_sorted_and_each_has_its_own():
             {"group_type": "streams"},
             [A],
             [],
-            "A streams group of which the inventory tells no subtopologies: its tasks are not known.",
+            "A streams group without subtopologies in the inventory: its tasks are unknown.",
         ),
         (
             {"protocol_type": "connect"},
             [A],
             [],
-            "A group of protocol type 'connect': its members share other things than partitions.",
+            "A group of protocol type 'connect': its members share something other than partitions.",
         ),
         (
             {"protocol_type": None, "assignor": None},
             [],
             [lag(lag_records=3)],
-            "Its consumers take partitions by hand (assign), so that it never rebalances.",
+            "Its consumers assign partitions manually (assign), so it never rebalances.",
         ),
-        ({}, [], [lag(lag_records=3)], "It has no members, so nobody subscribes to anything."),
+        ({}, [], [lag(lag_records=3)], "It has no members, so there are no subscriptions."),
         (
             {"group_type": "consumer", "protocol_type": None},
             [],
             [],
-            "It has no members, so nobody subscribes to anything.",
+            "It has no members, so there are no subscriptions.",
         ),
         (
             {"state": "PreparingRebalance", "assignor": None},
             [member("a", subscribed=None)],
             [],
-            "It was 'PreparingRebalance' when the inventory was taken: Kafka tells what members read when it is "
+            "It was 'PreparingRebalance' when the inventory was taken: Kafka shows assignments only when it is "
             "'Stable'.",
         ),
         (
             {},
             [member("a", subscribed=None)],
             [],
-            "The inventory tells neither what its members subscribe to nor what they are assigned.",
+            "The inventory has neither subscriptions nor assignments of its members.",
         ),
         (
             {},

@@ -195,8 +195,8 @@ def test_logs_have_their_first_and_last_offsets_where_they_are_known():
     assert told == [(1, 40, 90, 40), (2, None, 90, 40), (3, None, None, None)]
     assert (OffsetSpec.EARLIEST, [1, 2]) in asked
     assert [(remark.code, remark.where, remark.message) for remark in remarks] == [
-        ("log_ends_unknown", "lags.log_end_offset", "the ends of 1 partition are not known: orders-3"),
-        ("log_starts_unknown", "lags.log_start_offset", "the starts of 1 partition are not known: orders-2"),
+        ("log_ends_unknown", "lags.log_end_offset", "the ends of 1 partition are unknown: orders-3"),
+        ("log_starts_unknown", "lags.log_start_offset", "the starts of 1 partition are unknown: orders-2"),
     ]
 
 

@@ -86,7 +86,7 @@ def test_what_the_tools_cannot_tell_is_said():
         (
             "warning",
             "missing_sizes",
-            "the size of 1 replica (8.3 %) is not known; they count as 0 bytes, so disk use and moves are "
+            "the size of 1 replica (8.3 %) is unknown; they count as 0 bytes, so disk use and moves are "
             "underestimated: add the output of kafka-log-dirs",
         ),
         (
@@ -97,23 +97,23 @@ def test_what_the_tools_cannot_tell_is_said():
         (
             "warning",
             "unassigned_log",
-            "1 replica of 1 topic on disk that the assignment lacks (audit-log-2026), 700 bytes in all; they are left "
-            "out, name every topic in --topics-to-move-json-file",
+            "1 replica of 1 topic on disk missing from the assignment (audit-log-2026), 700 bytes in total; they "
+            "are left out, name every topic in --topics-to-move-json-file",
         ),
         (
             "info",
             "isr_assumed",
-            "the ISR of 4 partitions is not known; all replicas are assumed in sync",
+            "the ISR of 4 partitions is unknown; all replicas are assumed in sync",
         ),
         (
             "info",
             "leader_assumed",
-            "the tools do not tell the leader of 4 partitions; the first replica is assumed to lead",
+            "the tools do not show the leader of 4 partitions; the first replica is assumed to lead",
         ),
         (
             "info",
             "min_isr_assumed",
-            "min.insync.replicas is not known of 2 topics; Kafka's default, 1, is assumed",
+            "min.insync.replicas of 2 topics is unknown;  Kafka's default, 1, is assumed",
         ),
     ]
 
@@ -182,21 +182,21 @@ def test_pretty_printed_json_is_taken():
     [
         (
             "Status of partition reassignment:\nReassignment of partition t-0 is completed.\n",
-            "A.json: holds no JSON object; save the whole output of the tool",
+            "A.json: has no JSON object; save the whole output of the tool",
         ),
         (
             '{"version":1,"topics":[{"topic":"t"}]}',
-            "A.json: holds no current assignment, a JSON object with 'partitions'; give what "
-            "kafka-reassign-partitions --generate prints",
+            "A.json: has no current assignment, a JSON object with 'partitions'; give the output of "
+            "kafka-reassign-partitions --generate",
         ),
         (
             f"Proposed partition reassignment configuration\n{PLAIN}\n",
-            "A.json: holds no current assignment, a JSON object with 'partitions'; give what "
-            "kafka-reassign-partitions --generate prints",
+            "A.json: has no current assignment, a JSON object with 'partitions'; give the output of "
+            "kafka-reassign-partitions --generate",
         ),
         (
             f"{PLAIN}\n{PLAIN}\n",
-            "A.json: holds 2 assignments and nothing says which one is current; keep that one",
+            "A.json: has 2 assignments and nothing says which one is current; keep only that one",
         ),
         (
             'Current partition replica assignment\n{"version":1,"partitions":[',
@@ -206,15 +206,14 @@ def test_pretty_printed_json_is_taken():
         ('{"version":2,"partitions":[]}', "A.json: version is 2: choose 1"),
         (
             '{"version":1,"partitions":[{"topic":"t","partition":"0","replicas":[1.5]},{"topic":"\\ud800"}]}',
-            "A.json: partitions.0.partition is '0': write a whole number\n"
-            "A.json: partitions.0.replicas.0 is 1.5: write a whole number\n"
-            "A.json: partitions.1.topic is '\\ud800': it has half of a surrogate pair, which is no text; fix it\n"
-            "A.json: partitions.1.partition is missing; add it\n"
-            "A.json: partitions.1.replicas is missing; add it",
+            "A.json: partitions.0.partition is '0': write a whole number\nA.json: partitions.0.replicas.0 is 1.5: "
+            "write a whole number\nA.json: partitions.1.topic is '\\ud800': it contains half of a surrogate pair, "
+            "which is not valid text; fix it\nA.json: partitions.1.partition is missing; add it\nA.json: "
+            "partitions.1.replicas is missing; add it",
         ),
         (
             '{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,2],"log_dirs":["any"]}]}',
-            "A.json: t-0 has 2 replicas and 1 log_dirs; give one log dir a replica, or none at all",
+            "A.json: t-0 has 2 replicas and 1 log_dirs; give one log dir per replica, or none at all",
         ),
     ],
 )
@@ -227,11 +226,11 @@ def test_a_wrong_assignment_is_refused(assignment, message):
     [
         (
             PLAIN,
-            "L.json: holds no JSON object with 'brokers'; give what one run of kafka-log-dirs --describe prints",
+            "L.json: has no JSON object with 'brokers'; give the output of a single run of kafka-log-dirs --describe",
         ),
         (
             '{"version":1,"brokers":[]}\n{"version":1,"brokers":[]}',
-            "L.json: holds 2 JSON objects with 'brokers'; give what one run of kafka-log-dirs --describe prints",
+            "L.json: has 2 JSON objects with 'brokers'; give the output of a single run of kafka-log-dirs --describe",
         ),
         (
             '{"version":1,"brokers":[{"broker":1,"logDirs":[{"logDir":"/d","error":null,"partitions":'

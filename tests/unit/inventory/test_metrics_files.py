@@ -73,7 +73,9 @@ def test_every_mistake_is_named_with_its_file(tmp_path):
         read(tmp_path)
     lines = str(found.value).splitlines()
     assert [line.split(": ")[0].rpartition("/")[2] for line in lines] == ["a.csv", "b.csv", "c.parquet", "d.csv.gz"]
-    assert "there is no column 'rate'; remove it or correct its name, known are topic, partition, hour" in lines[0]
+    assert (
+        "there is no column 'rate'; remove it or correct its name, the columns are topic, partition, hour" in lines[0]
+    )
     assert "column 'partition' is string; write it as int32" in lines[1]
 
 

@@ -222,7 +222,7 @@ def test_a_server_without_our_metrics_is_said():
     raw = read([], World().inventory(), labels={"cluster": "typo"})
     (remark,) = raw.remarks
     assert remark.code == "prometheus_has_nothing"
-    assert 'labels asked for (cluster="typo")' in remark.message
+    assert 'requested labels (cluster="typo")' in remark.message
 
 
 def test_brokers_that_are_not_scraped_or_not_known_are_said():

@@ -94,7 +94,9 @@ def test_tls_is_checked_against_the_given_ca(tmp_path):
 def test_a_server_that_refuses_one_moment_is_an_error():
     with StandIn(SAMPLES) as server, client(server) as asking:
         server.refuse_points = 0.5
-        with pytest.raises(SourceError, match=r"refuses even one moment of it .*; select less by labels"):
+        with pytest.raises(
+            SourceError, match=r"rejects the query even for a single point in time .*; restrict it with labels"
+        ):
             asking.query_range("m{}", SPAN)
 
 
@@ -113,7 +115,7 @@ def test_a_server_that_stays_busy_is_an_error_with_its_words():
         with pytest.raises(SourceError) as found:
             asking.query_range("m{}", SPAN)
     assert str(found.value) == (
-        f"prometheus {server.url}/api/v1/query_range answers 503: busy (tried 4 times); look whether it is up, or "
+        f"prometheus {server.url}/api/v1/query_range answers 503: busy (tried 4 times); check whether it is up, or "
         "raise timeout_seconds [query: m{}]"
     )
 
@@ -121,11 +123,11 @@ def test_a_server_that_stays_busy_is_an_error_with_its_words():
 @pytest.mark.parametrize(
     ("status", "body", "said"),
     [
-        (401, b"Unauthorized", "answers 401 with no document of the API; give the user and password, or the token"),
-        (403, b"no", "answers 403 with no document of the API; the user may not query; give it the right to"),
-        (404, b"404", "answers 404 with no document of the API; is the address that of the API"),
-        (200, b"<html>login</html>", "answers 200 with no document of the API; is the address that of the API"),
-        (302, b"", "answers 302, a redirect; give the address that it leads to"),
+        (401, b"Unauthorized", "answers 401 without an API document; give the user and password, or the token"),
+        (403, b"no", "answers 403 without an API document; the user is not allowed to query; grant it"),
+        (404, b"404", "answers 404 without an API document; check that the address is that of the API"),
+        (200, b"<html>login</html>", "answers 200 without an API document; check that the address is that of the API"),
+        (302, b"", "answers 302, a redirect; give the address that it redirects to"),
         (
             400,
             json.dumps({"status": "error", "errorType": "bad_data", "error": "parse error: unexpected }"}).encode(),
@@ -134,7 +136,7 @@ def test_a_server_that_stays_busy_is_an_error_with_its_words():
         (
             200,
             json.dumps({"status": "success", "data": {"resultType": "vector", "result": []}}).encode(),
-            "gives a result that is no matrix of numbers (data.resultType is 'vector': choose 'matrix')",
+            "returns a result that is not a matrix of numbers (data.resultType is 'vector': choose 'matrix')",
         ),
     ],
 )
@@ -176,11 +178,11 @@ def test_secrets_are_sent_and_never_shown(given, header):
     ("given", "said"),
     [
         ({"url": "prometheus:9090"}, "url: write http://host:port or https://host:port"),
-        ({"url": "http://me:hush@p:9090"}, "url: take the user and the password out of it and give them by themselves"),
-        ({"url": "http://p/?a=1"}, "url: write it without ? and #; what tells clusters apart are labels"),
+        ({"url": "http://me:hush@p:9090"}, "url: remove the user and password from it and give them separately"),
+        ({"url": "http://p/?a=1"}, "url: write it without ? and #; use labels to tell clusters apart"),
         ({"url": "http://p", "token": "hush", "username": "me"}, "it has a token and a user; keep one of them"),
-        ({"url": "http://p", "password": "hush"}, "it has a password and no user; add the user"),
-        ({"url": "http://p", "ca_file": "/ca.pem"}, "it has a ca_file and no https:// address; fix one of them"),
+        ({"url": "http://p", "password": "hush"}, "it has a password but no user; add the user"),
+        ({"url": "http://p", "ca_file": "/ca.pem"}, "it has a ca_file but no https:// address; fix one of them"),
         ({"url": "http://p", "timeout_seconds": 0}, "timeout_seconds: input should be greater than 0"),
     ],
 )
@@ -211,7 +213,7 @@ def test_airflow_connections_with_mistakes():
     empty = {"host": None, "schema": None, "port": None, "login": None, "password": None, "extra": {}}
     with pytest.raises(RequestError, match="has no host; write the address of the server"):
         PrometheusConnection.from_airflow(**empty)
-    with pytest.raises(RequestError, match="extra 'tokn' is not known; known are token, ca_file, headers"):
+    with pytest.raises(RequestError, match="extra 'tokn' is unknown; the keys are token, ca_file, headers"):
         PrometheusConnection.from_airflow(**empty | {"host": "p", "extra": {"tokn": "x"}})
 
 
@@ -219,7 +221,7 @@ def test_a_ca_file_without_a_ca_is_said(tmp_path):
     file = tmp_path / "ca.pem"
     file.write_text("nothing")
     connection = PrometheusConnection.of(url="https://p", ca_file=file)
-    with pytest.raises(SourceError, match="holds no CA in PEM"):
+    with pytest.raises(SourceError, match="contains no CA in PEM format"):
         connection.ssl_context()
     assert isinstance(PrometheusConnection.of(url="https://p").ssl_context(), ssl.SSLContext)
 

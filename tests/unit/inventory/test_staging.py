@@ -86,7 +86,7 @@ def test_a_version_that_nobody_kept_is_refused(store):
         load(store, "payments", DS, manifest_sha256=old.manifest_sha256)
     assert str(caught.value) == (
         f"{store.uri(old.prefix)} was written again (manifest {new.manifest_sha256[:12]}, pinned "
-        f"{old.manifest_sha256[:12]}), and what was pinned is not kept any more; start the run again"
+        f"{old.manifest_sha256[:12]}), and the pinned version is no longer kept; start the run again"
     )
 
 

@@ -81,7 +81,7 @@ def test_a_task_may_read_topics_of_which_some_have_fewer_partitions():
 
 def test_without_subtopologies_or_members_nothing_is_simulated():
     for changes, members, reason in (
-        ({"subtopologies": None}, [thread(0)], "A streams group of which the inventory tells no subtopologies: "),
+        ({"subtopologies": None}, [thread(0)], "A streams group without subtopologies in the inventory: "),
         ({}, [], "It has no members, "),
     ):
         answer = found(topics=TOPICS, groups=[streams_group(**changes)], members=members)
@@ -100,8 +100,8 @@ def problems(members, code="streams-idle-members", *, processes=None, **changes)
 def test_more_members_than_tasks_are_named():
     (problem,) = problems(7)
 
-    assert problem.message == "streams group g has 7 members for 6 tasks: 1 of them get nothing to do"
-    assert problem.remedy == "run 6 threads at most, or give the topics more partitions"
+    assert problem.message == "streams group g has 7 members for 6 tasks: 1 of them have nothing to do"
+    assert problem.remedy == "run at most 6 threads, or give the topics more partitions"
     assert problems(6) == []
     assert problems(8, num_standby_replicas=1) == []
     assert "6 tasks and 2 standbys" in problems(9, num_standby_replicas=1)[0].message
@@ -118,7 +118,7 @@ def test_threads_of_a_large_process_have_nothing_to_do_while_others_have_too_few
     rest = GroupSimulation(facts, plain_scenario(facts, standby_replicas=1, events=())).proposed
     members = zip(rest.numbers, rest.parts, strict=True)
     idle = sum(not len(part) and not rest.standby.get(f"m{member}") for member, part in members)
-    assert f": {idle} of them get nothing to do" in problem.message
+    assert f": {idle} of them have nothing to do" in problem.message
     assert idle > 12 - 6 - 2
 
 
@@ -129,6 +129,6 @@ def test_a_process_takes_one_standby_of_a_task_and_none_of_what_it_runs():
     assert "6 tasks and 2 standbys: 1 of them" in problems(9, processes=2, **standbys)[0].message
     assert "7 members for 6 tasks: 1 of them" in problems(7, processes=1, **standbys)[0].message
     (problem,) = problems(4, "streams-standbys", processes=2, **standbys)
-    assert problem.message.endswith("runs in 2 processes: a process takes one, so that 1 can be placed")
-    assert problem.remedy == "run it in 3 processes at least, or set streams.num.standby.replicas=1"
+    assert problem.message.endswith("runs in 2 processes: with one per process only 1 can be placed")
+    assert problem.remedy == "run it in at least 3 processes, or set streams.num.standby.replicas=1"
     assert problems(4, "streams-standbys", processes=3, **standbys) == []

@@ -23,13 +23,13 @@ CASES = [
         with_hours({}, {}),
         "fatal",
         "duplicate_broker_hour",
-        "1 row for an hour that is there already, of 1 broker (1); give one row for each hour",
+        "1 row for a duplicate hour of 1 broker (1); give one row for each hour",
     ),
     (
         with_hours({"broker_id": 70}),
         "warning",
         "metrics_of_unlisted_broker",
-        "metrics of 1 broker that the inventory lacks (70); they still count as samples of processors",
+        "metrics of 1 broker that the inventory lacks (70); they still count as CPU samples",
     ),
     (
         with_hours({"out_bytes_per_second": -1.0}),

@@ -31,10 +31,10 @@ CASES = [
         replace(cluster(), captured_at="noon"),
         "fatal",
         "captured_at",
-        "captured_at 'noon' is not a moment in UTC; write it as 2026-11-20T03:00:00Z",
+        "captured_at 'noon' is not a time in UTC; write it as 2026-11-20T03:00:00Z",
     ),
     # brokers
-    (drop(cluster(), "brokers", *range(6)), "fatal", "no_brokers", "there is no broker; list at least one"),
+    (drop(cluster(), "brokers", *range(6)), "fatal", "no_brokers", "there are no brokers; list at least one"),
     (
         repeat(cluster(), "brokers", 2),
         "fatal",
@@ -81,8 +81,8 @@ CASES = [
         change(cluster(), "brokers", 5, disk_capacity_bytes=None),
         "info",
         "disk_capacity_unknown",
-        "1 broker without disk_capacity_bytes (6): the sizes of their log dirs are used where known, and nobody "
-        "can say when the disk of the others is full",
+        "1 broker without disk_capacity_bytes (6): the sizes of their log dirs are used where known; for the others "
+        "it is unknown when a disk is full",
     ),
     # log dirs
     (

@@ -34,19 +34,19 @@ CASES = [
         cluster(topics=[topic("orders", min_insync_replicas=0)]),
         "fatal",
         "min_isr_not_positive",
-        "min.insync.replicas below 1 on 1 topic: orders (0); Kafka's least is 1",
+        "min.insync.replicas below 1 on 1 topic: orders (0); Kafka's minimum is 1",
     ),
     (
         cluster(topics=[topic("orders", min_insync_replicas=None)]),
         "info",
         "min_isr_assumed",
-        "min.insync.replicas is not known of 1 topic; Kafka's default, 1, is assumed",
+        "min.insync.replicas of 1 topic is unknown;  Kafka's default, 1, is assumed",
     ),
     (
         cluster(topics=[topic("orders", settings={"retention_ms": -5})]),
         "warning",
         "absurd_retention",
-        "retention_ms below -1 on 1 topic (orders); it is taken for -1, no limit",
+        "retention_ms below -1 on 1 topic (orders); it is treated as -1, no limit",
     ),
     # replicas
     (
@@ -65,19 +65,19 @@ CASES = [
         cluster(topics=[]),
         "fatal",
         "no_replicas",
-        "there is no replica; an inventory needs at least one partition",
+        "there are no replicas; an inventory needs at least one partition",
     ),
     (
         drop(cluster(), "replicas", 3, 4, 5),
         "fatal",
         "partition_gap",
-        "partition numbers of 1 topic do not run from 0 without a gap (orders); export every partition of a topic",
+        "partition numbers of 1 topic do not run from 0 without gaps (orders); export every partition of a topic",
     ),
     (
         change(cluster(), "replicas", 0, partition=-1),
         "fatal",
         "partition_gap",
-        "partition numbers of 1 topic do not run from 0 without a gap (orders); export every partition of a topic",
+        "partition numbers of 1 topic do not run from 0 without gaps (orders); export every partition of a topic",
     ),
     (
         change(cluster(), "replicas", 2, position=5),
@@ -117,7 +117,7 @@ CASES = [
         change_all(cluster(), "replicas", is_leader=None),
         "info",
         "leader_assumed",
-        "the leader of 6 partitions is not known; the first replica is assumed to lead",
+        "the leader of 6 partitions is unknown; the first replica is assumed to lead",
     ),
     (
         change(cluster(), "replicas", 0, is_in_sync=False),
@@ -129,21 +129,21 @@ CASES = [
         change_all(cluster(), "replicas", is_in_sync=None),
         "info",
         "isr_assumed",
-        "the ISR of 6 partitions is not known; all replicas are assumed in sync",
+        "the ISR of 6 partitions is unknown; all replicas are assumed in sync",
     ),
     # sizes
     (
         change(cluster(), "replicas", 0, size_bytes=None),
         "warning",
         "missing_sizes",
-        "the size of 1 replica (5.6 %) is not known; they count as 0 bytes, so disk use and moves are "
-        "underestimated: add the output of kafka-log-dirs",
+        "the size of 1 replica (5.6 %) is unknown; they count as 0 bytes, so disk use and moves are underestimated: "
+        "add the output of kafka-log-dirs",
     ),
     (
         cluster(topics=[topic("orders", size_bytes=None)]),
         "warning",
         "missing_sizes",
-        "the size of 18 replicas (all) is not known; they count as 0 bytes, so disk use and moves are underestimated: "
+        "the size of 18 replicas (all) is unknown; they count as 0 bytes, so disk use and moves are underestimated: "
         "add the output of kafka-log-dirs",
     ),
     (

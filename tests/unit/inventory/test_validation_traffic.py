@@ -42,7 +42,7 @@ CASES = [
         without_reads(cluster()),
         "warning",
         "missing_rates",
-        "no row tells bytes_out_bytes_per_second: what consumers read counts as 0, and networks and processors are "
+        "no row has bytes_out_bytes_per_second: what consumers read counts as 0, and network and CPU load is "
         "underestimated; add it",
     ),
     (
@@ -73,14 +73,14 @@ CASES = [
         repeat(cluster(), "metrics", 7),
         "fatal",
         "duplicate_hour",
-        "1 row for an hour that is there already, of 1 partition (orders-0); give one row for each hour",
+        "1 row for a duplicate hour of 1 partition (orders-0); give one row for each hour",
     ),
     (
         drop(cluster(), "metrics", *range(1, 100)),
         "warning",
         "metric_gaps",
-        "90.2 % of the hours are there (168 hours from the first to the last, 6 partitions); means and peaks rest on "
-        "those alone",
+        "90.2 % of the hours are present (168 hours from the first to the last, 6 partitions); means and peaks are "
+        "based only on those",
     ),
     (
         cluster(hours=100),
@@ -92,13 +92,13 @@ CASES = [
         replace(cluster(), ds="2026-12-01"),
         "warning",
         "stale_metrics",
-        "the newest metrics are 11.0 days older than 2026-12-01; what has changed since is not seen",
+        "the newest metrics are 11.0 days older than 2026-12-01; changes since then are not included",
     ),
     (
         replace(cluster(), ds="2026-11-18"),
         "warning",
         "future_metrics",
-        "144 rows of metrics later than the day 2026-11-18; they count like the others, check ds",
+        "144 rows of metrics later than the day 2026-11-18; they are used like the others, check ds",
     ),
     # groups
     (

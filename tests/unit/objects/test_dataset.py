@@ -194,7 +194,7 @@ def test_a_tampered_part_is_refused(store):
     part = manifest.tables["moves"][0]
     store.write_bytes(PREFIX + part.key, dataset.parquet_bytes(TABLE.slice(1)))
 
-    with pytest.raises(DamagedObjectError, match=r"is damaged: it is not what its manifest says \(\d+ of \d+ bytes\)"):
+    with pytest.raises(DamagedObjectError, match=r"is damaged: it does not match its manifest \(\d+ of \d+ bytes\)"):
         read_table(store, manifest, "moves")
 
 
@@ -202,7 +202,7 @@ def test_a_part_that_is_gone_is_told_apart_from_one_that_was_replaced(store):
     manifest = write(store)
     store.delete(PREFIX + manifest.tables["moves"][0].key)
 
-    with pytest.raises(DamagedObjectError, match="is gone, though its manifest names it"):
+    with pytest.raises(DamagedObjectError, match="is gone although its manifest names it"):
         read_table(store, manifest, "moves")
 
 
@@ -255,7 +255,7 @@ def test_what_arrives_damaged_is_read_again(store, damage):
 
 def test_only_who_replaces_the_version_that_stands_writes(store):
     first = write(store, replaces="")
-    with pytest.raises(ConflictError, match="was written by somebody else meanwhile"):
+    with pytest.raises(ConflictError, match="was overwritten by another writer meanwhile"):
         write(store, TABLE.slice(1), replaces="")
     second = write(store, TABLE.slice(1), replaces=first.sha256)
     with pytest.raises(ConflictError):
@@ -271,7 +271,7 @@ def test_a_reader_reads_its_own_version_and_the_one_before(store, written, read,
         assert read_manifest(store, PREFIX, schema_version=read).schema_version == written
     else:
         with pytest.raises(
-            StorageError, match=f"has schema version {written}, this program reads {read - 1} to {read}"
+            StorageError, match=f"has schema version {written}, this release reads {read - 1} to {read}"
         ):
             read_manifest(store, PREFIX, schema_version=read)
 

@@ -200,8 +200,8 @@ def test_addresses_open_the_right_store(tmp_path, s3_client):
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("s3://", "'s3://' names no valid bucket; write it as s3://bucket/prefix"),
-        ("s3://Has Space/x", "'s3://Has Space/x' names no valid bucket; write it as s3://bucket/prefix"),
+        ("s3://", "'s3://' does not name a valid bucket; write it as s3://bucket/prefix"),
+        ("s3://Has Space/x", "'s3://Has Space/x' does not name a valid bucket; write it as s3://bucket/prefix"),
         ("gs://b/x", "'gs://b/x' is neither an s3:// address nor a path; write s3://bucket/prefix or a folder"),
     ],
 )

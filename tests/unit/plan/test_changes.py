@@ -34,7 +34,7 @@ def test_without_an_earlier_report_nothing_is_said(now):
 def test_where_nothing_changed_it_says_so(before, now):
     changes = changes_since(before, now)
     assert (changes["since"], changes["lines"], changes["new"], changes["resolved"]) == ("2026-11-13", [], [], [])
-    assert changes["method"] == "Asked alike and by the same method: what differs is the cluster."
+    assert changes["method"] == "Same request and same method: differences come from the cluster."
     assert gist(changes) == "as on 2026-11-13"
 
 
@@ -48,7 +48,7 @@ def test_verdict_counts_dates_and_dollars_are_compared(before, now):
     lines = {one["label"]: one["text"] for one in changes_since(before, now)["lines"]}
     assert lines["Brokers now"] == "5 → 6"
     assert "does not fit → " in lines["Verdict"]
-    assert lines["A month"].startswith("$1,234 → $")
+    assert lines["Per month"].startswith("$1,234 → $")
     assert lines["99 brokers"] == "by 2027-03-01 → not before the horizon"
     assert gist(changes_since(before, now)) == "brokers now 5 → 6"
 
@@ -71,7 +71,7 @@ def test_a_change_of_the_method_is_told_from_one_of_the_cluster(before, now):
     before["provenance"]["model_version"] = "0"
     asked = dataclasses.replace(sized_inputs(), request={**sized_inputs().request, "horizon_months": 9})
     changes = changes_since(before, build_report(asked))
-    assert changes["method"].startswith("The method changed (model 0 → 1; asked with other horizon_months)")
+    assert changes["method"].startswith("The method changed (model 0 → 1; requested with different horizon_months)")
 
 
 def test_page_mail_and_subject_tell(before):

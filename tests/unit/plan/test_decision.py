@@ -119,7 +119,7 @@ def check_one_recommendation(report):
         assert sized[0]["fits_until"] == now["until"]
     steps = next(one["data"] for one in report["sections"] if one["name"] == "by_when")["steps"]["rows"]
     assert steps[0]["until"] == now["until"]
-    assert "tried by default" in verdict["sizing"]["relation"]
+    assert "default counts" in verdict["sizing"]["relation"]
     assert f"last until {now['until']}" in verdict["sizing"]["relation"]
 
 
@@ -135,7 +135,7 @@ def test_the_move_goes_to_the_count_that_is_needed_now_and_not_to_the_smallest_t
     assert "approve the move, and" not in decided["box"]["approve"].lower()
     day = next((one["from_day"] for one in decided["recommendation"]["steps"] if one["broker_count"] == 7), None)
     wanted = f"to the 7 of {day}: approve it" if day else "to 7 brokers: "
-    assert f"The move that was planned goes {wanted}" in decided["box"]["approve"]
+    assert f"The planned move goes {wanted}" in decided["box"]["approve"]
     assert "today’s 6 last until" in decision.relation
 
 
@@ -169,7 +169,7 @@ def test_what_is_refused_now_is_mended_before_anything_is_moved():
     assert box["lines"][0] == {
         "name": "first",
         "label": "First",
-        "text": "1 partition has no leader. Mend that before anything is moved.",
+        "text": "1 partition has no leader. Fix this before anything is moved.",
     }
     assert "first" not in {line["name"] for line in decision.as_dict()["box"]["lines"]}
 
@@ -195,7 +195,9 @@ def test_a_count_that_sizing_finds_too_small_today_does_not_fit():
     )
     decision = decision_of(changed)
     assert (decision["status"], decision["fits"]) == ("does_not_fit", False)
-    assert decision["because"] == ["by sizing 7 are not enough today: disk space of broker 1 is beyond its limit"]
+    assert decision["because"] == [
+        "according to sizing, 7 are not enough today: disk space of broker 1 is over its limit"
+    ]
     (problem,) = [one for one in decision["problems"] if one["code"] == "other-count"]
     # The box says so as well, and does not ask for the move to be approved.
     assert "and the move" not in decision["box"]["approve"]

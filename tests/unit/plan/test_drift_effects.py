@@ -76,9 +76,9 @@ def test_what_comes_in_excess_comes_so_much_earlier():
     )
     # 333 / 1.9 = 175: until the day that 6 were to last.
     assert sizing_effect(drift(1.9), view()).effect == (
-        "With it 6 brokers are at a limit already, which was not to be until 2026-10-01; 9 do"
+        "As a result 6 brokers are at a limit already, which was not expected until 2026-10-01; 9 do"
     )
-    assert sizing_effect(drift(2.0), view()).effect.endswith("; no count that was tried lasts as long")
+    assert sizing_effect(drift(2.0), view()).effect.endswith("; no count that was tried lasts that long")
     assert sizing_effect(drift(1.7), view()).is_beyond
 
 
@@ -94,12 +94,12 @@ def test_what_comes_short_lasts_longer():
 
 
 def test_what_does_not_hang_on_the_figure_stays():
-    assert sizing_effect(drift(1.25, CPU), view()).effect == "6 brokers last until 2026-10-01 all the same"
-    assert (
-        sizing_effect(drift(1.25), view(disk_end="2026-03-01")).effect == "6 brokers last until 2026-03-01 all the same"
-    )
+    assert sizing_effect(drift(1.25, CPU), view()).effect == "6 brokers last until 2026-10-01 even so"
+    assert sizing_effect(drift(1.25), view(disk_end="2026-03-01")).effect == "6 brokers last until 2026-03-01 even so"
 
 
-@pytest.mark.parametrize(("seconds", "effect"), [(None, ""), (7200.0, "With it the move m takes 3 h in place of 2 h")])
+@pytest.mark.parametrize(
+    ("seconds", "effect"), [(None, ""), (7200.0, "As a result the move m takes 3 h instead of 2 h")]
+)
 def test_a_move_takes_so_much_longer(seconds, effect):
     assert move_effect(drift(1.5, MOVES), "m", seconds) == Effect(effect=effect)

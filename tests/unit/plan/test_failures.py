@@ -227,8 +227,8 @@ def test_losses_of_what_is_nowhere_are_refused(pinned):
     with pytest.raises(RequestError) as refused:
         pin_plan(store, asked, run_date=datetime.date(2026, 11, 25))
     assert str(refused.value) == (
-        "failure_sets: broker 9, rack q in 'brokers 1, 9 + rack q' is refused: neither today nor in any option is "
-        "there such a one; fix the set"
+        "failure_sets: broker 9, rack q in 'brokers 1, 9 + rack q' is invalid: it exists neither today nor in any "
+        "option; fix the set"
     )
 
 
@@ -260,4 +260,4 @@ def test_what_could_be_lost_is_told_of_every_placement(share):
     whole = {row["is_few_copysets"]: row for row in rows(tables, "durability_placements", placement_id="today")}
     assert (whole[False]["copysets"], whole[False]["moved_bytes"]) == (3, 0)
     steps = rows(tables, "durability_outcomes", placement_id="today", course="crashes", outcome="unavailable")
-    assert {one["steps"][-1] for one in steps} == {"in the end nobody leads"}
+    assert {one["steps"][-1] for one in steps} == {"in the end there is no leader"}

@@ -55,7 +55,7 @@ def test_every_cluster_has_its_row_the_worst_verdict_first(store, decision):
     found = fleet(store)
     rows = {row["cluster"]: row for row in found["rows"]}
     assert found["summary"] == (
-        "4 clusters: 2 with too little room or unreadable, 1 with enough brokers, 1 never planned."
+        "4 clusters: 2 with too little capacity or unreadable, 1 with enough brokers, 1 never planned."
     )
     assert list(rows) == ["damaged", "full", "unplanned", ODD]
     full = rows["full"]
@@ -98,4 +98,4 @@ def test_what_was_dismissed_is_not_the_worst(store):
 def test_a_store_with_nothing_in_it_has_a_page_that_says_so(tmp_path):
     store = LocalStore(tmp_path)
     write_fleet_page(store)
-    assert "No cluster." in store.read_bytes(FLEET_PAGE).decode()
+    assert "No clusters." in store.read_bytes(FLEET_PAGE).decode()

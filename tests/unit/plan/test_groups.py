@@ -131,9 +131,9 @@ def test_a_group_that_there_is_not_is_refused_when_the_plan_is_pinned(pinned):
     with pytest.raises(RequestError) as refused:
         pin_plan(store, parse_plan_request({**REQUEST, "groups": ["app-stok-dashboards", "x"]}), run_date=TODAY)
     assert str(refused.value).splitlines() == [
-        "groups: 'app-stok-dashboards' is refused: cluster 'metrics-uneven' has no such group; "
+        "groups: 'app-stok-dashboards' is invalid: cluster 'metrics-uneven' has no such group; "
         "did you mean 'app-stock-dashboards'?",
-        "groups: 'x' is refused: cluster 'metrics-uneven' has no such group; it has 'app-accounts-etl', "
+        "groups: 'x' is invalid: cluster 'metrics-uneven' has no such group; it has 'app-accounts-etl', "
         "'app-carts-billing', 'app-media-billing', 'app-payments-alerts', 'app-returns-fraud' and 7 more",
     ]
     with pytest.raises(RequestError, match="has no such group; it has none at all; leave groups empty"):

@@ -103,7 +103,7 @@ def test_what_is_claimed_is_shown_until_it_is_released(document):
 
 
 def test_a_dismissal_needs_a_reason_and_is_of_what_was_dismissed(document, first):
-    with pytest.raises(RequestError, match="reason: is missing; say why"):
+    with pytest.raises(RequestError, match="reason: is required; say why"):
         say(document, first, Verb.DISMISS, "groups-behind")
     dismissed = say(document, first, Verb.DISMISS, "groups-behind", reason="replays")
     told = with_states(first, entries_of(dismissed))["problems"]
@@ -143,21 +143,21 @@ def test_a_dismissal_ends_on_its_day(document, first):
 
 
 def test_a_dismissal_cannot_end_before_it_begins(document, first):
-    with pytest.raises(RequestError, match="until: 2026-11-01 is past; give a day from 2026-11-02 on"):
+    with pytest.raises(RequestError, match="until: 2026-11-01 is in the past; give a day from 2026-11-02 on"):
         say(document, first, Verb.DISMISS, "groups-behind", reason="replays", until="2026-11-01")
 
 
 def test_what_there_is_not_cannot_be_claimed(document, first):
     with pytest.raises(RequestError, match=r"claim: there is no .* 'groups-behnd'; did you mean groups-behind"):
         say(document, first, Verb.CLAIM, "groups-behnd")
-    with pytest.raises(RequestError, match=r"claim: .* 'x'; choose from nothing: all is well"):
+    with pytest.raises(RequestError, match=r"claim: .* 'x'; choose from nothing: there are no problems"):
         say(None, decided("2026-11-01", [NOTE]), Verb.CLAIM, "x")
 
 
 def test_what_was_done_has_the_effect_that_was_measured(document):
     after = decided("2026-11-15", [BEHIND], brokers=15, disk=0.71, usd=16_425.0)
     lines = followed_lines(entries_of(document), after, changed("disk-over-limit"))
-    effect = "12 brokers → 15 brokers, the fullest disk 95.0 % → 71.0 %, $13,140 a month → $16,425 a month."
+    effect = "12 brokers → 15 brokers, the fullest disk 95.0 % → 71.0 %, $13,140 per month → $16,425 per month."
     assert lines == [
         {"label": "Done", "text": f"2 brokers are over the limit: {effect}"},
         {"label": "Done", "text": f"Have 15 brokers: {effect}"},
@@ -201,7 +201,7 @@ def test_what_an_earlier_version_decided_has_a_state_as_well():
 
 def test_what_is_asked_for_no_more_is_not_called_reached(document):
     lines = followed_lines(entries_of(document), decided("2026-11-15", [FULL]), changed())
-    assert lines == [{"label": "Dropped", "text": "Have 15 brokers: asked for no more; there are 12 brokers."}]
+    assert lines == [{"label": "Dropped", "text": "Have 15 brokers: no longer requested; there are 12 brokers."}]
 
 
 def test_a_plan_that_was_asked_otherwise_says_nothing_of_what_others_asked(first):
@@ -238,7 +238,7 @@ def test_what_cannot_be_read_costs_no_report_and_is_not_written_over(tmp_path, f
     store.write_bytes(key, broken)
     assert read_entries(store, "shop") == {}
     keep_observed(store, first, None)
-    assert "what became of problems is not kept" in caplog.text
+    assert "the state of problems was not saved" in caplog.text
     assert store.read_bytes(key) == broken
     with pytest.raises(DamagedObjectError):
         keep_said(store, first, Said(ids=("groups-behind",), verb=Verb.CLAIM, by="ana", on="2026-11-02"))

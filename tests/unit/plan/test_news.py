@@ -58,7 +58,7 @@ def test_another_verdict_is_news_of_five_lines(before, report):
     assert lines[0] == report["verdict"]["subject"].removeprefix("[kafka-capacity] ")
     assert lines[1].startswith("Brokers now: 5 → 6. Verdict: ")
     assert lines[2] == report["verdict"]["box"]["approve"]
-    assert lines[3].startswith("Otherwise: ")
+    assert lines[3].startswith("If not: ")
     assert lines[4] == "Nothing was resolved."
 
 
@@ -107,7 +107,7 @@ def test_a_plan_that_was_asked_otherwise_is_news_only_for_what_is_wrong_with_the
     assert reasons(after(before, with_problem(report, question="consumers"))) == []
     now = after(before, with_problem(report))
     assert reasons(now) == ["New: A is offline."]
-    assert message(now)[4].startswith("The method changed (asked with other ")
+    assert message(now)[4].startswith("The method changed (requested with different ")
 
 
 def test_no_line_is_long_or_steers_anything(before, report):

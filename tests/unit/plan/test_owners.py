@@ -39,7 +39,7 @@ def test_each_owner_has_what_there_is_to_do():
     made = report()
     add_owners(made, OWNERS)
     assert {one["owner"]: one["items"] for one in made["owners"]} == {
-        "all@example.net": [{"text": "Topic old is idle: remove it, or say what it is for.", "anchor": "idle"}],
+        "all@example.net": [{"text": "Topic old is idle: remove it, or explain what it is for.", "anchor": "idle"}],
         "slow@example.net": [{"text": "slow needs 3 members.", "anchor": "group-1"}],
     }
     rows = made["sections"][0]["data"]["overview"]["rows"]
@@ -130,7 +130,7 @@ def test_the_mail_says_what_to_do_and_where_more_stands():
     assert message["Subject"] == "[kafka-capacity] shop: 1 thing for you to do (2026-11-20)"
     assert message["To"] == "slow@example.net"
     assert "- slow needs 3 members.\n  https://r/x#group-1\n" in message.get_content().replace("\r\n", "\n")
-    assert "All that you own there: https://r/mine\n" in message.get_content().replace("\r\n", "\n")
+    assert "Everything you own there: https://r/mine\n" in message.get_content().replace("\r\n", "\n")
     with pytest.raises(RenderError, match="owner"):
         build_owner_email(made, "a@b\nBcc: c@d", mine["items"], **of)
 

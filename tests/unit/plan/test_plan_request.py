@@ -175,7 +175,7 @@ def test_what_is_no_window_is_refused(window):
     with pytest.raises(RequestError) as error:
         parse_plan_request({**MINIMAL, "window": window})
     assert str(error.value) == (
-        f"window: {window!r} is refused: write when it opens and closes, in UTC, such as 22:00-06:00"
+        f"window: {window!r} is invalid: write when it opens and closes, in UTC, such as 22:00-06:00"
     )
 
 

@@ -79,7 +79,7 @@ def test_single_replicas_are_a_problem_once_unless_planned_topics_have_some():
 
 def test_what_an_inventory_lacks_is_a_problem_once():
     inputs = sized_inputs()
-    lacking = {"severity": "warning", "code": "missing_sizes", "where": "replicas", "message": "3 sizes are not known"}
+    lacking = {"severity": "warning", "code": "missing_sizes", "where": "replicas", "message": "3 sizes are unknown"}
     found = dataclasses.replace(inputs, findings=(lacking,))
     assert "missing_sizes" in codes(found)
     facts = {**inputs.snapshot_facts, "unknown_size_partitions": 3}

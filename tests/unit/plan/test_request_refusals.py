@@ -17,127 +17,127 @@ def refusal(**values):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("cluster", "", "cluster: '' is refused: write a text that is not empty"),
-        ("cluster", 5, "cluster: 5 is refused: write a text"),
+        ("cluster", "", "cluster: '' is invalid: must not be empty"),
+        ("cluster", 5, "cluster: 5 is invalid: write a string"),
         (
             "ds",
             "yesterday",
-            "ds: 'yesterday' is refused: input should be a valid date or datetime, input is too short",
+            "ds: 'yesterday' is invalid: input should be a valid date or datetime, input is too short",
         ),
-        ("broker_counts", [0], "broker_counts.0: 0 is refused: give at least 1"),
+        ("broker_counts", [0], "broker_counts.0: 0 is invalid: give at least 1"),
         (
             "broker_counts",
             [12, 2_001],
-            "broker_counts.1: 2001 is refused: give at most 2000",
+            "broker_counts.1: 2001 is invalid: give at most 2000",
         ),
         (
             "broker_counts",
             ["x"],
-            "broker_counts.0: 'x' is refused: write a whole number",
+            "broker_counts.0: 'x' is invalid: write a whole number",
         ),
-        ("broker_counts", 12, "broker_counts: 12 is refused: write a list, […]"),
-        ("new_broker_racks", [""], "new_broker_racks.0: '' is refused: write a text that is not empty"),
+        ("broker_counts", 12, "broker_counts: 12 is invalid: write a list, […]"),
+        ("new_broker_racks", [""], "new_broker_racks.0: '' is invalid: must not be empty"),
         (
             "placers",
             ["best"],
-            "placers: ['best'] is refused: 'best' is no placer; "
-            "choose from fewest-bytes, generate, modulo, striped, zk",
+            "placers: ['best'] is invalid: 'best' is not a placer; choose from fewest-bytes, generate, modulo, "
+            "striped, zk",
         ),
         (
             "replaced_brokers",
             {"3": -1},
-            "replaced_brokers.3: -1 is refused: give at least 0",
+            "replaced_brokers.3: -1 is invalid: give at least 0",
         ),
-        ("placers", [], "placers: [] is refused: give at least 1, not 0"),
-        ("replication_factor", 0, "replication_factor: 0 is refused: give at least 1"),
-        ("rack_rule", "three", "rack_rule: 'three' is refused: choose 'strict', 'two-racks' or 'off'"),
-        ("balance", "cpu", "balance: 'cpu' is refused: choose 'bytes' or 'replicas'"),
-        ("tolerance_ratio", -0.1, "tolerance_ratio: -0.1 is refused: give at least 0"),
-        ("tolerance_ratio", 2, "tolerance_ratio: 2 is refused: give at most 100%"),
-        ("disk_limit_ratio", 0, "disk_limit_ratio: 0 is refused: give more than 0"),
-        ("disk_limit_ratio", 85, "disk_limit_ratio: 85 is refused: give at most 100%"),
-        ("throttle_bytes_per_second", 0, "throttle_bytes_per_second: 0 is refused: give more than 0"),
+        ("placers", [], "placers: [] is invalid: give at least 1, not 0"),
+        ("replication_factor", 0, "replication_factor: 0 is invalid: give at least 1"),
+        ("rack_rule", "three", "rack_rule: 'three' is invalid: choose 'strict', 'two-racks' or 'off'"),
+        ("balance", "cpu", "balance: 'cpu' is invalid: choose 'bytes' or 'replicas'"),
+        ("tolerance_ratio", -0.1, "tolerance_ratio: -0.1 is invalid: give at least 0"),
+        ("tolerance_ratio", 2, "tolerance_ratio: 2 is invalid: give at most 100%"),
+        ("disk_limit_ratio", 0, "disk_limit_ratio: 0 is invalid: give more than 0"),
+        ("disk_limit_ratio", 85, "disk_limit_ratio: 85 is invalid: give at most 100%"),
+        ("throttle_bytes_per_second", 0, "throttle_bytes_per_second: 0 is invalid: give more than 0"),
         (
             "throttle_bytes_per_second",
             float("inf"),
-            "throttle_bytes_per_second: inf is refused: give at most 1TB/s",
+            "throttle_bytes_per_second: inf is invalid: give at most 1TB/s",
         ),
         (
             "pinned_topics",
             {"audit": [1, "a"]},
-            "pinned_topics.audit.1: 'a' is refused: write a broker id such as 3, or a rack as rack:NAME",
+            "pinned_topics.audit.1: 'a' is invalid: write a broker id such as 3, or a rack as rack:NAME",
         ),
         (
             "pinned_topics",
             {"audit": []},
-            "pinned_topics.audit: [] is refused: give at least 1, not 0",
+            "pinned_topics.audit: [] is invalid: give at least 1, not 0",
         ),
         (
             "max_replicas_per_broker",
             0,
-            "max_replicas_per_broker: 0 is refused: give at least 1",
+            "max_replicas_per_broker: 0 is invalid: give at least 1",
         ),
-        ("seed", -1, "seed: -1 is refused: give at least 0"),
+        ("seed", -1, "seed: -1 is invalid: give at least 0"),
         (
             "recipients",
             ["sre"],
-            "recipients: ['sre'] is refused: 'sre' is not an e-mail address; write each as name@host",
+            "recipients: ['sre'] is invalid: 'sre' is not an e-mail address; write each as name@host",
         ),
         (
             "is_approval_required",
             "perhaps",
-            "is_approval_required: 'perhaps' is refused: write true or false",
+            "is_approval_required: 'perhaps' is invalid: write true or false",
         ),
-        ("headroom_ratio", 1, "headroom_ratio: 1 is refused: give less than 100%"),
-        ("max_concurrent_moves_per_broker", 0, "max_concurrent_moves_per_broker: 0 is refused: give at least 1"),
-        ("max_wave_hours", 0, "max_wave_hours: 0 is refused: give more than 0"),
-        ("pause_seconds", float("nan"), "pause_seconds: nan is refused: write a finite number"),
-        ("fetchers", 0, "fetchers: 0 is refused: give at least 1"),
+        ("headroom_ratio", 1, "headroom_ratio: 1 is invalid: give less than 100%"),
+        ("max_concurrent_moves_per_broker", 0, "max_concurrent_moves_per_broker: 0 is invalid: give at least 1"),
+        ("max_wave_hours", 0, "max_wave_hours: 0 is invalid: give more than 0"),
+        ("pause_seconds", float("nan"), "pause_seconds: nan is invalid: write a finite number"),
+        ("fetchers", 0, "fetchers: 0 is invalid: give at least 1"),
         (
             "wave_order",
             "largest-first",
-            "wave_order: 'largest-first' is refused: choose 'auto', 'relief-first', 'smallest-first' or "
+            "wave_order: 'largest-first' is invalid: choose 'auto', 'relief-first', 'smallest-first' or "
             "'hottest-first'",
         ),
-        ("consumer_counts", [0], "consumer_counts.0: 0 is refused: give at least 1"),
+        ("consumer_counts", [0], "consumer_counts.0: 0 is invalid: give at least 1"),
         (
             "group_protocols",
             ["share"],
-            "group_protocols.0: 'share' is refused: choose 'classic' or 'consumer'",
+            "group_protocols.0: 'share' is invalid: choose 'classic' or 'consumer'",
         ),
         (
             "group_assignors",
             ["best"],
-            "group_assignors: ['best'] is refused: 'best' is no assignor of consumer groups; "
-            "choose from cooperative-sticky, range, roundrobin, sticky, uniform",
+            "group_assignors: ['best'] is invalid: 'best' is not an assignor for consumer groups; choose from "
+            "cooperative-sticky, range, roundrobin, sticky, uniform",
         ),
-        ("static_membership", "no", "static_membership: 'no' is refused: choose 'as-is', 'static' or 'both'"),
+        ("static_membership", "no", "static_membership: 'no' is invalid: choose 'as-is', 'static' or 'both'"),
         (
             "group_events",
             [],
-            "group_events: [] is refused: nothing would be simulated; choose at least one event",
+            "group_events: [] is invalid: nothing would be simulated; choose at least one event",
         ),
         (
             "group_events",
             ["flood"],
-            "group_events.0: 'flood' is refused: choose 'scale', 'scale-one-by-one', 'rolling-restart', "
+            "group_events.0: 'flood' is invalid: choose 'scale', 'scale-one-by-one', 'rolling-restart', "
             "'crash', 'crash-restart', 'slow-member' or 'more-partitions'",
         ),
-        ("lag_slo_seconds", 0, "lag_slo_seconds: 0 is refused: give more than 0"),
-        ("consumer_failures", -1, "consumer_failures: -1 is refused: give at least 0"),
-        ("partitions_factor", 1, "partitions_factor: 1 is refused: give at least 2"),
-        ("poll_seconds", float("nan"), "poll_seconds: nan is refused: write a finite number"),
+        ("lag_slo_seconds", 0, "lag_slo_seconds: 0 is invalid: give more than 0"),
+        ("consumer_failures", -1, "consumer_failures: -1 is invalid: give at least 0"),
+        ("partitions_factor", 1, "partitions_factor: 1 is invalid: give at least 2"),
+        ("poll_seconds", float("nan"), "poll_seconds: nan is invalid: write a finite number"),
         (
             "session_timeout_seconds",
             3,
-            "session_timeout_seconds: 3 is refused: it must be above heartbeat_interval_seconds, which is 3, "
-            "or Kafka refuses it; change one",
+            "session_timeout_seconds: 3 is invalid: it must be above heartbeat_interval_seconds, which is 3, or "
+            "Kafka rejects it; change one of them",
         ),
         (
             "server_heartbeat_interval_seconds",
             60,
-            "server_session_timeout_seconds: 45.0 is refused: it must be above server_heartbeat_interval_seconds, "
-            "which is 60, or Kafka refuses it; change one",
+            "server_session_timeout_seconds: 45.0 is invalid: it must be above server_heartbeat_interval_seconds, "
+            "which is 60, or Kafka rejects it; change one of them",
         ),
     ],
 )
@@ -147,41 +147,41 @@ def test_a_wrong_value_is_refused_with_its_field_and_the_value(field, value, mes
 
 @pytest.mark.parametrize("field", ["throttle_bytes_per_second", "disk_limit_ratio", "tolerance_ratio"])
 def test_what_is_no_number_is_refused(field):
-    assert refusal(**{field: float("nan")}).startswith(f"{field}: nan is refused: ")
+    assert refusal(**{field: float("nan")}).startswith(f"{field}: nan is invalid: ")
 
 
 def test_an_unknown_parameter_is_refused_with_the_known_ones():
     known = ", ".join(PlanRequest.model_fields)
 
-    assert refusal(brokers=12) == f"brokers: there is no such parameter; the parameters are {known}"
+    assert refusal(brokers=12) == f"brokers: no such parameter; the parameters are {known}"
 
 
 def test_an_automatic_throttle_leaves_nothing_to_compare():
     assert refusal(throttles_bytes_per_second=[5e7, 1e8], is_throttle_automatic=True) == (
-        "is_throttle_automatic: True is refused: it leaves nothing to compare; leave out this or "
+        "is_throttle_automatic: True is invalid: it leaves nothing to compare; leave out either this or "
         "throttles_bytes_per_second"
     )
 
 
 def test_every_wrong_field_is_told_at_once():
     assert refusal(seed=-1, balance="cpu").splitlines() == [
-        "balance: 'cpu' is refused: choose 'bytes' or 'replicas'",
-        "seed: -1 is refused: give at least 0",
+        "balance: 'cpu' is invalid: choose 'bytes' or 'replicas'",
+        "seed: -1 is invalid: give at least 0",
     ]
 
 
 def test_the_cluster_must_be_named():
-    with pytest.raises(RequestError, match=r"^cluster: is missing; give it$"):
+    with pytest.raises(RequestError, match=r"^cluster: is required$"):
         parse_plan_request({})
 
 
 def test_an_assignor_must_be_of_a_protocol_that_is_asked_for():
     assert refusal(group_protocols=["classic"], group_assignors=["uniform"]) == (
-        "group_assignors: ['uniform'] is refused: 'uniform' is no assignor of classic groups; "
-        "choose from cooperative-sticky, range, roundrobin, sticky"
+        "group_assignors: ['uniform'] is invalid: 'uniform' is not an assignor for classic groups; choose from "
+        "cooperative-sticky, range, roundrobin, sticky"
     )
     assert refusal(group_protocols=["classic", "consumer"], group_assignors=["sticky"]) == (
-        "group_assignors: ['sticky'] is refused: none of them is for consumer groups; add one of range, uniform"
+        "group_assignors: ['sticky'] is invalid: none of them is for consumer groups; add one of range, uniform"
     )
     assert parse_plan_request({**MINIMAL, "group_protocols": ["consumer"], "group_assignors": ["uniform"]})
 
@@ -192,12 +192,12 @@ def test_an_assignor_must_be_of_a_protocol_that_is_asked_for():
         (
             "failure_kinds",
             ["disk"],
-            "failure_kinds.0: 'disk' is refused: choose 'broker', 'pair', 'rack' or 'rack+broker'",
+            "failure_kinds.0: 'disk' is invalid: choose 'broker', 'pair', 'rack' or 'rack+broker'",
         ),
-        ("controllers", list("0123456789"), "is refused: give at most 9, not 10"),
-        ("controllers", ["x" * 301], "is refused: write a text of at most 300 characters"),
-        ("max_failure_sets", 2.5, "max_failure_sets: 2.5 is refused: write a whole number"),
-        ("rack_up_ratio", "often", "rack_up_ratio: 'often' is refused: write a ratio, such as 0.4 or 40%"),
+        ("controllers", list("0123456789"), "is invalid: give at most 9, not 10"),
+        ("controllers", ["x" * 301], "is invalid: write at most 300 characters"),
+        ("max_failure_sets", 2.5, "max_failure_sets: 2.5 is invalid: write a whole number"),
+        ("rack_up_ratio", "often", "rack_up_ratio: 'often' is invalid: write a ratio, such as 0.4 or 40%"),
     ],
 )
 def test_a_mistake_is_told_once_in_plain_words(field, value, message):

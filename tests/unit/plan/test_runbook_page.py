@@ -19,11 +19,11 @@ def test_waves_follow_each_other_with_their_times():
 
     assert lines[0] == "# Runbook: 015-brokers.fewest-bytes"
     assert lines[2] == (
-        "2 waves, 1.9 MiB to copy at 100 kB/s a broker and direction, in the order relief-first. In all: 20 s."
+        "2 waves, 1.9 MiB to copy at 100 kB/s per broker and direction, in the order relief-first. Total: 20 s."
     )
     assert "## Wave 1 of 2: copy" in lines
-    assert "Begins at once; 1 partition, 976.6 KiB to copy." in lines
-    assert "Begins after 10 s; 1 partition, 976.6 KiB to copy." in lines
+    assert "Starts immediately; 1 partition, 976.6 KiB to copy." in lines
+    assert "Starts after 10 s; 1 partition, 976.6 KiB to copy." in lines
     assert [line for line in lines if line.startswith("export ")] == [
         "export BOOTSTRAP=broker-1.example.com:9092",
         'export COMMAND_CONFIG="--command-config admin.properties"',
@@ -33,28 +33,31 @@ def test_waves_follow_each_other_with_their_times():
 def test_what_stays_is_said_with_its_reason():
     text = runbook([[1, 2], [1, 2]], [[1, 3], [1, 4]], leader=[-1, 1])
 
-    assert "1 partition is in no wave and stays where it is, though `moves.json` and `target.json` have it" in text
+    assert (
+        "1 partition is not in any wave and stays where it is, although `moves.json` and `target.json` include it"
+        in text
+    )
     assert "- 1 partition (orders-0): there is no leader to copy from" in text
 
 
 def test_where_nothing_can_move_there_is_no_wave():
     text = runbook([[1, 2]], [[1, 3]], leader=[-1])
 
-    assert "No wave can be carried out." in text
+    assert "No wave can be executed." in text
     assert "## Wave" not in text
 
 
 def test_what_never_ends_says_which_throttle_would():
     text = runbook([[1, 2]], [[1, 3]], rate=5 * 10**6, size=10**6, throttle=10**6)
 
-    assert "**It never ends with this throttle**: it takes more than 10 MB/s." in text
+    assert "**It never finishes with this throttle**: it needs more than 10 MB/s." in text
 
 
 def test_automatic_throttles_are_named_as_such():
     throttle = Throttle(bytes_per_second=1.0, is_automatic=True, headroom_ratio=0.25)
     text = runbook([[1, 2]], [[1, 3]], network=[10.0, 10.0, 20.0], throttle=throttle)
 
-    assert "the largest throttle of each broker that leaves 25 % free at its peak" in text
+    assert "the largest throttle per broker that leaves 25 % free at its peak" in text
 
 
 def test_what_is_not_certain_stands_before_the_first_wave():
@@ -70,5 +73,5 @@ def test_what_is_not_certain_stands_before_the_first_wave():
 def test_a_time_that_is_the_same_at_every_rate_is_said_once():
     text = runbook([[1, 2]], [[1, 3]], size=10**6, throttle=10**5)
 
-    assert "It is done after 10 s; broker" in text
-    assert "if nobody writes" not in text
+    assert "It takes 10 s; the bottleneck is broker" in text
+    assert "without writes" not in text

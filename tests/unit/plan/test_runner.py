@@ -113,7 +113,7 @@ def test_losses_wait_for_the_placements_that_they_stand_on(pinned, monkeypatch):
         simulate_plan(store, inputs, side_by_side=True)
     assert str(failed.value).splitlines() == [
         "placement: ZeroDivisionError('division by zero')",
-        "failures: not simulated, since there are no placements that brokers are lost of",
+        "failures: not simulated, because there are no placements to lose brokers from",
     ]
     assert has_manifest(store, plan.plan_prefix, share=CAPACITY.share)
 
@@ -159,8 +159,8 @@ def test_a_count_that_is_left_open_waits_for_sizing(left_open, monkeypatch):
         simulate_plan(store, inputs)
     assert str(failed.value).splitlines() == [
         "sizing: ZeroDivisionError('no sizes today')",
-        "placement: not simulated, since there are no sizes that the broker counts to try follow from",
-        "failures: not simulated, since there are no sizes that the broker counts to try follow from",
+        "placement: not simulated, because there are no sizes to derive the broker counts from",
+        "failures: not simulated, because there are no sizes to derive the broker counts from",
     ]
     monkeypatch.undo()
     assert counts_of(store, simulate_plan(store, inputs)[CHANGE.share]) == [6, 12]

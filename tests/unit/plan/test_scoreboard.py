@@ -240,7 +240,7 @@ def test_a_drift_says_which_classes_of_topics_it_is_in(tmp_path):
     traffic, stored = (drifts[figure]["classes"] for figure in ("traffic", "stored"))
     assert [(one["name"], one["expected"], one["observed"]) for one in traffic] == [
         ("payments", pytest.approx(12 * 150_000), pytest.approx(12 * 300_000)),
-        ("topics that the plan did not know", 0.0, pytest.approx(12 * 100_000)),
+        ("topics unknown to the plan", 0.0, pytest.approx(12 * 100_000)),
     ]
     # Three replicas of twelve partitions of 100 GiB, and twice that.
     (only,) = stored
@@ -249,7 +249,7 @@ def test_a_drift_says_which_classes_of_topics_it_is_in(tmp_path):
     texts = {one.about: one.text for one in drift_problems({"drifts": drifts.values()})}
     assert re.search(r"\. Most of it is in payments \(7\S* TiB in place of 3\.5\S* TiB\)\. \S", texts["stored"])
     assert re.search(
-        r"payments \(3\.\S+ MiB/s in place of 1\.\S+ MiB/s\) and topics that the plan did not know \(1\.",
+        r"payments \(3\.\S+ MiB/s instead of 1\.\S+ MiB/s\) and topics unknown to the plan \(1\.",
         texts["traffic"],
     )
 

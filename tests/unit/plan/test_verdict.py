@@ -70,7 +70,7 @@ def test_a_count_that_fails_is_in_the_subject_and_among_the_reasons():
     spec = ClusterSpec(disk_capacity_bytes=180 * GIB)
     verdict = verdict_of(make_inputs(spec, broker_counts=(5, 6, 9), placers=("fewest-bytes",)))
     assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit, 5 and 6 do not (2026-11-20)"
-    assert verdict["reasons"][0] == "9 is the smallest broker count that fits, of those tried (5, 6, 9)."
+    assert verdict["reasons"][0] == "9 is the smallest broker count that fits among those tried (5, 6, 9)."
     assert verdict["reasons"][1].startswith("5 brokers do not fit: broker ")
     assert " too much; it takes " in verdict["reasons"][1]
 
@@ -122,11 +122,11 @@ def test_a_move_that_never_ends_names_the_throttle_that_would():
     inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes",), throttle=100_000.0)
     verdict = verdict_of(changed_rows(inputs, known))
     assert verdict["headline"] == (
-        "9 brokers will not do: the move to 9 brokers with fewest-bytes never ends at 100 kB/s; "
-        "it ends with a throttle above 6.1 MB/s."
+        "9 brokers will not do: the move to 9 brokers with fewest-bytes never finishes at 100 kB/s; it needs a "
+        "throttle above 6.1 MB/s."
     )
     assert verdict["subject"] == "[kafka-capacity] payments: no option fits (the move never ends) (2026-11-20)"
-    assert "The move never ends at this throttle; it must be above 6.1 MB/s." in texts(verdict, "serious")
+    assert "The move never finishes at this throttle; it must be above 6.1 MB/s." in texts(verdict, "serious")
 
 
 def test_a_move_that_never_ends_at_peak_only_is_a_serious_caveat():
@@ -137,11 +137,11 @@ def test_a_move_that_never_ends_at_peak_only_is_a_serious_caveat():
     report = build_report(changed_rows(make_inputs(broker_counts=(9,), placers=("fewest-bytes",)), known))
     assert report["verdict"]["fits"]
     assert texts(report["verdict"], "serious") == [
-        "At peak rates the copies fall behind and the move never ends: run it off-peak, or with a throttle "
+        "At peak rates the copies fall behind and the move never finishes: run it off-peak, or with a throttle "
         "above 61 MB/s."
     ]
     assert next(one["note"] for one in report["figures"] if one["label"] == "Time").endswith(
-        "at peak rates it never ends"
+        "at peak rates it never finishes"
     )
 
 
@@ -149,26 +149,27 @@ def test_without_rates_the_time_is_at_least_that():
     spec = ClusterSpec(hours=0)
     verdict = verdict_of(make_inputs(spec, broker_counts=(9,), placers=("fewest-bytes",)))
     assert " in at least " in verdict["headline"]
-    assert texts(verdict, "serious")[0].startswith("There is no traffic history: times leave out")
+    assert texts(verdict, "serious")[0].startswith("There is no traffic history: times ignore")
     assert not any("Peaks add up" in text for text in texts(verdict, "info"))
 
 
 def test_little_history_is_said():
     verdict = verdict_of(make_inputs(ClusterSpec(hours=24)))
-    assert "Rates rest on 24 hours of history, less than a week." in texts(verdict, "info")
+    assert "Rates are based on 24 hours of history, less than a week." in texts(verdict, "info")
 
 
 def test_what_is_not_known_is_not_judged_and_never_fits():
     verdict = verdict_of(make_inputs(ClusterSpec(disk_capacity_bytes=None, network_bytes_per_second=None)))
     disk, network = texts(verdict, "serious")
-    assert disk.startswith("The disk of 7 of 7 brokers is not known, so it is not judged. Remedy: give the disks")
-    assert network.startswith("The network of 7 of 7 brokers is not known, so it is not judged. Remedy: give the")
+    assert disk.startswith("The disk of 7 of 7 brokers is unknown, so it is not judged. Remedy: give the disks")
+    assert network.startswith("The network of 7 of 7 brokers is unknown, so it is not judged. Remedy: give the")
     assert (verdict["status"], verdict["fits"]) == ("not_judged", False)
     assert verdict["badge"] == {"kind": "warn", "text": "? Not judged"}
     assert verdict["unknown"] == ["the disk of 7 of 7 brokers", "the network of 7 of 7 brokers"]
     assert verdict["because"] == [f"{what} is not known" for what in verdict["unknown"]]
     assert verdict["headline"].startswith(
-        "Not judged whether 7 brokers fit (6 today), since it is not known: the disk of 7 of 7 brokers and the network"
+        "Not judged whether 7 brokers fit (6 today), because this is unknown: the disk of 7 of 7 brokers and the "
+        "network"
     )
     assert verdict["subject"] == "[kafka-capacity] payments: not judged whether 7 brokers fit (2026-11-20)"
     assert verdict["recommended_scenario_id"] == "007-brokers.fewest-bytes"
@@ -191,13 +192,13 @@ def test_brokers_that_join_are_not_said_to_be_off_their_share():
     [
         (
             {"unknown_size_partitions": 1},
-            "The size of 1 of 72 partitions is not known and counts as nothing: copied bytes, disks and time are too "
-            "low. Remedy: stage an inventory with the sizes of partitions.",
+            "The size of 1 of 72 partitions is unknown and counts as zero: copied bytes, disk use and time are "
+            "underestimated. Remedy: stage an inventory with the sizes of partitions.",
         ),
         (
             {"brokers_with_several_log_dirs": 3, "brokers_with_unsized_log_dirs": 2},
-            "2 brokers have several log dirs of unknown size, which are judged as one disk here: a full one beside an "
-            "empty one is not seen.",
+            "2 brokers have several log dirs of unknown size, which are judged as one disk here: a full one next to "
+            "an empty one goes unnoticed.",
         ),
         ({"unknown_size_partitions": 0, "brokers_with_several_log_dirs": 0}, None),
     ],
@@ -218,7 +219,7 @@ def test_warnings_are_said_to_be_in_the_report():
 def test_kafka_would_refuse_it():
     report = build_report(make_inputs(broker_counts=(2,), placers=("fewest-bytes",)))
     verdict = report["verdict"]
-    assert verdict["headline"].startswith("2 brokers will not do: Kafka would refuse the placement: ")
+    assert verdict["headline"].startswith("2 brokers will not do: Kafka would reject the placement: ")
     assert verdict["subject"] == "[kafka-capacity] payments: no option fits (placement) (2026-11-20)"
     assert [figure["label"] for figure in report["figures"]] == ["Needed", "Available"]
     assert [figure["value"] for figure in report["figures"]] == [3.0, 2.0]
@@ -330,9 +331,9 @@ def test_an_unsound_inventory_is_said_first():
     finding = {"severity": "fatal", "code": "no-sizes", "where": "replicas", "message": "no replica has a size"}
     verdict = verdict_of(make_inputs(findings=(finding,)))
     assert verdict["status"] == "not_judged"
-    assert verdict["badge"] == {"kind": "bad", "text": "! Inventory unsound"}
-    assert verdict["subject"].startswith("[kafka-capacity] payments: inventory is unsound; 7 brokers fit")
-    assert texts(verdict, "serious")[0].startswith("The inventory is unsound (1 fatal problem)")
+    assert verdict["badge"] == {"kind": "bad", "text": "! Inventory inconsistent"}
+    assert verdict["subject"].startswith("[kafka-capacity] payments: inventory is inconsistent; 7 brokers fit")
+    assert texts(verdict, "serious")[0].startswith("The inventory is inconsistent (1 fatal problem)")
 
 
 def test_caveats_are_serious_first():

@@ -90,8 +90,8 @@ def test_the_active_controller_is_replaced_and_hands_over():
     assert shown[0] == "not at all"
     assert shown[1] == f"{1000 * times.quantile(0.5):.0f} ms, at 99 % {1000 * times.quantile(0.99):.0f} ms"
     assert section["sentences"] == [
-        "From 3 voters to 3 in 2 steps, one at a time: one controller may fail at the worst moment. On the way the "
-        "loss of rack a ends the quorum."
+        "From 3 voters to 3 in 2 steps, one at a time: one controller may fail at the worst moment. During the "
+        "change, losing rack a takes the quorum down."
     ]
 
 
@@ -115,7 +115,7 @@ def test_a_voter_on_another_disk_is_removed_and_added_again():
     assert steps[1]["commands"][0].endswith("until 3003 is an Observer with a lag of 0")
     found = codes(*lost)
     assert set(found) == {"voter-on-another-disk"}
-    assert found["voter-on-another-disk"].message.endswith("and cannot vote; no more may be lost")
+    assert found["voter-on-another-disk"].message.endswith("but cannot vote; no more may be lost")
 
 
 def test_a_controller_that_adds_itself_is_waited_for():
@@ -131,7 +131,7 @@ def test_a_controller_that_is_not_wanted_and_adds_itself_is_named():
     replicas = [*THREE, observer(3004, auto_joins=True)]
     controllers, tables = changed(replicas, ["3001", "3002", "3003", "3005"])
     section = voter_change(controllers, tables["quorum_failovers"].to_pylist())
-    assert section["sentences"][-1].startswith("▲ Controller 3004 is not wanted and makes itself a voter all the same")
+    assert section["sentences"][-1].startswith("▲ Controller 3004 is not a target voter but would add itself again")
     assert "returning" in changed(replicas, ["3001", "3002", "3003", "3004"])[0]["change"]
     assert not changed(replicas, ["3001", "3002", "3003", "3004"])[0]["change"]["returning"]
 
@@ -141,13 +141,13 @@ def test_steps_end_where_there_is_no_majority():
     controllers, tables = changed(dead, ["3001", "3004", "3005"])
     section = voter_change(controllers, tables["quorum_failovers"].to_pylist())
     (row,) = section["table"]["rows"]
-    assert (row["handover"], row["leaderless"]) == ("the step is never agreed upon",) * 2
+    assert (row["handover"], row["leaderless"]) == ("the step is never committed",) * 2
     assert [(one["does"], one["commands"]) for one in section["runbook"]] == [("Stop", [])]
     assert section["runbook"][0]["text"] == (
         "To add 3004, 2 of the voters 3001, 3002 and 3003 must live, and 3002 and 3003 are down. Bring 3002 or 3003 "
         "back with its old disk first, then plan again."
     )
-    assert codes(*dead)["voters-behind"].remedy.startswith("bring back as many as make a majority")
+    assert codes(*dead)["voters-behind"].remedy.startswith("bring back enough for a majority")
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,8 @@ def test_only_the_active_controller_hands_over():
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        (["3001", "3002", "4"], "wanted_controllers: 4 is refused: a broker has this id"),
-        (["3001:b", "3002", "3003"], "wanted_controllers: 3001:b is refused: it is in rack a today"),
+        (["3001", "3002", "4"], "wanted_controllers: 4 is invalid: a broker has this id"),
+        (["3001:b", "3002", "3003"], "wanted_controllers: 3001:b is invalid: it is in rack a today"),
     ],
 )
 def test_controllers_that_cannot_be_are_refused(wanted, message):
@@ -189,7 +189,7 @@ def test_controllers_that_cannot_be_are_refused(wanted, message):
 
 def test_ids_of_brokers_are_refused_without_an_inventory_of_voters_too():
     asked = {**REQUEST, "controllers": ["3001", "3002", "3003"], "wanted_controllers": ["3001", "3002", "4"]}
-    with pytest.raises(RequestError, match="wanted_controllers: 4 is refused: a broker has this id"):
+    with pytest.raises(RequestError, match="wanted_controllers: 4 is invalid: a broker has this id"):
         failures_today(ask(cluster(topics=[topic("orders")], hours=24), asked))
 
 
@@ -217,8 +217,8 @@ def test_a_broker_that_is_no_controller_any_more_stays_a_broker():
     assert removed["commands"][-2].startswith("# on 1, which stays a broker: process.roles=broker, then restart it")
     controllers, tables = changed(both, ["1", "2", "3"])
     said = voter_change(controllers, tables["quorum_failovers"].to_pylist())["sentences"]
-    assert said[0] == "The controllers that are wanted vote already."
-    assert said[1].startswith("▲ Controller 4 is not wanted")
+    assert said[0] == "The target controllers are already the voters."
+    assert said[1].startswith("▲ Controller 4 is not a target voter")
 
 
 def test_a_voter_without_its_disk_cannot_be_brought_back_to_vote():
@@ -244,8 +244,8 @@ def test_brokers_that_vote_are_not_shut_down_without_a_word():
     quorum = read_quorum(inventory(voter(1, is_active=True), voter(2), voter(3)))
     (problem,) = leaving_voters(quorum, {1, 2, 6})
     assert problem.message == (
-        "controllers 1, 2 vote in the metadata quorum and are to be shut down as brokers: no controller is elected "
-        "any more"
+        "controllers 1, 2 vote in the metadata quorum and are to be shut down as brokers: no controller can be "
+        "elected any more"
     )
     assert leaving_voters(quorum, {1})[0].message.endswith("a broker: 2 of 3 voters are left")
     assert leaving_voters(quorum, {6}) == ()
@@ -253,7 +253,7 @@ def test_brokers_that_vote_are_not_shut_down_without_a_word():
     (named,) = leaving_voters(read_quorum(inventory()), {7}, named=parse_voters(["7", "8", "9"]))
     assert named.message.startswith("controller 7 votes in the metadata quorum")
     (planned,) = leaving_voters(quorum, {1}, wanted=parse_voters(["2", "3", "4"]))
-    assert (planned.severity, planned.remedy) == ("warning", "carry out the change of voters first, while they run")
+    assert (planned.severity, planned.remedy) == ("warning", "change the voters first, while they run")
     assert leaving_voters(quorum, {1}, wanted=parse_voters(["1", "2", "4"]))[0].severity == "serious"
 
 
@@ -294,5 +294,5 @@ def test_what_is_wrong_with_voters_and_observers():
 
 
 def test_a_change_without_voters_of_today_is_refused():
-    with pytest.raises(RequestError, match="wanted_controllers: which controllers vote today is not known"):
+    with pytest.raises(RequestError, match="wanted_controllers: today's voters are unknown"):
         failures_today(ask(cluster(hours=24), {**REQUEST, "wanted_controllers": ["1", "2"]}))

@@ -229,7 +229,7 @@ def test_racks_are_refused_where_no_broker_has_one(store):
     stage(cluster(racks=None), store)
     asked = parse_plan_request({"cluster": "payments", "new_broker_racks": ["a"]})
 
-    with pytest.raises(RequestError, match=r"^new_broker_racks: \['a'\] is refused: no broker of cluster 'payments'"):
+    with pytest.raises(RequestError, match=r"^new_broker_racks: \['a'\] is invalid: no broker of cluster 'payments'"):
         pin_plan(store, asked, run_date=TODAY)
 
 

@@ -96,18 +96,18 @@ def test_every_mistake_is_told():
         wrong.check(SIX)
 
     assert str(refused.value).splitlines() == [
-        "removed_brokers: broker 9 is refused: the cluster has no such broker (brokers: 1, 2, 3, 4, 5, 6)",
-        "replaced_brokers: broker 8 is refused: the cluster has no such broker (brokers: 1, 2, 3, 4, 5, 6)",
-        "replaced_brokers: 1 by 2 is refused: broker 2 exists; choose a free id",
-        "replaced_brokers: broker 3 is refused: it is removed as well; choose one",
-        "replaced_brokers: 4 by 44 is refused: 44 replaces another one too",
-        "replaced_brokers: 5 by 44 is refused: 44 replaces another one too",
-        "rack_names: 'z' is refused: no broker is in it (racks: a, b, c)",
+        "removed_brokers: broker 9 is invalid: the cluster has no such broker (brokers: 1, 2, 3, 4, 5, 6)",
+        "replaced_brokers: broker 8 is invalid: the cluster has no such broker (brokers: 1, 2, 3, 4, 5, 6)",
+        "replaced_brokers: 1 by 2 is invalid: broker 2 exists; choose a free id",
+        "replaced_brokers: broker 3 is invalid: it is removed as well; choose one",
+        "replaced_brokers: 4 by 44 is invalid: 44 replaces another one too",
+        "replaced_brokers: 5 by 44 is invalid: 44 replaces another one too",
+        "rack_names: 'z' is invalid: no broker is in it (racks: a, b, c)",
     ]
 
 
 def test_not_all_brokers_can_go():
-    with pytest.raises(RequestError, match="removed_brokers: all brokers of the cluster are refused: leave one"):
+    with pytest.raises(RequestError, match="removed_brokers: all brokers of the cluster are invalid: leave one"):
         changes(removed=[1, 2]).check(Brokers.of([1, 2]))
 
 
@@ -142,7 +142,7 @@ def test_a_rack_that_is_renamed_whole_is_no_slip_of_the_pen_but_somebody_must_se
     assert new_rack_problems(SIX, renamed, what="") == ()
     assert len(new_rack_problems(SIX, slip, what="")) == 1
     (note,) = changed_rack_problems(SIX, renamed, what="6 brokers")
-    assert note.message == ("2 brokers have another rack than today (1: a → zone-a, 4: a → zone-a)")
+    assert note.message == ("2 brokers have a different rack from today (1: a → zone-a, 4: a → zone-a)")
     assert note.remedy == "set broker.rack and restart them before the move"
     assert changed_rack_problems(SIX, SIX, what="") == ()
 

@@ -62,7 +62,7 @@ def test_a_full_broker_that_gets_fuller_speaks_against_the_change():
     assert not result.fits
     assert [(one.broker_id, one.before) for one in result.excuses if one.constraint == "disk"] == [(6, 6 * GIB)]
     assert {one.broker_id for one in result.standing} == {1, 2, 4, 5}
-    assert "; today it is 6 GiB; it takes at least" in result.excuses[0].reason
+    assert "; today it is 6 GiB; it needs at least" in result.excuses[0].reason
 
 
 def test_what_gets_better_and_stays_over_its_limit_is_standing():
@@ -152,7 +152,7 @@ def test_a_limit_of_leaders_is_kept_where_it_can_be_and_else_an_excuse_with_figu
         ("leader_count", 2.0, 1.0, "leaders")
     }
     assert broken.excuses[0].reason == (
-        "broker 1 (rack a) would hold 2 leaders but may hold 1; it takes at least 6 more brokers of this size, or a "
+        "broker 1 (rack a) would hold 2 leaders but may hold 1; it needs at least 6 more brokers of this size, or a "
         "limit of 2 would do"
     )
 

@@ -90,9 +90,9 @@ def test_a_full_disk_is_named_with_its_figures():
         "bytes",
     )
     assert first.reason == (
-        "broker 1 (rack a) would hold 6 GiB but may be filled to 4 GiB (85 % of its disk): 2 GiB too much; "
-        "it takes at least 3 more brokers of this size (1 in rack a, 1 in rack b, 1 in rack c), or disks 1.42 times as "
-        "large would do"
+        "broker 1 (rack a) would hold 6 GiB but may be filled to 4 GiB (85 % of its disk): 2 GiB too much; it needs "
+        "at least 3 more brokers of this size (1 in rack a, 1 in rack b, 1 in rack c), or disks 1.42 times as large "
+        "would do"
     )
 
 
@@ -239,8 +239,8 @@ def test_who_breaks_the_rack_rule_does_not_fit_and_has_no_gap():
     assert not result.fits
     assert result.excuses[0].constraint == "rack_rule"
     assert result.excuses[0].reason == (
-        "14 partitions would be on fewer racks than the rack rule strict asks for; "
-        "choose a placer that looks at racks, or another rule"
+        "14 partitions would be on fewer racks than the rack rule strict asks for; choose a rack-aware placer, or "
+        "another rule"
     )
     assert (result.metrics.moved_bytes, result.metrics.gap_ratio) == (0, None)
     loose = scenario(7, placer="modulo", rack_rule=RackRule.TWO_RACKS)

@@ -161,9 +161,10 @@ def test_only_topics_that_there_are_can_have_more_and_only_more():
         check_partition_counts({"orders": 12, "oders": 3, "__consumer_offsets": 100}, counts)
 
     assert str(refused.value).splitlines() == [
-        "partition_counts: '__consumer_offsets' is refused: Kafka would look for groups and transactions elsewhere",
-        "partition_counts: 'oders' is no topic of the cluster; correct the name or leave it out",
-        "partition_counts: 12 for 'orders' is refused: it has 12 partitions, and Kafka never takes one away; give more "
+        "partition_counts: '__consumer_offsets' is invalid: Kafka would look for groups and transactions in the "
+        "wrong partitions",
+        "partition_counts: 'oders' is not a topic of the cluster; correct the name or leave it out",
+        "partition_counts: 12 for 'orders' is invalid: it has 12 partitions, and Kafka never removes one; give more "
         "than 12",
     ]
     check_partition_counts({"orders": 13}, counts)

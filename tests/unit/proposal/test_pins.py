@@ -52,7 +52,7 @@ def test_what_is_not_there_is_told_all_at_once():
     assert str(refused.value).splitlines() == [
         "pinned_topics: 'audit' is pinned to broker 9, which no option of this plan has (brokers: 1, 2, 3)",
         "pinned_topics: 'audit' is pinned to rack 'z', which no option of this plan has (racks: a, b)",
-        "pinned_topics: 'oders' is no topic of the cluster; correct the name or leave it out",
+        "pinned_topics: 'oders' is not a topic of the cluster; correct the name or leave it out",
         "pinned_topics: 'x*' matches no topic of the cluster; correct the name or leave it out",
     ]
 
@@ -92,7 +92,7 @@ def test_placers_of_kafka_know_no_pins_and_the_excuse_says_so(placer):
     result = evaluate_placement(*two_topics(), scenario(placer=placer, pins=pins_of({"audit": [1, 2]})))
 
     (reason,) = reasons(result, "pin")
-    assert reason.endswith("may not be on; choose a placer that looks at pins, such as fewest-bytes")
+    assert reason.endswith("are not allowed on; choose a placer that respects pins, such as fewest-bytes")
 
 
 def test_a_topic_pinned_into_one_rack_stays_put_and_breaks_the_rack_rule_openly():
@@ -122,8 +122,8 @@ def test_a_limit_of_replicas_that_cannot_be_kept_says_what_would_do():
 
     assert [excuse.constraint for excuse in result.excuses] == ["replica_count"] * 6
     assert result.excuses[0].reason == (
-        "broker 1 (rack a) would hold 6 replicas but may hold 5; it takes at least 3 more brokers of this size (1 in "
-        "rack a, 1 in rack b, 1 in rack c), or a limit of 6 would do"
+        "broker 1 (rack a) would hold 6 replicas but may hold 5; it needs at least 3 more brokers of this size (1 "
+        "in rack a, 1 in rack b, 1 in rack c), or a limit of 6 would do"
     )
     # Every rack has a replica of each partition, so two brokers more leave the third rack as full as it was.
     fits = [evaluate_placement(*observed(), scenario(n, broker_maxima=(("replica_count", 5),))).fits for n in (8, 9)]
@@ -135,7 +135,7 @@ def test_a_topic_pinned_to_too_few_brokers_is_named():
     asked = scenario(6, pins=pins, rack_rule=RackRule.OFF, replication_factor=2, broker_maxima=(("replica_count", 5),))
     result = evaluate_placement(*observed(), asked)
 
-    assert "it takes at least 2 more brokers of this size that topic orders may be on, or" in result.excuses[0].reason
+    assert "it needs at least 2 more brokers of this size that topic orders may be on, or" in result.excuses[0].reason
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -98,7 +98,7 @@ def test_many_brokers_are_cut_to_the_worst_and_the_chart_says_so():
     for name in ("moves-by-broker", "leaders"):
         brokers = [value for value in charts[name]["values"] if not value["is_rack"]]
         assert len(brokers) == WORST_BROKERS
-        assert charts[name]["note"].endswith(f"The {WORST_BROKERS} brokers that change most are drawn, of 64.")
+        assert charts[name]["note"].endswith(f"Shown are the {WORST_BROKERS} of 64 brokers that change most.")
     for chart in draw_charts(report, template_folder()).values():
         assert len(re.findall(r"<(?:path|line|rect|circle)\b", chart.wide)) <= MAX_MARKS
 
@@ -109,7 +109,7 @@ def test_many_options_are_cut_and_the_recommended_one_is_kept():
     chart = next(chart for chart in charts_of(report) if chart["id"] == "moved-by-option")
     assert len(chart["values"]) == MAX_BARS
     assert sum(value["kind"] == "recommended" for value in chart["values"]) == 1
-    assert chart["note"].endswith("24 of 27 options are drawn.")
+    assert chart["note"].endswith("24 of 27 options are shown.")
 
 
 def test_a_smaller_png_has_the_same_pixels(drawn):

@@ -30,7 +30,7 @@ def test_a_folder_without_templates_is_an_error(monkeypatch, tmp_path):
     with pytest.raises(RenderError) as caught:
         template_folder()
     assert str(caught.value) == (
-        f"templates: {str(tmp_path)!r} has no report.html; name the folder that has, or unset KAFKA_CAPACITY_TEMPLATES"
+        f"templates: {str(tmp_path)!r} has no report.html; name the folder with it, or unset KAFKA_CAPACITY_TEMPLATES"
     )
 
 

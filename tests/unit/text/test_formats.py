@@ -119,7 +119,7 @@ def test_an_amount_is_at_least_one_of_its_unit(amount):
         (11_520, "3 h 12 min"),
         (86_399, "1 d"),
         (86_400 * 1234, "1,234 d"),
-        (None, "never ends"),
+        (None, "never finishes"),
     ],
 )
 def test_times_at_the_edges_of_units(seconds, text):
@@ -174,7 +174,7 @@ def test_counts_and_factors():
 
 def test_a_band_of_times_is_one_time_where_both_look_the_same():
     assert format_duration_band((3_600, 3_601)) == "1 h to 1 h 0 min" or format_duration_band((3_600, 3_601)) == "1 h"
-    assert format_duration_band((None, None)) == "never ends"
+    assert format_duration_band((None, None)) == "never finishes"
 
 
 def test_a_moment_is_shown_in_utc():

@@ -69,8 +69,8 @@ def failovers(
     for loss in losses:
         if not 0 <= loss.lost_before <= spare:
             raise RequestError(
-                f"lost_before must be from 0 to {spare}, not {loss.lost_before}: of {voters} voters {majority(voters)} "
-                "must live for a leader to be there"
+                f"lost_before must be from 0 to {spare}, not {loss.lost_before}: of {voters} voters "
+                f"{majority(voters)} must be up for a leader to exist"
             )
     found: dict[ControllerLoss, list[Failover]] = {loss: [] for loss in losses}
     for run in range(first_run, first_run + runs):
@@ -126,7 +126,7 @@ def _settled(simulation: QuorumSimulation, random: Random) -> int:
         leader = simulation.leader()
         if leader is not None and simulation.run_until_active(leader, simulation.now):
             return leader
-    raise RequestError("no controller stays active: the delays or losses of the network are too much for the timeouts")
+    raise RequestError("no controller stays active: network delays or losses are too large for the timeouts")
 
 
 def _fail(simulation: QuorumSimulation, loss: ControllerLoss, leader: int) -> Failover:

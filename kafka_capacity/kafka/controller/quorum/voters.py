@@ -119,7 +119,7 @@ def parse_voters(texts: Sequence[str]) -> tuple[Voter, ...]:
     for text in texts:
         node, colon, rack = (part.strip() for part in text.partition(":"))
         if not (node.isascii() and node.isdecimal()) or (colon and not rack):
-            raise RequestError(f"{text!r} is no voter: write node id and rack, such as 1:a")
+            raise RequestError(f"{text!r} is not a voter: write node id and rack, such as 1:a")
         if int(node) > LARGEST_NODE_ID:
             raise RequestError(f"{node} is above the largest node id, {LARGEST_NODE_ID}")
         if any(voter.node_id == int(node) for voter in voters):

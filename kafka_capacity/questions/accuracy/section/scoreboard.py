@@ -1,4 +1,4 @@
-"""How right earlier plans were: what they expected of days that have come since."""
+"""Accuracy of earlier plans: what they expected of days that have come since."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ _MOVES = (
         "duration_band",
         lambda one: [one["seconds"], one["peak_seconds"]],
     ),
-    column("took", "Took, by daily inventories", "text", _took),
+    column("took", "Actual time, from daily inventories", "text", _took),
     column("done_by", "Done by", "day"),
     column("is_consistent", "As planned", "yes"),
 )
 
 
-@section(SCOREBOARD, title="How right earlier plans were", order=9, is_closed=True)
+@section(SCOREBOARD, title="Accuracy of earlier plans", order=9, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the scores of earlier predictions; nothing where none has come due."""
     document = view.inputs.sizing.get("scores")
@@ -75,10 +75,8 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "coefficients": [
             {"sentence": str(one["sentence"]), "has_drifted": bool(one["has_drifted"])} for one in coefficients
         ],
-        "table": table("Expected and come", _COLUMNS, newest, note=_left_out(scores)) if newest else None,
-        "moves": table("Moves that were carried out", _MOVES, [cells(_MOVES, one) for one in moves[-MAX_ROWS:]])
-        if moves
-        else None,
+        "table": table("Predicted and actual", _COLUMNS, newest, note=_left_out(scores)) if newest else None,
+        "moves": table("Executed moves", _MOVES, [cells(_MOVES, one) for one in moves[-MAX_ROWS:]]) if moves else None,
     }
 
 

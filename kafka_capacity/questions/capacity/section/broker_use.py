@@ -25,7 +25,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "line": fullest_line(sizing),
         "tables": tables,
         "horizon": sizing.horizon,
-        "legend": f"In % of what the limit allows on {sizing.horizon}, at the {sizing.estimate} estimate and under "
-        f"the worst failure that it must tolerate: 100 is the limit. Marked ▲ where it is passed, ● above "
-        f"{format_limit(WARN_RATIO)} of it; the stronger the colour, the closer to that.",
+        "legend": f"Percentage of the limit on {sizing.horizon}, at the {sizing.estimate} estimate and under the "
+        "worst failure that it must tolerate: 100 is the limit. Marked ▲ above the limit, ● above "
+        f"{format_limit(WARN_RATIO)} of it; the stronger the colour, the closer to the limit.",
     }

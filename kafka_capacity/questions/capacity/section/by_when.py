@@ -27,14 +27,14 @@ _STEPS = (
     column("from_day", "Needed by", "day"),
     column("option", "Brokers"),
     column("until", "Lasts until", "day"),
-    column("resource", "Then out of"),
-    column("usd", "A month then", "usd"),
-    column("more_usd", "More a month", "usd"),
+    column("resource", "Limited by"),
+    column("usd", "Per month then", "usd"),
+    column("more_usd", "Increase per month", "usd"),
 )
 _BY_DATE = (
-    column("days", "If it must last until"),
-    column("option", "Would be recommended"),
-    column("usd", "A month", "usd"),
+    column("days", "If it only has to last until"),
+    column("option", "Recommended"),
+    column("usd", "Per month", "usd"),
 )
 _EXHAUSTION = (
     column("resource", "Resource"),
@@ -79,8 +79,8 @@ def steps_table(view: SizingView) -> dict[str, Any] | None:
         for place, step in enumerate(view.steps)
     ]
     note = (
-        f"The fewest brokers of those tried that last, at the {view.estimate} estimate; each step is due on the day on "
-        "which the one before passes a limit."
+        f"The smallest number of brokers that lasts, at the {view.estimate} estimate; each step is due on the day on "
+        "which the previous one exceeds a limit."
     )
     if (paid := pay_sentence(view)) is not None:
         note += f" Pay now or later: {paid}"
@@ -109,11 +109,11 @@ def _by_date(view: SizingView) -> dict[str, Any] | None:
         rows.append(
             {
                 "days": days,
-                "option": "nothing that was tried" if option is None else option_label(option),
+                "option": "no option" if option is None else option_label(option),
                 "usd": None if option is None else option["total_usd_per_month"],
             }
         )
-    return table("The best choice for a shorter time", _priced(_BY_DATE, rows), rows)
+    return table("Best choice for a shorter horizon", _priced(_BY_DATE, rows), rows)
 
 
 def exhaustion_table(view: SizingView, name: str, option: Row) -> dict[str, Any]:
@@ -136,10 +136,10 @@ def exhaustion_table(view: SizingView, name: str, option: Row) -> dict[str, Any]
                 "then": used.get((resource, view.horizon, view.estimate)),
             }
         )
-    label = f"When resources pass their limit: {name}, {option_name(option)}"
-    note = f"Used is the share of what the limit allows at the fullest broker, at the {view.estimate} estimate."
+    label = f"When resources exceed their limit: {name}, {option_name(option)}"
+    note = f"Used is the share of the limit at the fullest broker, at the {view.estimate} estimate."
     if judged and Resource.DISK_IO not in {*judged, *option["not_judged"]}:
-        note += " Disk throughput is not known; what is needed is within what one hard disk takes."
+        note += " Disk throughput is unknown, but the load is within what one hard disk sustains."
     return table(label, _EXHAUSTION, rows, note=note)
 
 
@@ -161,9 +161,9 @@ def _traffic(view: SizingView) -> dict[str, Any]:
         "expected-traffic",
         "traffic_over_time",
         title=title,
-        description=f"Line chart of what is produced at peak: {format_rate(first['middle_bytes'])} today, on "
-        f"{view.horizon} {format_rate(last['middle_bytes'])} at the middle and {format_rate(last['high_bytes'])} at "
-        "the high estimate.",
+        description=f"Line chart of the produce rate at peak: {format_rate(first['middle_bytes'])} today, on "
+        f"{view.horizon} {format_rate(last['middle_bytes'])} at the middle and "
+        f"{format_rate(last['high_bytes'])} at the high estimate.",
         values=values,
         data_table=table(
             title,
@@ -175,8 +175,8 @@ def _traffic(view: SizingView) -> dict[str, Any]:
             values,
         ),
         note="Thin line: the middle estimate; thick line: the high one"
-        + (f", not passed with a chance of {format_limit(quantile)}" if quantile else "")
+        + (f", not exceeded with a probability of {format_limit(quantile)}" if quantile else "")
         + ". Peak is the 99th percentile of hours"
-        + ("; planned topics count their own peak." if view.document["added_topics"] else "."),
+        + ("; planned topics count with their own peak." if view.document["added_topics"] else "."),
         is_half_wide=True,
     )

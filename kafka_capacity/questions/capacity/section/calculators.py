@@ -30,7 +30,7 @@ _COLUMNS = (
 )
 
 
-@section("calculators", title="Why other calculators say another number", order=34, is_closed=True)
+@section("calculators", title="Why calculators give a different number", order=34, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return a waterfall for the recommended hardware and for today's."""
     sizing = view.of(sizing_of)
@@ -62,8 +62,12 @@ def _waterfall(one: Mapping[str, Any]) -> dict[str, Any]:
     steps = [step for step in one["steps"] if step["change"]]
     title = f"From {theirs:,} to {ours:,} brokers of {hardware}"
     words = "; ".join(f"{step['name']} {format_count_delta(step['change'])}" for step in steps)
-    price = "" if usd is None else f", {format_usd(usd)} a month"
-    end = "the smallest count tried that fits" if one["is_placed"] else "of an even cluster, since no count tried fits"
+    price = "" if usd is None else f", {format_usd(usd)} per month"
+    end = (
+        "the smallest count tried that fits"
+        if one["is_placed"]
+        else ("for an evenly loaded cluster, because no count tried fits")
+    )
     return chart(
         f"calculator-{slug(one['calculator'])}-{slug(one['shape'])}",
         "count_waterfall",

@@ -26,9 +26,9 @@ _CLASSES = (
     column("model", "Model"),
     column("history_days", "Days of history", "count"),
     column("error_ratio", "Error", "percent"),
-    column("seasonal_naive_error_ratio", "Repeating the week", "percent"),
+    column("seasonal_naive_error_ratio", "Error of repeating last week", "percent"),
     column("coverage_ratio", "In the interval", "percent"),
-    column("interval_ratio", "Should be", "limit"),
+    column("interval_ratio", "Target", "limit"),
     column("middle", "Growth", "percent"),
     column("high", "High", "percent"),
     column("retention", "Retention", "factor"),
@@ -45,7 +45,7 @@ _ADDED = (
 )
 
 
-@section(GROWTH, title="What growth rests on", order=8, is_closed=True)
+@section(GROWTH, title="Basis of the growth estimate", order=8, is_closed=True)
 def build(view: ReportView) -> dict[str, Any] | None:
     """Return the classes, the events and the assumptions."""
     sizing = view.of(sizing_of)
@@ -55,7 +55,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     return {
         "line": growth_sentence(sizing, view.inputs.request),
         "classes": _classes(sizing),
-        "added": table("Topics that are planned", _ADDED, [_added(one) for one in document["added_topics"]])
+        "added": table("Planned topics", _ADDED, [_added(one) for one in document["added_topics"]])
         if document["added_topics"]
         else None,
         "notes": [str(note) for note in document["notes"]],
@@ -86,20 +86,20 @@ def _classes(view: SizingView) -> dict[str, Any]:
         for one in _CLASSES
         if (has_forecast or one.key not in _OF_FORECASTS) and (has_retention or one.key != "retention")
     ]
-    note = f"Growth is that of the highest week up to {view.horizon}: what is expected, and the high estimate"
+    note = f"Growth is for the highest week up to {view.horizon}: the expected value and the high estimate"
     if quantile := view.document.get("high_quantile"):
-        note += f", which it stays below with a chance of {format_limit(quantile)}"
+        note += f", which is not exceeded with a probability of {format_limit(quantile)}"
     note += "."
     if has_forecast:
         note += (
-            " Error is the mean absolute error of past forecasts of the level, beside that of repeating the last week. "
-            "In the interval: the share of them inside their interval, against what it should be."
+            " Error is the mean absolute error of past forecasts, next to that of repeating the last week. In the "
+            "interval: the share of forecasts whose actual value was inside their interval, next to the target."
         )
     if common:
         note = f"{common} {note}"
     if len(ranked) > MAX_CLASSES:
         note += f" {MAX_CLASSES} of {plural(len(ranked), 'class').replace('classs', 'classes')} are listed."
-    return table("Classes of topics", columns, rows, note=note)
+    return table("Topic classes", columns, rows, note=note)
 
 
 def _added(one: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _assumptions(view: SizingView) -> list[dict[str, str]]:
         ("CPU", "cpu_ratio"),
         ("disk space", "disk_ratio"),
         ("disk throughput", "disk_io_ratio"),
-        ("client throughput a provider names", "client_ratio"),
+        ("the client throughput that a provider states", "client_ratio"),
     )
     milliseconds = [
         f"{cpu[name] * 1000:,.1f} ms {what}"
@@ -127,7 +127,7 @@ def _assumptions(view: SizingView) -> list[dict[str, str]]:
     ]
     found = {
         "Limits": "; ".join(f"{what} {format_limit(limits[name])}" for what, name in shares)
-        + f"; after a loss or while catching up {format_limit(limits['lost_ratio'])} of all but space.",
+        + f"; after a loss or while catching up {format_limit(limits['lost_ratio'])} of everything except disk space.",
         "Must hold at peak": "; ".join(CONDITION_WORDS.get(one, one) for one in document["conditions"]) + ".",
         "Decides": f"the {view.estimate} estimate of growth.",
         "Peaks": _PEAKS.get(document["peak_basis"], str(document["peak_basis"])),
@@ -138,17 +138,17 @@ def _assumptions(view: SizingView) -> list[dict[str, str]]:
     sources: dict[str, list[str]] = {}
     for shape in [document["today"], *document["shapes"]]:
         if shape["name"] != TODAY:
-            priced = f"prices of {shape['priced_on']}; " if shape["priced_on"] else ""
+            priced = f"prices as of {shape['priced_on']}; " if shape["priced_on"] else ""
             sources.setdefault(f"{priced}{shape['source']}", []).append(shape["name"])
     rows = [{"name": name, "value": value} for name, value in found.items()]
-    return rows + [{"name": "Figures of shapes", "value": f"{_named(n)}: {source}."} for source, n in sources.items()]
+    return rows + [{"name": "Figures for shapes", "value": f"{_named(n)}: {source}."} for source, n in sources.items()]
 
 
 _PEAKS = {
-    "same-hours": "the 99th percentile of each broker’s own hourly totals: partitions that peak together are added up "
-    "hour by hour.",
-    "sum-of-peaks": "every partition at its own 99th percentile at once, for want of hours: an upper estimate.",
-    "unknown": "no rates are known: nothing that hangs on traffic can be judged.",
+    "same-hours": "the 99th percentile of each broker’s own hourly totals, so partitions are added up hour by hour.",
+    "sum-of-peaks": "with too few hours of history, every partition at its own 99th percentile at once: an upper "
+    "estimate.",
+    "unknown": "no rates are known: nothing that depends on traffic can be judged.",
 }
 _NAMED = 6
 
@@ -162,7 +162,7 @@ def _hardware(shape: Mapping[str, Any]) -> str:
     def known(value: float | None, write: Any, unknown: str = "not known") -> str:
         return unknown if value is None else str(write(value))
 
-    least = f"not known: at least what one hard disk takes, {format_rate(SLOWEST_DISK_BYTES_PER_SECOND)}"
+    least = f"unknown: at least what one hard disk sustains, {format_rate(SLOWEST_DISK_BYTES_PER_SECOND)}"
 
     speed = shape["core_speed_ratio"]
     return (

@@ -93,7 +93,7 @@ OPTIONS = (
     column("fits_until", "Lasts until", "day", lasts_until),
     _field("headroom_ratio", "Headroom", "percent"),
     column("tightest", "Tightest", "text", _tightest),
-    _field("total_usd_per_month", "A month", "usd"),
+    _field("total_usd_per_month", "Per month", "usd"),
     _field("brokers_usd_per_month", "Machines", "usd"),
     _field("disks_usd_per_month", "Disks", "usd"),
     _field("between_racks_usd_per_month", "Rack traffic", "usd"),
@@ -125,12 +125,12 @@ def build(view: ReportView) -> dict[str, Any] | None:
     columns = [one for one in _ON_PAGE if _is_told(one.key, sizing.options)]
     priced = sorted({row["priced_on"] for row in sizing.options if row["priced_on"]})
     note = (
-        "Headroom is what the limits leave at the tightest place up to the horizon. ◆: no other option that "
-        "fits is as good in cost, bytes copied, time and headroom, and better in one. Copying is at mean rates, with "
-        "everything started at once."
+        "Headroom is what the limits leave at the tightest point up to the horizon. ◆: no other option that fits is "
+        "at least as good in cost, bytes copied, time and headroom and better in one of them. Copying is at mean "
+        "rates, with everything started at once."
     )
     if priced:
-        note += f" Prices are those of {', '.join(priced)}, and a month is the average of the time up to the horizon."
+        note += f" Prices are as of {', '.join(priced)}; monthly costs are the average up to the horizon."
     if (estimate := estimate_sentence(sizing.today)) is not None:
         note += f" {estimate}"
     rest = [_row(sizing, row) for row in others[:MAX_ROWS]]
@@ -182,11 +182,11 @@ def _note(row: Row) -> str | None:
         parts.append(f"Tightest: {tightest}")
     if row["change_seconds"] is None and row["least_throttle_bytes_per_second"]:
         parts.append(
-            f"Copying ends with a throttle above {format_throttle_above(row['least_throttle_bytes_per_second'])}"
+            f"Copying finishes with a throttle above {format_throttle_above(row['least_throttle_bytes_per_second'])}"
         )
     if idle := idle_brokers(row):
         used = row["broker_count"] - idle
-        parts.append(f"Spread over all its brokers it has less headroom than on {used:,}, so {idle:,} hold nothing")
+        parts.append(f"It has less headroom on all its brokers than on {used:,}, so {idle:,} hold nothing")
     if not row["is_in_place"]:
         what = "volumes" if row["kind"] == "shrink-volumes" else "machines"
         parts.append(f"New {what}: everything is copied")

@@ -35,24 +35,24 @@ def outlook_chart(view: SizingView) -> dict[str, Any] | None:
     today = view.today["broker_count"]
     counts = [today, *(row[name] for row in values for name in ("count", "other") if row[name] is not None)]
     margin = -(-(max(counts) - min(counts)) // 6) or 1  # the label of the highest step has room above it
-    title = "Brokers that are needed, and what a month costs then"
+    title = "Brokers needed, and cost per month"
     words = "; ".join(
         plural(step.option["broker_count"], "broker")
         + (f" from {day} on" if day > view.dates[0] else " now")
-        + ("" if step.usd_per_month is None else f", {format_usd(step.usd_per_month)} a month")
+        + ("" if step.usd_per_month is None else f", {format_usd(step.usd_per_month)} per month")
         for day, step in steps.items()
     )
     columns = (
         column("day", "Date", "day"),
         column("count", f"At the {view.estimate} estimate", "count"),
-        column("other", f"At the {_OTHER[view.estimate]} one", "count"),
-        column("usd", "A month then", "usd"),
+        column("other", f"At the {_OTHER[view.estimate]} estimate", "count"),
+        column("usd", "Per month then", "usd"),
     )
     return chart(
         "outlook",
         "count_over_time",
         title=title,
-        description=f"Step chart of the brokers that are needed: {words}.",
+        description=f"Step chart of the number of brokers needed: {words}.",
         values=values,
         params={"today": today, "bounds": [max(0, min(counts) - margin), max(counts) + margin]},
         data_table=table(title, columns if any(row["usd"] for row in values) else columns[:-1], values),

@@ -25,7 +25,7 @@ _COLUMNS = (
     column("fullest_bytes_per_second", "Fullest partition", "rate"),
     column("allowed_bytes_per_second", "Allowed", "rate"),
     column("remapped_ratio", "Keys that move", "percent", lambda one: one["remapped_ratio"] or None),
-    column("added_replicas", "More replicas", "count", lambda one: one["added_replicas"] or None),
+    column("added_replicas", "Added replicas", "count", lambda one: one["added_replicas"] or None),
 )
 
 
@@ -40,7 +40,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     hot = sum(one["is_hot"] for one in advised)
     more = sizing.document["partitions_advised"] - len(advised)
     rows = [{**cells(_COLUMNS, one), NOTE: _sentence(str(one["reason"]))} for one in advised]
-    note = "Rates are at the horizon; keys that move break the order of their records once."
+    note = "Rates are at the horizon; when a key moves, the order of its records breaks once."
     if more > 0:
         note += f" {more:,} more topics are not listed."
     line = "No topic needs more partitions up to the horizon, and none has a hot partition."
@@ -49,7 +49,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
         line = f"{plural(wanting, 'topic')} {need} more partitions up to the horizon; {hot:,} {have} a hot one."
     return {
         "line": line,
-        "table": table("Topics with something to do", _COLUMNS, rows, note=note) if rows else None,
+        "table": table("Topics to change", _COLUMNS, rows, note=note) if rows else None,
     }
 
 

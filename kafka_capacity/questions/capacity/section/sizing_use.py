@@ -58,7 +58,7 @@ def _used_chart(view: SizingView, resource: str, used: Mapping[str, Worst], *, i
         for day in view.dates
         if (resource, day, "high") in worst
     ]
-    title = f"Used of the limit of {resource_name(resource)}"
+    title = f"Share of the {resource_name(resource)} limit in use"
     ends = [
         f"{kind} {format_percent(worst[resource, view.dates[0], 'high'])} at first and "
         f"{format_percent(worst[resource, view.horizon, 'high'])} on {view.horizon}"
@@ -69,7 +69,7 @@ def _used_chart(view: SizingView, resource: str, used: Mapping[str, Worst], *, i
         f"used-{resource.replace('_', '-')}",
         "used_over_time",
         title=title,
-        description=f"Line chart of how much of the limit of {resource_name(resource)} the fullest broker uses, at the "
+        description=f"Line chart of how much of the {resource_name(resource)} limit the fullest broker uses, at the "
         f"high estimate: {'; '.join(ends)}.",
         values=values,
         params={"kinds": list(used)},
@@ -83,8 +83,8 @@ def _used_chart(view: SizingView, resource: str, used: Mapping[str, Worst], *, i
             ),
             values,
         ),
-        note="At the fullest broker, under the worst failure that it must tolerate. Thin line: the middle estimate; "
-        "thick line: the high one; 100 % is the limit.",
+        note="For the fullest broker, under the worst failure that it must tolerate. Thin line: the middle "
+        "estimate; thick line: the high one; 100 % is the limit.",
         is_half_wide=True,
         is_in_email=is_in_email,
     )

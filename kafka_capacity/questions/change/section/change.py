@@ -58,7 +58,7 @@ def _worst(rows: Rows, weight: Callable[[Mapping[str, Any]], float]) -> tuple[Ro
         return rows, ""
     kept = {row["broker_id"] for row in sorted(rows, key=lambda row: (-weight(row), row["broker_id"]))[:WORST_BROKERS]}
     shown = [row for row in rows if row["broker_id"] in kept]
-    return shown, f" The {WORST_BROKERS} brokers that change most are drawn, of {len(rows):,}."
+    return shown, f" Shown are the {WORST_BROKERS} of {len(rows):,} brokers that change most."
 
 
 def _by_rack(rows: Rows, fields: Sequence[str]) -> Rows:
@@ -95,7 +95,7 @@ def _moves_chart(rows: Rows) -> dict[str, Any]:
             ),
             shown,
         ),
-        note=f"To the left what it sends, to the right what it receives.{left_out}",
+        note=f"Left: what it sends; right: what it receives.{left_out}",
     )
 
 

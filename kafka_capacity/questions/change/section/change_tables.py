@@ -112,8 +112,8 @@ def _rack_table(brokers: list[dict[str, Any]]) -> dict[str, Any] | None:
 def _topic_table(moves: pa.Table) -> dict[str, Any]:
     count = len(pc.unique(moves["topic"]))
     rows = largest_topics(moves)
-    note = f"The {len(rows)} topics that copy most, of {count:,}." if count > TOP_ROWS else None
-    return table("What is copied, by topic", _TOPICS, rows, note=note)
+    note = f"The {len(rows)} of {count:,} topics that copy most." if count > TOP_ROWS else None
+    return table("Bytes to copy, by topic", _TOPICS, rows, note=note)
 
 
 def _move_table(moves: pa.Table) -> dict[str, Any]:

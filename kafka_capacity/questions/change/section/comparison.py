@@ -41,7 +41,7 @@ def _takes(_option: Option, _verdict: str, schedule: Facts) -> tuple[float | Non
 
 
 def _in_waves(option: Option, verdict: str, schedule: Facts) -> tuple[float | None, float | None] | None:
-    """Return the time at mean rates, twice unless it never ends at peak rates: columns are scarce."""
+    """Return the time at mean rates, twice unless it never finishes at peak rates: columns are scarce."""
     band = _takes(option, verdict, schedule)
     return None if band is None else (band[1], None if band[2] is None else band[1])
 
@@ -57,14 +57,14 @@ OPTIONS = (
     _figure("moved_bytes", "To copy", "bytes"),
     column("share", "Of all", "percent", lambda option, *_: option.share_ratio),
     _figure("moved_replicas", "Replicas", "count"),
-    _figure("lower_bound_bytes", "Least possible", "bytes"),
-    _figure("gap_ratio", "Above it", "gap"),
+    _figure("lower_bound_bytes", "Minimum", "bytes"),
+    _figure("gap_ratio", "Above minimum", "gap"),
     column("balance", "Max imbalance", "percent_change", _balance),
     _figure("leaders_changed", "New leaders", "count"),
     column("wave_count", "Waves", "count", lambda _option, _verdict, facts: facts and facts["wave_count"]),
-    column("takes", "Takes in waves", "time_band", _takes),
+    column("takes", "Time in waves", "time_band", _takes),
     column("in_waves", "In waves", "duration_band", _in_waves),
-    column("unmoved", "In no wave", "count", lambda _option, _verdict, facts: facts and facts["refused_partitions"]),
+    column("unmoved", "Not in a wave", "count", lambda _option, _verdict, facts: facts and facts["refused_partitions"]),
     column(
         "alone",
         "Copying alone",
@@ -96,7 +96,7 @@ _THROTTLES = (
     column("wave_count", "Waves", "count"),
     column("takes", "Takes", "time_band"),
     column("alone", "Copying alone", "duration_band"),
-    column("smallest", "Ends above", "throttle_above"),
+    column("smallest", "Finishes above", "throttle_above"),
 )
 
 
@@ -121,10 +121,10 @@ def _build(view: ChangePage) -> dict[str, Any]:
     }
     columns = [one for one in OPTIONS if one.key not in _IN_TERMINAL and of_use.get(one.key, True)]
     asked = asked_sentence(view.inputs.request)
-    note = "Time is at mean rates, to time as if all of it ran at peak rates; leaders are preferred leaders."
+    note = "Time is at mean rates, up to the time if it ran entirely at peak rates; leaders are preferred leaders."
     if has_waves:
         note = (
-            "Times are at mean rates: in waves by a schedule, copying alone with everything started at once. Leaders "
+            "Times are at mean rates: in waves as scheduled; copying alone with everything started at once. Leaders "
             "are preferred leaders."
         )
     if len(throttles) == 1:
@@ -136,7 +136,7 @@ def _build(view: ChangePage) -> dict[str, Any]:
     return {
         "asked": asked,
         "throttles": _throttles(view) if len(throttles) > 1 else None,
-        "table": table("Every option that was tried", columns, [_row(view, option) for option in listed], note=note),
+        "table": table("All options", columns, [_row(view, option) for option in listed], note=note),
         "charts": [_chart(view, drawn)] if any(option.figures["moved_bytes"] for option in drawn) else [],
     }
 
@@ -164,11 +164,11 @@ def _throttles(view: ChangePage) -> dict[str, Any]:
             }
         )
     note = (
-        "Takes is the time in waves that is expected, and in brackets from nobody writing to all of it at peak rates; "
-        "copying alone at mean and at peak rates. The move ends with any throttle larger than what stands under Ends "
+        "Time in waves is the expected time, in brackets the range from no writes to peak rates throughout; copying "
+        "alone is at mean and at peak rates. The move finishes with any throttle larger than the one under Finishes "
         "above."
     )
-    caption = f"The throttles for {plural(view.nearest.broker_count, 'broker')} with {view.nearest.placer}"
+    caption = f"Throttles for {plural(view.nearest.broker_count, 'broker')} with {view.nearest.placer}"
     return table(caption, _THROTTLES, rows, note=note)
 
 
@@ -193,8 +193,8 @@ def _lasts(view: ChangePage, option: Option) -> str | None:
     if not option.fits:
         return None
     if decided["lasts"] == "not-today":
-        return "By sizing, at peak and with failures, this is too few brokers today already."
-    return f"By sizing it lasts until {decided['until']}." if decided["until"] else None
+        return "According to sizing, at peak and with failures, this is already too few brokers today."
+    return f"According to sizing it lasts until {decided['until']}." if decided["until"] else None
 
 
 _AMOUNTS = frozenset(
@@ -248,7 +248,7 @@ def draws_note(option: Option) -> str | None:
 def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:
     bars = sorted(drawn, key=lambda option: option is not view.nearest)[:MAX_BARS]
     bars = [option for option in drawn if option in bars]
-    left_out = f" {len(bars)} of {len(drawn):,} options are drawn." if len(bars) < len(drawn) else ""
+    left_out = f" {len(bars)} of {len(drawn):,} options are shown." if len(bars) < len(drawn) else ""
     return chart(
         "moved-by-option",
         "moved_by_option",
@@ -262,14 +262,14 @@ def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:
             (
                 column("label", "Option"),
                 column("moved_bytes", "To copy", "bytes"),
-                column("bound_bytes", "Least possible", "bytes"),
-                column("low_bytes", "Least of the draws", "bytes"),
-                column("high_bytes", "Most of the draws", "bytes"),
+                column("bound_bytes", "Minimum", "bytes"),
+                column("low_bytes", "Min of the draws", "bytes"),
+                column("high_bytes", "Max of the draws", "bytes"),
             ),
             [_bar(view, option) for option in bars],
         ),
-        note="Bars of options that do not fit are grey. The upright mark is the least that any plan with the same "
-        "balance must copy; the thin line is the range over all draws of a placer that draws at random." + left_out,
+        note="Bars of options that do not fit are grey. The vertical mark is the minimum for any equally balanced "
+        "plan; the thin line is the range over all draws of a placer that shuffles." + left_out,
         is_in_email=True,
     )
 

@@ -29,8 +29,8 @@ def who_sends(moves: pa.Table, brokers: Sequence[Mapping[str, Any]]) -> tuple[st
     by_broker = _flows(moves)
     if not by_broker:
         return "", []
-    note = "From the leader that each partition has today to the replicas that are added."
-    brokers_map = _map("What brokers send to brokers", by_broker, [str(row["broker_id"]) for row in brokers], note)
+    note = "From each partition’s leader today to the replicas that are added."
+    brokers_map = _map("Bytes copied between brokers", by_broker, [str(row["broker_id"]) for row in brokers], note)
     racks = {str(row["broker_id"]): f"rack {row['rack']}" if row["rack"] else "no rack" for row in brokers}
     if len({*racks.values()}) < 2:
         return "", [brokers_map]
@@ -39,7 +39,7 @@ def who_sends(moves: pa.Table, brokers: Sequence[Mapping[str, Any]]) -> tuple[st
         by_rack[racks[sender], racks[receiver]] += amount
     between = sum(amount for (sender, receiver), amount in by_rack.items() if sender != receiver)
     line = f"{format_percent(between / by_rack.total())} of {format_bytes(by_rack.total())} is copied between racks."
-    return line, [_map("What racks send to racks", by_rack, list(dict.fromkeys(racks.values()))), brokers_map]
+    return line, [_map("Bytes copied between racks", by_rack, list(dict.fromkeys(racks.values()))), brokers_map]
 
 
 def _flows(moves: pa.Table) -> Flows:

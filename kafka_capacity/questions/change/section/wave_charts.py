@@ -80,12 +80,12 @@ def gantt_chart(move: MoveView, hours: Hours | None = None) -> dict[str, Any] | 
     unit, scale = axis_time_unit(last)
     grouped = f" {plural(len(move.waves), 'wave')} share {len(bars)} bars." if len(bars) < len(move.waves) else ""
     endless = (
-        " A bar that runs to the edge never ends, and what comes after it never begins." if move.never_ends else ""
+        " A bar that runs to the edge never finishes, and what comes after it never starts." if move.never_ends else ""
     )
     ends = (
-        "They never end at this throttle"
+        "They never finish at this throttle"
         if move.never_ends
-        else f"The last ends after {format_duration(move.total[1])}"
+        else f"The last one finishes after {format_duration(move.total[1])}"
     )
     return chart(
         "gantt",
@@ -116,15 +116,15 @@ def gantt_chart(move: MoveView, hours: Hours | None = None) -> dict[str, Any] | 
             (
                 column("label", "Wave"),
                 column("start", "Starts", "when"),
-                column("low", "Ends, if nobody writes", "when"),
+                column("low", "Ends, without writes", "when"),
                 column("end", "Ends, expected", "when"),
                 column("high", "Ends, at peak rates", "when"),
             ),
             bars,
         ),
         is_half_wide=True,
-        note="A bar is the time that is expected; the thin line is its end, from nobody writing to all at peak rates."
-        f"{_behind_note(move, hours)}{endless}{grouped}",
+        note="A bar is the expected time; the thin line is the range of its end, from no writes to peak rates "
+        f"throughout.{_behind_note(move, hours)}{endless}{grouped}",
     )
 
 
@@ -161,7 +161,7 @@ def _behind(move: MoveView, hours: Hours | None, last: float, bars: int) -> list
             "start_seconds": min(last, max(0.0, at * step * _HOUR - into)),
             "top": round(height * (1 - rate / most), 1),
             "bottom": height,
-            HOVER: f"what is produced: {text}",
+            HOVER: f"produce rate: {text}",
         }
         for at, rate in enumerate(rates)
     ]
@@ -187,11 +187,11 @@ def _windows(move: MoveView, hours: Hours, last: float) -> list[dict[str, Any]]:
 def _behind_note(move: MoveView, hours: Hours | None) -> str:
     if hours is None:
         return ""
-    begin = f", as if the first began at {format_moment(hours.begins.isoformat())}"
+    begin = f", as if the first started at {format_moment(hours.begins.isoformat())}"
     end = ""
     if move.facts.get("window"):
         begin, end = "", "; the bands are the windows"
-    return f" Times are UTC{begin}. Behind them is what is produced in each hour of a usual week{end}."
+    return f" Times are UTC{begin}. In the background: the hourly produce rate of a typical week{end}."
 
 
 def _at(seconds: float | None, hours: Hours | None) -> str:
@@ -231,11 +231,11 @@ def disk_chart(move: MoveView) -> dict[str, Any] | None:
     rows = {broker: _levels(move, broker, parts) for broker in shown}
     names = [_numbers(move.waves, part) for part in parts]
     left_out = (
-        f" The {MAX_BROKERS} of {len(highest):,} brokers that come closest are drawn."
+        f" Shown are the {MAX_BROKERS} of {len(highest):,} brokers that come closest."
         if len(highest) > len(shown)
         else ""
     )
-    title = "Disk on the way, of the limit"
+    title = "Disk use during the move, of the limit"
     return chart(
         "disk-on-the-way",
         "disk_on_the_way",
@@ -265,10 +265,10 @@ def disk_chart(move: MoveView) -> dict[str, Any] | None:
                 column("broker", "Broker", "id"),
                 column("waves", "Wave", "id"),
                 column("start", "Before", "bytes"),
-                column("peak", "At most", "bytes"),
+                column("peak", "Max", "bytes"),
                 column("end", "After", "bytes"),
                 column("limit", "Limit", "bytes"),
-                column("share", "At most, of the limit", "percent"),
+                column("share", "Max, of the limit", "percent"),
             ),
             [
                 {"broker": broker, "waves": name, "limit": limits[broker], "share": row["peak"] / limits[broker], **row}
@@ -278,8 +278,8 @@ def disk_chart(move: MoveView) -> dict[str, Any] | None:
             ],
         ),
         is_half_wide=True,
-        note="Each wave rises to the most that the disk may hold, whichever partition is done first, then falls to "
-        f"what stays. The dashed line is the broker’s limit.{left_out}",
+        note="In each wave the line rises to the most that the disk may hold, whichever partition finishes first, "
+        f"then falls to what remains. The dashed line is the broker’s limit.{left_out}",
     )
 
 

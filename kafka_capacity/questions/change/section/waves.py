@@ -63,8 +63,8 @@ _WAVES = (
     column("starts_at", "Starts", "moment", _moment("starts_at")),
     column("ends_at", "Ends", "moment", _moment("ends_at")),
     column("takes", "Takes", "time_band", _takes),
-    column("bottleneck", "Decided by", "text", bottleneck),
-    column("smallest", "Ends above", "throttle_above", _if_copying("smallest_throttle_expected_bytes_per_second")),
+    column("bottleneck", "Bottleneck", "text", bottleneck),
+    column("smallest", "Finishes above", "throttle_above", _if_copying("smallest_throttle_expected_bytes_per_second")),
     column("fullest", "Fullest disk, of its limit (broker)", "text", _fullest),
 )
 _ORDERS = (
@@ -149,7 +149,7 @@ def orders_table(move: MoveView) -> dict[str, Any] | None:
         if move.facts["is_leadership_first"]
         else "All at mean rates."
     )
-    return table("Which partitions move first: the orders that were tried", _ORDERS, rows, note=note)
+    return table("Which partitions move first: orders tried", _ORDERS, rows, note=note)
 
 
 def waves_table(move: MoveView) -> dict[str, Any]:
@@ -159,8 +159,8 @@ def waves_table(move: MoveView) -> dict[str, Any]:
     has_window = move.facts.get("window") is not None
     what, after = ("Takes", "") if has_window else ("Ends", ", both after the start of the first wave")
     note = (
-        f"{what} is the time that is expected, and in brackets from nobody writing to all of it at peak rates{after}. "
-        "A wave ends with any throttle larger than what stands under Ends above."
+        f"{what} is the expected time, in brackets the range from no writes to peak rates throughout{after}. A wave "
+        "finishes with any throttle larger than the one under Finishes above."
     )
     left_out = _ONE_BY_ONE if has_window else _BY_CLOCK
     rates = {row["throttle"] for row in rows if row["throttle"] is not None}
@@ -179,7 +179,7 @@ _COLUMNS = (
     column("wave", "Wave", "id"),
     column("log_dir", "Log dir"),
     column("start_bytes", "At the start", "bytes"),
-    column("peak_bytes", "On the way", "bytes"),
+    column("peak_bytes", "During the move", "bytes"),
     column("end_bytes", "At the end", "bytes"),
     column("limit_bytes", "Limit", "bytes"),
     column("fill", "Of its limit"),
@@ -205,7 +205,7 @@ def dir_table(move: MoveView) -> dict[str, Any] | None:
         }
         for _, row in sorted(fullest.items())
     ]
-    note = "Of the log dirs that take part in a wave, the one that comes closest to its limit."
+    note = "For each wave, the log dir that comes closest to its limit."
     if len(rows) > MAX_ROWS:
         note += f" {MAX_ROWS:,} of {plural(len(rows), 'wave')} are listed."
-    return table("Log dirs on the way", _COLUMNS, rows[:MAX_ROWS], note=note)
+    return table("Log dirs during the move", _COLUMNS, rows[:MAX_ROWS], note=note)

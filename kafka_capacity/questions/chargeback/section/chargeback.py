@@ -35,16 +35,16 @@ def _usd(name: str) -> Any:
     return lambda row: usd_of(row[name])
 
 
-_TOTAL = column("total", "A month", "usd", _usd("total_cents"))
+_TOTAL = column("total", "Per month", "usd", _usd("total_cents"))
 _CHARGES = tuple(column(str(charge), WORDS[charge].capitalize(), "usd", _usd(f"{charge}_cents")) for charge in CHARGES)
 _MARGINAL = column(
     "marginal",
-    "Less without",
+    "Marginal cost",
     "usd",
     _usd("marginal_cents"),
-    "Less without: what the bill of the smallest size would be less without it.",
+    "Marginal cost: how much smaller the bill of the smallest sufficient size would be without it.",
 )
-_COUNT = column("broker_count", "Brokers without", "count")
+_COUNT = column("broker_count", "Brokers without it", "count")
 TOPICS = (column("topic", "Topic", "name"), _TOTAL, *_CHARGES, _MARGINAL, _COUNT)
 OWNERS = (column("owner", "Owner", "name"), _TOTAL, *_CHARGES, _MARGINAL, _COUNT)
 GROUPS = (column("group_id", "Consumer group", "name"), _TOTAL, *_CHARGES)
@@ -55,7 +55,7 @@ BILL = (
     column("disks", "Disks", "usd", _usd("disks")),
     column("between_racks", "Between racks", "usd", _usd("between_racks")),
     column("ingest", "Produced", "usd", _usd("ingest")),
-    column("total", "A month", "usd", _usd("total")),
+    column("total", "Per month", "usd", _usd("total")),
 )
 RACKS = (
     column("flow", "Flow"),
@@ -66,9 +66,9 @@ RACKS = (
 BROKERS = (
     column("broker_id", "Broker", "id"),
     column("rack", "Rack", "name"),
-    column("read_now", "Read now", "rate"),
+    column("read_now", "Read today", "rate"),
     column("read_with_follower_fetching", "With follower fetching", "rate"),
-    column("produced_now", "Produced now", "rate"),
+    column("produced_now", "Produced today", "rate"),
     column("produced_with_rack_aware", "With rack-aware producers", "rate"),
 )
 
@@ -91,7 +91,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
 def owners_table(tables: Mapping[str, pa.Table]) -> dict[str, Any] | None:
     """Return which owners pay most; ``None`` where none are known, or nothing is shared out."""
     rows = _payers(tables, OWNER)
-    return _table("Owners that pay most", chosen(OWNERS, *_SHOWN), rows, most=SHOWN_ROWS) if rows else None
+    return _table("Owners with the highest cost", chosen(OWNERS, *_SHOWN), rows, most=SHOWN_ROWS) if rows else None
 
 
 def all_tables(tables: Mapping[str, pa.Table], *, most: int) -> dict[str, dict[str, Any]]:

@@ -14,11 +14,11 @@ def group_caveats(group: GroupChoice) -> list[dict[str, str]]:
     found = []
     if row["partition_count"] is not None:
         if row["capacity_bytes_per_second"] is None:
-            found.append(_serious("What a member can read is not known, so load and catching up are not judged."))
+            found.append(_serious("Member capacity is unknown, so load and catching up are not judged."))
         elif row["is_capacity_limit"] and not row["is_capacity_given"]:
             # That it is at least as much stands in the row of each, and once for all what that means.
             capacity = format_rate(row["capacity_bytes_per_second"])
-            text = f"That a member reads {capacity} at most is what was seen: none read more, though the group is"
+            text = f"The member capacity of {capacity} is an observation: no member read more, although the group is"
             found.append(_note(f"{text} behind. Measure it, and give it as a parameter."))
     if facts is not None:
         found += _on_facts(facts)
@@ -29,13 +29,13 @@ def _on_facts(facts: Row) -> list[dict[str, str]]:
     found = []
     hours = facts["history_hours"]
     if not hours:
-        found.append(_serious("There is no traffic history: rates, lag and load are not known and count as nothing."))
+        found.append(_serious("There is no traffic history: rates, lag and load are unknown and count as zero."))
     elif hours < WEEK_HOURS:
-        found.append(_note(f"Rates rest on {plural(hours, 'hour')} of history, less than a week."))
+        found.append(_note(f"Rates are based on {plural(hours, 'hour')} of history, less than a week."))
     if not facts["is_record_size_known"]:
         found.append(
             _note(
-                f"The size of a record is not known; duplicates are counted in records of "
+                "The record size is unknown; duplicates are counted in records of "
                 f"{format_bytes(facts['record_bytes'])}."
             )
         )
@@ -54,9 +54,10 @@ def common_caveats(view: GroupsView) -> list[dict[str, str]]:
     )
     if guessed:
         text = (
-            f"What a member can read is not given, so for {guessed:,} of {plural(len(groups), 'group')} it is the "
-            "most that any has read so far: a limit where the group is behind today, else a lower bound. Measured and "
-            "given as member_capacity_bytes_per_second it makes catching up and crashes more exact."
+            f"Member capacity is not given, so for {guessed:,} of {plural(len(groups), 'group')} it is the highest "
+            "rate that any member has read so far: a limit if the group is behind today, otherwise a lower bound. "
+            "Measure it and give it as member_capacity_bytes_per_second to make catch-up and crash figures more "
+            "accurate."
         )
         found[text] = _note(text)
     for row in (row for group in groups for row in group.shown):
@@ -68,22 +69,23 @@ def common_caveats(view: GroupsView) -> list[dict[str, str]]:
         allowed = row["lag_slo_seconds"]
         if session > allowed:
             text = (
-                f"A member that crashes is missed only after the session timeout, {format_duration(session)}, longer "
-                f"than the allowed lag of {format_duration(allowed)}: more members do not help, a shorter timeout does."
+                f"A crashed member is detected only after the session timeout of {format_duration(session)}, which "
+                f"is longer than the allowed lag of {format_duration(allowed)}: more members do not help, a shorter "
+                "timeout does."
             )
             found[text] = _serious(text)
         kind = {"classic": "classic groups", "streams": "streams groups"}.get(
             row["protocol"], "consumer-protocol groups"
         )
         text = (
-            f"Timeouts are those asked for, not read from clients: in {kind} heartbeats every "
+            f"Timeouts are those requested, not read from clients: in {kind} heartbeats every "
             f"{format_duration(heartbeat)}, a session timeout of {format_duration(session)}."
         )
         found[text] = _note(text)
         text = (
-            f"Members poll every {format_wait(row['poll_seconds'])} at least, are away for "
-            f"{format_duration(row['restart_seconds'])} when restarted, and the next is stopped "
-            f"{format_duration(row['settle_seconds'])} after; slower clocks mean longer pauses."
+            f"Members are assumed to poll at least every {format_wait(row['poll_seconds'])} and to be away for "
+            f"{format_duration(row['restart_seconds'])} in a restart; the next one is stopped "
+            f"{format_duration(row['settle_seconds'])} later. Slower timing means longer pauses."
         )
         found[text] = _note(text)
     return sorted(found.values(), key=lambda one: (one["severity"] != "serious", one["text"]))

@@ -74,7 +74,7 @@ def lag_chart(view: GroupsView, group: GroupChoice, chart_id: str) -> dict[str, 
             values,
         ),
         is_half_wide=True,
-        note=f"{_peaks(group, event)} The straight dashed line is what is allowed."
+        note=f"{_peaks(group, event)} The straight dashed line is the allowed lag."
         + (f" Curves are drawn up to {format_duration(ceiling)}." if is_cut else _endless_note(group, event))
         + (" The scale of the lag is logarithmic." if ticks else ""),
     )
@@ -171,11 +171,11 @@ def _peaks(group: GroupChoice, event: str) -> str:
 
 def _how_far(outcome: Row) -> str:
     if outcome["lag_max_seconds"] is None:
-        return f"{outcome['lag_max_partition']} falls behind without bound"
+        return f"{outcome['lag_max_partition']} falls behind without limit"
     return f"max lag {format_duration(outcome['lag_max_seconds'])}, {outcome['lag_max_partition'] or 'nowhere'}"
 
 
 def _endless_note(group: GroupChoice, event: str) -> str:
     outcomes = [group.outcome(row, event) for row in group.shown]
     is_endless = any(outcome is not None and outcome["lag_max_seconds"] is None for outcome in outcomes)
-    return " An unbounded curve is drawn as far as it was followed." if is_endless else ""
+    return " An unbounded curve is drawn as far as it was simulated." if is_endless else ""

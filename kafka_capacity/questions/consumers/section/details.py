@@ -66,7 +66,7 @@ def variants_table(group: GroupChoice, *, limit: int) -> dict[str, Any] | None:
     if len(kept) < 2:
         return None
     return table(
-        f"Ways to share the partitions of {short(group.group_id)} among {plural(now['member_count'], 'member')}",
+        f"Ways to assign the partitions of {short(group.group_id)} among {plural(now['member_count'], 'member')}",
         VARIANTS,
         [_variant_row(group, row) for row in kept],
         is_defined=False,
@@ -91,7 +91,7 @@ def events_table(group: GroupChoice) -> dict[str, Any] | None:
         for row in group.shown:
             outcome = group.outcome(row, event)
             if outcome is not None and (outcome["rebalances"] or outcome["partition_pauses"]):
-                note = None if outcome["is_settled"] else "The group does not come to rest."
+                note = None if outcome["is_settled"] else "The group does not settle."
                 rows.append({**cells(columns, group, row, outcome), NOTE: note})
     if not rows:
         return None
@@ -103,7 +103,8 @@ def events_table(group: GroupChoice) -> dict[str, Any] | None:
         [one for one in columns if one.key not in left_out],
         rows,
         is_defined=False,
-        note="Events that stop nobody are left out." + (" Catching up reads nothing from disk." if has_none else ""),
+        note="Events that interrupt no member are left out."
+        + (" Catching up reads nothing from disk." if has_none else ""),
     )
 
 
@@ -127,8 +128,8 @@ def members_table(view: GroupsView, group: GroupChoice, *, limit: int) -> dict[s
     columns = MEMBERS_AS_THEY_ARE if is_same else MEMBERS
     shown = [cells(columns, row, not is_same) for row in rows if row["member_id"] in kept]
     return table(
-        f"Who reads what in {short(group.group_id)}" + ("" if is_same else ", before and after"),
+        f"Assignment in {short(group.group_id)}" + ("" if is_same else ", before and after"),
         columns,
         shown,
-        note=f"The {len(shown):,} members that read most, of {len(rows):,}." if len(shown) < len(rows) else None,
+        note=f"The {len(shown):,} of {len(rows):,} members that read most." if len(shown) < len(rows) else None,
     )

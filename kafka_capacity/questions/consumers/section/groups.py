@@ -125,4 +125,4 @@ def _skipped(groups: GroupsView) -> dict[str, Any] | None:
     note = f"{len(listed):,} of {len(groups.skipped):,} are listed." if len(listed) < len(groups.skipped) else None
     columns = (column("group_id", "Group", "name"), column("reason", "Why", "name"))
     rows = [{"group_id": str(one["group_id"]), "reason": str(one["reason"])} for one in listed]
-    return table("Groups that were left out", columns, rows, note=note)
+    return table("Groups left out", columns, rows, note=note)

@@ -72,9 +72,9 @@ def _check(scenario: DurabilityScenario) -> None:
         "rack_mttf_seconds",
     ):
         if not getattr(scenario, name) > 0:
-            raise RequestError(f"{name}: {getattr(scenario, name):g} is refused; give more than 0")
+            raise RequestError(f"{name}: {getattr(scenario, name):g} is invalid; give more than 0")
     if not scenario.replica_lag_seconds >= 0:
-        raise RequestError(f"replica_lag_seconds: {scenario.replica_lag_seconds:g} is refused; give at least 0")
+        raise RequestError(f"replica_lag_seconds: {scenario.replica_lag_seconds:g} is invalid; give at least 0")
 
 
 def _smallest(factors: NDArray[np.int32], topic: NDArray[np.int32], count: int) -> NDArray[np.int64]:

@@ -23,21 +23,21 @@ class DurabilityParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    producer_acks: Acks = FAILURES_FORM.field(_DEFAULTS.acks, "Acks of producers", "--acks", is_usual=True)(
-        "0, 1 or all, taken to hold for all producers: an inventory does not tell."
+    producer_acks: Acks = FAILURES_FORM.field(_DEFAULTS.acks, "Producer acks", "--acks", is_usual=True)(
+        "0, 1 or all, assumed for all producers because an inventory does not show it."
     )
     is_producer_idempotent: bool = FAILURES_FORM.field(
         _DEFAULTS.is_idempotent, "Producers are idempotent", "--idempotence"
-    )("As they are by default since clients 3.0; only with acks=all.")
+    )("The default since clients 3.0; only with acks=all.")
     disk_mttf_days: float = FAILURES_FORM.field(
-        _DEFAULTS.mttf_seconds / DAY, "Days until a broker loses its disks", "--mttf", **_DAYS
-    )("In the mean. An assumption: 3,650 days are ten years.")
+        _DEFAULTS.mttf_seconds / DAY, "Mean days until a broker loses its disks", "--mttf", **_DAYS
+    )("An assumption: 3,650 days are ten years.")
     crash_mttf_days: float = FAILURES_FORM.field(
-        _DEFAULTS.crash_mttf_seconds / DAY, "Days until a broker dies", "--crash-mttf", **_DAYS
-    )("In the mean, its disks lost or not, so that others lead. An assumption, for what acks=1 loses.")
+        _DEFAULTS.crash_mttf_seconds / DAY, "Mean days until a broker dies", "--crash-mttf", **_DAYS
+    )("With or without losing its disks, so that other brokers become leaders. An assumption, for what acks=1 loses.")
     rack_mttf_days: float | None = FAILURES_FORM.field(
-        None, "Days until a rack loses all disks", "--rack-mttf", **_DAYS
-    )("In the mean, of all its brokers at once. Empty: never.")
+        None, "Mean days until a rack loses all disks", "--rack-mttf", **_DAYS
+    )("The disks of all its brokers at once. Empty: never.")
     replacement_hours: float = FAILURES_FORM.field(
         _DEFAULTS.replacement_seconds / _HOUR,
         "Hours until a broker is replaced",
@@ -45,18 +45,18 @@ class DurabilityParameters(BaseModel):
         gt=0.0,
         le=1e5,
         allow_inf_nan=False,
-    )("From the loss of its disks until one with empty disks stands in; then it copies.")
+    )("From the loss of its disks until a broker with empty disks replaces it and starts to copy.")
     replica_lag_seconds: float = FAILURES_FORM.field(
         _DEFAULTS.replica_lag_seconds,
-        "Seconds that followers are behind",
+        "Follower lag (seconds)",
         "--replica-lag",
         ge=0.0,
         le=1e6,
         allow_inf_nan=False,
     )("For what acks=1 loses; by default replica.fetch.wait.max.ms, an upper estimate.")
     copyset_scatter_width: int = FAILURES_FORM.field(
-        _DEFAULTS.scatter_width, "Brokers that share a broker's data", "--scatter-width", ge=1, le=1_000
-    )("In the placement over few sets of brokers that others are compared with.")
+        _DEFAULTS.scatter_width, "Scatter width", "--scatter-width", ge=1, le=1_000
+    )("How many brokers share a broker's data, in the reference placement with few copysets.")
 
     def durability_scenario(self, *, rules: ElectionRules, throttle_bytes_per_second: float) -> DurabilityScenario:
         """Return what is assumed of every placement."""

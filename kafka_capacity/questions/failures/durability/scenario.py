@@ -53,7 +53,7 @@ class PlacementLosses:
 class DurabilityResult:
     """What T topics could lose."""
 
-    scenario: DurabilityScenario  # what was asked
+    scenario: DurabilityScenario  # the request
     topics: tuple[str, ...]  # their names
     partitions: NDArray[np.int64]  # int64[T]
     replication_factor: NDArray[np.int64]  # int64[T], the smallest of a topic

@@ -16,20 +16,23 @@ MAX_LOSSES = 15
 _WAYS = {
     "killed": "Its process is killed",
     "vanished": "It vanishes with its host",
-    "shut down": "It is shut down in order",
+    "shut down": "It shuts down cleanly",
 }
 
 
 def _verdict(row: Row) -> str:
     if not row["has_majority"]:
-        return "▲ no majority: no election, no change of metadata"
+        return "▲ no majority: no elections, no metadata changes"
     chance = f"{100 * row['active_lost_ratio']:.0f} %"
     if not row["active_lost_ratio"]:
-        return "the active one stays: nobody has to be elected"
+        return "the active controller stays: no election needed"
     if row["leaderless_p50_seconds"] is None:
-        return f"with a chance of {chance} the active one is lost"
+        return f"with a probability of {chance} the active controller is lost"
     half, longest = (moment(row[f"leaderless_{name}_seconds"]) for name in ("p50", "p99"))
-    return f"with a chance of {chance} the active one is lost: nobody leads for {half}, at 99 % {longest}"
+    return (
+        f"with a probability of {chance} the active controller is lost: no leader for {half} (median), {longest} "
+        "(99th percentile)"
+    )
 
 
 def _after(key: str) -> Callable[[Row], str]:
@@ -39,10 +42,10 @@ def _after(key: str) -> Callable[[Row], str]:
 _TIMES = (
     column("failure", "The active controller", "text", lambda row: _WAYS[row["failure"]]),
     column("lost_before", "Others lost before", "count"),
-    column("p50", "Nobody leads, half of the runs", "text", _after("leaderless_p50")),
+    column("p50", "No leader, median", "text", _after("leaderless_p50")),
     column("p95", "95 %", "text", _after("leaderless_p95")),
     column("p99", "99 %", "text", _after("leaderless_p99")),
-    column("inactive", "Until the next can act, 99 %", "text", _after("inactive_p99")),
+    column("inactive", "Until the next one can act, 99 %", "text", _after("inactive_p99")),
     column(
         "elections",
         "Elections",
@@ -56,7 +59,7 @@ _LOSSES = (
     column("lost", "Controllers lost", "text", lambda row: ", ".join(map(str, row["lost"]))),
     column("racks", "Racks emptied", "text", lambda row: ", ".join(row["racks"]) or NOTHING),
     column("living", "Living", "text", lambda row: f"{row['living']} of {row['needed']} needed"),
-    column("verdict", "What then", "text", _verdict),
+    column("verdict", "Consequence", "text", _verdict),
 )
 """One row a set of voters: made of a row of ``quorum``."""
 
@@ -67,7 +70,7 @@ def controllers(view: FailuresView) -> dict[str, Any]:
     if asked is None:
         return {
             "sentences": [
-                "Nothing is said of controllers, since this inventory does not tell which there are: name them in the "
+                "Controllers are not covered because this inventory does not include them: name them in the "
                 "parameter controllers, node id and rack, such as 1:a."
             ],
             "losses": None,
@@ -88,16 +91,16 @@ def _sentences(asked: Row) -> list[str]:
     down, more = asked.get("down") or (), " more" if asked.get("down") else ""
     may = "no majority is left" if spare < 0 else f"none{more} may be lost"
     may = may if spare <= 0 else f"any {'one' if spare == 1 else spare}{more} may be lost"
-    vote = f"{count} controllers vote and {asked['majority']} must live" if count > 1 else "One controller votes"
+    vote = f"{count} controllers vote and {asked['majority']} must be up" if count > 1 else "One controller votes"
     if down:
         vote += f", and {listed([str(one) for one in down])} {'is' if len(down) == 1 else 'are'} down"
     return [
-        f"{vote}: {may}. While none is active, clients go on, but no partition gets a new leader: what a broker leads "
-        "that dies meanwhile stays offline until then.",
-        f"There is no majority for {_year(asked['down_minutes_per_year'])}, if each is up {_share(asked['up_ratio'])} "
-        f"of the time and fails by itself; for {_year(asked['down_in_racks_minutes_per_year'])} with racks that are up "
-        f"{_share(asked['rack_up_ratio'])} of the time. Both shares are assumptions: the parameters "
-        "controller_up_ratio and rack_up_ratio.",
+        f"{vote}: {may}. While no controller is active, clients continue, but no partition gets a new leader: "
+        "partitions led by a broker that dies meanwhile stay offline until then.",
+        f"There is no majority for {_year(asked['down_minutes_per_year'])} if each controller is up "
+        f"{_share(asked['up_ratio'])} of the time and fails independently, and for "
+        f"{_year(asked['down_in_racks_minutes_per_year'])} if racks are up {_share(asked['rack_up_ratio'])} of the "
+        "time. Both ratios are assumptions: the parameters controller_up_ratio and rack_up_ratio.",
     ]
 
 
@@ -146,9 +149,9 @@ def _times(failovers: Sequence[Row]) -> dict[str, Any] | None:
         "When the active controller is lost",
         _TIMES,
         [cells(_TIMES, row) for row in ranked],
-        note=f"{plural(runs, 'simulated election')} each, by the protocol of Kafka 4.3.1 and the timeouts asked for, "
-        f"with {_milliseconds(around.delay)} from controller to controller, {_milliseconds(around.flush)} a flush, and "
-        f"{_milliseconds(around.first_election)} for code that has hardly run before.",
+        note=f"{plural(runs, 'simulated election')} each, by the protocol of Kafka 4.3.1 and the requested timeouts, "
+        f"with {_milliseconds(around.delay)} from controller to controller, {_milliseconds(around.flush)} per "
+        f"flush, and {_milliseconds(around.first_election)} for code that has rarely run before.",
     )
 
 

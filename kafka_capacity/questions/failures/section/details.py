@@ -15,7 +15,7 @@ MAX_GROUPS = 12
 
 COORDINATORS = {
     "refuses": "cannot commit offsets",
-    "offline": "has no coordinator: nobody can join, stay or commit",
+    "offline": "has no coordinator: members cannot join, stay or commit",
 }
 
 
@@ -52,7 +52,7 @@ def groups_table(view: FailuresView) -> dict[str, Any] | None:
         for group, sides in ranked[:MAX_GROUPS]
     ]
     columns = (column("group", "Consumer group", "name"), *_side_columns(view))
-    return _listed("Consumer groups that are affected", columns, rows, len(ranked))
+    return _listed("Affected consumer groups", columns, rows, len(ranked))
 
 
 def _likely(row: Row) -> tuple[int, int, int]:

@@ -16,12 +16,12 @@ from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_bytes, format_count, format_duration, format_rate, plural
 from kafka_capacity.text.wording import few_names
 
-_CHANCE = "Chance that some partition loses all its replicas in a year"
+_CHANCE = "Probability that a partition loses all its replicas within a year"
 
 MAX_TOPICS = 20
 _FAILURE_MODES = {
     "crashes": "brokers crash and connections break",
-    "power": "power is lost as well, of one broker or of all",
+    "power": "one or all brokers lose power as well",
     "producer": "the producer restarts as well",
 }
 _BAD = ("lost acknowledged", "lost silently", "duplicated", "reordered", "read then gone", "diverged", "refused")
@@ -86,15 +86,15 @@ def losses_sentence(side: PlacementDurability) -> str:
     whole = side.whole
     if whole["loss_probability"] is None:
         return (
-            "The chance of a loss is not known: under this throttle a broker that has lost its disks never has its "
-            "data again."
+            "The probability of a loss is unknown: under this throttle a broker that loses its disks never gets its "
+            "data back."
         )
     tails = sum(row["lost_tail_bytes_per_year"] or 0.0 for row in side.topics)
-    ends = f", and {format_bytes(tails)} that leaders alone had when they died" if tails else ""
+    ends = f", plus {format_bytes(tails)} that only leaders had when they died" if tails else ""
     return (
-        f"{_CHANCE}: {chance(whole['loss_probability'])}. Expected "
-        f"loss: {format_bytes(whole['lost_bytes_per_year'])} a year{ends}. "
-        f"All replicas of something are on {plural(whole['copysets'], 'set')} of brokers.{_single(side)}"
+        f"{_CHANCE}: {chance(whole['loss_probability'])}. Expected loss: "
+        f"{format_bytes(whole['lost_bytes_per_year'])} per year{ends}. There are {plural(whole['copysets'], 'set')} "
+        f"of brokers that hold all replicas of a partition.{_single(side)}"
     )
 
 
@@ -114,14 +114,14 @@ def few_sentence(side: PlacementDurability) -> str:
     """Describe what few copysets would change, and cost."""
     few, whole = side.few, side.whole
     if few is None:
-        return "Few sets of brokers were not tried: there are too many partitions, or too few brokers live."
+        return "A placement with few copysets was not tried: there are too many partitions, or too few live brokers."
     if few["loss_probability"] is None:
-        return "What few sets of brokers would change is not known either, for the same reason."
+        return "What a placement with few copysets would change is unknown for the same reason."
     return (
-        f"With the same replicas over {plural(few['copysets'], 'set')} of brokers the chance would be "
+        f"With the same replicas on only {plural(few['copysets'], 'set')} of brokers, the probability would be "
         f"{chance(few['loss_probability'])}; that copies {format_bytes(few['moved_bytes'])}, and the fullest broker "
-        f"would hold {few['highest_over_mean']:.2f} times the mean ({whole['highest_over_mean']:.2f} without). Fewer "
-        "sets lose less often, and more at once: about as many bytes are lost in the long run."
+        f"would hold {few['highest_over_mean']:.2f} times the mean ({whole['highest_over_mean']:.2f} without). With "
+        "fewer sets, losses are rarer but larger: about as many bytes are lost in the long run."
     )
 
 
@@ -154,7 +154,7 @@ TOPICS = (
         "Lost after crashes",
         "text",
         _fewest("lost_after_crashes"),
-        "After so many failures at least, > where as many as were tried do not do it; — where the topic was not "
+        "Smallest number of failures; > means that the number explored is not enough, — that the topic was not "
         "explored.",
     ),
     column("power", "With power losses", "text", _fewest("lost_after_power_losses")),
@@ -167,9 +167,9 @@ TOPICS = (
         lambda row, _: row["copysets"],
         "A copyset is a set of brokers that holds all replicas of something.",
     ),
-    column("chance", "Loss in a year", "text", lambda row, _: chance(row["loss_probability"])),
-    column("bytes", "Lost a year", "bytes", _lost_bytes),
-    column("few", "In few copysets", "text", lambda row, _: chance(row["few_loss_probability"])),
+    column("chance", "Loss per year, probability", "text", lambda row, _: chance(row["loss_probability"])),
+    column("bytes", "Bytes lost per year", "bytes", _lost_bytes),
+    column("few", "With few copysets", "text", lambda row, _: chance(row["few_loss_probability"])),
 )
 """One row a topic: made of a row of ``durability``, and how many failures were tried."""
 
@@ -187,7 +187,7 @@ def topics_table(
         }
         for row in order[:max_rows]
     ]
-    note = f"And {more:,} more topics, none with a greater loss." if more > 0 else None
+    note = f"And {more:,} more topics with smaller losses." if more > 0 else None
     return table(caption, TOPICS, rows, note=note)
 
 
@@ -220,7 +220,7 @@ def ways(side: PlacementDurability) -> list[dict[str, Any]]:
         )
         one["ways"].append(
             {
-                "title": f"{row['outcome'].capitalize()} after {plural(row['fewest_failures'], 'failure')}, where "
+                "title": f"{row['outcome'].capitalize()} after {plural(row['fewest_failures'], 'failure')}, if "
                 f"{_FAILURE_MODES[row['course']]}",
                 "steps": list(row["steps"]),
             }
@@ -233,18 +233,23 @@ def basis_notes(document: Row) -> list[str]:
     asked = document["durability"]
     idempotent = ", idempotent" if asked["is_idempotent"] else ""
     rack = asked["rack_mttf_seconds"]
-    racks = "racks never lose all disks at once" if rack is None else f"a rack loses all after {format_duration(rack)}"
+    racks = (
+        "racks never lose all disks at once"
+        if rack is None
+        else (f"a rack loses all disks after {format_duration(rack)}")
+    )
     return [
-        f"Producers are assumed to set acks={asked['acks']}{idempotent}: an inventory does not tell. Brokers write "
-        "Kafka's own topics with acks=all.",
-        f"Every order of sending, appending, fetching, failing and coming back was tried, with one record and up to "
-        f"{plural(asked['max_failures'], 'failure')}.",
-        f"A broker loses its disks after {asked['mttf_years']:.1f} years in the mean, and {racks}. Another stands in "
-        f"after {format_duration(asked['replacement_seconds'])} and copies at "
-        f"{format_rate(asked['throttle_bytes_per_second'])}. These are assumptions, and the chances are as good.",
+        f"Producers are assumed to set acks={asked['acks']}{idempotent}: an inventory does not show it. Brokers "
+        "write Kafka's own topics with acks=all.",
+        "Every order of sending, appending, fetching, failing and recovering was explored, with one record and up "
+        f"to {plural(asked['max_failures'], 'failure')}.",
+        f"A broker loses its disks after {asked['mttf_years']:.1f} years on average, and {racks}. A replacement "
+        f"starts after {format_duration(asked['replacement_seconds'])} and copies at "
+        f"{format_rate(asked['throttle_bytes_per_second'])}. These are assumptions, and the probabilities are only "
+        "as good as they are.",
         "All replicas count as complete, even those that are out of sync or on a dead broker today: until they are "
-        "back, more can be lost than is said here. What one failure may complete is added up, so chances are upper "
-        "bounds.",
-        "Without log.flush.interval.messages=1 nothing is flushed when it is acknowledged: if all brokers lose power "
-        "at once, the ends of all logs may be gone, whatever the settings.",
+        "back, more can be lost than shown here. Probabilities are upper bounds, because the sets that one failure "
+        "may complete are added up.",
+        "Without log.flush.interval.messages=1 nothing is flushed before it is acknowledged: if all brokers lose "
+        "power at once, the ends of all logs may be lost, whatever the other settings.",
     ]

@@ -70,7 +70,7 @@ def overview(view: FailuresView) -> dict[str, Any] | None:
         )
     if not rows:
         return None
-    return _table("The worst that each kind of loss does", view, rows, has_change=view.then is not None)
+    return _table("Worst case by kind of loss", view, rows, has_change=view.then is not None)
 
 
 def _worst(rows: Sequence[Row]) -> Row:

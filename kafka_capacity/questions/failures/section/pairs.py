@@ -22,11 +22,11 @@ def pair_map(view: FailuresView) -> dict[str, Any] | None:
     drawn = sorted(list(found)[:MAX_BROKERS])
     if len(drawn) < 2:
         return None
-    note = "The worst that it does: ▲ what is offline or overloaded, ● what is refused or which groups are affected, "
-    note += "else the busiest survivor in %."
+    note = "Worst effect: ▲ offline or overloaded, ● writes rejected or groups affected, "
+    note += "otherwise the busiest survivor in %."
     note += " Below the diagonal today, above it after the change." if len(sides) > 1 else ""
     if len(drawn) < len(found):
-        note += f" The {len(drawn)} of {len(found):,} brokers of the worst pairs are drawn."
+        note += f" Shown are {len(drawn)} of {len(found):,} brokers, those of the worst pairs."
     return heat(
         "Two brokers lost together",
         "Broker",

@@ -7,27 +7,27 @@ from collections.abc import Sequence
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Resource, resource_name
 from kafka_capacity.questions.failures.section.view import FailuresView, PlacementFailures, Row
-from kafka_capacity.text import format_percent, format_rate, format_throttle, plural
+from kafka_capacity.text import format_percent, format_rate, format_throttle, listed, plural
 
 KIND_NAMES = {
     "broker": "One broker",
     "rack": "One rack",
     "given": "Given sets",
     "pair": "Two brokers",
-    "rack+broker": "A rack and one broker more",
+    "rack+broker": "A rack and one more broker",
 }
 _MAY_DIE = {
     "broker": "Any one broker may die",
     "rack": "Any one rack may die",
     "given": "Any of the given sets may be lost",
     "pair": "Any two brokers may die",
-    "rack+broker": "Any rack and one broker more may die",
+    "rack+broker": "Any rack and one more broker may die",
 }
-_FENCED = "a broker that vanishes is fenced once it has been silent for broker.session.timeout.ms, 9 s by default"
+_FENCED = "a broker that vanishes is fenced after broker.session.timeout.ms of silence, 9 s by default"
 _ELECTIONS = {
     "kraft": _FENCED,
     "kraft-elr": _FENCED,
-    "zookeeper": "a broker that vanishes is missed once zookeeper.session.timeout.ms is over, 18 s by default",
+    "zookeeper": "a broker that vanishes is detected after zookeeper.session.timeout.ms, 18 s by default",
 }
 
 
@@ -107,7 +107,7 @@ def _refused(side: PlacementFailures, rows: Sequence[Row]) -> str:
 
 def _overloaded(side: PlacementFailures, kind: str, rows: Sequence[Row]) -> str:
     if all(row["loaded_ratio"] is None for row in rows):
-        return ", loads of survivors are not known"
+        return ", the load of survivors is unknown"
     count = sum(row["overloaded_brokers"] > 0 for row in rows)
     worst = worst_of(rows, "loaded_ratio")
     used = format_percent(worst["loaded_ratio"])
@@ -125,7 +125,7 @@ def _groups(side: PlacementFailures, rows: Sequence[Row]) -> str:
     worst = worst_of(rows, "groups_affected")
     count = worst["groups_affected"]
     already = side.before["offline_before"] or side.before["under_min_isr_before"]
-    among = ", those affected already included" if already else ""
+    among = ", including those already affected" if already else ""
     return f", up to {plural(count, 'consumer group')} affected{among}" if count else ""
 
 
@@ -167,20 +167,25 @@ def basis_notes(view: FailuresView) -> list[str]:
     before, document = view.today.before, view.document
     resources = [resource_name(name) for name in before["resources"]]
     notes = [
-        "Counts are of the whole cluster after the loss, what is wrong before included; a survivor’s load is its 99th "
-        "percentile of hours, against all that it has, of "
-        f"{', '.join(resources[:-1])} and {resources[-1]}.".replace("of  and", "of")
+        "Counts are for the whole cluster after the loss, including what was wrong before; a survivor’s load is the "
+        f"99th percentile of its hours, relative to its full capacity, for {listed(resources)}."
     ]
     if str(Resource.CPU) in before["resources"]:
-        notes.append(f"What traffic takes of processors is {document['cpu_source']}.")
+        notes.append(f"The CPU cost of traffic is {document['cpu_source']}.")
     if before["peak_basis"] == str(PeakBasis.SUM_OF_PEAKS):
-        notes.append("Loads are upper estimates: every partition is at its own peak at once, for want of hours.")
+        notes.append(
+            "Loads are upper estimates: with too few hours of history, all partitions are assumed to peak at once."
+        )
     if before["peak_basis"] == str(PeakBasis.UNKNOWN):
-        notes.append("There is no traffic history: loads of survivors say nothing.")
+        notes.append("There is no traffic history, so survivors' loads are meaningless.")
     notes += [
-        f"{_side(side)}: of {row['possible']:,} losses of the kind “{KIND_NAMES[kind].lower()}” "
-        f"{row['looked_at']:,} were looked at"
-        + (", half of them the pairs that share the most partitions, the rest drawn" if kind == "pair" else ", drawn")
+        f"{_side(side)}: {row['looked_at']:,} of {row['possible']:,} losses of the kind “{KIND_NAMES[kind].lower()}” "
+        "were evaluated"
+        + (
+            ", half of them the pairs that share the most partitions, the rest drawn at random"
+            if kind == "pair"
+            else (", drawn at random")
+        )
         + "; the parameter max_failure_sets raises that."
         for side in view.sides
         for kind, row in side.kinds.items()
@@ -188,12 +193,12 @@ def basis_notes(view: FailuresView) -> list[str]:
     ]
     if view.then is not None or view.is_then_same:
         notes.append(
-            "After the change all replicas on living brokers are taken to be in sync, preferred leaders to lead."
+            "After the change, all replicas on live brokers are assumed to be in sync, and preferred leaders to lead."
         )
     throttle = format_throttle(document["throttle_bytes_per_second"])
     notes.append(
-        f"Leaders are elected by the rules of {document['rules']}: {_ELECTIONS[document['rules']]}. Re-replication is "
-        f"what the lost brokers held of partitions that are still led, onto empty disks, at {throttle}."
+        f"Leaders are elected by the rules of {document['rules']}: {_ELECTIONS[document['rules']]}. Re-replication "
+        f"copies what the lost brokers held of partitions that still have a leader onto empty disks, at {throttle}."
     )
     return notes
 

@@ -23,12 +23,12 @@ def moment(seconds: float | None) -> str:
 STEPS = (
     column("number", "Step", "count"),
     column("what", "Controller", "text", lambda row: f"{row['does']} {row['node_id']}"),
-    column("voters", "Voters then", "text", lambda row: ", ".join(map(str, row["voters"]))),
-    column("majority", "Must live", "count"),
+    column("voters", "Voters afterwards", "text", lambda row: ", ".join(map(str, row["voters"]))),
+    column("majority", "Must be up", "count"),
     column("tolerated", "May fail meanwhile", "text", lambda row: _tolerated(row["tolerated"])),
-    column("fatal_racks", "Racks that must not", "text", lambda row: ", ".join(row["fatal_racks"]) or NOTHING),
-    column("handover", "Nobody leads by the step", "text", lambda row: row["handover"]),
-    column("leaderless", "Nobody leads if the active one's host is lost", "text", lambda row: row["leaderless"]),
+    column("fatal_racks", "Racks that must not fail", "text", lambda row: ", ".join(row["fatal_racks"]) or NOTHING),
+    column("handover", "No leader during the step", "text", lambda row: row["handover"]),
+    column("leaderless", "No leader if the active controller's host is lost", "text", lambda row: row["leaderless"]),
 )
 """One row a step: made of what :func:`step_rows` returns."""
 
@@ -49,7 +49,7 @@ def step_rows(change: Row, failovers: Sequence[Row]) -> list[dict[str, Any]]:
             handover += "" if step["is_active"] else ", if it is the active one"
         leaderless = _spread(times.get((str(HOST_LOST), count))) if step["tolerated"] > 0 else "until it is back"
         if step["tolerated"] < 0:
-            handover = leaderless = "the step is never agreed upon"
+            handover = leaderless = "the step is never committed"
         rows.append({**step, "number": number, "handover": handover, "leaderless": leaderless})
         if step["tolerated"] < 0:
             break  # what would come after it never does
@@ -97,7 +97,7 @@ def _stop(step: Row, renewed: Sequence[int]) -> dict[str, Any]:
     voters = step["lacking"]
     down = [one for one in voters if one in step["down"]]
     back = [one for one in down if one not in renewed] or down  # what lost its disk comes back without its vote
-    must = f"To {step['does']} {step['node_id']}, {step['majority']} of the voters {_ids(voters)} must live"
+    must = f"To {step['does']} {step['node_id']}, {step['majority']} of the voters {_ids(voters)} must be up"
     lost = f"{_ids(down)} {'is' if len(down) == 1 else 'are'} down"
     remedy = f"Bring {_ids(back, 'or')} back with its old disk first, then plan again."
     return {"does": "Stop", "text": f"{must}, and {lost}. {remedy}", "commands": []}
@@ -109,27 +109,30 @@ def _ids(nodes: Sequence[int], last: str = "and") -> str:
 
 def _why(step: Row) -> str:
     if step["does"] == "add":
-        return "It catches up as an observer first: Kafka would take it sooner, and then waits for it."
+        return "Let it catch up as an observer first: Kafka would accept it sooner, but then waits for it."
     if step["is_renewal"]:
-        return "The vote of its old directory goes; it runs on and observes with the new one."
+        return "This removes the vote of its old directory; it keeps running and observes with the new one."
     if step["node_id"] in step["down"]:
-        return "It is down: while it counts as a voter, it is one that is missing."
-    return "While it runs, so that it counts until the others have agreed; the active one hands over by itself."
+        return "It is down: as long as it counts as a voter, one vote is missing."
+    return (
+        "Do this while it runs, so that its vote counts until the others have committed the change; the active "
+        "controller hands over by itself."
+    )
 
 
 def _upgrade(change: Row) -> list[dict[str, Any]]:
-    text = "Voters can be changed from kraft.version 1 on, which takes Kafka 4.1 to upgrade to and cannot be undone."
+    text = "Voters can be changed from kraft.version 1 on; upgrading to it needs Kafka 4.1 and cannot be undone."
     return [{"does": "Upgrade", "text": text, "commands": change["commands"]}] if change["commands"] else []
 
 
 _STATIC = (
-    "kraft.version is 0: the voters are those that controller.quorum.voters names, and no step can be taken before the "
+    "kraft.version is 0: the voters are fixed by controller.quorum.voters, and no step is possible before the "
     "feature is upgraded."
 )
 
 
 _RETURNING = (
-    "▲ Controller {} is not wanted and makes itself a voter all the same: turn controller.quorum.auto.join.enable off "
+    "▲ Controller {} is not a target voter but would add itself again: turn controller.quorum.auto.join.enable off "
     "there first."
 )
 
@@ -140,12 +143,12 @@ def change_sentences(asked: Row) -> list[str]:
     returning = asked["change"].get("returning")
     comes_back = [_RETURNING.format(_ids(returning))] if returning else []
     if not steps:
-        return ["The controllers that are wanted vote already.", *comes_back]
+        return ["The target controllers are already the voters.", *comes_back]
     worst = min(step["tolerated"] for step in steps)
     may = {0: "no controller may fail", 1: "one controller may fail"}.get(worst, f"{worst} controllers may fail")
     is_static = asked["change"]["kraft_version"] == 0
     racks = sorted({rack for step in steps for rack in step["fatal_racks"]})
-    trap = f" On the way the loss of rack {' or '.join(racks)} ends the quorum."
+    trap = f" During the change, losing rack {' or '.join(racks)} takes the quorum down."
     return [
         f"From {plural(today, 'voter')} to {len(steps[-1]['voters'])} in {plural(len(steps), 'step')}, one at a time: "
         f"{may if worst >= 0 else 'there is no majority'} at the worst moment."

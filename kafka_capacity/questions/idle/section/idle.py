@@ -26,8 +26,8 @@ TOPICS = (
     column("replicas", "Replicas", "count"),
     column("size_bytes", "Bytes, all replicas", "bytes", known_bytes),
     column("brokers", "Brokers", "text", _brokers),
-    column("quiet_seconds", "Last use at least this long ago", "duration", lambda row: row["known_hours"] * 3600),
-    column("groups", "Groups that name it", "count"),
+    column("quiet_seconds", "Unused for at least", "duration", lambda row: row["known_hours"] * 3600),
+    column("groups", "Subscribed groups", "count"),
     column("is_compacted", "Compacted", "yes"),
 )
 """One row an idle topic: made of a row of ``idle_topics``."""
@@ -37,7 +37,7 @@ BROKERS = (
     column("size_bytes", "Freed", "bytes"),
     column(
         "ratio",
-        "Of what it holds",
+        "Share of its data",
         "percent",
         lambda row: row["size_bytes"] / row["held_bytes"] if row["held_bytes"] else None,
     ),
@@ -54,7 +54,8 @@ def build(view: ReportView) -> dict[str, Any] | None:
     topics = largest_first(view.inputs.tables["idle_topics"])
     brokers = largest_first(view.inputs.tables["idle_brokers"])
     note = (
-        "Nothing says what else a topic is for: compacted ones may hold state that is read only when its owner starts."
+        "Check what a topic is for before you remove it: compacted ones may hold state that is read only when its "
+        "owner starts."
     )
     return {
         "line": answer["headline"],

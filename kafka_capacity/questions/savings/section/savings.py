@@ -24,7 +24,7 @@ SETS = (
         "effort", "Effort", "count", None, "Effort is in points: 1 is a setting that one person changes in an hour."
     ),
     column("saved_brokers", "Brokers saved", "count"),
-    column("saved_usd_per_month", "Saved a month", "usd"),
+    column("saved_usd_per_month", "Saved per month", "usd"),
     column("first_purchase", "First purchase", "day", lambda row: row["first_purchase"] or "none"),
 )
 """One row a set: made of a row of ``savings_sets`` with its ``text``."""
@@ -32,11 +32,11 @@ ACTIONS = (
     column("text", "Action"),
     column("freed_bytes", "Frees", "bytes"),
     column("saved_brokers", "Brokers saved", "count"),
-    column("saved_usd_per_month", "Saved a month", "usd"),
+    column("saved_usd_per_month", "Saved per month", "usd"),
     column("binds", "Binds next", "text", _binds),
     column("effort", "Effort", "count"),
     column("needs_restart", "Restarts"),
-    column("is_reversible", "Can be undone", "yes"),
+    column("is_reversible", "Reversible", "yes"),
     column("risk", "Risk"),
     column("topics", "Topics", "text", lambda row: ", ".join(row["topics"])),
 )
@@ -46,9 +46,9 @@ DATES = (
     column("text", "What to do"),
     column("date", "Date", "day"),
     column("broker_count", "Brokers", "count"),
-    column("usd_per_month", "Dollars a month", "usd"),
+    column("usd_per_month", "Dollars per month", "usd"),
     column("saved_brokers", "Brokers saved", "count"),
-    column("saved_usd_per_month", "Saved a month", "usd"),
+    column("saved_usd_per_month", "Saved per month", "usd"),
     column("remote_bytes", "In the object store", "bytes"),
 )
 """One row a set and date: made of a row of ``savings_dates`` with the ``text`` of its set."""
@@ -68,7 +68,7 @@ def actions_table(view: SavingsView, *keys: str) -> dict[str, Any]:
     columns = chosen(ACTIONS, *keys) if keys else ACTIONS
     every = view.judged if keys else list(view.actions.values())
     rows = [{**cells(columns, row), NOTE: because(row) if row["saves_nothing"] else None} for row in every]
-    return table("What single actions save", columns, rows)
+    return table("Savings of single actions", columns, rows)
 
 
 def dates_table(view: SavingsView, sets: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

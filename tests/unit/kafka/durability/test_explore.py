@@ -215,7 +215,7 @@ def test_every_outcome_has_a_way_that_can_be_told(config, data):
     ("make", "message"),
     [
         (lambda: Configuration(replication_factor=5), "replication_factor: 5 cannot be explored; give 1 to 4"),
-        (lambda: Configuration(min_insync_replicas=0), "min_insync_replicas: 0 is refused; give at least 1"),
+        (lambda: Configuration(min_insync_replicas=0), "min_insync_replicas: 0 is invalid; give at least 1"),
         (lambda: Configuration(acks=Acks.LEADER, is_idempotent=True), "idempotence needs acks=all, not acks=1"),
         (lambda: Bounds(failures=4), "failures: 4 cannot be explored; give 0 to 3"),
         (lambda: Bounds(records=3, retries=1), "3 records sent 2 times in 2 lives of a producer can be 12 copies"),

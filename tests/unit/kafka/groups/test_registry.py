@@ -90,8 +90,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
     with pytest.raises(RequestError) as caught:
         assignor("uniform")
     assert str(caught.value) == (
-        "assignor: 'uniform' is not known for classic groups; "
-        "choose one of cooperative-sticky, range, roundrobin, sticky"
+        "assignor: 'uniform' is unknown for classic groups; choose one of cooperative-sticky, range, roundrobin, sticky"
     )
 
 
@@ -143,7 +142,7 @@ GIVEN = group([member("a", "t"), member("b", "t", "u")], t=2, u=1, v=1)
         ({"a": [("t", 0), ("t", 1)], "b": [("t", 1), ("u", 0)]}, "'x' gave partition 1 of 't' to 2 members"),
         ({"a": [("u", 0)]}, "'x' gave 'a' ('u', 0), which is not for it"),
         ({"a": [("t", 2)]}, "'x' gave 'a' ('t', 2), which is not for it"),
-        ({"a": [("v", 0)]}, "'x' gave 'a' ('a topic nobody wants', 0), which is not for it"),
+        ({"a": [("v", 0)]}, "'x' gave 'a' ('a topic that nobody subscribes to', 0), which is not for it"),
     ],
 )
 def test_an_assignment_that_is_none_is_named(lists, message):

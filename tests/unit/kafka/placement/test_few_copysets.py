@@ -102,7 +102,7 @@ def test_leaders_stay_where_they_can():
 
 def test_bad_wishes_are_named():
     problem = random_case(6, "abc", 3).problem()
-    with pytest.raises(RequestError, match="scatter_width: 0 is refused; give at least 1"):
+    with pytest.raises(RequestError, match="scatter_width: 0 is invalid; give at least 1"):
         place_in_few_copysets(problem, scatter_width=0)
 
 

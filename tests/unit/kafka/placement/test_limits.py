@@ -84,7 +84,9 @@ def test_a_limit_that_no_plan_can_keep_is_passed_evenly_and_says_what_would_do()
 
     assert held(placed) == {1: 12, 2: 12, 3: 12, 4: 12}
     assert (state.proven_ratio, state.highest_ratio, state.missing_brokers) == (1.2, 1.2, 1)
-    assert state.relaxation() == "it takes at least 1 more broker of this size, or a limit 1.20 times as high would do"
+    assert state.relaxation() == (
+        "it needs at least 1 more broker of this size, or a limit 1.20 times as high would do"
+    )
     assert state.binding_brokers == (1, 2, 3, 4)
 
 
@@ -95,7 +97,7 @@ def test_the_rack_that_lacks_brokers_is_named():
 
     # Each rack must hold one copy, 2,400 bytes: three brokers of 1,000 can, two lack 400.
     assert [(one.rack, one.missing_brokers) for one in state.shortages] == [("a", 1)]
-    assert state.relaxation().startswith("it takes at least 1 more broker of this size in rack a, or a limit 1.2")
+    assert state.relaxation().startswith("it needs at least 1 more broker of this size in rack a, or a limit 1.2")
 
 
 def test_a_limit_that_holds_asks_for_nothing():
@@ -164,7 +166,9 @@ def test_too_few_leaders_allowed_is_said_with_what_would_do():
     # 24 leaders on four brokers that may lead five each.
     assert state.proven_ratio == pytest.approx(24 / 20)
     assert state.missing_brokers == 1
-    assert state.relaxation("a limit of 6") == "it takes at least 1 more broker of this size, or a limit of 6 would do"
+    assert state.relaxation("a limit of 6") == (
+        "it needs at least 1 more broker of this size, or a limit of 6 would do"
+    )
 
 
 def pinned(pins, rows=None, target=(1, 2, 3, 4)):

@@ -35,7 +35,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones():
     with pytest.raises(RequestError) as refused:
         placer("kraft")
     assert str(refused.value) == (
-        "placer: 'kraft' is not known; choose one of fewest-bytes, generate, modulo, striped, zk"
+        "placer: 'kraft' is unknown; choose one of fewest-bytes, generate, modulo, striped, zk"
     )
 
 
@@ -68,7 +68,9 @@ def test_a_cluster_without_partitions_gives_an_empty_matrix(name):
 
 @pytest.mark.parametrize("name", KAFKA)
 def test_more_replicas_than_brokers_are_refused(name):
-    with pytest.raises(PlacementError, match=r"^replication factor 3 needs as many brokers, but there are 2; "):
+    with pytest.raises(
+        PlacementError, match=r"^replication factor 3 needs at least as many brokers, but there are 2; "
+    ):
         placer(name).place(problem(TWO_TOPICS, range(2)))
 
 

@@ -178,7 +178,7 @@ def test_a_leader_is_never_on_a_fenced_broker():
         (
             [False, True],
             3,
-            "replication factor 3 needs as many brokers, but there are 2; lower the factor or add brokers",
+            "replication factor 3 needs at least as many brokers, but there are 2; lower the factor or add brokers",
         ),
         ([True, True], 1, "all 2 brokers are fenced, so none can lead; unfence a broker"),
         ([], 1, "all 0 brokers are fenced, so none can lead; unfence a broker"),

@@ -104,7 +104,7 @@ INVALID_FACTOR = "org.apache.kafka.common.errors.InvalidReplicationFactorExcepti
             [None, "a"],
             1,
             3,
-            "replication factor 3 needs as many brokers, but there are 2; lower the factor or add brokers",
+            "replication factor 3 needs at least as many brokers, but there are 2; lower the factor or add brokers",
             INVALID_FACTOR,
         ),
         (
@@ -145,5 +145,7 @@ def test_modulo_puts_replica_y_of_partition_x_on_broker_x_plus_y():
 
 
 def test_modulo_refuses_more_replicas_than_brokers():
-    with pytest.raises(PlacementError, match=r"^replication factor 3 needs as many brokers, but there are 2; "):
+    with pytest.raises(
+        PlacementError, match=r"^replication factor 3 needs at least as many brokers, but there are 2; "
+    ):
         modulo_placement(ids(2), ids(1), 3)

@@ -77,9 +77,9 @@ def test_two_full_disks_and_no_third_are_refused_with_figures():
         ("disk", "broker 2", 2.0**31, 2.0**30),
     ]
     assert schedule.refusals[0].reason == (
-        "broker 1 may hold 1.0 GiB and holds 1.0 GiB until others make room, which they cannot: 1 partition of 1.0 GiB "
-        "(orders-1) cannot go there; with 1.0 GiB more the first can, with 1.0 GiB more all can, and so may some by a "
-        "detour where another broker has room"
+        "broker 1 may hold 1.0 GiB but holds 1.0 GiB until others make room, which they cannot: 1 partition of 1.0 "
+        "GiB (orders-1) cannot go there; with 1.0 GiB more the first can, with 1.0 GiB more all can, and some may "
+        "by a detour if another broker has room"
     )
     assert schedule.refusals[0].rows == (1,)
 

@@ -137,13 +137,13 @@ def test_hottest_first_and_smallest_first_do_as_they_say():
         (
             {"brokers": Brokers.of([1, 2, 3], is_fenced=[False, False, True])},
             "fenced",
-            "1 partition (orders-0): the broker to go to is fenced, and nothing gets in sync there",
+            "1 partition (orders-0): the destination broker is fenced, so nothing can get in sync there",
         ),
         (
             {"brokers": Brokers.of([1, 2, 3], is_cordoned=[False, False, True]), "release": KAFKA_4_4},
             "cordoned",
-            "1 partition (orders-0): Kafka 4.4 refuses a replica list with a broker all of whose log directories are "
-            "cordoned, one that is there already as well; uncordon one, or leave the broker out",
+            "1 partition (orders-0): Kafka 4.4 rejects a replica list with a broker all of whose log directories "
+            "are cordoned, even one that is already in the list; uncordon one, or leave the broker out",
         ),
         (
             {"leader": [-1], "in_sync": [[False, False]]},
@@ -153,13 +153,13 @@ def test_hottest_first_and_smallest_first_do_as_they_say():
         (
             {"in_sync": [[True, False]], "after": [[2]]},
             "in_sync",
-            "1 partition (orders-0): more replicas go than come while others are out of sync, and Kafka does not "
-            "complete that",
+            "1 partition (orders-0): more replicas are removed than added while others are out of sync, and Kafka "
+            "does not complete such a move",
         ),
         (
             {"after": [[1]], "min_isr": 2},
             "min_isr",
-            "1 partition (orders-0): fewer replicas would be in sync than min.insync.replicas asks for; lower it "
+            "1 partition (orders-0): fewer replicas would be in sync than min.insync.replicas requires; lower it "
             "first, or keep more replicas",
         ),
     ],

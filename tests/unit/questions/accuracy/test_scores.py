@@ -79,13 +79,13 @@ def test_errors_are_summed_up_by_figure():
     assert not traffic.has_drifted
     assert traffic.correction == 1.0
     assert traffic.sentence == (
-        "The last 2 predictions of traffic at peak, 31 days ahead, were off by 15.0 % on average; what came stayed "
-        "below the high estimate in 50.0 % of them, 90.0 % should."
+        "The last 2 predictions of traffic at peak, 31 days ahead, were off by 15.0 % on average; actual values "
+        "stayed below the high estimate in 50.0 % of them (90.0 % expected)."
     )
-    assert summarise([scored(0.2)])[0].sentence.endswith("below the high estimate, as it should in 90.0 % of cases.")
+    assert summarise([scored(0.2)])[0].sentence.endswith("below the high estimate, as is expected in 90.0 % of cases.")
     assert summarise([scored(-0.1, is_below=False)])[0].sentence == (
-        "The last prediction of traffic at peak, 31 days ahead, was off by 10.0 %; what came passed the high estimate, "
-        "as it may in 10.0 % of cases."
+        "The last prediction of traffic at peak, 31 days ahead, was off by 10.0 %; the actual value exceeded the "
+        "high estimate, as is expected in 10.0 % of cases."
     )
 
 

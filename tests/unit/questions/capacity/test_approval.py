@@ -48,18 +48,16 @@ def test_brokers_to_buy_now_and_later(sizing):
     first, second = sizing.dates[1:3]
     assert approval(stepped(sizing, 9, 12, 15)) == f"Approve 3 brokers now; +3 by {first}, +3 by {second}."
     assert approval(stepped(sizing, 7)) == "Approve 1 broker now."
-    assert approval(dataclasses.replace(sizing, steps=())) == (
-        "Approve no broker count: nothing that was tried fits today."
-    )
+    assert approval(dataclasses.replace(sizing, steps=())) == ("Approve nothing: no option fits today.")
 
 
 def test_dollars_are_those_that_the_brokers_due_now_add(sizing):
     priced = stepped(sizing, 9, 12, more_usd_per_month=3_285.0)
-    assert approval(priced).startswith("Approve 3 brokers now (+$3,285 a month); +3 by ")
+    assert approval(priced).startswith("Approve 3 brokers now (+$3,285 per month); +3 by ")
     estimated = stepped(sizing, 9, more_usd_per_month=3_285.0, priced_as="m7g.4xlarge")
-    assert approval(estimated) == "Approve 3 brokers now (+$3,285 a month, estimated)."
+    assert approval(estimated) == "Approve 3 brokers now (+$3,285 per month, estimated)."
     assert approval(stepped(sizing, 5, more_usd_per_month=-950.0)).startswith(
-        "Approve the removal of 1 broker (−$950 a month): 5 last until "
+        "Approve the removal of 1 broker (−$950 per month): 5 last until "
     )
 
 
@@ -67,7 +65,7 @@ def test_fewer_brokers_and_none(sizing):
     until = sizing.dates[1]
     assert approval(stepped(sizing, 5)) == f"Approve the removal of 1 broker: 5 last until {until}."
     own = dataclasses.replace(sizing, steps=(dataclasses.replace(sizing.steps[0], option=sizing.today, until=until),))
-    assert approval(own) == f"Approve no brokers now: today’s 6 last until {until}."
+    assert approval(own) == f"Approve no new brokers yet: today’s 6 last until {until}."
 
 
 def test_the_day_on_which_a_disk_is_full_is_on_a_straight_line_between_the_dates(sizing):
@@ -92,17 +90,21 @@ def test_the_day_on_which_a_disk_is_full_is_on_a_straight_line_between_the_dates
     assert found[0] == min(days)[0].isoformat()
     # Full is later than beyond the limit of 85 %.
     assert found[0] > sizing.runs_out(sizing.today)[sizing.estimate]
-    assert f"is full on {found[0]}, which stops the broker; " in otherwise(sizing)
-    assert "passes its limit of 85 % on" in otherwise(sizing)
+    assert f"will be full on {found[0]}, which stops the broker; " in otherwise(sizing)
+    assert "exceeds its limit of 85 % on" in otherwise(sizing)
 
 
 def test_confidence_is_that_of_the_estimate_and_unknown_where_growth_is_assumed(sizing):
     assert assumed_ratio(sizing) == 1.0
-    assert confidence(sizing) == "Not known: growth is assumed, not forecast."
+    assert confidence(sizing) == "Unknown: growth is assumed, not forecast."
     classes = [{**one, "basis": "forecast"} for one in sizing.document["classes"]]
     known = dataclasses.replace(sizing, document={**sizing.document, "classes": classes, "high_quantile": 0.9})
-    assert confidence(known).startswith("9 in 10 that growth stays within the high estimate, on which the dates rest")
-    assert confidence(dataclasses.replace(known, document={**known.document, "high_quantile": None})).startswith("Not")
+    assert confidence(known).startswith(
+        "9 in 10 chance that growth stays within the high estimate, which the dates are based on"
+    )
+    assert confidence(dataclasses.replace(known, document={**known.document, "high_quantile": None})).startswith(
+        "Unknown"
+    )
     assert "middle estimate" in confidence(dataclasses.replace(known, estimate="middle"))
 
 
@@ -118,9 +120,10 @@ def test_counts_at_other_loads_are_those_whose_headroom_allows_it(sizing):
     goal = sizing.recommended
     # 9 have 5 % left: not enough for 10 % more; 6 are 8 % beyond: enough with 10 % less.
     assert at_other_loads(with_headroom(n6=-0.08, n9=0.05, n12=0.3)) == (
-        f"By {sizing.horizon}: 6 brokers with less, 9 as expected, 12 with more."
+        f"By {sizing.horizon}: 6 brokers if growth is lower, 9 as expected, 12 if it is higher."
     )
-    assert "9 brokers with less, 9 as expected, more than 12 (the most tried) with more" in at_other_loads(
-        with_headroom(n6=-0.2, n9=0.05, n12=0.05)
+    assert (
+        "9 brokers if growth is lower, 9 as expected, more than 12 (the largest count tried) if it is higher"
+        in at_other_loads(with_headroom(n6=-0.2, n9=0.05, n12=0.05))
     )
-    assert at_other_loads(with_headroom(n6=-0.2, n9=0.2, n12=0.3)) == f"9 brokers by {sizing.horizon} all the same."
+    assert at_other_loads(with_headroom(n6=-0.2, n9=0.2, n12=0.3)) == f"9 brokers by {sizing.horizon} either way."

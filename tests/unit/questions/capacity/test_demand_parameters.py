@@ -68,7 +68,7 @@ def test_the_event_and_its_field_are_named():
 
 def complaints_of_growth(item):
     wanted = "write name=ratio, such as payments=0.5, from -0.9 to 100"
-    return [("class_growth", f"Value error, {item!r} is no growth; {wanted}")]
+    return [("class_growth", f"Value error, {item!r} is not a growth rate; {wanted}")]
 
 
 def test_growth_of_classes_reaches_the_settings_and_none_is_asked_for_by_default():
@@ -88,7 +88,7 @@ def test_growth_and_classes_are_checked():
         )
     ]
     assert complaints(topic_classes=["pay"]) == [
-        ("topic_classes", "Value error, 'pay' is no class; write name=pattern, such as payments=pay*")
+        ("topic_classes", "Value error, 'pay' is not a topic class; write name=pattern, such as payments=pay*")
     ]
 
 

@@ -121,7 +121,7 @@ def test_the_day_of_exhaustion_is_between_the_dates():
     assert (out.middle, out.high) == ("2026-12-05", "2026-11-27")
     assert (out.condition, out.broker) == (Condition.NORMAL, 1)
     assert found.fits_until == "2026-11-26"  # the day before
-    assert found.excuses[0].reason.endswith("; the limit is passed on 2026-11-27")
+    assert found.excuses[0].reason.endswith("; the limit is exceeded on 2026-11-27")
     assert found.excuses[0].needed == pytest.approx(90 * MIB)
 
 
@@ -159,7 +159,7 @@ def test_a_machine_that_can_do_nothing_is_no_division_by_zero():
 
 
 def test_limits_are_shares():
-    with pytest.raises(RequestError, match=r"network_ratio: 1\.5 is no share of a resource"):
+    with pytest.raises(RequestError, match=r"network_ratio: 1\.5 is not a share of a resource"):
         Limits(network_ratio=1.5)
 
 

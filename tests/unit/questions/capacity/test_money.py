@@ -65,24 +65,25 @@ def asked(list_of=None, *, vcpu=16.0, **given):
 def test_a_budget_is_kept_and_says_what_it_leaves():
     _, advice = sized(budget_usd_per_month=3_000.0)
     assert advice.recommended == "003-brokers.today"
-    assert "leaves $810 of the budget of $3,000 a month" in advice.reason  # 3,000 - 3 x 730
+    assert "leaves $810 of the budget of $3,000 per month" in advice.reason  # 3,000 - 3 x 730
 
 
 def test_where_nothing_fits_within_the_budget_the_reason_has_the_numbers():
     results, advice = sized(budget_usd_per_month=2_000.0)
     assert advice.recommended is None
     assert advice.reason == (
-        "no option that fits is within the budget of $2,000 a month; the cheapest that fits, 003-brokers.today, costs "
-        "$2,190 a month, $190 more; nothing that was tried is within it, not even 003-brokers.today for $2,190 a month"
+        "no option that fits is within the budget of $2,000 per month; the cheapest option that fits, "
+        "003-brokers.today, costs $2,190 per month, $190 over budget; no option is within it, not even "
+        "003-brokers.today for $2,190 per month"
     )
     view = viewed(results, advice)
     assert view.nearest["option_id"] == "003-brokers.today"
     assert headline(view) == (
-        "Nothing within $2,000 a month lasts until December 2026; the cheapest that does, 3 brokers, costs $2,190 a "
-        "month."
+        "Nothing within $2,000 per month lasts until December 2026; the cheapest that does, 3 brokers, costs $2,190 "
+        "per month."
     )
-    assert badge(view) == ("bad", "✕ Beyond the budget")
-    assert subject_words(view) == "nothing within $2,000 a month lasts until December 2026"
+    assert badge(view) == ("bad", "✕ Over budget")
+    assert subject_words(view) == "nothing within $2,000 per month lasts until December 2026"
 
 
 def test_within_a_budget_that_is_too_small_the_longest_lasting_is_named():
@@ -92,15 +93,15 @@ def test_within_a_budget_that_is_too_small_the_longest_lasting_is_named():
     assert "within it 003-brokers.today lasts longest, until 2026-1" in advice.reason
     assert advice.by_date[0] == ("2026-11-20", "003-brokers.today")
     assert headline(viewed(results, advice)).endswith(
-        "nothing within $3,000 a month lasts until December 2026: 3 brokers now, and these last until 2026-12-03 only; "
-        "the cheapest that does, 6 brokers, costs $4,380 a month."
+        "nothing within $3,000 per month lasts until December 2026: 3 brokers now, and these last only until "
+        "2026-12-03; the cheapest that does, 6 brokers, costs $4,380 per month."
     )
 
 
 def test_what_nobody_knows_the_price_of_is_in_no_budget():
     _, advice = sized(budget_usd_per_month=1e6, today={"usd_per_hour": math.nan})
     assert advice.recommended is None
-    assert advice.reason.startswith("of what fits no price is known")
+    assert advice.reason.startswith("no option that fits has a known price")
 
 
 def test_a_price_that_nobody_gave_is_that_of_the_nearest_shape_and_an_estimate():
@@ -130,7 +131,7 @@ def test_an_estimate_prices_the_disks_there_are_and_is_marked():
     assert estimate_sentence(view.today).startswith(
         "Dollars of today’s hardware are an estimate, at the prices of m7g.4x"
     )
-    assert "a month by estimate" in headline(view)
+    assert "per month (estimated)" in headline(view)
 
 
 def test_an_estimate_is_no_reason_for_other_hardware():
@@ -178,7 +179,7 @@ def test_pay_now_or_later_is_reckoned_while_each_step_lasts():
     assert costs["usd_step_by_step"] < costs["usd_at_once"]
     sentence = pay_sentence(view)
     assert f"{later[0]['from_day']}, +$" in sentence
-    assert sentence.endswith(f"with all {later[-1]['broker_count']:,} now.")
+    assert sentence.endswith(f"for all {later[-1]['broker_count']:,} now.")
 
 
 def test_a_lost_broker_takes_what_it_held_over_what_the_throttle_leaves():
@@ -263,6 +264,6 @@ def test_a_budget_that_is_too_small_is_no_reason_to_scale_in_for_a_few_days():
     assert (advice.recommended, advice.longest_within_budget) == (None, step.option["option_id"])
     assert step.option["broker_count"] == 6
     assert (
-        f"within it {advice.longest_within_budget} lasts longest, until {step.until} for $4,380 a month"
+        f"within it {advice.longest_within_budget} lasts longest, until {step.until} for $4,380 per month"
         in advice.reason
     )

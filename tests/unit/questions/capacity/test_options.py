@@ -98,7 +98,7 @@ def test_the_cheapest_that_fits_is_recommended_with_its_reason():
     found = by_id(results)
     assert found["003-brokers.today"].fits
     assert advice.recommended == "003-brokers.today"
-    assert advice.reason.startswith("003-brokers.today costs least of those that fit; its tightest place is ")
+    assert advice.reason.startswith("003-brokers.today is the cheapest option that fits; its tightest resource is ")
     assert advice.reason.endswith("doing nothing fits up to the horizon")
     few = found["003-brokers.today"]
     assert few.cost.brokers == pytest.approx(3 * 730)
@@ -201,7 +201,7 @@ def test_new_brokers_may_go_to_new_racks():
 def test_without_a_price_the_fewest_brokers_of_todays_hardware_are_recommended():
     _, advice = sized(today={"usd_per_hour": math.nan}, shapes=("m5.4xlarge",))
     assert advice.recommended == "003-brokers.today"
-    assert "what it costs is not known" in advice.reason
+    assert "its cost is unknown" in advice.reason
 
 
 def test_of_equals_doing_nothing_is_recommended():

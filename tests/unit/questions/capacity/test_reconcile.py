@@ -108,7 +108,7 @@ def test_a_topic_gets_as_many_partitions_as_its_fullest_one_needs():
     assert expanded.needed == 4
     assert expanded.added_replicas == 6
     assert expanded.remapped_ratio == 0.5
-    assert "4 instead of 2 partitions send 50 % of the keys elsewhere" in expanded.reason
+    assert "4 instead of 2 partitions move 50 % of the keys to other partitions" in expanded.reason
     assert advised([9e6, 10e6], out_bytes_per_second=5e6).needed == 4
 
 
@@ -122,7 +122,7 @@ def test_a_hot_key_is_no_reason_for_more_partitions():
     assert hot.is_wanting
     assert not fits_one().is_wanting
     assert hot.needed == 10
-    assert "it carries 8.5 times the mean, which more partitions do not fix: look at its keys" in hot.reason
+    assert "it carries 8.5 times the mean, which more partitions do not fix: check its keys" in hot.reason
 
 
 def test_an_added_topic_is_stored_as_often_as_its_own_factor_says():

@@ -69,8 +69,8 @@ def test_an_option_that_leaves_single_replicas_does_not_stand_a_loss(tolerance):
     found = sized((1, 2, None), tolerance, AUDIT, ORDERS, TRACE)
     (excuse,) = found["006-brokers.today.rf1"].excuses
     assert excuse.as_dict() == {
-        "reason": "16 partitions would be left with a single replica (topics audit, orders), gone with the broker that "
-        "holds it; keep 2 or more",
+        "reason": "16 partitions would be left with a single replica (topics audit, orders), which is lost with its "
+        "broker; keep 2 or more",
         "constraint": "replication_factor",
         "where": "topics audit, orders",
         "needed": 2.0,
@@ -118,8 +118,8 @@ def test_single_replicas_of_today_and_to_come_are_counted_and_named():
     found = single(snapshot, work, ONE_BROKER)
     assert found == SingleReplicas(partitions=11, topics=("fraud", "trace"))
     assert found.reason == (
-        "11 partitions have a single replica (topics fraud, trace): whatever brokers there are, the loss of the one "
-        "that holds it stops them; raise their replication factor to 2 or more"
+        "11 partitions have a single replica (topics fraud, trace): with any number of brokers, losing the one that "
+        "holds it stops them; raise their replication factor to 2 or more"
     )
     assert single(snapshot, work, NONE) is None
     assert single(*world(ORDERS), ONE_RACK) is None

@@ -106,8 +106,8 @@ def test_each_step_is_due_when_the_one_before_runs_out():
         ("021", "2027-08-29", None, None),
     ]
     assert headline(view) == (
-        "15 brokers now, 18 by April 2027, 21 by August 2027: disk space binds; today’s 12 are beyond the limit of "
-        "disk space already."
+        "15 brokers now, 18 by April 2027, 21 by August 2027: disk space is the limiting resource; today’s 12 "
+        "already exceed the limit of disk space."
     )
     assert subject_words(view) == "15 brokers now, 18 by April 2027, 21 by August 2027"
     assert badge(view) == ("bad", "! Too few brokers now")
@@ -139,21 +139,19 @@ def test_the_middle_estimate_decides_where_it_was_asked_to():
 def test_enough_brokers_are_said_to_be_enough():
     same = option("012", "rebalance", 12, until=DATES[3])
     view = view_of([option("do-nothing", "do-nothing", 12, until=DATES[3]), same], recommended="012")
-    assert (
-        headline(view) == "Today’s 12 brokers last until November 2027, and nothing that was tried needs fewer brokers."
-    )
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and no option needs fewer brokers."
     rows = [option("do-nothing", "do-nothing", 12, until=DATES[3], usd=25_389.0)]
     view = view_of(rows, recommended="do-nothing")
-    assert headline(view) == "Today’s 12 brokers last until November 2027, and nothing that was tried costs less."
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and no option costs less."
     cheaper = option("009", "scale-in", 9, until=DATES[3], usd=24_674.0, change_usd=187.0, break_even_days=7.9)
     view = view_of([*rows, cheaper], recommended="009")
     assert headline(view) == (
-        "Today’s 12 brokers last until November 2027; 9 brokers would do too, and cost $24,674 a month instead of "
-        "$25,389."
+        "Today’s 12 brokers last until November 2027; 9 brokers would be enough too, and cost $24,674 per month "
+        "instead of $25,389."
     )
     assert cost_sentence(view) == (
-        "9 brokers cost $24,674 a month, today’s 12 $25,389, on average until November 2027; the change costs $187 and "
-        "pays for itself after 8 days."
+        "9 brokers cost $24,674 per month, today’s 12 $25,389, on average until November 2027; the change costs $187 "
+        "and pays for itself after 8 days."
     )
     assert badge(view)[0] == "good"
 
@@ -198,7 +196,7 @@ def test_what_does_not_last_says_how_long_it_does():
     view = view_of(rows, PASSED, by_date=by_date)
     assert headline(view) == (
         "Nothing that was tried lasts until November 2027: 15 brokers now, 18 by April 2027, and these last until "
-        "August 2027; today’s 12 are beyond the limit of disk space already."
+        "August 2027; today’s 12 already exceed the limit of disk space."
     )
     assert badge(view)[0] == "bad"
     nowhere = view_of(GROWING[:2], PASSED[:1], by_date=[(day, None) for day in DATES])
@@ -231,8 +229,8 @@ def test_no_broker_is_given_up_that_would_be_missed_before_the_horizon():
 
 def test_one_broker_lasts():
     view = view_of([option("do-nothing", "do-nothing", 1, until=DATES[3], usd=9.5)], recommended="do-nothing")
-    assert headline(view) == "Today’s 1 broker lasts until November 2027, and nothing that was tried costs less."
-    assert cost_sentence(view) == "1 broker costs $9.50 a month."
+    assert headline(view) == "Today’s 1 broker lasts until November 2027, and no option costs less."
+    assert cost_sentence(view) == "1 broker costs $9.50 per month."
 
 
 def test_an_inventory_without_rates_gives_the_move_first_and_says_why():
@@ -240,12 +238,12 @@ def test_an_inventory_without_rates_gives_the_move_first_and_says_why():
     report = build_report(dataclasses.replace(inputs, sizing={**inputs.sizing, "peak_basis": "unknown"}))
     assert report["verdict"]["sizing"] is None
     serious = [one["text"] for one in report["verdict"]["caveats"] if one["severity"] == "serious"]
-    assert any(text.startswith("How many brokers are needed by when cannot be said: no rates") for text in serious)
+    assert any(text.startswith("Broker needs cannot be determined: no rates") for text in serious)
 
 
 def test_a_price_that_is_not_known_says_what_would_tell_it():
     view = view_of(GROWING, PASSED, recommended="021")
-    assert cost_sentence(view) == "What 21 brokers cost is not known: give broker_usd_per_hour, or current_shape."
+    assert cost_sentence(view) == "What 21 brokers cost is unknown: give broker_usd_per_hour, or current_shape."
     assert key_figures(view)[2].value == "not known"
 
 
@@ -344,10 +342,10 @@ def test_what_may_bind_and_is_not_known_never_fits(report):
     verdict = build_report(dataclasses.replace(inputs, tables={**inputs.tables, "sizing_options": unknown}))["verdict"]
     assert (verdict["status"], verdict["fits"], verdict["badge"]["text"]) == ("not_judged", False, "? Not judged")
     assert verdict["because"] == ["CPU is not known"]
-    assert verdict["sizing"]["headline"].startswith("As far as is known, ")
+    assert verdict["sizing"]["headline"].startswith("As far as known,  ")
     assert "CPU" in verdict["unknown"]
     serious = [one["text"] for one in verdict["caveats"] if one["severity"] == "serious"]
-    assert "Not judged, since it is not known: CPU (give broker_vcpu, or cpu_cores in the inventory)." in serious
+    assert "Not judged, because this is unknown: CPU (give broker_vcpu, or cpu_cores in the inventory)." in serious
 
 
 def test_topics_with_one_replica_are_a_serious_caveat_where_the_answer_keeps_their_factor():
@@ -378,6 +376,6 @@ def test_idle_brokers_are_told():
     assert option_name(idle) == "12 brokers (3 of them idle)"
     shown = _row(view_of(rows), idle)
     assert shown["label"] == "12 × today’s, 3 idle"
-    assert shown["note"] == "Spread over all its brokers it has less headroom than on 9, so 3 hold nothing."
+    assert shown["note"] == "It has less headroom on all its brokers than on 9, so 3 hold nothing."
     # A plan of a version that left none idle has no such column.
     assert option_name({name: value for name, value in idle.items() if name != "idle_brokers"}) == "12 brokers"

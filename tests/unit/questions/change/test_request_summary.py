@@ -28,12 +28,12 @@ def test_every_change_is_named():
     )
 
     assert everything == (
-        "Asked: 12, 13 or 15 brokers; new brokers in rack a; brokers 3, 4 removed; broker 9 replaced by 19, 10 "
+        "Requested: 12, 13 or 15 brokers; new brokers in rack a; brokers 3, 4 removed; broker 9 replaced by 19, 10 "
         "replaced by 20; rack a renamed to zone-a; replication factor 2; orders with 24 partitions; pinned audit on "
         "1, rack b; at most 4,000 replicas on a broker; throttles of 50 MB/s, 100 MB/s."
     )
 
 
 def test_long_lists_are_cut():
-    assert asked(removed_brokers=list(range(10))) == "Asked: brokers 0, 1, 2, 3, 4, 5 and 4 more removed."
-    assert asked_sentence({"brokers": [1]}) == "Asked: a list of 1 broker."
+    assert asked(removed_brokers=list(range(10))) == "Requested: brokers 0, 1, 2, 3, 4, 5 and 4 more removed."
+    assert asked_sentence({"brokers": [1]}) == "Requested: a list of 1 broker."

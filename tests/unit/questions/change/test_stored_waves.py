@@ -37,7 +37,7 @@ def test_a_list_that_was_not_planned_is_refused():
     with pytest.raises(StorageError) as refused:
         stored_wave_files(waves, pa.Table.from_pylist(rows, schema=moves.schema))
     message = str(refused.value)
-    assert message.startswith("01-copy.json of scenario 'four' would not be the file that was planned (sha256 ")
+    assert message.startswith("01-copy.json of scenario 'four' would differ from the planned file (expected sha256 ")
     assert message.endswith("; simulate the plan again")
 
 

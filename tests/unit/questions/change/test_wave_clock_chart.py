@@ -37,7 +37,7 @@ def drawn(view):
 def test_without_a_window_the_clock_begins_at_midnight_of_the_day():
     chart = drawn(move(wave(1, 0.0, 7_200.0), wave(2, 7_200.0, 36_000.0)))
     assert chart["values"][-1]["hover"] == "wave 2 copy: from 2026-11-15 02:00 UTC to 2026-11-15 10:00 UTC"
-    assert "as if the first began at 2026-11-15 00:00 UTC" in chart["note"]
+    assert "as if the first started at 2026-11-15 00:00 UTC" in chart["note"]
     # Ticks at even hours, and the rate of the last hour at the top.
     assert chart["params"]["ticks"] == [0, 2, 4, 6, 8, 10]
     hours = [value for value in chart["values"] if value["part"] == "hour"]

@@ -28,15 +28,15 @@ from tests.unit.questions.change.test_waves import MB, move_of, scheduled, secti
 def test_the_summary_has_count_times_and_throttle():
     move = two_waves(pause_seconds=60.0)
     assert summary(move) == (
-        "The move is 2 waves. It takes 1 min 25 s at 10 MB/s (1 min 20 s if nobody writes meanwhile, 1 min 33 s if all "
-        "of it ran at peak rates). One may stop after any of them: no wave leaves a partition with fewer replicas, "
-        "racks or in-sync replicas than it has before or shall have, or takes a disk beyond its limit."
+        "The move has 2 waves. It takes 1 min 25 s at 10 MB/s (1 min 20 s without writes, 1 min 33 s at peak rates "
+        "throughout). You may stop after any wave: none leaves a partition with fewer replicas, racks or in-sync "
+        "replicas than before or in the target, or takes a disk over its limit."
     )
 
 
 def test_a_single_wave_is_not_one_of_many():
     move = move_of([[1, 2]], [[1, 3]], size=100 * MB, throttle=10 * MB)
-    assert "The move is 1 wave. It takes 10 s at 10 MB/s, whether nobody writes or all of it runs at peak" in summary(
+    assert "The move has 1 wave. It takes 10 s at 10 MB/s, both without writes and at peak rates throughout" in summary(
         move
     )
     assert order_sentence(move) is None
@@ -44,17 +44,17 @@ def test_a_single_wave_is_not_one_of_many():
 
 def test_what_never_ends_names_the_throttle_that_does():
     move = move_of([[1, 2]], [[1, 3]], size=10 * MB, rate=5 * MB, throttle=6 * MB)
-    assert " At 6 MB/s it never ends; it ends with a throttle above 10 MB/s (20 MB/s at peak rates). " in summary(move)
+    assert " At 6 MB/s it never finishes; it needs a throttle above 10 MB/s (20 MB/s at peak rates). " in summary(move)
     chart = gantt_chart(move)
-    assert "never ends" in chart["note"]
+    assert "never finishes" in chart["note"]
     assert chart["values"][0]["is_endless"]
 
 
 def test_what_never_ends_at_peak_says_so():
     move = move_of([[1, 2]], [[1, 3]], size=10 * MB, rate=2 * MB, throttle=6 * MB)
     assert (
-        "It takes 5 s at 6 MB/s (1.7 s if nobody writes meanwhile); at peak rates it never ends, unless the throttle "
-        "is above 8 MB/s." in summary(move)
+        "It takes 5 s at 6 MB/s (1.7 s without writes); at peak rates it never finishes unless the throttle is "
+        "above 8 MB/s." in summary(move)
     )
 
 
@@ -62,7 +62,7 @@ def test_orders_are_compared_by_when_the_worst_broker_is_relieved():
     move = two_waves(limits=[1000.0 * MB, 250.0 * MB, 1000.0 * MB], size=[100 * MB, 50 * MB])
     orders = {one["order"]: one["relieved_seconds"] for one in move.orders}
     assert set(orders) == {"relief-first", "smallest-first", "hottest-first"}
-    assert order_sentence(move).startswith("Order: relief-first. It relieves broker 2, the worst off (disk), after ")
+    assert order_sentence(move).startswith("Order: relief-first. It relieves broker 2, the most loaded (disk), after ")
     table = section_of(build_report(scheduled()))["orders"]
     assert sum(row["order"].endswith(" (chosen)") for row in table["rows"]) == 1
 
@@ -70,25 +70,25 @@ def test_orders_are_compared_by_when_the_worst_broker_is_relieved():
 def test_orders_that_come_to_the_same_are_not_listed():
     move = two_waves(limits=[1000.0 * MB, 250.0 * MB, 1000.0 * MB])
     said = order_sentence(move)
-    assert said.startswith("Order: relief-first. It relieves broker 2, the worst off (disk), after 25 s; ")
-    assert said.endswith("; other orders do it just as late.")
+    assert said.startswith("Order: relief-first. It relieves broker 2, the most loaded (disk), after 25 s; ")
+    assert said.endswith("; other orders are no faster.")
     facts = {**move.facts, "is_leadership_first": True, "relieved_seconds": 20.0}
     said = order_sentence(dataclasses.replace(move, facts=facts))
     assert " after 20 s with leaders moved first; without, relief-first after 25 s; other orders " in said
     facts["orders"] = [{**one, "relieved_seconds": None} for one in move.orders]
     assert order_sentence(dataclasses.replace(move, facts=facts)) == (
-        "Order: relief-first; in none that was tried is broker 2, the worst off (disk), relieved."
+        "Order: relief-first; none of the orders tried relieves broker 2, the most loaded (disk),."
     )
     assert order_sentence(dataclasses.replace(move, facts={**move.facts, "worst_broker": None})) == (
-        "Order: relief-first; the move relieves no broker, so the shortest time was taken."
+        "Order: relief-first, the fastest, since the move relieves no broker."
     )
 
 
 def test_one_wave_is_the_copying_alone():
     move = move_of([[1, 2]], [[1, 3]], size=100 * MB, throttle=10 * MB)
     assert time_notes(move, 10.0)[0] == (
-        "10 s is the copying alone, with everything started at once and the throttle used in full on the broker that "
-        "decides."
+        "10 s is for the copying alone, with everything started at once and the throttle fully used on the "
+        "bottleneck broker."
     )
 
 
@@ -105,12 +105,12 @@ def test_leaders_first_is_compared_with_the_plain_drain():
 @pytest.mark.parametrize(
     ("is_first", "plain", "first", "said"),
     [
-        (True, 500.0, 120.0, "First 3 leaders move off the drained brokers: so the move takes 2 min; without that it "
-         "takes 8 min 20 s."),
-        (True, None, 120.0, "First 3 leaders move off the drained brokers: so the move takes 2 min; without that it "
-         "never ends."),
-        (False, 100.0, 120.0, "To move 3 leaders off the drained brokers first was tried and is no faster: so the move "
-         "takes 2 min, and takes 1 min 40 s as it is."),
+        (True, 500.0, 120.0, "First 3 leaders move off the drained brokers: the move then takes 2 min; without it, "
+                             "it takes 8 min 20 s."),
+        (True, None, 120.0, "First 3 leaders move off the drained brokers: the move then takes 2 min; without it, "
+                            "it never finishes."),
+        (False, 100.0, 120.0, "Moving 3 leaders off the drained brokers first was tried and is no faster: the move "
+                              "then takes 2 min; as planned it takes 1 min 40 s."),
     ],
 )  # fmt: skip
 def test_both_drains_have_their_times(is_first, plain, first, said):
@@ -125,10 +125,10 @@ def test_both_drains_have_their_times(is_first, plain, first, said):
 
 
 def test_disks_on_the_way():
-    assert disk_sentence(two_waves()) == "No broker’s disk size is known, so disks on the way are not checked."
+    assert disk_sentence(two_waves()) == "No broker’s disk size is known, so disks are not checked during the move."
     assert disk_chart(two_waves()) is None
     move = two_waves(limits=[1000.0 * MB, 1000.0 * MB, 400.0 * MB])
-    assert disk_sentence(move) == "On the way broker 3 comes closest to its disk limit: 50.0 % of it in wave 2."
+    assert disk_sentence(move) == "During the move broker 3 comes closest to its disk limit: 50.0 % of it in wave 2."
     chart = disk_chart(move)
     assert chart["values"][0]["label"] == "Broker 3: 0 %, at most 50.0 %, then 50.0 %"
     levels = [(one["place"], one["share"]) for one in chart["values"] if one["label"].startswith("Broker 3")]
@@ -145,16 +145,16 @@ def test_only_the_fullest_disks_are_drawn_and_the_chart_says_so():
     move = move_of([[b] for b in range(1, count)], [[b + 1] for b in range(1, count)], limits=[1000.0] * count)
     chart = disk_chart(move)
     assert len({one["label"] for one in chart["values"]}) == MAX_BROKERS
-    assert chart["note"].endswith(f" The {MAX_BROKERS} of {count} brokers that come closest are drawn.")
+    assert chart["note"].endswith(f" Shown are the {MAX_BROKERS} of {count} brokers that come closest.")
 
 
 def test_a_broker_beyond_its_limit_from_the_start_is_no_surprise():
     move = two_waves(limits=[1000.0 * MB, 100.0 * MB, 400.0 * MB])
     assert disk_sentence(move) == (
-        "Broker 2 is beyond its disk limit before the move already, and holds at most 200 % of it in wave 1."
+        "Broker 2 is over its disk limit before the move, and reaches at most 200 % of it in wave 1."
     )
-    assert summary(move).endswith(" or takes a disk beyond its limit that is within it today.")
-    assert summary(two_waves(limits=[1000.0 * MB] * 3)).endswith(" or takes a disk beyond its limit.")
+    assert summary(move).endswith(" or takes a disk over its limit that is within it today.")
+    assert summary(two_waves(limits=[1000.0 * MB] * 3)).endswith(" or takes a disk over its limit.")
 
 
 def test_waves_that_copy_nothing_of_what_is_to_be_copied_take_no_time_to_compare():
@@ -173,8 +173,8 @@ def test_a_detour_is_named():
     move = two_waves()
     waves = tuple({**wave, "kind": "detour"} for wave in move.waves)
     assert detour_sentence(dataclasses.replace(move, waves=waves)) == (
-        "In waves 1, 2 partitions go by way of a third broker, since full disks wait for each other; these are copied "
-        "twice."
+        "In waves 1, 2 partitions move by way of a third broker, because full disks block each other; these are "
+        "copied twice."
     )
 
 
@@ -182,14 +182,14 @@ def test_what_cannot_move_is_a_serious_caveat_with_its_figures():
     move = move_of([[1], [1]], [[2], [2]], size=100, limits=[1000.0, 150.0], allows_detours=False)
     problem = refusal_problem(move)
     assert (problem.severity, problem.code) == ("serious", "partitions-in-no-wave")
-    assert problem.message.startswith("1 partition is in no wave and stays put: broker 2 may hold 150 B and holds")
+    assert problem.message.startswith("1 partition is not in any wave and stays put: broker 2 may hold 150 B but holds")
     assert refusal_problem(two_waves()) is None
 
 
 def test_nothing_that_can_move_is_still_told():
     move = move_of([[1]], [[2]], size=100, limits=[1000.0, 50.0], allows_detours=False)
     assert not move.waves
-    assert summary(move) == "None of it can move as things are."
+    assert summary(move) == "None of it can be moved as things stand."
     assert gantt_chart(move) is None
     assert pages(move) == []
 
@@ -199,14 +199,14 @@ def test_automatic_throttles_say_what_they_leave_free():
     move = two_waves(throttle=throttle, network=[100.0 * MB, 100.0 * MB, 50.0 * MB])
     assert throttle_sentence(two_waves()) is None
     assert throttle_sentence(move) == (
-        "Throttles are the largest that leave 20 % of network and disk free at each broker’s peak, by broker and "
-        "direction."
+        "Throttles are set per broker and direction, as large as possible while leaving 20 % of network and disk "
+        "free at each broker’s peak."
     )
     note = time_notes(move, 3600.0)[0]
-    assert note.endswith(" The copying alone, all started at once at 1 MB/s, would take 1 h.")
+    assert note.endswith(" The copying alone, with everything started at once at 1 MB/s, would take 1 h.")
     assert "Throttle" in [step["does"] for step in pages(move)[0]["steps"]]
 
 
 def test_slower_at_once_has_its_reason():
     note = time_notes(two_waves(), 3600.0)[0]
-    assert note.endswith("would take 1 h, since what is produced to all that moves would then use up the throttle.")
+    assert note.endswith("would take 1 h, since new data for all moving partitions would then use up the throttle.")

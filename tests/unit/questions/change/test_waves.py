@@ -70,14 +70,14 @@ def test_the_scheduled_time_is_the_one_that_is_said_everywhere():
     headline, time = report["verdict"]["headline"], next(f for f in report["figures"] if f["label"] == "Time")
     assert f" in 53 min 15 s at 50 MB/s, in {len(rows)} waves." in headline
     assert time["value"] == steady(rows[-1]["end"][1])
-    assert time["note"] == "9 waves at 50 MB/s; 51 min 35 s if nobody writes, 55 min 19 s at peak rates"
+    assert time["note"] == "9 waves at 50 MB/s; 51 min 35 s without writes, 55 min 19 s at peak rates"
     notes = [one["text"] for one in report["verdict"]["caveats"]]
     assert (
-        "53 min 15 s is for 9 waves, each begun as soon as the one before is done, with the throttle used in full on "
-        "the broker that decides. The copying alone, all started at once, would take 49 min 3 s." in notes
+        "53 min 15 s is for 9 waves, each begun as soon as the previous one is done, with the throttle fully used "
+        "on the bottleneck broker. The copying alone, with everything started at once, would take 49 min 3 s." in notes
     )
     assert not any("with everything started at once and the throttle" in one for one in notes)
-    assert not any("decides the time" in one for one in report["verdict"]["reasons"])
+    assert not any("is the bottleneck" in one for one in report["verdict"]["reasons"])
     row = next(r for r in section_of(report, "comparison")["table"]["rows"] if r["verdict"] == "recommended")
     assert row["in_waves"] == (rows[-1]["end"][1],) * 2
     labels = [one["label"] for one in section_of(report, "comparison")["table"]["columns"]]
@@ -122,7 +122,7 @@ def test_a_move_that_only_ends_in_waves_says_both():
     def never(row):
         row["fits"], row["duration_seconds"], row["smallest_throttle_bytes_per_second"] = False, None, 61e6
         excuse = {"constraint": "throttle", "where": "broker 1", "needed": 61e6, "available": 50e6}
-        row["excuses"] = json.dumps([{**excuse, "unit": "bytes_per_second", "reason": "it never ends"}])
+        row["excuses"] = json.dumps([{**excuse, "unit": "bytes_per_second", "reason": "it never finishes"}])
         return row
 
     table = inputs.tables["scenarios"]
@@ -130,8 +130,8 @@ def test_a_move_that_only_ends_in_waves_says_both():
     tables = {**inputs.tables, "scenarios": pa.Table.from_pylist(rows, schema=table.schema)}
     report = build_report(dataclasses.replace(inputs, tables=tables))
     assert report["verdict"]["headline"] == (
-        "8 brokers will not do: the move to 8 brokers with fewest-bytes never ends at 50 MB/s; it ends with a throttle "
-        "above 61 MB/s with everything started at once, while 9 waves at 50 MB/s take 53 min 15 s."
+        "8 brokers will not do: the move to 8 brokers with fewest-bytes never finishes at 50 MB/s; it needs a "
+        "throttle above 61 MB/s with everything started at once, while 9 waves at 50 MB/s take 53 min 15 s."
     )
     assert any("with everything started at once; it must be above 61 MB/s; in waves" in one["text"]
                for one in report["verdict"]["caveats"])  # fmt: skip
@@ -187,7 +187,7 @@ def test_throttles_stand_side_by_side_and_name_the_options():
     compared = section_of(report, "comparison")
     slow, usual, fast = compared["throttles"]["rows"]
 
-    assert compared["asked"] == "Asked: 8 brokers; throttles of 400 kB/s, 50 MB/s, 100 MB/s."
+    assert compared["asked"] == "Requested: 8 brokers; throttles of 400 kB/s, 50 MB/s, 100 MB/s."
     assert report["verdict"]["recommended_scenario_id"] == "008-brokers.fewest-bytes.100MBps"
     assert [row["verdict"] for row in (slow, usual, fast)] == ["does_not_fit", "fits", "recommended"]
     assert slow["takes"][1] is None

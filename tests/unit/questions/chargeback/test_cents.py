@@ -23,7 +23,7 @@ def test_shares_sum_to_the_cent_and_are_within_a_cent_of_their_due(cents, weight
 
 def test_nothing_is_shared_out_among_nobody():
     assert shared_cents(0, np.zeros(3)).tolist() == [0, 0, 0]
-    with pytest.raises(ValueError, match="7 cents cannot be shared out: no weight is above 0"):
+    with pytest.raises(ValueError, match="7 cents cannot be split: no weight is above 0"):
         shared_cents(7, np.zeros(3))
 
 

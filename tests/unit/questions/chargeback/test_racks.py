@@ -57,7 +57,7 @@ def test_known_racks_of_members_are_where_bytes_go():
     assert now == {1: 24, 2: 12, 3: 12}
     assert then == {1: 0, 2: 48, 3: 0}
     assert any(
-        "the broker that is read most would serve 200 % more than the mean, 50.0 % today" in one
+        "the most-read broker would serve 200 % more than the mean (50.0 % today)" in one
         for one in decide_chargeback(found).reasons
     )
 

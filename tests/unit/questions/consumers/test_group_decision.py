@@ -33,8 +33,8 @@ def test_the_fewest_members_that_fit_come_first():
     assert one.choice.is_change
     assert not one.choice.is_at_risk
     assert one.advice == (
-        "4 members instead of 6 are enough for orders-etl; at worst max lag is 12 s while its count changes at once, "
-        f"within 2 min {LEFT_OUT}"
+        "4 members instead of 6 are enough for orders-etl; the worst max lag is 12 s while its count changes at "
+        f"once, within 2 min {LEFT_OUT}"
     )
 
 
@@ -42,8 +42,8 @@ def test_of_as_many_members_the_calmest_deploy_counts():
     (one,) = decided(result(count=6, is_today=True, pauses=412), result(count=6, is_static=True, **STICKY))
     assert one.recommended == "orders-etl.006.classic-cooperative-sticky.static"
     assert one.advice.startswith(
-        "switching orders-etl from range to cooperative-sticky with static members turns 206 partition-pauses by "
-        "rebalances per deploy (1,236 partition-seconds unread, 3 s at most) into 0 (0 partition-seconds unread"
+        "switching orders-etl from range to cooperative-sticky with static members changes 206 partition-pauses by "
+        "rebalances per deploy (1,236 partition-seconds unread, max pause 3 s) to 0 (0 partition-seconds unread"
     )
 
 
@@ -61,8 +61,8 @@ def test_of_equals_the_least_change_counts():
     assert not one.choice.is_change
     assert one.advice == (
         "orders-etl can stay as it is: 6 members with range fit, with 2 partition-pauses by rebalances per deploy "
-        "(15 partition-seconds unread, 3 s at most); at worst max lag is 12 s while its count changes at once, within "
-        f"2 min {LEFT_OUT}"
+        "(15 partition-seconds unread, max pause 3 s); the worst max lag is 12 s while its count changes at once, "
+        f"within 2 min {LEFT_OUT}"
     )
 
 
@@ -78,9 +78,7 @@ def test_where_nothing_fits_the_nearest_that_kafka_accepts_is_in_focus():
     (one,) = decided(refused(count=1), result(count=2, is_today=True, fits=False, smallest=None))
     assert one.recommended is None
     assert one.choice.focus["member_count"] == 2
-    assert (
-        one.advice == "nothing that was tried fits orders-etl: no count will do: orders-0 alone needs 9 MB/s of 4 MB/s"
-    )
+    assert one.advice == "no option fits orders-etl: no count will do: orders-0 alone needs 9 MB/s of 4 MB/s"
 
 
 def test_groups_are_judged_one_by_one_and_come_by_name():
@@ -112,16 +110,16 @@ def test_at_worst_is_of_every_event_that_was_simulated():
         replace(one, lag_max_seconds=90.0) if one.event is Event.MORE_PARTITIONS else one for one in made.events
     )
     (one,) = decided(replace(made, events=outcomes))
-    assert one.advice.endswith("; at worst max lag is 1 min 30 s when partitions are added, within 2 min")
+    assert one.advice.endswith("; the worst max lag is 1 min 30 s when partitions are added, within 2 min")
     assert one.figures[0].value == (90.0, None)
 
 
 def test_a_group_of_which_too_little_is_known_is_not_judged():
-    unknown = replace(result(is_today=True), not_judged="what a member can process is not known")
-    (one,) = decided(unknown, replace(result(count=3), not_judged="what a member can process is not known"))
+    unknown = replace(result(is_today=True), not_judged="member capacity is unknown")
+    (one,) = decided(unknown, replace(result(count=3), not_judged="member capacity is unknown"))
     assert (one.verdict, one.status, one.recommended) == ("not-judged", "not_judged", None)
-    assert one.reasons == ("what a member can process is not known",)
-    assert one.advice == "orders-etl cannot be judged: what a member can process is not known"
+    assert one.reasons == ("member capacity is unknown",)
+    assert one.advice == "orders-etl cannot be judged: member capacity is unknown"
     assert one.risk is None
 
 

@@ -99,7 +99,7 @@ def test_a_member_with_too_much_to_do_is_an_excuse_with_its_numbers():
     (excuse,) = result.excuses
     assert result.verdict is Verdict.DOES_NOT_FIT
     assert (excuse.constraint, excuse.needed, excuse.available) == ("member_capacity", 3000.0, 2500.0)
-    assert excuse.reason == ("member m0 gets 2.93 KiB/s at peak, and a member processes 2.44 KiB/s")
+    assert excuse.reason == ("member m0 gets 2.93 KiB/s at peak, but a member processes 2.44 KiB/s")
 
 
 def test_an_event_that_lags_too_much_is_an_excuse():
@@ -237,7 +237,7 @@ def test_a_hot_partition_is_no_matter_of_members():
     found = smallest_counts(Simulations(facts, given(facts)))
     assert found.for_all is None
     assert found.why_none == (
-        "partition orders-0 alone receives 1,000 B/s at peak and one member processes 900 B/s: more members do not "
+        "partition orders-0 alone receives 1,000 B/s at peak but one member processes 900 B/s: more members do not "
         "help, more partitions or faster members do"
     )
 
@@ -312,7 +312,7 @@ def test_what_a_member_that_is_behind_has_read_is_a_limit():
     result = evaluate_group(facts, plain_scenario(facts, events=(Event.CRASH,), catch_up_limit_seconds=1e9))
     assert result.metrics.is_capacity_limit
     assert [excuse.constraint for excuse in result.excuses] == ["member_capacity", "lag_now"]
-    assert "the most that any did, and that one is behind" in result.excuses[0].reason
+    assert "the highest rate of any member, which is itself behind" in result.excuses[0].reason
     assert outcome(result, Event.CRASH).keeps_up is False
     # It is no matter of the objective.
     patient = plain_scenario(facts, events=(Event.CRASH,), catch_up_limit_seconds=1e9, lag_slo_seconds=1e6)
@@ -323,7 +323,7 @@ def test_fewer_members_than_are_proven_to_be_enough_do_not_fit():
     facts = group(capacity=3000.0)
     fewer = evaluate_group(facts, plain_scenario(facts, member_count=2, events=()))
     assert [excuse.constraint for excuse in fewer.excuses] == ["member_capacity"]
-    assert "give the capacity of a member if it is more" in fewer.excuses[0].reason
+    assert "give the member capacity if it is higher" in fewer.excuses[0].reason
 
 
 def test_fewer_members_must_be_enough_when_one_fails_too():
@@ -379,9 +379,9 @@ def test_a_smallest_count_holds_in_every_event_that_is_simulated():
     [
         (
             {"peak_bytes_per_second": np.zeros(12), "history_hours": 0},
-            "what is produced to its partitions is not known",
+            "the produce rate of its partitions is unknown",
         ),
-        ({}, "what a member can process is not known; give member_capacity_bytes_per_second"),
+        ({}, "member capacity is unknown; give member_capacity_bytes_per_second"),
     ],
 )
 def test_what_is_not_known_is_not_called_fitting(changes, reason):

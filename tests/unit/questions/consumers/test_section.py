@@ -74,7 +74,7 @@ def test_a_plan_without_groups_has_no_such_section():
 
 def test_groups_at_risk_are_named_first_with_their_figure():
     line = (
-        "3 of 7 consumer groups at risk: archive (one member gets 9.0 MiB/s at peak, the most managed so far is "
+        "3 of 7 consumer groups at risk: archive (one member gets 9.0 MiB/s at peak, but the highest rate so far is "
         f"4.0 MiB/s), reports (Kafka would throw), orders-etl ({ORDERS})."
     )
     report = report_of(named_groups())
@@ -103,18 +103,18 @@ def test_where_no_group_is_at_risk_nothing_is_said():
         (
             "member_capacity",
             {"is_capacity_given": True, "is_capacity_limit": True, "busiest_member_bytes_per_second": 5e6},
-            "one member gets 4.8 MiB/s at peak and can read 3.8 MiB/s",
+            "one member gets 4.8 MiB/s at peak but can read 3.8 MiB/s",
         ),
         (
             "lag_now",
             {"start_lag_seconds": 3600.0, "catch_up_now_seconds": None},
             "is 1 h behind today, never caught up, allowed 4 h",
         ),
-        ("settling", {}, "the assignor keeps taking partitions back"),
+        ("settling", {}, "the assignor keeps revoking partitions"),
     ],
 )
 def test_each_constraint_has_its_words(constraint, metrics, phrase):
-    made = unfit(result("a", 2, is_today=True, events=EVENTS), "the assignor keeps taking partitions back", constraint)
+    made = unfit(result("a", 2, is_today=True, events=EVENTS), "the assignor keeps revoking partitions", constraint)
     line = section_of(group_tables([with_metrics(made, **metrics)]))["at_risk"]
     assert line == f"1 of 1 consumer group at risk: a ({phrase})."
 
@@ -141,8 +141,8 @@ def test_a_lag_without_end_is_said_so():
 
 def test_the_overview_has_today_and_what_is_recommended(section):
     assert section["summary"] == (
-        "7 consumer groups: 3 at risk as they are today, 1 can do with fewer members or fewer pauses, "
-        "1 not tried as they are today, 2 best left as they are."
+        "7 consumer groups: 3 at risk as they are today, 1 could run with fewer members or fewer pauses, 1 not "
+        "simulated with today's setup, 2 best left as they are."
     )
     rows = rows_by_group(section)
     assert {group: row["verdict"] for group, row in rows.items()} == {
@@ -181,7 +181,7 @@ def test_the_time_to_the_first_record_is_on_the_page_and_in_the_figures_of_the_m
 
 def test_ways_to_share_are_side_by_side_at_todays_count(section):
     table = part_of(section, "orders-etl")["variants"]
-    assert table["caption"] == "Ways to share the partitions of orders-etl among 6 members"
+    assert table["caption"] == "Ways to assign the partitions of orders-etl among 6 members"
     today, switched = table["rows"]
     assert [today[key] for key in ("variant", "behaviour", "verdict", "rebalances", "revoked", "pauses")] == [
         "range (today)",
@@ -203,14 +203,16 @@ def test_ways_to_share_are_side_by_side_at_todays_count(section):
 
 def test_what_is_to_know_about_counts_is_said(section):
     assert part_of(section, "orders-etl")["sentences"] == [
-        "A deploy leaves partitions unread for 900 partition-seconds in all today, and for 1,300 with the recommended "
-        "change: fewer pauses, but longer ones, since what a static member reads waits until it is back.",
-        "5 to 6 members read no faster than 4 with range: the fullest has as many partitions.",
+        "A deploy leaves partitions unread for 900 partition-seconds in total today, and for 1,300 with the "
+        "recommended change: fewer pauses, but longer ones, because a static member's partitions wait until it is "
+        "back.",
+        "5 to 6 members read no faster than 4 with range: the fullest member has as many partitions.",
         "1 of 6 members gets nothing today: orders-etl-005.",
-        "The smallest count that will do with cooperative-sticky, static is 6 (6 at peak, 6 with 1 member gone, "
-        "6 in a rolling restart).",
-        "range deals out each topic by itself, always from the first member on: the first members get one partition "
-        "more of each of orders, orders-returns. The busiest reads 2.9 MiB/s at peak, the mean is 2.9 MiB/s.",
+        "The smallest sufficient count with cooperative-sticky, static is 6 (6 at peak, 6 with 1 member failed, 6 in "
+        "a rolling restart).",
+        "range assigns each topic separately, always starting at the first member, so the first members get one "
+        "more partition of each of orders, orders-returns. The busiest reads 2.9 MiB/s at peak; the mean is 2.9 "
+        "MiB/s.",
         "It falls out of the page cache: catching up reads up to 3.0 MiB from disk in a crash (today).",
     ]
 
@@ -220,17 +222,17 @@ def test_lag_of_today_comes_before_all_else():
     made = with_metrics(made, start_lag_seconds=7200.0, catch_up_now_seconds=600.0)
     sentences = part_of(section_of(group_tables([made])), "a")["sentences"]
     assert sentences[1] == (
-        "It is 2 h behind already, caught up in 10 min at mean rates; events are those of the group once it has "
-        "caught up."
+        "It is already 2 h behind, caught up in 10 min at mean rates; events are simulated for the group once it "
+        "has caught up."
     )
-    assert sentences[2].startswith("The smallest count that will do with range is 2 (")
+    assert sentences[2].startswith("The smallest sufficient count with range is 2 (")
 
 
 def test_each_group_says_what_its_figures_rest_on(section):
     texts = [one["text"] for one in part_of(section, "orders-etl")["caveats"]]
     assert texts == [
-        "Rates rest on 24 hours of history, less than a week.",
-        "The size of a record is not known; duplicates are counted in records of 1,000 B.",
+        "Rates are based on 24 hours of history, less than a week.",
+        "The record size is unknown; duplicates are counted in records of 1,000 B.",
     ]
 
 
@@ -238,8 +240,8 @@ def test_what_is_not_known_is_serious():
     made = with_metrics(result("a", 2, is_today=True, events=EVENTS), capacity_bytes_per_second=None, load_ratio=None)
     found = part_of(section_of(group_tables([made], history_hours=0, owner=np.full(6, -1))), "a")["caveats"]
     assert [one["text"] for one in found if one["severity"] == "serious"] == [
-        "What a member can read is not known, so load and catching up are not judged.",
-        "There is no traffic history: rates, lag and load are not known and count as nothing.",
+        "Member capacity is unknown, so load and catching up are not judged.",
+        "There is no traffic history: rates, lag and load are unknown and count as zero.",
         "6 partitions have no reader today.",
     ]
 
@@ -248,15 +250,15 @@ def test_a_session_timeout_above_the_allowed_lag_is_serious():
     made = result("a", 2, is_today=True, events=EVENTS)
     hasty = dataclasses.replace(made, scenario=dataclasses.replace(made.scenario, lag_slo_seconds=30.0))
     assert [one["text"] for one in section_of(group_tables([hasty]))["serious"]] == [
-        "A member that crashes is missed only after the session timeout, 45 s, longer than the allowed lag of 30 s: "
-        "more members do not help, a shorter timeout does."
+        "A crashed member is detected only after the session timeout of 45 s, which is longer than the allowed lag "
+        "of 30 s: more members do not help, a shorter timeout does."
     ]
     assert section_of(group_tables([made]))["serious"] == []
 
 
 def test_who_reads_what_is_in_ranges(section):
     table = part_of(section, "search-index")["members"]
-    assert [column["label"] for column in table["columns"]][1:3] == ["Reads today", "Reads then"]
+    assert [column["label"] for column in table["columns"]][1:3] == ["Reads today", "Reads afterwards"]
     first, gone = table["rows"][0], table["rows"][-1]
     assert (first["before"], first["after"]) == ([["pages", "0, 1"]], [["pages", "0–2"]])
     assert gone["member"] == "search-index-010 (gone)"
@@ -273,7 +275,7 @@ def test_who_reads_what_is_shown_of_groups_at_risk_alone(section):
 def test_of_many_members_those_that_read_most_are_shown(section):
     table = members_of("wide")
     assert len(table["rows"]) == MAX_FOLDED < MAX_MEMBERS
-    assert table["note"] == "The 4 members that read most, of 300."
+    assert table["note"] == "The 4 of 300 members that read most."
     assert table["rows"][0]["after"][-1] == ["", "and 100 of 5 more topics"]
 
 
@@ -334,7 +336,7 @@ def test_the_curve_sets_today_beside_what_is_recommended(section):
     assert chart["title"] == "Lag of orders-etl in a crash"
     assert chart["note"] == (
         "Today (6 members, range): max lag 4 min 12 s, orders-0. Recommended (6 members, cooperative-sticky, "
-        "static): max lag 48 s, orders-0. The straight dashed line is what is allowed."
+        "static): max lag 48 s, orders-0. The straight dashed line is the allowed lag."
     )
     assert chart["params"] == {
         "time_unit": "min",

@@ -32,7 +32,7 @@ def test_members_are_needed_for_the_rate_and_for_those_that_fail():
     assert (row["needed_members"], row["member_count"], row["useful_members"]) == (11, 3, 16)
     assert row["verdict"] is Verdict.DOES_NOT_FIT
     assert row["reasons"] == [
-        "11 members are needed for 200 records/s at peak, 1 of them in case that many fail, and there are 3"
+        "11 members are needed for 200 records/s at peak, 1 of them in case of failures, and there are 3"
     ]
     assert shared(11, record_processing_seconds=0.05)["verdict"] is Verdict.FITS
     assert shared(10, record_processing_seconds=0.05, consumer_failures=0)["verdict"] is Verdict.FITS
@@ -40,7 +40,7 @@ def test_members_are_needed_for_the_rate_and_for_those_that_fail():
 
 def test_counts_that_are_asked_for_are_held_against_the_members_needed():
     row = shared(record_processing_seconds=0.05, consumer_counts=[4, 8, 12])
-    assert row["known"][-1] == "of the member counts to try, 4 and 8 would be too few and 12 would be enough"
+    assert row["known"][-1] == "of the member counts given,  4 and 8 would be too few and 12 would be enough"
     # Where locks end too soon no count will do, which is said already.
     assert "counts to try" not in str(shared(record_processing_seconds=45.0, consumer_counts=[12])["known"])
     assert "counts to try" not in str(shared(consumer_counts=[12])["known"])
@@ -48,16 +48,16 @@ def test_counts_that_are_asked_for_are_held_against_the_members_needed():
     late = shared(record_processing_seconds=0.1, consumer_counts=[12, 30])
     assert "with max.poll.records" in late["reasons"][0]
     assert late["known"][-1] == (
-        "of the member counts to try, 12 would be too few and 30 would be enough once that is mended"
+        "of the member counts given,  12 would be too few and 30 would be enough once that is fixed"
     )
 
 
 def test_no_poll_is_short_enough_where_a_record_outlives_its_lock():
     # 50 records/s of 40 s each hold the 2,000 locks of their partition: one record a poll would do, were it in time.
     late = shared(record_processing_seconds=39.0)["reasons"]
-    assert late[0].startswith("every lock ends before its record is processed")
+    assert late[0].startswith("every lock expires before its record is processed")
     assert not any("it is enough" in reason for reason in late)
-    assert any(reason.endswith("it takes faster members or longer locks") for reason in late)
+    assert any(reason.endswith("it needs faster members or longer locks") for reason in late)
     inside = shared(record_processing_seconds=20.0)
     assert inside["records_in_time"] == 1
     assert any(reason.endswith("with max.poll.records 1 it is enough") for reason in inside["reasons"])
@@ -72,21 +72,21 @@ def test_what_is_not_known_is_not_judged():
     row = shared()
     assert (row["verdict"], row["needed_members"], row["batch_seconds"]) == (Verdict.NOT_JUDGED, None, None)
     assert row["reasons"] == [
-        "how long a record takes is not known; give record_processing_seconds or member_capacity_bytes_per_second"
+        "the time per record is unknown; give record_processing_seconds or member_capacity_bytes_per_second"
     ]
     assert shared(hours=0, record_processing_seconds=0.05)["reasons"] == [
-        "what is produced to its partitions is not known: there is no rate history"
+        "the produce rate of its partitions is unknown: there is no rate history"
     ]
 
 
 def test_members_beyond_partitions_help_until_locks_are_used_up():
     assert shared(8, record_processing_seconds=0.01)["known"][0] == "8 members share 4 partitions: up to 16 help"
     row = shared(20, record_processing_seconds=0.05)
-    assert row["known"][0] == "of 20 members 16 can have records at once: the others wait for locks"
+    assert row["known"][0] == "16 of 20 members can have records at once: the others wait for locks"
     slow = shared(40, record_processing_seconds=0.1, max_poll_records=250, share_record_locks=1000)
     # 40 a second pass a partition that gets 50.
     assert slow["reasons"] == [
-        "orders-0 gets 50 records/s at peak, and its 1,000 locks let 40 through, whatever the members: with "
+        "orders-0 gets 50 records/s at peak, but its 1,000 locks let 40 through, with any number of members: with "
         "max.poll.records 200 it is enough"
     ]
 
@@ -95,24 +95,25 @@ def test_locks_that_end_before_their_records_are_processed():
     row = shared(40, record_processing_seconds=0.1)
     assert row["processed_again_records"] == 200
     assert row["reasons"][0] == (
-        "a full poll takes 50 s and its locks last 30 s: 200 records of it are processed again by others; with "
-        "max.poll.records 300 none is"
+        "a full poll takes 50 s but its locks last 30 s: 200 records of it are processed again by others; with "
+        "max.poll.records 300 none are"
     )
     never = shared(400, record_processing_seconds=31.0)
     assert never["reasons"][0] == (
-        "every lock ends before its record is processed, which takes 31 s: each is delivered 5 times and given up"
+        "every lock expires before its record is processed, which takes 31 s: each is delivered 5 times and then "
+        "dropped"
     )
 
 
 def test_crashes_and_stuck_records():
     known = shared(4, record_processing_seconds=0.01)["known"]
     assert known[0] == (
-        "a member that is killed gives back up to 500 records at once, which are delivered again; where its host "
-        "vanishes they wait for their locks, 30 s at most"
+        "when a member is killed, up to 500 records are delivered again at once; if its host vanishes, they wait "
+        "for their locks, 30 s at most"
     )
     assert known[1] == (
-        "a record whose lock ends each time is delivered 5 times, in 2 min 30 s, and then given up; orders-0 stands "
-        "still for 1 min 50 s of them at peak"
+        "a record whose lock always expires is delivered 5 times, over 2 min 30 s, and then dropped; orders-0 is "
+        "stuck for 1 min 50 s of that at peak"
     )
 
 

@@ -149,8 +149,8 @@ def test_the_closed_form_holds_on_the_copysets_of_the_assignment():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("mttf_seconds", 0.0, "mttf_seconds: 0 is refused; give more than 0"),
-        ("replica_lag_seconds", -1.0, "replica_lag_seconds: -1 is refused; give at least 0"),
+        ("mttf_seconds", 0.0, "mttf_seconds: 0 is invalid; give more than 0"),
+        ("replica_lag_seconds", -1.0, "replica_lag_seconds: -1 is invalid; give at least 0"),
     ],
 )
 def test_bad_times_are_named(name, value, message):

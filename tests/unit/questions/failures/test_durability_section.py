@@ -30,9 +30,9 @@ def test_the_report_says_what_a_year_costs_today_and_after_the_change(inputs):
     data = section(inputs)
     assert data["verdicts"][0]["side"] == "Today"
     first = data["verdicts"][0]["sentences"]
-    assert first[0].startswith("Chance that some partition loses all its replicas in a year: ")
-    assert "that leaders alone had when they died" in first[0]
-    assert first[1].startswith("With the same replicas over ")
+    assert first[0].startswith("Probability that a partition loses all its replicas within a year: ")
+    assert "that only leaders had when they died" in first[0]
+    assert first[1].startswith("With the same replicas on only ")
     assert "acks=1" in data["notes"][0]
     (table, *_) = data["tables"]
     assert {row["topic"] for row in table["rows"]} == {"orders", "payments"}
@@ -89,7 +89,7 @@ def test_what_is_not_known_is_said(inputs):
     )
     assert ways(dataclasses.replace(side, outcomes=[])) == []
     never = dataclasses.replace(side, few={**side.few, "loss_probability": None})
-    assert few_sentence(never) == "What few sets of brokers would change is not known either, for the same reason."
+    assert few_sentence(never) == "What a placement with few copysets would change is unknown for the same reason."
 
 
 @pytest.mark.parametrize(

@@ -316,8 +316,8 @@ def test_fenced_brokers_are_dead_already():
     [
         ({"given": ((99,),)}, "brokers: 99 is not a broker of this cluster; its 6 brokers have ids 10 to 15"),
         ({"given": ((),)}, "brokers: a set of lost brokers is empty; name at least one"),
-        ({"throttle_bytes_per_second": 0.0}, "throttle_bytes_per_second: 0 is refused; give more than 0"),
-        ({"max_sets": 0}, "max_sets: 0 is refused; give more than 0"),
+        ({"throttle_bytes_per_second": 0.0}, "throttle_bytes_per_second: 0 is invalid; give more than 0"),
+        ({"max_sets": 0}, "max_sets: 0 is invalid; give more than 0"),
     ],
 )
 def test_what_cannot_be_is_refused(changes, message):

@@ -79,24 +79,24 @@ def test_sets_that_share_a_short_name_are_both_lost():
     [
         (
             {"failure_sets": ["1,x"]},
-            "failure_sets: ['1,x'] is refused: 'x' is neither a broker nor a rack: write ids and racks, such as 1,2 or "
+            "failure_sets: ['1,x'] is invalid: 'x' is neither a broker nor a rack: write ids and racks, such as 1,2 or "
             "7,rack:a",
         ),
         (
             {"controllers": ["1:a", "b"]},
-            "controllers: ['1:a', 'b'] is refused: 'b' is no voter: write node id and rack, such as 1:a",
+            "controllers: ['1:a', 'b'] is invalid: 'b' is not a voter: write node id and rack, such as 1:a",
         ),
         (
             {"controllers": ["1:a", "1:b"]},
-            "controllers: ['1:a', '1:b'] is refused: 1 is given more than once; name each voter once",
+            "controllers: ['1:a', '1:b'] is invalid: 1 is given more than once; name each voter once",
         ),
         (
             {"controllers": ["99999999999:a"]},
-            "controllers: ['99999999999:a'] is refused: 99999999999 is above the largest node id, 2147483647",
+            "controllers: ['99999999999:a'] is invalid: 99999999999 is above the largest node id, 2147483647",
         ),
         (
             {"controller_properties": {"quorum.fetch.timeout.ms": 0}},
-            "controller_properties: {'quorum.fetch.timeout.ms': 0} is refused: quorum.fetch.timeout.ms must be a whole "
+            "controller_properties: {'quorum.fetch.timeout.ms': 0} is invalid: quorum.fetch.timeout.ms must be a whole "
             "number of milliseconds, at least 1, not 0",
         ),
     ],
@@ -108,5 +108,7 @@ def test_what_cannot_be_is_refused(asked, message):
 
 
 def test_a_name_that_kafka_does_not_have_is_refused():
-    with pytest.raises(RequestError, match=r"'controller\.quorum\.fetch\.ms' is no timeout that is simulated; choose"):
+    with pytest.raises(
+        RequestError, match=r"'controller\.quorum\.fetch\.ms' is not a timeout that is simulated; choose"
+    ):
         parse_plan_request({**MINIMAL, "controller_properties": {"controller.quorum.fetch.ms": 5}})

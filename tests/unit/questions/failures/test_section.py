@@ -91,13 +91,13 @@ def problem(code, severity="serious"):
                 loss(2, "broker 3", overloaded_brokers=1, loaded_ratio=1.2, loaded_broker=7),
             ],
             "One broker lost: 1 of 3 losses takes partitions offline, at worst 4 partitions of 2 topics (broker 2, "
-            "1.0 KiB/s stopped), no partition falls under min ISR, 1 survivor is over capacity after 1 of 3 losses, at "
-            "worst broker 7 at 120 % of its network out.",
+            "1.0 KiB/s stopped), no partition falls under min ISR, 1 survivor is over capacity after 1 of 3 losses, "
+            "worst is broker 7 at 120 % of its network out.",
         ),
         (
             [loss(0, "broker 1", loaded_ratio=None)],
-            "Any one broker may die: nothing goes offline, no partition falls under min ISR, loads of survivors are "
-            "not known.",
+            "Any one broker may die: nothing goes offline, no partition falls under min ISR, the load of survivors "
+            "is unknown.",
         ),
     ],
 )
@@ -125,7 +125,7 @@ def test_what_is_counted_together_with_what_was_down_before_is_not_told_of_the_l
         "partitions fall under min ISR (broker 1), the busiest survivor"
     )
     assert loss_sentence(side(*rows, offline=5, under=2), "broker").endswith(
-        "up to 2 consumer groups affected, those affected already included."
+        "up to 2 consumer groups affected, including those already affected."
     )
 
 
@@ -146,7 +146,7 @@ def test_where_there_is_nothing_to_lose_the_report_says_so():
     inputs = sized_inputs()
     nothing = {name: inputs.tables[name].slice(0, 0) for name in ("failures", "failure_brokers", "failure_groups")}
     rendered = render_all(dataclasses.replace(inputs, tables={**inputs.tables, **nothing}))
-    assert "Of the losses that were asked for there is none on this cluster." in rendered.index_html.decode()
+    assert "None of the requested losses is possible on this cluster." in rendered.index_html.decode()
 
 
 def test_a_change_is_safer_or_not():
@@ -229,8 +229,8 @@ def test_a_change_does_not_resolve_what_is_down_at_the_moment():
 def test_notes_tell_what_was_left_out():
     drawn = side(loss(0, "brokers 1, 2", kind="pair"), possible=1225)
     assert (
-        "Today: of 1,225 losses of the kind “two brokers” 1 were looked at, half of them the pairs that share the most "
-        "partitions, the rest drawn; the parameter max_failure_sets raises that."
+        "Today: 1 of 1,225 losses of the kind “two brokers” were evaluated, half of them the pairs that share the "
+        "most partitions, the rest drawn at random; the parameter max_failure_sets raises that."
     ) in basis_notes(view(drawn))
 
 
@@ -244,7 +244,9 @@ def test_no_majority_is_never_said_to_be_impossible():
     voters = [{"node_id": number, "rack": None} for number in range(9)]
     asked = {"voters": voters, "up_ratio": 0.999, "rack_up_ratio": 0.9999, **shares}
     told = controllers(view(side(loss(0, "broker 1")), document={**DOCUMENT, "controllers": asked}))
-    assert told["sentences"][1].startswith("There is no majority for less than 1 s a year, if each is up 99.9 %")
+    assert told["sentences"][1].startswith(
+        "There is no majority for less than 1 s a year if each controller is up 99.9 %"
+    )
     assert "for 2 min a year with racks" in told["sentences"][1]
 
 
@@ -274,9 +276,9 @@ def test_the_report_of_a_plan_has_the_section_and_one_from_before_has_not():
 def test_what_is_seriously_wrong_stands_at_the_top_and_in_the_mail():
     rendered = render_all(sized_inputs(controllers=["1:a"]))
     report = json.loads(rendered.report_json)
-    message = "there is 1 voter: the loss of one stops every election and every change of metadata"
+    message = "there is 1 voter: losing one stops all leader elections and metadata changes"
     (text,) = [one["text"] for one in report["verdict"]["serious"]["problems"] if "voter" in one["text"]]
-    assert text == f"T{message[1:]}. Remedy: run 3 controllers, or 5."
+    assert text == f"T{message[1:]}. Remedy: run 3 or 5 controllers."
     page = rendered.index_html.decode()
     assert page.index("Wrong with the cluster today") < page.index("Key figures of sizing")
     assert message[1:] in rendered.email_text

@@ -133,11 +133,11 @@ def test_the_answer_has_the_bytes_the_remedy_and_what_is_not_judged():
     raw = inventory(topics=[topic("unread", bytes_in=0.0, bytes_out=None), topic("gone", size_bytes=None, **QUIET)])
     answer = decide_idle(found(raw))
     assert answer.headline == (
-        "2 topics are idle: nobody wrote to them or read from them for 168 hours at least; they hold 4.0 GiB in 22 "
+        "2 topics are idle: nobody has written to or read from them for at least 168 hours; they hold 4.0 GiB in 22 "
         "replicas, 18 of unknown size."
     )
     assert answer.reasons == (
-        "1 topic is not judged: no use is seen, and less than 168 hours of what is written and read are known.",
+        "1 topic is not judged: no use is visible, but fewer than 168 hours of reads and writes are known.",
     )
     assert answer.unknown == ("whether 1 topic is idle",)
     (problem,) = answer.problems
@@ -147,12 +147,12 @@ def test_the_answer_has_the_bytes_the_remedy_and_what_is_not_judged():
         "old, gone",
         8,
     )
-    assert problem.remedy.endswith("that frees 2.0 GiB on broker 2, which gains most")
+    assert problem.remedy.endswith("that frees 2.0 GiB on broker 2, the most of any broker")
 
 
 def test_nothing_idle_and_nothing_judged_are_told_apart():
     assert decide_idle(found(cluster())).headline == (
-        "No topic is idle: the only one that was judged was written to or read from."
+        "No topic is idle: the only judged topic was written to or read from."
     )
-    assert decide_idle(found(inventory(hours=0))).headline == "Which of 2 topics are idle cannot be said."
+    assert decide_idle(found(inventory(hours=0))).headline == "Which of 2 topics are idle cannot be determined."
     assert not decide_idle(found(inventory(hours=0))).problems

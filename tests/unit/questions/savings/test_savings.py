@@ -121,11 +121,11 @@ def test_the_front_is_that_of_all_subsets(tables):
 def test_the_page_offers_it_instead_of_buying(tables):
     answer = decide_savings(tables)
     assert answer.headline == (
-        "Cut the retention of logs to 1 day and remove old, which nobody uses: that saves up to 6 brokers and $4,380 a "
-        "month on average until January 2027."
+        "Cut the retention of logs to 1 day and remove old, which nobody uses: that saves up to 6 brokers and "
+        "$4,380 per month on average until January 2027."
     )
     assert answer.details == (
-        "Cut the retention of logs to 1 day, and buy none up to 2027-01-20; saves $2,190 a month on average."
+        "Cut the retention of logs to 1 day, and buy no brokers up to 2027-01-20; saves $2,190 per month on average."
     )
 
 
@@ -141,10 +141,10 @@ def test_half_of_it_deleted_saves_nothing_where_the_network_binds():
     assert old["freed_bytes"] == 3600 * GIB == tables_stored(raw) / 2
     assert old["binds"] == "network_out"
     answer = decide_savings(tables)
-    assert answer.headline == "Nothing saves a broker or a dollar of 1 set of actions that was judged."
+    assert answer.headline == "1 set of actions evaluated: none saves a broker or a dollar."
     assert answer.reasons[0].startswith(
-        "1 of 1 action looks like a saving and saves nothing alone. Remove old, which nobody uses: that frees 3.5 TiB "
-        "and saves nothing, since 3 brokers would not be enough: broker "
+        "1 of 1 action looks like a saving but saves nothing alone. Remove old, which nobody uses: that frees 3.5 "
+        "TiB and saves nothing, since 3 brokers would not be enough: broker "
     )
     assert "would send 1,017 MiB/s at peak on 2026-11-20, but 834 MiB/s are allowed" in answer.reasons[0]
     assert answer.details is None
@@ -185,8 +185,8 @@ def test_unknown_is_never_a_saving():
     assert tables["savings_actions"].num_rows == 0
     (scope,) = tables["savings_scope"].to_pylist()
     assert scope["notes"] == [
-        "The retention of 1 topic is not cut: how far back they are read is not known, since fewer than 168 hours in a "
-        "row of what is written and read are known."
+        "The retention of 1 topic is not cut: how far back they are read is unknown, because fewer than 168 "
+        "consecutive hours of reads and writes are known."
     ]
     groups = [{"group_id": "nightly", "state": "Empty"}]
     lags = [
@@ -224,7 +224,7 @@ def test_fewer_partitions_where_replicas_bind(made, left):
         assert action is None
         return
     # 240 GiB are in three partitions 80 each, and no partition of today has more than 100.
-    assert action["text"] == f"make many again with {left} instead of 240 partitions"
+    assert action["text"] == f"recreate many with {left} instead of 240 partitions"
     assert (action["saved_brokers"], action["freed_bytes"]) == (3, 0)
     assert action["saved_usd_per_month"] == pytest.approx(3 * DOLLARS)
 
@@ -259,7 +259,7 @@ def test_what_is_compressed_already_is_left_out():
     zstd = logs(settings={"compression_type": "zstd"})
     tables = savings_of(inventory(zstd, idle()), **given)
     assert "compression:lo*" not in action_rows(tables)
-    assert "Compressed already, and left out: logs." in tables["savings_scope"].to_pylist()[0]["notes"]
+    assert "Already compressed and left out: logs." in tables["savings_scope"].to_pylist()[0]["notes"]
 
 
 def test_a_tiered_topic_is_kept_locally_and_not_tiered_again():

@@ -37,7 +37,7 @@ def test_the_page_has_the_best_sets_and_the_files_have_all(tables):
     ]
     lines = files[whole[FILE]].decode().splitlines()
     assert lines[0] == (
-        "Action,Frees (bytes),Brokers saved,Saved a month ($),Binds next,Effort,Restarts,Can be undone,Risk,Topics"
+        "Action,Frees (bytes),Brokers saved,Saved per month ($),Binds next,Effort,Restarts,Reversible,Risk,Topics"
     )
     assert lines[1].startswith("cut the retention of logs to 1 day,")
     assert len(lines) == 1 + 3
