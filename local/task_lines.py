@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections import Counter
 from typing import Any
 
 from airflow.listeners import hookimpl
@@ -22,31 +23,36 @@ class TaskLines(logging.Handler):
         self._console = console
         self._began = began
         self._task_began = began
-        self._counts: dict[str, tuple[str, str]] = {}
+        self._counts: dict[str, tuple[int, int]] = {}
+        self._finished: Counter[str] = Counter()
         self._status = console.status("")
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take note of how much of something is done."""
         found = _COUNTED.search(record.getMessage())
         if found:
-            done, total, what = found.groups()
-            self._counts[what] = done, total
-            told = ", ".join(f"{done} of {total} {what}" for what, (done, total) in self._counts.items())
-            self._status.update(f"{self._task}: {escape(told)}")
+            done, total = (int(number.replace(",", "")) for number in found.groups()[:2])
+            what = found[3]
+            before = self._finished[what]
+            counts = self._counts[what] = before + done, before + total
+            if done == total:
+                self._finished[what] = counts[1]  # another batch of the same kind may follow
+            shown = ", ".join(f"{done:,} of {total:,} {what}" for what, (done, total) in self._counts.items())
+            self._status.update(f"{self._task}: {escape(shown)}")
 
     @hookimpl
     def on_task_instance_running(self, task_instance: Any) -> None:
         """Begin a line."""
         self._task = _name(task_instance)
         self._task_began = time.monotonic()
-        self._counts = {}
+        self._counts, self._finished = {}, Counter()
         self._status.update(self._task)
         self._status.start()
 
     @hookimpl
     def on_task_instance_success(self, task_instance: Any) -> None:
         """End it."""
-        self._end(task_instance, ", ".join(f"{total} {what}" for what, (_, total) in self._counts.items()))
+        self._end(task_instance, ", ".join(f"{total:,} {what}" for what, (_, total) in self._counts.items()))
 
     @hookimpl
     def on_task_instance_skipped(self, task_instance: Any) -> None:

@@ -25,7 +25,7 @@ def ask(raw: RawInventory, request: Mapping[str, Any], *scenarios: PlacementScen
     return PlanContext(basis=basis, parameters=parse_plan_request(request), scenarios=scenarios, request=request)
 
 
-run_sizes = functools.partial(run_here, placement_results, what="sizes")
+run_sizes = functools.partial(run_here, placement_results, what="cluster sizes")
 """Does the pieces of sizing in this process."""
 
 

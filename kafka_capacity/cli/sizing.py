@@ -44,7 +44,7 @@ def size_cluster(
     asked = ask_snapshot(snapshot, given, **files.given)
     begin("projecting demand")
     found = sizing_setup(asked)
-    run = functools.partial(run_step_by_step(begin, begun=2), placement_results, what="sizes")
+    run = functools.partial(run_step_by_step(begin, begun=2), placement_results, what="cluster sizes")
     return found, simulate_sizing(found.inputs, run)
 
 

@@ -37,10 +37,10 @@ def test_a_plan_is_one_application_unless_a_split_is_asked_for(services, is_spli
 def test_the_progress_of_a_job_is_heard_and_all_it_prints_passed_on(services, caplog):
     from kafka_capacity_airflow.spark import _counted, progress
 
-    lines = ["26/11/20 INFO kafka_capacity.spark 14 of 1,085 variants of groups are done", "anything else"]
+    lines = ["26/11/20 INFO kafka_capacity.spark 14 of 1,085 group variants are done", "anything else"]
     with caplog.at_level(logging.INFO, logger=progress.name):
         assert list(_counted(lines)) == lines
-    assert caplog.messages == ["14 of 1,085 variants of groups are done"]
+    assert caplog.messages == ["14 of 1,085 group variants are done"]
 
 
 def test_a_line_is_printed_for_each_task_with_what_it_did(services):

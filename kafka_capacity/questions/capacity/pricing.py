@@ -102,10 +102,10 @@ class TodaysPricing:
         inputs = self.inputs
         now = len(inputs.snapshot.brokers)
         same = ClusterChange.nothing(len(inputs.workload.partitions))
-        (whole,) = _sizes(run(smallest_after, (inputs, now), [(0, same)], what="sizes today"))
+        (whole,) = _sizes(run(smallest_after, (inputs, now), [(0, same)], what="marginal costs"))
         start = now if whole.broker_count is None else whole.broker_count
         pieces = list(enumerate(changes))
-        return (whole, *_sizes(run(smallest_after, (inputs, start), pieces, what="sizes without")))
+        return (whole, *_sizes(run(smallest_after, (inputs, start), pieces, what="marginal costs")))
 
 
 def _sizes(done: Sequence[Mapping[str, pa.Table]]) -> list[SmallestSize]:

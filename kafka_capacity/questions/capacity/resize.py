@@ -50,7 +50,7 @@ def resize(
     given: Resizing, changes: Sequence[ClusterChange], run: Callable[..., Sequence[Mapping[str, pa.Table]]]
 ) -> list[Resized]:
     """Size the cluster after each change; ``run`` does the pieces of work of a plan."""
-    found = run(resized_tables, given, changes, what="savings")
+    found = run(resized_tables, given, changes, what="sets of savings actions")
     return [pickle.loads(one[RESIZED].column("data")[0].as_py()) for one in found]  # noqa: S301 - see above
 
 

@@ -27,7 +27,7 @@ from kafka_capacity.report.inputs import ReportInputs
 
 def _simulate(asked: PlanContext, _: Handed, run: RunPieces) -> Share:
     found = sizing_setup(asked)
-    sized = simulate_sizing(found.inputs, functools.partial(run, placement_results, what="sizes"))
+    sized = simulate_sizing(found.inputs, functools.partial(run, placement_results, what="cluster sizes"))
     tables = sizing_tables(found, sized)
     return Share(
         tables=tables,

@@ -57,7 +57,7 @@ def simulate_found(found: FoundGroups, run: RunPieces) -> Share:
     """Simulate groups that were found."""
 
     def run_work(work: Sequence[GroupWork]) -> Sequence[Mapping[str, pa.Table]]:
-        what = "variants of groups" if all(piece.has_figures for piece in work) else "scenarios in detail"
+        what = "group variants" if all(piece.has_figures for piece in work) else "group scenarios in detail"
         return run(work_tables, found.inputs, work, what=what)
 
     tables = simulate_groups(found.inputs, run_work)

@@ -196,7 +196,7 @@ def _is_active(step: VoterStep, quorum: Quorum) -> bool | None:
 
 def _simulate(asked: PlanContext, handed: Handed, run: RunPieces) -> Share:
     found = find_failures(asked, handed)
-    tables = merged_tables(found, run(piece_tables, found, failure_pieces(found), what="pieces of losses"))
+    tables = merged_tables(found, run(piece_tables, found, failure_pieces(found), what="failure batches"))
     return Share(
         tables=tables,
         documents={FAILURES_DOCUMENT: failures_document(found, asked.scenarios, tables)},

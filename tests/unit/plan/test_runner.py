@@ -72,7 +72,7 @@ def test_a_share_that_is_stored_and_whole_is_not_simulated_again(pinned):
     store.write_bytes(plan.plan_prefix + part, b"torn")
     store.delete(f"{plan.plan_prefix}{FAILURES.share}.manifest.json")
     assert simulate_plan(store, inputs, counting(done)) == first
-    assert sorted(done) == ["pieces of losses", "variants of groups"]
+    assert sorted(done) == ["failure batches", "group variants"]
     assert len(read_table(store, first[CONSUMERS.share], "group_facts")) == 0
 
 
