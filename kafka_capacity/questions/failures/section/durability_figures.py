@@ -114,7 +114,8 @@ def few_sentence(side: PlacementDurability) -> str:
     """Describe what few copysets would change, and cost."""
     few, whole = side.few, side.whole
     if few is None:
-        return "Few sets of brokers were not tried: there are too many partitions, or too few brokers live."
+        why = "there are too many partitions, or too few brokers take new replicas"
+        return f"Few sets of brokers were not tried: {why}."
     if few["loss_probability"] is None:
         return "What few sets of brokers would change is not known either, for the same reason."
     return (
