@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_capacity.health.cluster_view import ClusterView
-from kafka_capacity.health.problem import Code, Figure, Problem, Severity
+from kafka_capacity.health.problem import Code, Figure, Problem, Severity, some
 from kafka_capacity.kafka.cluster.release import KafkaRelease
-from kafka_capacity.kafka.cluster.snapshot import Group
+from kafka_capacity.kafka.cluster.snapshot import Group, Snapshot
 from kafka_capacity.kafka.groups.sticky_tasks import Subtopology as TaskParts
 from kafka_capacity.kafka.groups.sticky_tasks import TaskMember, assign_tasks
 from kafka_capacity.kafka.groups.streams import placed_standbys
@@ -32,8 +32,84 @@ def check_groups(view: ClusterView) -> Iterator[Problem]:
             )
 
 
+def expansion_problems(snapshot: Snapshot, wanted: Mapping[str, int]) -> tuple[Problem, ...]:
+    """Name the applications of Kafka Streams that stop when the topics that they read get these partition counts.
+
+    A topic of its own, changelog or repartition, that does not have the partitions that the topology asks for is
+    refused (``InternalTopicManager`` of the group coordinator; before KIP-1071, ``InternalTopicManager`` of Streams).
+    """
+    counts = {
+        topic: rows.stop - rows.start
+        for topic, rows in zip(snapshot.partitions.topics, snapshot.partitions.topic_slices(), strict=True)
+    }
+    grown = {topic: count for topic, count in wanted.items() if count > counts.get(topic, count)}
+    if not grown:
+        return ()
+    found = []
+    for group in snapshot.groups:
+        topics = {topic for topic in _read_by(group) if topic in grown}
+        own, is_sure = _own_topics(group, counts, {**counts, **{topic: grown[topic] for topic in topics}})
+        if topics and own:
+            found.append(_stopped(group, sorted(topics), {topic: counts.get(topic) for topic in own}, is_sure=is_sure))
+    return tuple(found)
+
+
+def _read_by(group: Group) -> list[str]:
+    sources = [one.topics for one in group.subtopologies] or [one.subscribed for one in group.members]
+    return sorted({topic for topics in sources for topic in topics})
+
+
+def _own_topics(group: Group, before: Mapping[str, int], after: Mapping[str, int]) -> tuple[list[str], bool]:
+    """Name the topics of an application that would have too few partitions, and say whether that is sure.
+
+    Without its topology only their names tell them, and not which of them belong to the topics that grow.
+    """
+
+    def tasks(topics: Sequence[str], counts: Mapping[str, int]) -> int:
+        return max((counts.get(topic, 0) for topic in topics), default=0)
+
+    changed = [one for one in group.subtopologies if tasks(one.topics, before) != tasks(one.topics, after)]
+    if group.subtopologies and not changed:
+        return [], False
+    changelogs = {name for one in changed for name in one.changelogs}
+    named = _read_by(group) if group.subtopologies else [one for one in before if one.startswith(f"{group.group_id}-")]
+    own = {
+        topic
+        for topic in named
+        if topic.endswith(("-repartition", "-changelog")) and before.get(topic) == after.get(topic)
+    }
+    return sorted(changelogs | own), bool(changelogs)
+
+
+def _stopped(group: Group, grown: Sequence[str], own: Mapping[str, int | None], *, is_sure: bool) -> Problem:
+    named = [topic if count is None else f"{topic} ({count:,})" for topic, count in own.items()]
+    return Problem(
+        severity=Severity.SERIOUS,
+        code="streams-expansion",
+        where=f"group {group.group_id}",
+        message=(
+            f"the Kafka Streams application {group.group_id} reads {some(grown, len(grown))}, and its own topics keep "
+            f"their partitions: {some(named, len(named))}. Kafka refuses a topology whose topics do not match, so that "
+            f"no member gets a task and the application {'stops' if is_sure else 'may stop'}"
+        ),
+        remedy=(
+            f"leave {'it' if len(grown) == 1 else 'them'} as {'it is' if len(grown) == 1 else 'they are'}, or stop the "
+            "application and reset it with kafka-streams-application-reset.sh, after which it builds its state again "
+            "from the start"
+        ),
+        topics=tuple(grown),
+    )
+
+
+def _or_more_partitions(with_state: int) -> str:
+    """More partitions stop an application with state, whose changelogs keep theirs."""
+    return "" if with_state else ", or give the topics more partitions"
+
+
 def _streams(group: Group, parts: Sequence[TaskParts], release: KafkaRelease) -> Iterator[Problem]:
     active = sum(one.partitions for one in parts)
+    if not active:
+        return  # its topics are not in the inventory, so nobody knows what there is to run
     with_state = sum(one.partitions for one in parts if one.is_stateful)
     where, name, members = f"group {group.group_id}", f"streams group {group.group_id}", len(group.members)
     processes = len({member.process_id or member.member_id for member in group.members})
@@ -56,12 +132,12 @@ def _streams(group: Group, parts: Sequence[TaskParts], release: KafkaRelease) ->
             code=Code.STREAMS_IDLE_MEMBERS,
             where=where,
             message=(
-                f"{name} has {plural(members, 'member')} for {plural(active, 'task')}{beside}: {idle:,} of them have "
-                "nothing to do"
+                f"{name} has {plural(members, 'member')} for {plural(active, 'task')}{beside}: "
+                f"{idle:,} of them {'has' if idle == 1 else 'have'} nothing to do"
             ),
             remedy="run the same number of threads in each process"
             if is_uneven
-            else f"run at most {plural(active + standbys, 'thread')}, or give the topics more partitions",
+            else f"run at most {plural(active + standbys, 'thread')}{_or_more_partitions(with_state)}",
             figure=Figure(float(members), float(members - idle), "members"),
         )
     if with_state and placed < wanted:

@@ -51,6 +51,32 @@ def test_the_first_mismatch_is_shown(tmp_path, capsys):
     ]
 
 
+@pytest.mark.parametrize("assignor", ["uniform", "simple"])
+def test_nobody_is_listed_where_nobody_subscribes_to_anything(tmp_path, assignor):
+    members = [{"id": "a", "topics": []}, {"id": "b", "topics": []}]
+    record = {"fn": f"server_{assignor}", "input": {"topics": [], "members": members}, "output": {"assignment": {}}}
+    written(tmp_path / "cases.jsonl", record)
+
+    assert main([str(tmp_path)]) == 0
+
+
+def test_racks_may_be_missing_where_there_are_no_load_statistics(tmp_path):
+    given = {
+        "num_partitions": 2,
+        "sticky_batch_size": 1,
+        "rack_aware": True,
+        "client_rack": "a",
+        "leader_racks": ["a", "b"],
+        "available": [0, 1],
+        "draws": [3],
+        "ops": [{"queue_sizes": None}, {"bytes": 0, "enable_switch": True}],
+    }
+    output = {"partitions": [0], "draws_used": 1}
+    written(tmp_path / "cases.jsonl", {"fn": "builtin_partitioner_rack", "input": given, "output": output})
+
+    assert main([str(tmp_path)]) == 0
+
+
 @pytest.mark.parametrize(
     "output",
     [

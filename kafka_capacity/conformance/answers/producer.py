@@ -55,7 +55,7 @@ def builtin_partitioner(given: Case) -> Case:
             chosen.append(partitioner.partition(operation["bytes"], enable_switch=enable_switch))
         elif "queue_sizes" in operation:
             sizes, partition_ids, length = (operation.get(key) for key in ("queue_sizes", "partition_ids", "length"))
-            is_near = None if rack is None else [each == rack for each in operation["racks"] or ()]
+            is_near = None if rack is None else [each == rack for each in operation.get("racks") or ()]
             partitioner.stats = None if sizes is None else load_stats(sizes, partition_ids, length, is_near=is_near)
         else:
             partitioner.topic = topic(operation["available"] or ())

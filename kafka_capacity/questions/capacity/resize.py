@@ -195,7 +195,9 @@ def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay |
         first = next(iter(row["excuses"]), None)
         if first is None:  # it fits, but costs more, or is beside the budget
             return None
-        return InTheWay(broker_count=count, constraint=first["constraint"], reason=first["reason"], when=first["when"])
+        return InTheWay(
+            broker_count=count, constraint=first["constraint"], reason=first["reason"], when=first.get("when")
+        )
     held, allowed = inputs.held_bytes(), inputs.allowed_bytes(fewer.placement)
     place = int((held > allowed).argmax())
     return InTheWay(

@@ -10,6 +10,7 @@ import numpy as np
 
 from kafka_capacity.health.controllers import leaving_voters
 from kafka_capacity.health.cordons import uncordoned_problems
+from kafka_capacity.health.groups import expansion_problems
 from kafka_capacity.health.problem import CLUSTER_CODES
 from kafka_capacity.health.racks import proposed_problems
 from kafka_capacity.inventory.quorum import read_quorum
@@ -69,6 +70,7 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
         one.scenario_id: [
             *proposed_problems(brokers, factor, one),
             *uncordoned_problems(brokers, snapshot.release, one.target),
+            *expansion_problems(snapshot, dict(one.partition_counts)),
             *leaving_voters(quorum, np.setdiff1d(brokers.ids, one.target.ids).tolist(), named=named, wanted=wanted),
         ]
         for one in scenarios

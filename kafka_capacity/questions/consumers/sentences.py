@@ -44,7 +44,8 @@ def advice_of(group: GroupChoice) -> str:
     if recommended is None:
         if group.focus["verdict"] == Verdict.NOT_JUDGED and not group.is_at_risk:
             return f"{name} cannot be judged: {why_not(group.focus)}"
-        return f"no option fits {name}: {group.focus['smallest_why_none'] or why_not(group.focus)}"
+        why = group.focus["smallest_why_none"] or why_not(group.focus)
+        return f"no option fits {name}: {why}{_untried_standbys(group)}"
     within = _within(group, recommended)
     verb = "fits" if recommended["member_count"] == 1 else "fit"
     fits = f"{_members(recommended)} with {variant_name(recommended)} {verb}"
@@ -56,6 +57,14 @@ def advice_of(group: GroupChoice) -> str:
         return f"{name} can stay as it is: {fits}{pauses}{within}"
     parts = [_count_part(name, today, recommended), _switch_part(name, today, recommended, group)]
     return "; ".join(part for part in parts if part) + within
+
+
+def _untried_standbys(group: GroupChoice) -> str:
+    """Return what would spare a streams group the restore of state, where no standbys were tried."""
+    has_standbys = any(row.get("standby_replicas") for row in group.shown)
+    if not is_streams(group) or has_standbys or not any(one["restored_bytes"] for one in group.outcomes(group.focus)):
+        return ""
+    return "; standbys would spare it restoring state, try standby_replicas 1"
 
 
 def _within(group: GroupChoice, row: Row) -> str:
@@ -95,7 +104,7 @@ def _switch_part(name: str, today: Row, recommended: Row, group: GroupChoice) ->
         switch = f"making the members of {name} {'static' if recommended['is_static'] else 'dynamic'}"
     before, after = (group.outcome(row, Event.ROLLING_RESTART) for row in (today, recommended))
     if before is None or after is None:
-        return switch
+        return f"it takes {switch}"
     if before["revoked"] == after["revoked"] and _unread(before) == _unread(after):
         return f"{switch} leaves it at {_counted_pauses(before)} per deploy"
     then = f"{after['revoked']:,}{_unread(after)}"

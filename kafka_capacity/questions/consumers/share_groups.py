@@ -71,7 +71,7 @@ def share_group(facts: GroupFacts, request: GroupGridRequest) -> dict[str, Any]:
     whatever = _whatever_the_members(row, locks)
     reasons, unknown = [*whatever, *_too_few(row, request.failure_count)], _unknown(row, facts)
     verdict = Verdict.DOES_NOT_FIT if reasons else Verdict.NOT_JUDGED if unknown else Verdict.FITS
-    known = [*_known(row, locks), *_tried(row, request.member_counts, is_mended=not whatever)]
+    known = [*_known(row, locks), *_tried(row, request.member_counts, is_fixed=not whatever)]
     return {**row, "verdict": verdict, "reasons": [*reasons, *unknown], "known": known}
 
 
@@ -86,7 +86,7 @@ def _too_few(row: Mapping[str, Any], failures: int) -> list[str]:
     ]
 
 
-def _tried(row: Mapping[str, Any], counts: Sequence[int], *, is_mended: bool) -> list[str]:
+def _tried(row: Mapping[str, Any], counts: Sequence[int], *, is_fixed: bool) -> list[str]:
     """Return which of the counts asked for are enough, or will be once locks last; none where no record is in time."""
     needed = row["needed_members"]
     if needed is None or not row["records_in_time"]:
@@ -94,7 +94,7 @@ def _tried(row: Mapping[str, Any], counts: Sequence[int], *, is_mended: bool) ->
     enough, too_few = ([f"{one:,}" for one in counts if (one >= needed) is fits] for fits in (True, False))
     said = [f"{listed(too_few)} would be too few"] if too_few else []
     said += [f"{listed(enough)} would be enough"] if enough else []
-    once = "" if is_mended else " once that is fixed"
+    once = "" if is_fixed else " once that is fixed"
     return [f"of the member counts given, {' and '.join(said)}{once}"] if said else []
 
 

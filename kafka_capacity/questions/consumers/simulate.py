@@ -8,7 +8,7 @@ import numpy as np
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.model import TopicPartitions
-from kafka_capacity.kafka.rebalance.model import GroupFacts, GroupScenario
+from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, Rest, member_loads
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.consumers.counts import (
@@ -166,6 +166,7 @@ def _excuses(
             )
         )
     found += _lag_now(facts, scenario, metrics)
+    found += _stopped_by_expansion(facts, scenario)
     found += [excuse for outcome in events for excuse in _event_excuses(scenario, metrics, outcome)]
     return tuple(found)
 
@@ -204,6 +205,23 @@ def _lag_now(facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics) 
             needed=math.inf if needed is None else needed,
             available=scenario.catch_up_limit_seconds,
             unit="seconds",
+        )
+    ]
+
+
+def _stopped_by_expansion(facts: GroupFacts, scenario: GroupScenario) -> list[Excuse]:
+    """Refuse more partitions for a streams group with state, whose changelogs keep the partitions they have."""
+    if facts.streams is None or not facts.streams.state_bytes or Event.MORE_PARTITIONS not in scenario.events:
+        return []
+    return [
+        Excuse(
+            reason="with more partitions it stops: it keeps state, and Kafka gives no member a task while changelogs "
+            "have fewer partitions than there would be tasks",
+            constraint="changelogs",
+            where=str(Event.MORE_PARTITIONS),
+            needed=float(len(facts) * scenario.partitions_factor),
+            available=float(len(facts)),
+            unit="tasks",
         )
     ]
 

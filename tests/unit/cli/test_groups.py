@@ -236,6 +236,19 @@ def test_remedies_name_options_where_people_read_and_fields_where_programs_do(ru
     assert "give restore_bytes_per_second" in group["advice"]
 
 
+def test_standbys_that_nobody_tried_are_named_where_nothing_fits(run, application):
+    asked = ("--group", "app", "--member-capacity", 1e8, "--restore-rate", 2**26, "--lag-slo", 60)
+    printed = run("groups", application, *asked).stdout
+    assert "standbys would spare it restoring state, try --standbys 1" in printed
+    assert "standbys would spare" not in run("groups", application, *asked, "--standbys", 1).stdout
+
+
+def test_what_a_switch_saves_in_a_deploy_is_left_out_where_none_was_simulated(run, application):
+    asked = ("--group", "app", "--member-capacity", 1e8, "--restore-rate", 2**26, "--standbys", 1, "--events", "crash")
+    (group,) = planned(run, application, *asked)["groups"]
+    assert "; it takes giving each task of app with state 1 standby instead of 0; at worst" in group["advice"]
+
+
 def test_standbys_are_tried_beside_those_of_today(run, application):
     asked = ("--group", "app", "--member-capacity", 1e8, "--restore-rate", 2**26, "--standbys", 1)
     (group,) = planned(run, application, *asked)["groups"]

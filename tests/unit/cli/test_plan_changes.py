@@ -97,6 +97,23 @@ def test_more_partitions_come_before_the_first_wave(run, snapshot, tmp_path):
     assert not {row["partition"] for row in read(out / "moves.json")["partitions"]} & set(range(12, 18))
 
 
+def test_a_runbook_that_adds_partitions_says_which_application_stops(run, tmp_path):
+    parts = [{"subtopology": "0", "topics": ["orders"], "changelogs": ["app-changelog"]}]
+    group = {"group_id": "app", "state": "Stable", "group_type": "streams", "subtopologies": parts}
+    topics = (topic("orders", partitions=4), topic("app-changelog", partitions=4))
+    write_snapshot_files(cluster(topics=topics, groups=[group]), tmp_path)
+    start = ("plan", "--snapshot", tmp_path, "--broker-counts", "6", "--placer", "fewest-bytes")
+    done = run(*start, "--partitions", "orders=8", "--out", tmp_path / "out")
+
+    stops = (
+        "the Kafka Streams application app reads orders, and its own topics keep their partitions: app-changelog (4)"
+    )
+    assert f"serious, group app: {stops}" in " ".join(done.stdout.split())
+    runbook = (tmp_path / "out" / "runbook.md").read_text()
+    assert runbook.index("The Kafka Streams application app") < runbook.index("kafka-topics.sh")
+    assert "Kafka Streams" not in run(*start, "--partitions", "app-changelog=8").stdout
+
+
 def test_more_partitions_alone_have_a_runbook_too(run, snapshot, tmp_path):
     out = tmp_path / "more"
     start = ("plan", "--snapshot", snapshot, "--broker-counts", "6", "--placer", "fewest-bytes", "--tolerance", "1")

@@ -4,6 +4,8 @@ import dataclasses
 
 from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView
+from kafka_capacity.health.groups import expansion_problems
+from kafka_capacity.health.problem import Severity
 from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.validation import inventory_problems
@@ -100,11 +102,53 @@ def problems(members, code="streams-idle-members", *, processes=None, **changes)
 def test_more_members_than_tasks_are_named():
     (problem,) = problems(7)
 
-    assert problem.message == "streams group g has 7 members for 6 tasks: 1 of them have nothing to do"
-    assert problem.remedy == "run at most 6 threads, or give the topics more partitions"
+    assert problem.message == "streams group g has 7 members for 6 tasks: 1 of them has nothing to do"
+    # More partitions would stop it: its changelog keeps those that it has.
+    assert problem.remedy == "run at most 6 threads"
+    (stateless,) = problems(5, subtopologies=[PARTS[1]])
+    assert stateless.remedy == "run at most 4 threads, or give the topics more partitions"
     assert problems(6) == []
     assert problems(8, num_standby_replicas=1) == []
     assert "6 tasks and 2 standbys" in problems(9, num_standby_replicas=1)[0].message
+
+
+def test_nobody_is_idle_where_the_topics_are_not_in_the_inventory():
+    assert problems(3, subtopologies=[{"subtopology": "0", "topics": ["elsewhere"], "changelogs": []}]) == []
+
+
+def stopped(wanted, *groups):
+    raw = cluster(topics=TOPICS, groups=list(groups), members=[thread(0)])
+    return expansion_problems(build_snapshot(raw), wanted)
+
+
+def test_more_partitions_stop_an_application_whose_own_topics_keep_theirs():
+    (problem,) = stopped({"app-repartition": 4}, streams_group())
+    assert problem.severity is Severity.SERIOUS
+    assert problem.topics == ("app-repartition",)
+    assert problem.message.endswith(
+        "reads app-repartition, and its own topics keep their partitions: app-store-changelog (2). "
+        "Kafka refuses a topology whose topics do not match, so that no member gets a task and the application "
+        "stops"
+    )
+    # What it reads without state is passed on to a topic that may have too few.
+    (problem,) = stopped({"orders": 8}, streams_group())
+    assert problem.message.endswith("so that no member gets a task and the application may stop")
+
+
+def test_more_partitions_stop_nobody_without_topics_of_its_own():
+    assert stopped({"orders": 8}, streams_group(subtopologies=[PARTS[1]])) == ()
+    assert stopped({"orders": 4}, streams_group()) == ()
+    # The subtopology runs as many tasks as its largest topic has partitions.
+    both = {"subtopology": "1", "topics": ["app-repartition", "orders"], "changelogs": ["app-store-changelog"]}
+    assert stopped({"app-repartition": 4}, streams_group(subtopologies=[both])) == ()
+
+
+def test_an_application_that_shares_partitions_by_itself_is_known_by_the_names_of_its_topics():
+    classic = group("app", group_type="Classic", assignor="stream")
+    raw = cluster(topics=TOPICS, groups=[classic], members=[member("m0", ("orders", 0), group_id="app")])
+    (problem,) = expansion_problems(build_snapshot(raw), {"orders": 8})
+    assert problem.where == "group app"
+    assert "app-store-changelog (2)" in problem.message
 
 
 def test_threads_of_a_large_process_have_nothing_to_do_while_others_have_too_few():

@@ -22,9 +22,9 @@ def counted(*messages):
 
 
 def test_batches_of_the_same_kind_are_added_up():
-    assert counted("0 of 12 sets are done", "12 of 12 sets are done", "3 of 8 sets are done", "8 of 8 sets are done") == (
-        "20 sets"
-    )
+    assert counted(
+        "0 of 12 sets are done", "12 of 12 sets are done", "3 of 8 sets are done", "8 of 8 sets are done"
+    ) == ("20 sets")
 
 
 def test_kinds_stand_side_by_side():

@@ -86,10 +86,10 @@ def _smallest(factors: NDArray[np.int32], topic: NDArray[np.int32], count: int) 
 def _in_few_copysets(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> Snapshot | None:
     """Return the snapshot as it is once its partitions are in few copysets, all in sync.
 
-    ``None`` where partitions are too many to try, or have more replicas than brokers live.
+    ``None`` where partitions are too many to try, or have more replicas than there are brokers that take new ones.
     """
     factor = replication_factors(snapshot.replicas)
-    if len(factor) > MAX_PARTITIONS or factor.max(initial=0) > (~snapshot.brokers.is_fenced).sum():
+    if len(factor) > MAX_PARTITIONS or factor.max(initial=0) > snapshot.brokers.takes_replicas.sum():
         return None
     size = snapshot.partition_size_bytes()
     problem = PlacementProblem(

@@ -114,7 +114,8 @@ def few_sentence(side: PlacementDurability) -> str:
     """Describe what few copysets would change, and cost."""
     few, whole = side.few, side.whole
     if few is None:
-        return "A placement with few copysets was not tried: there are too many partitions, or too few live brokers."
+        why = "there are too many partitions, or too few brokers take new replicas"
+        return f"A placement with few copysets was not tried: {why}."
     if few["loss_probability"] is None:
         return "What a placement with few copysets would change is unknown for the same reason."
     return (

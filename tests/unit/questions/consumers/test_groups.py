@@ -279,6 +279,16 @@ def test_more_members_restore_less_each_and_are_tried(event, standbys):
         assert smallest_counts(Simulations(facts, dataclasses.replace(asked, lag_slo_seconds=30.0))).for_all is None
 
 
+def test_more_partitions_stop_a_streams_group_with_state():
+    facts = streams()
+    result = evaluate_group(facts, given(facts, events=(Event.MORE_PARTITIONS,), standby_replicas=0))
+    (excuse,) = result.excuses
+    assert (excuse.constraint, excuse.needed, excuse.available) == ("changelogs", 32.0, 16.0)
+    stateless = dataclasses.replace(facts, streams=StreamsTopology(sources={"0": ("orders",)}))
+    asked = given(stateless, events=(Event.MORE_PARTITIONS,), standby_replicas=0)
+    assert evaluate_group(stateless, asked).excuses == ()
+
+
 def test_members_that_have_standbys_only_are_not_idle():
     facts = streams(members=20, standbys=1)
     asked = given(facts, events=(), standby_replicas=1)

@@ -48,7 +48,7 @@ def test_counts_that_are_asked_for_are_held_against_the_members_needed():
     late = shared(record_processing_seconds=0.1, consumer_counts=[12, 30])
     assert "with max.poll.records" in late["reasons"][0]
     assert late["known"][-1] == (
-        "of the member counts given,  12 would be too few and 30 would be enough once that is fixed"
+        "of the member counts given, 12 would be too few and 30 would be enough once that is fixed"
     )
 
 

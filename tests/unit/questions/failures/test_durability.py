@@ -111,6 +111,14 @@ def test_few_copysets_are_not_tried_with_fewer_replicas():
     assert evaluate_durability(snapshot, partition_load(raw, snapshot), QUICK).few_copysets is None
 
 
+def test_few_copysets_are_not_tried_where_too_few_brokers_take_new_replicas():
+    raw = cluster(topics=(topic("orders", partitions=4),), brokers=4)
+    dirs = [{"broker_id": broker, "path": "/d", "is_cordoned": broker > 2} for broker in range(1, 5)]
+    snapshot = build_snapshot(with_rows(raw, "log_dirs", dirs))
+    assert snapshot.brokers.is_cordoned.sum() == 2
+    assert evaluate_durability(snapshot, partition_load(raw, snapshot), QUICK).few_copysets is None
+
+
 def test_racks_that_burn_take_what_is_in_one_of_them():
     topics = [topic("apart", replicas=[[1, 2, 3]]), topic("together", replicas=[[1, 4]])]
     asked = dataclasses.replace(QUICK, rack_mttf_seconds=100 * SECONDS_PER_YEAR)

@@ -14,6 +14,7 @@ from kafka_capacity.questions.capacity import resize
 from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
 from kafka_capacity.questions.question import run_here
 from kafka_capacity.questions.savings.decide import decide_savings, instead, read_savings
+from tests.builders import rows_of, with_rows
 from tests.unit.questions.savings.small import (
     DAY,
     DOLLARS,
@@ -152,6 +153,14 @@ def test_half_of_it_deleted_saves_nothing_where_the_network_binds():
 
 def tables_stored(raw):
     return sum(row["size_bytes"] for row in raw.table("replicas").to_pylist())
+
+
+def test_cordoned_brokers_stand_in_the_way_of_fewer_on_no_day_in_particular():
+    raw = inventory(logs(size_bytes=GIB), idle())
+    dirs = [{**row, "is_cordoned": row["broker_id"] > 2} for row in rows_of(raw, "log_dirs")]
+    found = action_rows(savings_of(with_rows(raw, "log_dirs", dirs)))["idle:old"]
+    assert found["because"].startswith("3 brokers would not be enough: topic 'logs' needs replication factor 3 but ")
+    assert "has only 2 brokers that take new replicas" in found["because"]
 
 
 def test_without_prices_there_are_no_dollars():
