@@ -344,6 +344,8 @@ class ChargebackDocument(Head):
     rack_flows: tuple[Row, ...]  # bytes from rack to rack
     rack_topics: tuple[Row, ...]  # of each topic
     rack_brokers: tuple[Row, ...]  # of each broker
+    rack_leaders: tuple[Row, ...]  # what leaders in the racks of producers would do, by topic where these are known
+    rack_leader_brokers: tuple[Row, ...]  # and to each broker
 
 
 @dataclass(frozen=True, kw_only=True)

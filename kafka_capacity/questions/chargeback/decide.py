@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.rack_traffic import usd_of_month
 from kafka_capacity.questions.answer import Answer
-from kafka_capacity.questions.chargeback.racks import CONSUME
+from kafka_capacity.questions.chargeback.racks import CONSUME, FLOWS, PRODUCE, REPLICATE
 from kafka_capacity.questions.chargeback.split import USED, Charge
 from kafka_capacity.questions.chargeback.totals import Row, charged, crossing, paid_by, scope_of, summed
 from kafka_capacity.text import format_percent, format_rate, format_usd, listed, plural
@@ -27,6 +27,7 @@ WORDS = {
 }
 """What each charge is called."""
 _NAMED = 3  # topics that one sentence names
+_DONE = {PRODUCE: "write", REPLICATE: "replicate", CONSUME: "read"}
 
 
 def usd_of(cents: int | None) -> float | None:
@@ -121,7 +122,7 @@ def _racks(tables: Mapping[str, pa.Table], scope: Row) -> Iterator[str]:
     known = summed(read.filter(read.column("is_known")), "bytes_per_second")
     whole = summed(read, "bytes_per_second")
     told = f"; the rack of readers is known for {format_percent(known / whole)} of what is read" if whole else ""
-    yield f"{format_rate(total)} of {format_rate(every)} cross racks, if producers are spread evenly over them{told}."
+    yield f"{format_rate(total)} of {format_rate(every)} cross racks, {_where_produced(flows)}{told}."
     brokers = tables["rack_brokers"].to_pylist()
     fetched = summed(flows, "saved_bytes_per_second")
     if fetched:
@@ -141,6 +142,46 @@ def _racks(tables: Mapping[str, pa.Table], scope: Row) -> Iterator[str]:
             f"record has a key; partitions would be most uneven in {skewed['topic']}: its fullest would get "
             f"{_above(skewed['fullest_ratio_after'])} more than the mean, {_above(skewed['fullest_ratio_now'])} today."
         )
+    yield from _leaders(tables, price)
+
+
+def _where_produced(flows: pa.Table) -> str:
+    written = flows.filter(pc.equal(flows.column("flow"), PRODUCE))
+    known = summed(written.filter(written.column("is_known")), "bytes_per_second")
+    if not known:
+        return "if producers are spread evenly over them"
+    share = known / summed(written, "bytes_per_second")
+    others = ", the others being spread evenly" if share < 1 else ""
+    return f"with the producers of {format_percent(share)} of what is written where they are said to be{others}"
+
+
+def _leaders(tables: Mapping[str, pa.Table], price: float | None) -> Iterator[str]:
+    """Return what leaders in the racks of producers would save and skew."""
+    topics, brokers = tables["rack_leaders"], tables["rack_leader_brokers"].to_pylist()
+    if not len(topics):
+        return
+    elsewhere = {rack for row in topics.to_pylist() for rack in row["producer_racks"]} - {
+        row["rack"] for row in brokers
+    }
+    if elsewhere:
+        yield f"No broker is in {listed(sorted(elsewhere))}, where producers are said to be."
+    kept = {flow: summed(topics, f"{flow}_bytes_per_second") for flow in FLOWS}
+    net, moved = sum(kept.values()), int(summed(topics, "moved_partitions"))
+    if not moved:
+        yield "Leaders are where producers are said to be, as far as there are replicas."
+        return
+    does = f"keep {format_rate(net)} within racks{_worth(net, price)}" if net > 0 else "keep nothing within racks"
+    parts = [
+        f"{format_rate(abs(kept[flow]))} {'less' if kept[flow] > 0 else 'more'} to {_DONE[flow]}"
+        for flow in FLOWS
+        if kept[flow]
+    ]
+    yield (
+        f"Leaders in the racks of producers would {does} ({listed(parts)}), by another order of replicas in "
+        f"{plural(moved, 'partition')}; the broker with most leaders would have "
+        f"{_above(_fullest(brokers, 'leaders_then'))} more than the mean, {_above(_fullest(brokers, 'leaders_now'))} "
+        "today."
+    )
 
 
 def _worth(bytes_per_second: float, price: float | None) -> str:

@@ -71,6 +71,14 @@ BROKERS = (
     column("produced_now", "Produced now", "rate"),
     column("produced_with_rack_aware", "With rack-aware producers", "rate"),
 )
+LEADERS = (
+    column("broker_id", "Broker", "id"),
+    column("rack", "Rack", "name"),
+    column("leaders_now", "Leaders now", "count"),
+    column("leaders_then", "Leaders then", "count"),
+    column("produced_now", "Produced now", "rate"),
+    column("produced_then", "Produced then", "rate"),
+)
 
 
 @section(CHARGEBACK.name, title="Who pays what", order=38, is_closed=True)
@@ -105,6 +113,9 @@ def all_tables(tables: Mapping[str, pa.Table], *, most: int) -> dict[str, dict[s
         "clients": _table("Client ids", CLIENTS, _named(paid_by_client(ledger), "client_id"), most=most),
         "racks": _table("Racks", RACKS, rack_matrix(tables["rack_flows"]), most=most),
         "brokers": _table("Brokers", BROKERS, tables["rack_brokers"].to_pylist(), most=most),
+        "leaders": _table(
+            "Leaders in the racks of producers", LEADERS, tables["rack_leader_brokers"].to_pylist(), most=most
+        ),
     }
     return {name: one for name, one in found.items() if one["rows"]}
 
