@@ -341,6 +341,7 @@ class ChargebackDocument(Head):
     chargeback_bill: tuple[Row, ...]  # rows of the table of that name, as are those below
     chargeback_marginal: tuple[Row, ...]  # what would be saved without a topic, a group or an owner
     chargeback_scope: tuple[Row, ...]  # the one row of what was shared out
+    chargeback_tiered: tuple[Row, ...]  # what the object store holds of tiered topics, beside the bill
     rack_flows: tuple[Row, ...]  # bytes from rack to rack
     rack_topics: tuple[Row, ...]  # of each topic
     rack_brokers: tuple[Row, ...]  # of each broker

@@ -13,7 +13,8 @@ from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.chargeback.racks import CONSUME, FLOWS, PRODUCE, REPLICATE
 from kafka_capacity.questions.chargeback.split import USED, Charge
 from kafka_capacity.questions.chargeback.totals import Row, charged, crossing, paid_by, scope_of, summed
-from kafka_capacity.text import format_percent, format_rate, format_usd, listed, plural
+from kafka_capacity.text import format_bytes, format_percent, format_rate, format_usd, listed, plural
+from kafka_capacity.text.wording import few_names
 
 WORDS = {
     Charge.STORAGE: "storage",
@@ -38,7 +39,7 @@ def usd_of(cents: int | None) -> float | None:
 def decide_chargeback(tables: Mapping[str, pa.Table]) -> Answer:
     """Return the answer that the tables hold."""
     scope = scope_of(tables)
-    racks = tuple(_racks(tables, scope))
+    racks = (*_tiered(tables), *_racks(tables, scope))
     if scope["reason"] is not None:
         headline = f"What topics and owners cost cannot be said: {scope['reason']}."
         return Answer(headline=headline, reasons=racks, unknown=("what topics and owners cost",))
@@ -107,6 +108,26 @@ def _marginal(tables: Mapping[str, pa.Table], scope: Row) -> str | None:
         f"{_month(scope['smallest_cents'], scope)}, would cost {format_usd(usd_of(most['marginal_cents']))} less; its "
         f"share of today’s bill is {format_usd(usd_of(most['average_cents']))}."
     )
+
+
+def _tiered(tables: Mapping[str, pa.Table]) -> Iterator[str]:
+    """Return what tiered topics take of the object store."""
+    table = tables["chargeback_tiered"]
+    if not len(table):
+        return
+    without = [row["topic"] for row in table.to_pylist() if row["usd_per_month"] is None]
+    if len(without) < len(table):
+        usd, held = summed(table, "usd_per_month"), summed(table, "remote_bytes")
+        yield (
+            f"Beside the brokers, the object store takes {format_usd(usd)} a month for {format_bytes(held)} of "
+            f"{plural(len(table) - len(without), 'tiered topic')} once their retention is reached; its requests and "
+            "traffic are not costed."
+        )
+    if without:
+        yield f"What the object store takes for {few_names(without, _NAMED)} is not known."
+    read = summed(table, "remote_read_bytes_per_second")
+    if read:
+        yield f"Groups that are further behind than brokers keep read {format_rate(read)} from the object store."
 
 
 def _racks(tables: Mapping[str, pa.Table], scope: Row) -> Iterator[str]:

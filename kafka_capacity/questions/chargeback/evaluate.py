@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.changed import ClusterChange
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.bill import Bill
+from kafka_capacity.hardware.shapes import GIB
+from kafka_capacity.inventory.owners import owner_of
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.objects.tables import table_of_columns, table_of_rows
 from kafka_capacity.questions.chargeback.cents import in_cents
@@ -41,6 +43,7 @@ from kafka_capacity.questions.chargeback.tables import (
     MarginalRow,
     RackLeaderBrokerRow,
     RackLeaderRow,
+    TieredRow,
 )
 from kafka_capacity.questions.question import Handed, PlanContext, Pricing, RunPieces
 from kafka_capacity.text import listed
@@ -64,6 +67,7 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
     reason = _reason(bill, brokers)
     producers = stated_producers(asked.parameters.stated_racks(), asked.basis.snapshot.partitions.topics)
     racked = rack_tables(bill, readers, producers) if has_racks(bill) else {}
+    racked |= {"chargeback_tiered": _tiered_table(asked, bill)}
     if reason is not None:
         return {**racked, "chargeback_scope": _scope(asked, bill, brokers, reason=reason)}
     parts = bill_in_cents(bill, drivers, brokers)
@@ -98,6 +102,32 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
             smallest_cents=smallest_cents,
         ),
     }
+
+
+def _tiered_table(asked: PlanContext, bill: Bill) -> pa.Table:
+    """Return what the object store holds of tiered topics, and what is read from there."""
+    workload, of, topics = bill.workload, bill.workload.partitions, asked.basis.snapshot.topics
+    count, rate = len(of.topics), workload.load.bytes_in_mean_bytes_per_second
+    limit = np.where(np.isnan(topics.retention_seconds), np.inf, topics.retention_seconds)[of.topic]
+    kept = np.multiply(rate, limit, out=np.zeros(len(rate)), where=rate > 0)
+    held = np.bincount(of.topic, weights=np.fmin(kept, topics.retention_bytes[of.topic]), minlength=count)
+    lags = workload.lags
+    row = lags.row[lags.seconds > workload.retention_seconds[lags.row]]
+    read = np.bincount(of.topic[row], weights=rate[row], minlength=count)
+    is_known = workload.traffic.basis is not PeakBasis.UNKNOWN
+    rows = [
+        TieredRow(
+            topic=of.topics[place],
+            owner=owner_of(asked.owners, of.topics[place]),
+            remote_bytes=float(held[place]) if is_known else None,
+            usd_per_month=float(held[place]) / GIB * asked.parameters.object_store_usd_per_gib_month
+            if is_known
+            else None,
+            remote_read_bytes_per_second=float(read[place]),
+        )
+        for place in np.unique(of.topic[workload.is_tiered]).tolist()
+    ]
+    return table_of_rows(CHARGEBACK_TABLES["chargeback_tiered"][0], rows)
 
 
 def _reason(bill: Bill, brokers: BrokerSplit) -> str | None:

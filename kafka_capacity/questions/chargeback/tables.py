@@ -78,6 +78,21 @@ class ChargebackScope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TieredRow:
+    """One row a topic in tiered storage (KIP-405): what the object store holds of it once its retention is reached.
+
+    It is null, as are its dollars a month, where the topic has no limit or no rates are known. Dollars are beside the
+    bill. ``remote_read_bytes_per_second`` is what groups read of it that are further behind than brokers keep.
+    """
+
+    topic: str
+    owner: str | None
+    remote_bytes: float | None
+    usd_per_month: float | None
+    remote_read_bytes_per_second: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RackFlowRow:
     """One row a topic, group, flow (``produce``, ``replicate``, ``consume``) and pair of racks, on average.
 
@@ -154,6 +169,7 @@ CHARGEBACK_TABLES: Tables = {
     "chargeback_bill": (schema_of(BillRow), ("part", "charge")),
     "chargeback_marginal": (schema_of(MarginalRow), ("kind", "name")),
     "chargeback_scope": (schema_of(ChargebackScope), ("shape",)),
+    "chargeback_tiered": (schema_of(TieredRow), ("topic",)),
     "rack_flows": (schema_of(RackFlowRow), ("topic", "group_id", "flow", "from_rack", "to_rack", "is_known")),
     "rack_topics": (schema_of(RackTopicRow), ("topic",)),
     "rack_brokers": (schema_of(RackBrokerRow), ("broker_id",)),
