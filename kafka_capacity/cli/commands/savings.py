@@ -19,9 +19,10 @@ _SAID_ABOVE = (*_LEFT_OUT, "text")  # the same where a table is about one set
 _HELP = """List what could be done instead of buying brokers, and what each saves.
 
 Reads a native snapshot, finds actions (retention cut to what consumers were seen to need, idle and write-only topics
-removed, two replicas of what is not critical, compression, tiered storage, fewer partitions, follower fetching, quotas on
-the few clients that make the peak, smaller volumes, the next sizes of the shape), and sizes the cluster again with each, and with sets of them, as kafka-capacity size does. An action that frees
-bytes and saves nothing says what stands in the way. docs/savings.md tells what is assumed.
+removed, two replicas of what is not critical, compression, tiered storage, fewer partitions, follower fetching, quotas
+on the few clients that make the peak, smaller volumes, the next sizes of the shape), and sizes the cluster again with
+each, and with sets of them, as kafka-capacity size does. An action that frees bytes and saves nothing says what stands
+in the way. docs/savings.md tells what is assumed.
 
 With --out it writes savings.json with everything into DIR. Nothing is changed.
 """

@@ -193,15 +193,22 @@ def _leaders(tables: Mapping[str, pa.Table], price: float | None) -> Iterator[st
         return
     does = f"keep {format_rate(net)} within racks{_worth(net, price)}" if net > 0 else "keep nothing within racks"
     parts = [
-        f"{format_rate(abs(kept[flow]))} {'less' if kept[flow] > 0 else 'more'} to {_DONE[flow]}"
-        for flow in FLOWS
-        if kept[flow]
+        f"{format_rate(abs(rate))} {'less' if rate > 0 else 'more'} to {_DONE[flow]}"
+        for flow, rate in kept.items()
+        if abs(rate) >= 1  # less is the rounding of sums
     ]
+    if not parts:
+        yield "Leaders in the racks of producers would keep nothing within racks: next to nothing is written there."
+        return
+    led, produced = (
+        f"{_above(_fullest(brokers, f'{name}_then'))} more than the mean, "
+        f"{_above(_fullest(brokers, f'{name}_now'))} today"
+        for name in ("leaders", "produced")
+    )
     yield (
         f"Leaders in the racks of producers would {does} ({listed(parts)}), by another order of replicas in "
-        f"{plural(moved, 'partition')}; the broker with most leaders would have "
-        f"{_above(_fullest(brokers, 'leaders_then'))} more than the mean, {_above(_fullest(brokers, 'leaders_now'))} "
-        "today."
+        f"{plural(moved, 'partition')}; the broker with most leaders would have {led}, and the one that is produced to "
+        f"most {produced}."
     )
 
 

@@ -140,7 +140,8 @@ def test_leaders_where_producers_are_by_hand():
     assert reasons[-1] == (
         "Leaders in the racks of producers would keep 18.0 MiB/s within racks and save $924 a month at today’s rates "
         "(18.0 MiB/s less to write), by another order of replicas in 3 partitions; the broker with most leaders would "
-        "have 200 % more than the mean, 50.0 % today."
+        "have 200 % more than the mean, 50.0 % today, and the one that is produced to most 200 % more than the mean, "
+        "50.0 % today."
     )
     # Rack-aware, all 24 go to the one partition that is led in b.
     (topic_row,) = found["rack_topics"].to_pylist()
