@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from kafka_capacity.demand.quota import least_quota, throttled
+from kafka_capacity.plan.handing import sized_cluster
 from kafka_capacity.questions.savings.decide import decide_savings
+from kafka_capacity.questions.savings.quotas import find_quotas
 from tests.builders import topic
-from tests.unit.questions.savings.small import DAY, GIB, action_rows, idle, inventory, savings_of
+from tests.unit.questions.savings.small import DAY, GIB, action_rows, asked_of, idle, inventory, savings_of
 
 RATE = 150e6 / 12  # to each of twelve partitions, bytes per second
 PEAK = ("bytes_in_bytes_per_second", "bytes_out_bytes_per_second")
@@ -81,9 +83,12 @@ def test_reads_that_come_at_once_wait_with_what_is_written():
     assert found["quotas:producers"]["text"] == (
         "limit writes to events to 1.68 GiB/s by quotas on producers, which cuts the peak of all writes by 50 %"
     )
-    # On every broker of three 3,600 arrive, and as much as 3,600 x 3 / 3 leave; half of both with the quota.
     assert "client ids are not known" in found["quotas:producers"]["risk"]
     assert "delivery.timeout.ms" in found["quotas:producers"]["risk"]
+    cluster = sized_cluster(asked_of(nightly(is_written_at_once=True)))
+    _, producers = find_quotas(cluster, np.array([True]), np.array([3600.0]), 3600.0)
+    assert producers.in_quota == pytest.approx(np.full(12, 12 * RATE))
+    assert producers.out_quota == pytest.approx(np.full(12, 12 * RATE))
 
 
 def test_what_waits_is_not_deleted():
