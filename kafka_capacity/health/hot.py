@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
@@ -36,15 +37,18 @@ def check_hot(view: ClusterView) -> Iterator[Problem]:
         return
     worst = int(np.argmax(np.where(hot, rate, 0.0)))
     name = partitions.topics[topic[worst]]
-    fullest = (
-        f"partition {int(partitions.partition[worst])} of {name} gets {shown_rate(rate[worst])} on average, "
-        f"{times[worst]:.1f} times the mean of its topic’s {count[topic[worst]]:,} partitions"
+    gets = (
+        f"{shown_rate(rate[worst])} on average, {times[worst]:.1f} times the mean of its topic’s "
+        f"{count[topic[worst]]:,} partitions"
     )
-    yield view.problem(
+    number = int(partitions.partition[worst])
+    found = view.problem(
         Severity.INFO,
         Code.HOT_PARTITIONS,
         hot,
-        f"are hot, with {HOT_RATIO:g} times the mean of their topic or more: {fullest}",
-        f"sample its keys with kafka-capacity inventory keys --topic {name}: more partitions leave one large key "
-        "where it is, but spread many keys that happen to share a partition",
+        f"are hot, with {HOT_RATIO:g} times the mean of their topic or more: partition {number} of {name} gets {gets}",
+        f"sample the keys with kafka-capacity inventory keys --topic {name}: more partitions leave one large key where "
+        "it is, but spread many keys that happen to share a partition",
     )
+    one = f"partition {number} of {name} is hot: it gets {gets}"
+    yield found if found.partitions > 1 else dataclasses.replace(found, message=one)

@@ -248,7 +248,16 @@ def test_hot_partitions(name, rates, hours, times):
     hot = seen["hot-partitions"]
     assert (hot.partitions, hot.topics, hot.severity) == (1, (name,), Severity.INFO)
     assert hot.message == (
-        "1 partition of 1 topic, to which 700 B/s go, is hot, with 3 times the mean of its topic or more: partition 0 "
-        f"of {name} gets 700 B/s on average, {times} times the mean of its topic’s 8 partitions"
+        f"partition 0 of {name} is hot: it gets 700 B/s on average, {times} times the mean of its topic’s 8 partitions"
     )
     assert "kafka-capacity inventory keys --topic orders" in hot.remedy
+
+
+def test_several_hot_partitions():
+    lists = {name: 8 * [[10, 12, 14]] for name in ("orders", "payments")}
+    load = dataclasses.replace(loaded(16, bytes_in=[*([1400] + 7 * [300]), *([1600] + 7 * [300])]), hours=672)
+    (hot,) = check_health(ClusterView.of(made(lists), load))
+    assert hot.message == (
+        "2 partitions of 2 topics, to which 1.46 KiB/s go, are hot, with 3 times the mean of their topic or more: "
+        "partition 0 of payments gets 800 B/s on average, 3.5 times the mean of its topic’s 8 partitions"
+    )
