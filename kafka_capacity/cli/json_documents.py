@@ -341,9 +341,12 @@ class ChargebackDocument(Head):
     chargeback_bill: tuple[Row, ...]  # rows of the table of that name, as are those below
     chargeback_marginal: tuple[Row, ...]  # what would be saved without a topic, a group or an owner
     chargeback_scope: tuple[Row, ...]  # the one row about what was split
+    chargeback_tiered: tuple[Row, ...]  # what the object store holds of tiered topics, next to the bill
     rack_flows: tuple[Row, ...]  # bytes from rack to rack
     rack_topics: tuple[Row, ...]  # of each topic
     rack_brokers: tuple[Row, ...]  # of each broker
+    rack_leaders: tuple[Row, ...]  # what leaders in the racks of producers would do, by topic where these are known
+    rack_leader_brokers: tuple[Row, ...]  # and to each broker
 
 
 @dataclass(frozen=True, kw_only=True)

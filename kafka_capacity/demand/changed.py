@@ -10,6 +10,7 @@
 * A topic that is made again with fewer partitions, of which today's number is a multiple: the first of n takes what the
   first, the one n places on, and so on took. So it is with keys, which go by their hash modulo that number; records
   without one are spread evenly over either.
+* What is produced or read above a quota waits, and goes through as soon as there is room ([quota.py](quota.py)).
 * A tiered topic (KIP-405) is sent to the object store once, by its leaders, beside what consumers read. There it is
   stored once, for as long as its whole retention.
 """
@@ -25,11 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import date_seconds, partition_sizes, reach_today
+from kafka_capacity.demand.profile import PEAK_QUANTILE
+from kafka_capacity.demand.quota import throttled
 from kafka_capacity.demand.workload import Lags, Workload
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
-_OF_TOPICS = ("retention_seconds", "retention_bytes", "segment_bytes", "is_compacted")
+_OF_TOPICS = ("retention_seconds", "retention_bytes", "segment_bytes", "is_compacted", "is_tiered")
 """Fields of a workload that are settings of topics, an entry a partition."""
 
 
@@ -44,6 +47,8 @@ class ClusterChange:
     is_tiered: NDArray[np.bool_]  # bool[P]
     read_ratio: NDArray[np.float64]  # float64[P], what is read over today's, apart from what is written
     merged_into: NDArray[np.int64]  # int64[P], the place of what each becomes part of; its own where it stays
+    in_quota: NDArray[np.float64]  # float64[P], bytes per second that may be produced to it; infinite for any
+    out_quota: NDArray[np.float64]  # float64[P], likewise that consumers may read of it
     gone_groups: frozenset[str] = frozenset()  # consumer groups that are gone; `read_ratio` has what they read
     is_volume_shrunk: bool = False  # whether smaller volumes may take the place of today's
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack, if they did not
@@ -60,6 +65,8 @@ class ClusterChange:
             is_tiered=np.zeros(partitions, dtype=np.bool_),
             read_ratio=np.ones(partitions),
             merged_into=np.arange(partitions),
+            in_quota=np.full(partitions, np.inf),
+            out_quota=np.full(partitions, np.inf),
         )
 
 
@@ -75,6 +82,8 @@ def all_of(changes: Sequence[ClusterChange], partitions: int) -> ClusterChange:
             is_tiered=found.is_tiered | one.is_tiered,
             read_ratio=np.minimum(found.read_ratio, one.read_ratio),
             merged_into=np.minimum(found.merged_into, one.merged_into),
+            in_quota=np.minimum(found.in_quota, one.in_quota),
+            out_quota=np.minimum(found.out_quota, one.out_quota),
             gone_groups=found.gone_groups | one.gone_groups,
             is_volume_shrunk=found.is_volume_shrunk or one.is_volume_shrunk,
             is_read_in_rack=found.is_read_in_rack or one.is_read_in_rack,
@@ -238,15 +247,19 @@ def _workload_of(workload: Workload, rows: NDArray[np.int64], change: ClusterCha
     place[rows] = np.arange(len(rows))
     is_gone = np.array([name in change.gone_groups for name in lags.groups], dtype=np.bool_)
     is_there = (place[lags.row] >= 0) & ~is_gone[lags.group]
-    coming = _part(traffic.bytes_in, rows, written)
-    going = _part(traffic.bytes_out, rows, read)
-    if change.is_tiered.any():
-        going = going + coming * change.is_tiered[rows, None].astype(np.float32)
+    coming, in_peak = _under_quota(_part(traffic.bytes_in, rows, written), change.in_quota[rows])
+    going, out_peak = _under_quota(_part(workload.read_hours(), rows, read), change.out_quota[rows])
+    is_sent = (workload.is_tiered | change.is_tiered)[rows]
+    if is_sent.any():
+        going = going + coming * is_sent[:, None].astype(np.float32)
     rates = {
         one.name: getattr(load, one.name)[rows] * (read if one.name.startswith("bytes_out") else written)
         for one in dataclasses.fields(load)
         if one.name != "hours"
     }
+    for name, most in (("bytes_in", in_peak), ("bytes_out", out_peak)):
+        peak = f"{name}_peak_bytes_per_second"
+        rates[peak] = np.minimum(rates[peak], most)
     return dataclasses.replace(
         workload,
         partitions=_partitions_of(workload.partitions, rows),
@@ -269,3 +282,17 @@ def _part(rates: NDArray[np.float32], rows: NDArray[np.int64], ratio: NDArray[np
     if len(rows) < len(rates):
         rates = rates[rows]
     return rates if (ratio == 1.0).all() else np.asarray(rates * ratio[:, None].astype(np.float32), dtype=np.float32)
+
+
+def _under_quota(
+    rates: NDArray[np.float32], quota: NDArray[np.float64]
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Return the hours of partitions under quotas, and float64[P], their peaks then; infinite where there is none."""
+    peak = np.full(len(rates), np.inf)
+    rows = np.flatnonzero(np.isfinite(quota))
+    if len(rows):
+        passed = throttled(rates[rows], quota[rows]).passed
+        rates = rates.copy()
+        rates[rows] = passed
+        peak[rows] = np.quantile(passed, PEAK_QUANTILE, axis=1)
+    return rates, peak

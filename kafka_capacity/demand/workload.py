@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -32,9 +32,15 @@ class Traffic:
     """Today's traffic hour by hour."""
 
     bytes_in: NDArray[np.float32]  # float32[P, H], produced to each partition, bytes per second
-    bytes_out: NDArray[np.float32]  # float32[P, H], read of it by consumers
+    bytes_out: NDArray[np.float32]  # float32[P, H], read of it by consumers, and sent to the object store
     basis: PeakBasis  # what the H columns are: hours, or one column of peaks
     is_unbroken: bool = False  # whether they are consecutive hours, none left out
+
+    def with_uploads(self, is_tiered: NDArray[np.bool_]) -> Traffic:
+        """Return the same where leaders of such partitions, bool[P], send all that is produced to the object store."""
+        if not is_tiered.any():
+            return self
+        return replace(self, bytes_out=self.bytes_out + self.bytes_in * is_tiered[:, None].astype(np.float32))
 
     @classmethod
     def of_peaks(cls, load: PartitionLoad) -> Traffic:
@@ -78,8 +84,16 @@ class Workload:
     retention_bytes: NDArray[np.float64]  # float64[P], infinite for no limit
     segment_bytes: NDArray[np.float64]  # float64[P]
     is_compacted: NDArray[np.bool_]  # bool[P]
+    is_tiered: NDArray[np.bool_]  # bool[P], whether all that is produced is sent to the object store (KIP-405)
     lags: Lags  # of the groups
     outlook: DemandOutlook  # what becomes of all that
+
+    def read_hours(self) -> NDArray[np.float32]:
+        """Return float32[P, H], what consumers read in the hours of the traffic."""
+        if not self.is_tiered.any():
+            return self.traffic.bytes_out
+        sent = self.traffic.bytes_in * self.is_tiered[:, None]
+        return np.asarray(np.maximum(self.traffic.bytes_out - sent, 0.0), dtype=np.float32)
 
     def rate_ratios(self) -> NDArray[np.float64]:
         """Return float64[C, 2, D], traffic over today's by class, estimate and date."""

@@ -9,6 +9,7 @@ from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.controllers import check_controllers, check_quorum
 from kafka_capacity.health.cordons import check_cordons
 from kafka_capacity.health.groups import check_groups
+from kafka_capacity.health.hot import check_hot
 from kafka_capacity.health.now import check_lags, check_now
 from kafka_capacity.health.problem import CLUSTER_CODES, RETIRED_CODES, Code, Problem, Problems
 from kafka_capacity.health.racks import check_racks
@@ -30,6 +31,7 @@ def check_health(view: ClusterView, soundness: Iterable[Problem] = ()) -> Proble
             *check_resources(view),
             *check_lags(view),
             *check_groups(view),
+            *check_hot(view),
             *check_settings(view),
             *check_racks(view),
             *check_controllers(view.voters),

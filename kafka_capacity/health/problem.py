@@ -201,6 +201,7 @@ class Code(StrEnum):
     GROUPS_BEHIND = "groups-behind"
     STREAMS_IDLE_MEMBERS = "streams-idle-members"
     STREAMS_STANDBYS = "streams-standbys"
+    HOT_PARTITIONS = "hot-partitions"
     SINGLE_REPLICA = "single-replica"
     MIN_ISR_ABOVE_RF = "min-isr-above-rf"
     MIN_ISR_EQUALS_RF = "min-isr-equals-rf"

@@ -5,6 +5,7 @@ What the inventory does not tell is filled in:
 * an hour of which a partition has no rate counts its mean;
 * with less than :data:`LEAST_HOURS` hours, every partition counts its own peak at once;
 * a limit of retention that is not known is none; the size of a segment is Kafka's default;
+* leaders of tiered topics send what is produced to the object store as it comes, beside what consumers read;
 * brokers keep what is in tiered storage as well for ``local.retention.ms``, else as long as the topic's retention;
 * how long ago what a group reads now was produced is its lag in bytes over what is produced on average.
 """
@@ -47,6 +48,7 @@ def sizing_workload(
         retention_bytes=_unlimited(topics.retention_bytes)[topic],
         segment_bytes=np.where(segment > 0, segment, DEFAULT_SEGMENT_BYTES)[topic],
         is_compacted=topics.is_compacted[topic],
+        is_tiered=_is_tiered(raw, snapshot)[topic],
         lags=group_lags(raw, snapshot, load),
         outlook=outlook,
     )
@@ -70,8 +72,12 @@ def _kept_seconds(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.float64]:
     """Return float64[T], how long brokers keep records, infinite for no limit."""
     whole = _unlimited(snapshot.topics.retention_seconds)
     local = _of_topics(raw, snapshot, "local_retention_ms") / 1000
-    has_local = (_of_topics(raw, snapshot, "remote_storage_enable") > 0) & (local >= 0)
-    return np.where(has_local, np.fmin(local, whole), whole)
+    return np.where(_is_tiered(raw, snapshot) & (local >= 0), np.fmin(local, whole), whole)
+
+
+def _is_tiered(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.bool_]:
+    """Return bool[T], whether topics are in tiered storage (KIP-405)."""
+    return np.asarray(_of_topics(raw, snapshot, "remote_storage_enable") > 0, dtype=np.bool_)
 
 
 def _of_topics(raw: RawInventory, snapshot: Snapshot, column: str) -> NDArray[np.float64]:
@@ -84,18 +90,20 @@ def _of_topics(raw: RawInventory, snapshot: Snapshot, column: str) -> NDArray[np
 
 def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Traffic:
     """Return the hours of which something is known, or each partition's own peak where there are too few."""
+    is_tiered = _is_tiered(raw, snapshot)[snapshot.partitions.topic]
     everything = np.ones(len(snapshot.partitions), dtype=np.bool_)
     coming = hourly_rates(raw, snapshot, everything)
     going = hourly_rates(raw, snapshot, everything, metric="bytes_out_bytes_per_second")
     hours = np.intersect1d(coming.seconds, going.seconds)
     if len(hours) < LEAST_HOURS:
-        return Traffic.of_peaks(load)
-    return Traffic(
+        return Traffic.of_peaks(load).with_uploads(is_tiered)
+    traffic = Traffic(
         bytes_in=_filled(coming, hours, load.bytes_in_mean_bytes_per_second),
         bytes_out=_filled(going, hours, load.bytes_out_mean_bytes_per_second),
         basis=PeakBasis.SAME_HOURS,
         is_unbroken=bool(hours[-1] - hours[0] == 3600 * (len(hours) - 1)),
     )
+    return traffic.with_uploads(is_tiered)
 
 
 def _filled(rates: HourlyRates, hours: NDArray[np.int64], mean: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -77,8 +77,8 @@ def test_the_tables_of_the_plan_are_in_s3_with_a_manifest(planned):
     about_durability = {"durability", "durability_placements", "durability_outcomes"}
     about_losses = about_failures | about_controllers | about_durability
     in_one_go = {name for question in QUESTIONS if not question.has_pieces for name in question.tables}
-    about_costs = {"chargeback", *(f"chargeback_{name}" for name in ("bill", "marginal", "scope"))}
-    about_racks = {"rack_flows", "rack_topics", "rack_brokers"}
+    about_costs = {"chargeback", *(f"chargeback_{name}" for name in ("bill", "marginal", "scope", "tiered"))}
+    about_racks = {f"rack_{name}" for name in ("flows", "topics", "brokers", "leaders", "leader_brokers")}
     found = set(content["tables"]) - in_one_go
     about_savings = {f"savings_{name}" for name in ("actions", "sets", "dates", "scope")}
     of_sizes_and_costs = {*about_sizing, *about_savings, *about_costs, *about_racks}

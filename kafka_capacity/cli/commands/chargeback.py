@@ -43,6 +43,7 @@ _PRICED_BY = (
     "usd_per_gib_between_racks",
     "commitment_discount_ratio",
     "recovery_hours",
+    "object_store_usd_per_gib_month",
 )
 """What today's cluster and the smallest size are priced and judged by, beside what sizing takes of other sections."""
 

@@ -104,7 +104,7 @@ def _single_replicas(inputs: SizingInputs) -> dict[str, Any] | None:
 
 
 def _wanting_topics(found: SizingSetup) -> list[PartitionAdvice]:
-    """Return the topics that need more partitions or have a hot one, those that lack most first."""
+    """Return the topics of which a partition gets more than is allowed, those that lack most partitions first."""
     inputs = found.inputs
     factors = replication_factors(inputs.snapshot.replicas)
     advised = advise_partitions(

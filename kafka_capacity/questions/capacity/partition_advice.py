@@ -24,12 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import HIGH, Workload
+from kafka_capacity.health.hot import HOT_RATIO
 from kafka_capacity.kafka.producer.key_hashing import even_share_remapped
 from kafka_capacity.text import whole_percent
 from kafka_capacity.text.wording import shown_rate
-
-HOT_RATIO = 3.0
-"""A partition with three times the mean is no chance of hashing; more partitions leave a hot key where it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

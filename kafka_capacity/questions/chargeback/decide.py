@@ -10,10 +10,11 @@ import pyarrow.compute as pc
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.rack_traffic import usd_of_month
 from kafka_capacity.questions.answer import Answer
-from kafka_capacity.questions.chargeback.racks import CONSUME
+from kafka_capacity.questions.chargeback.racks import CONSUME, FLOWS, PRODUCE, REPLICATE
 from kafka_capacity.questions.chargeback.split import USED, Charge
 from kafka_capacity.questions.chargeback.totals import Row, charged, crossing, paid_by, scope_of, summed
-from kafka_capacity.text import format_percent, format_rate, format_usd, listed, plural
+from kafka_capacity.text import format_bytes, format_percent, format_rate, format_usd, listed, plural
+from kafka_capacity.text.wording import few_names
 
 WORDS = {
     Charge.STORAGE: "storage",
@@ -27,6 +28,7 @@ WORDS = {
 }
 """What each charge is called."""
 _NAMED = 3  # topics that one sentence names
+_DONE = {PRODUCE: "write", REPLICATE: "replicate", CONSUME: "read"}
 
 
 def usd_of(cents: int | None) -> float | None:
@@ -37,7 +39,7 @@ def usd_of(cents: int | None) -> float | None:
 def decide_chargeback(tables: Mapping[str, pa.Table]) -> Answer:
     """Return the answer that the tables hold."""
     scope = scope_of(tables)
-    racks = tuple(_racks(tables, scope))
+    racks = (*_tiered(tables), *_racks(tables, scope))
     if scope["reason"] is not None:
         headline = f"The cost of topics and owners cannot be determined: {scope['reason']}."
         return Answer(headline=headline, reasons=racks, unknown=("what topics and owners cost",))
@@ -112,6 +114,26 @@ def _marginal(tables: Mapping[str, pa.Table], scope: Row) -> str | None:
     )
 
 
+def _tiered(tables: Mapping[str, pa.Table]) -> Iterator[str]:
+    """Return what tiered topics take of the object store."""
+    table = tables["chargeback_tiered"]
+    if not len(table):
+        return
+    without = [row["topic"] for row in table.to_pylist() if row["usd_per_month"] is None]
+    if len(without) < len(table):
+        usd, held = summed(table, "usd_per_month"), summed(table, "remote_bytes")
+        yield (
+            f"Beside the brokers, the object store takes {format_usd(usd)} a month for {format_bytes(held)} of "
+            f"{plural(len(table) - len(without), 'tiered topic')} once their retention is reached; its requests and "
+            "traffic are not costed."
+        )
+    if without:
+        yield f"What the object store takes for {few_names(without, _NAMED)} is not known."
+    read = summed(table, "remote_read_bytes_per_second")
+    if read:
+        yield f"Groups that are further behind than brokers keep read {format_rate(read)} from the object store."
+
+
 def _racks(tables: Mapping[str, pa.Table], scope: Row) -> Iterator[str]:
     flows = tables["rack_flows"]
     if not len(flows):
@@ -125,10 +147,7 @@ def _racks(tables: Mapping[str, pa.Table], scope: Row) -> Iterator[str]:
     known = summed(read.filter(read.column("is_known")), "bytes_per_second")
     whole = summed(read, "bytes_per_second")
     told = f"; the reader's rack is known for {format_percent(known / whole)} of what is read" if whole else ""
-    yield (
-        f"{format_rate(total)} of {format_rate(every)} cross racks, assuming that producers are spread evenly over "
-        f"them{told}."
-    )
+    yield f"{format_rate(total)} of {format_rate(every)} cross racks, {_where_produced(flows)}{told}."
     brokers = tables["rack_brokers"].to_pylist()
     fetched = summed(flows, "saved_bytes_per_second")
     if fetched:
@@ -149,6 +168,53 @@ def _racks(tables: Mapping[str, pa.Table], scope: Row) -> Iterator[str]:
             f"{_above(skewed['fullest_ratio_after'])} more than the mean ({_above(skewed['fullest_ratio_now'])} "
             "today)."
         )
+    yield from _leaders(tables, price)
+
+
+def _where_produced(flows: pa.Table) -> str:
+    written = flows.filter(pc.equal(flows.column("flow"), PRODUCE))
+    known = summed(written.filter(written.column("is_known")), "bytes_per_second")
+    if not known:
+        return "assuming that producers are spread evenly over them"
+    share = known / summed(written, "bytes_per_second")
+    others = " and the others spread evenly" if share < 1 else ""
+    return f"with the producers of {format_percent(share)} of what is written in the given racks{others}"
+
+
+def _leaders(tables: Mapping[str, pa.Table], price: float | None) -> Iterator[str]:
+    """Return what leaders in the racks of producers would save and skew."""
+    topics, brokers = tables["rack_leaders"], tables["rack_leader_brokers"].to_pylist()
+    if not len(topics):
+        return
+    elsewhere = {rack for row in topics.to_pylist() for rack in row["producer_racks"]} - {
+        row["rack"] for row in brokers
+    }
+    if elsewhere:
+        yield f"No broker is in {listed(sorted(elsewhere))}, which is given as a rack of producers."
+    kept = {flow: summed(topics, f"{flow}_bytes_per_second") for flow in FLOWS}
+    net, moved = sum(kept.values()), int(summed(topics, "moved_partitions"))
+    if not moved:
+        yield "Leaders are in the given racks of producers already, as far as there are replicas there."
+        return
+    does = f"keep {format_rate(net)} within racks{_worth(net, price)}" if net > 0 else "keep nothing within racks"
+    parts = [
+        f"{format_rate(abs(rate))} {'less' if rate > 0 else 'more'} to {_DONE[flow]}"
+        for flow, rate in kept.items()
+        if abs(rate) >= 1  # less is the rounding of sums
+    ]
+    if not parts:
+        yield "Leaders in the racks of producers would keep nothing within racks: almost nothing is written there."
+        return
+    led, produced = (
+        f"{_above(_fullest(brokers, f'{name}_then'))} more than the mean, "
+        f"{_above(_fullest(brokers, f'{name}_now'))} today"
+        for name in ("leaders", "produced")
+    )
+    yield (
+        f"Leaders in the racks of producers would {does} ({listed(parts)}), by reordering the replica lists of "
+        f"{plural(moved, 'partition')}; the broker with the most leaders would have {led}, and the one with the "
+        f"highest produce rate {produced}."
+    )
 
 
 def _worth(bytes_per_second: float, price: float | None) -> str:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from kafka_capacity.demand.changed import ClusterChange
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.bill import Bill
+from kafka_capacity.hardware.shapes import GIB
+from kafka_capacity.inventory.owners import owner_of
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.objects.tables import table_of_columns, table_of_rows
 from kafka_capacity.questions.chargeback.cents import in_cents
+from kafka_capacity.questions.chargeback.leaders import leaders_by_producers
 from kafka_capacity.questions.chargeback.ledger import Ledger, Owned, make_ledger
+from kafka_capacity.questions.chargeback.producers import Producers, stated_producers
 from kafka_capacity.questions.chargeback.racks import (
     FLOWS,
     has_racks,
@@ -32,7 +37,14 @@ from kafka_capacity.questions.chargeback.split import (
     bill_in_cents,
     split_of_brokers,
 )
-from kafka_capacity.questions.chargeback.tables import CHARGEBACK_TABLES, ChargebackScope, MarginalRow
+from kafka_capacity.questions.chargeback.tables import (
+    CHARGEBACK_TABLES,
+    ChargebackScope,
+    MarginalRow,
+    RackLeaderBrokerRow,
+    RackLeaderRow,
+    TieredRow,
+)
 from kafka_capacity.questions.question import Handed, PlanContext, Pricing, RunPieces
 from kafka_capacity.text import listed
 
@@ -53,7 +65,9 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
     drivers = Drivers.of(bill)
     brokers = split_of_brokers(bill, drivers)
     reason = _reason(bill, brokers)
-    racked = rack_tables(bill, readers) if has_racks(bill) else {}
+    producers = stated_producers(asked.parameters.stated_racks(), asked.basis.snapshot.partitions.topics)
+    racked = rack_tables(bill, readers, producers) if has_racks(bill) else {}
+    racked |= {"chargeback_tiered": _tiered_table(asked, bill)}
     if reason is not None:
         return {**racked, "chargeback_scope": _scope(asked, bill, brokers, reason=reason)}
     parts = bill_in_cents(bill, drivers, brokers)
@@ -88,6 +102,32 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
             smallest_cents=smallest_cents,
         ),
     }
+
+
+def _tiered_table(asked: PlanContext, bill: Bill) -> pa.Table:
+    """Return what the object store holds of tiered topics, and what is read from there."""
+    workload, of, topics = bill.workload, bill.workload.partitions, asked.basis.snapshot.topics
+    count, rate = len(of.topics), workload.load.bytes_in_mean_bytes_per_second
+    limit = np.where(np.isnan(topics.retention_seconds), np.inf, topics.retention_seconds)[of.topic]
+    kept = np.multiply(rate, limit, out=np.zeros(len(rate)), where=rate > 0)
+    held = np.bincount(of.topic, weights=np.fmin(kept, topics.retention_bytes[of.topic]), minlength=count)
+    lags = workload.lags
+    row = lags.row[lags.seconds > workload.retention_seconds[lags.row]]
+    read = np.bincount(of.topic[row], weights=rate[row], minlength=count)
+    is_known = workload.traffic.basis is not PeakBasis.UNKNOWN
+    rows = [
+        TieredRow(
+            topic=of.topics[place],
+            owner=owner_of(asked.owners, of.topics[place]),
+            remote_bytes=float(held[place]) if is_known else None,
+            usd_per_month=float(held[place]) / GIB * asked.parameters.object_store_usd_per_gib_month
+            if is_known
+            else None,
+            remote_read_bytes_per_second=float(read[place]),
+        )
+        for place in np.unique(of.topic[workload.is_tiered]).tolist()
+    ]
+    return table_of_rows(CHARGEBACK_TABLES["chargeback_tiered"][0], rows)
 
 
 def _reason(bill: Bill, brokers: BrokerSplit) -> str | None:
@@ -209,19 +249,16 @@ def _without_owner(partitions: Partitions, owned: Owned, readers: Readers, owner
     )
 
 
-def rack_tables(bill: Bill, readers: Readers) -> dict[str, pa.Table]:
+def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str, pa.Table]:
     """Return the tables about bytes between racks, of brokers in two racks at least."""
     names = bill.workload.partitions.topics
-    flows, aware = rack_flows(bill, readers), rack_aware(bill, readers)
+    flows, aware = rack_flows(bill, readers, producers), rack_aware(bill, producers)
     now, after = read_per_broker(bill, readers)
     leader = bill.replicas[:, 0] if bill.replicas.shape[1] else np.full(len(bill.replicas), NOBODY)
-    is_led, count = leader >= 0, len(bill.brokers)
-
-    def produced(rate: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Mapping[int, float]:
-        return dict(enumerate(np.bincount(leader[is_led], weights=rate[is_led], minlength=count).tolist()))
-
-    before, then = produced(bill.workload.load.bytes_in_mean_bytes_per_second), produced(aware.by_partition)
+    before = _led(leader, bill.workload.load.bytes_in_mean_bytes_per_second, len(bill.brokers))
+    then = _led(leader, aware.by_partition, len(bill.brokers))
     return {
+        **(_leader_tables(bill, readers, producers) if producers.is_known.any() else {}),
         "rack_flows": table_of_columns(
             CHARGEBACK_TABLES["rack_flows"][0],
             len(flows.topic),
@@ -259,6 +296,57 @@ def rack_tables(bill: Bill, readers: Readers) -> dict[str, pa.Table]:
                     "produced_with_rack_aware": then[place],
                 }
                 for place, broker in enumerate(bill.brokers.ids.tolist())
+            ],
+        ),
+    }
+
+
+def _led(leader: NDArray[np.int32], amount: NDArray[np.float64], brokers: int) -> list[float]:
+    """Sum an amount of each partition by who leads it."""
+    is_led = leader >= 0
+    return [float(one) for one in np.bincount(leader[is_led], weights=amount[is_led], minlength=brokers)]
+
+
+def _leader_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str, pa.Table]:
+    partitions, rate = bill.workload.partitions, bill.workload.load.bytes_in_mean_bytes_per_second
+    found, each = leaders_by_producers(bill, readers, producers), np.ones(len(rate))
+    count = np.bincount(partitions.topic, minlength=len(partitions.topics))
+    moved = np.bincount(partitions.topic, weights=found.is_moved, minlength=len(partitions.topics))
+    by_broker = [
+        _led(leader, amount, len(bill.brokers))
+        for amount in (each, rate)
+        for leader in (bill.replicas[:, 0], found.leader)
+    ]
+    return {
+        "rack_leaders": table_of_rows(
+            CHARGEBACK_TABLES["rack_leaders"][0],
+            [
+                RackLeaderRow(
+                    topic=partitions.topics[place],
+                    producer_racks=tuple(
+                        rack for rack, share in zip(producers.racks, producers.share[place], strict=True) if share
+                    ),
+                    partitions=int(count[place]),
+                    moved_partitions=int(moved[place]),
+                    **{f"{flow}_bytes_per_second": float(found.kept[place, FLOWS.index(flow)]) for flow in FLOWS},
+                )
+                for place in np.flatnonzero(producers.is_known).tolist()
+            ],
+        ),
+        "rack_leader_brokers": table_of_rows(
+            CHARGEBACK_TABLES["rack_leader_brokers"][0],
+            [
+                RackLeaderBrokerRow(
+                    broker_id=broker,
+                    rack=rack,
+                    leaders_now=int(leaders_now),
+                    leaders_then=int(leaders_then),
+                    produced_now=produced_now,
+                    produced_then=produced_then,
+                )
+                for broker, rack, leaders_now, leaders_then, produced_now, produced_then in zip(
+                    bill.brokers.ids.tolist(), bill.brokers.racks, *by_broker, strict=True
+                )
             ],
         ),
     }

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from kafka_capacity.questions.form_section import FormSection
 
 _FORM = FormSection("Chargeback")
+
+
+def _producer_rack(item: str) -> tuple[str, str]:
+    """Return a pattern of topics and the rack of their producers, from pattern=rack."""
+    pattern, _, rack = (part.strip() for part in item.partition("="))
+    if not pattern or not rack:
+        msg = f"{item!r} names no rack of producers; write pattern=rack, such as orders.*=eu-1a"
+        raise ValueError(msg)
+    return pattern, rack
 
 
 class ChargebackParameters(BaseModel):
@@ -22,3 +31,20 @@ class ChargebackParameters(BaseModel):
         "Distribute idle capacity and headroom over topics and groups, in proportion to their use of brokers and "
         "disks. Off: list them separately."
     )
+    producer_racks: tuple[str, ...] = _FORM.field(
+        (), "Racks of producers", "--producer-rack", form={"metavar": "PATTERN=RACK", "repeats": True}, max_length=1000
+    )(
+        "Where the producers of topics are, one pattern of topics and one rack a line: orders.*=eu-1a. A topic with "
+        "several racks is produced evenly in them; one without is produced evenly in all racks of brokers."
+    )
+
+    @field_validator("producer_racks")
+    @classmethod
+    def _are_racks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for item in value:
+            _producer_rack(item)
+        return value
+
+    def stated_racks(self) -> tuple[tuple[str, str], ...]:
+        """Return patterns of topics and the racks in which their producers are said to be."""
+        return tuple(_producer_rack(item) for item in self.producer_racks)

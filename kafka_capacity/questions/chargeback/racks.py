@@ -4,7 +4,7 @@ Who is where:
     leaders and followers: from the replica lists, the preferred leader leading.
     consumers: in the rack of the member that reads (`client.rack`), where that is known; else spread evenly over the
         racks of brokers.
-    producers: nobody tells; spread evenly over the racks of brokers.
+    producers: where somebody says; else spread evenly over the racks of brokers.
 
 Follower fetching (KIP-392): who reads does so from the replica in their own rack, and from the leader where it has
 none. Brokers then read out what their rack reads, whoever leads.
@@ -16,6 +16,8 @@ partitions are as uneven as leaders are over racks. Only records without a key c
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +25,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.hardware.bill import Bill
 from kafka_capacity.hardware.flows import read_shares
+from kafka_capacity.questions.chargeback.producers import Producers
 from kafka_capacity.questions.chargeback.readers import NOBODY, Readers
 
 PRODUCE, REPLICATE, CONSUME = "produce", "replicate", "consume"
@@ -68,12 +71,13 @@ class _Placed:
     replica: Places  # int64[P, W], of each replica, -1 in the padding
 
 
-def _placed(bill: Bill, readers: Readers) -> _Placed:
+def _placed(bill: Bill, *others: Sequence[str]) -> _Placed:
+    """Place brokers, and name their racks and those of others."""
     brokers = bill.brokers
     named = brokers.rack_names()
     rack_of = brokers.rack_indexes().astype(np.int64)
     alone = int(rack_of.max(initial=-1)) + 1 - len(named)
-    elsewhere = tuple(rack for rack in readers.racks if rack not in named)
+    elsewhere = tuple(rack for rack in dict.fromkeys(itertools.chain(*others)) if rack not in named)
     replica = np.where(bill.replicas >= 0, rack_of[bill.replicas.clip(min=0)], -1)
     leader = replica[:, 0] if replica.shape[1] else np.full(len(replica), -1)
     return _Placed(
@@ -90,12 +94,26 @@ def has_racks(bill: Bill) -> bool:
     return len(bill.brokers.rack_names()) > 1
 
 
-def rack_flows(bill: Bill, readers: Readers) -> RackFlows:
+def produced_share(bill: Bill, producers: Producers) -> Rates:
+    """Return float64[T, R + 1], how much of what is produced to topics is in each rack of brokers; nothing in the last.
+
+    What is produced in racks without brokers is missing.
+    """
+    named = bill.brokers.rack_names()
+    found = np.where(producers.is_known[:, None], 0.0, np.full(len(named) + 1, 1.0 / max(1, len(named))))
+    for number, rack in enumerate(producers.racks):
+        if rack in named:
+            found[:, named.index(rack)] += producers.share[:, number]
+    found[:, -1] = 0.0
+    return found
+
+
+def rack_flows(bill: Bill, readers: Readers, producers: Producers) -> RackFlows:
     """Add up who sends how much from which rack to which; of brokers in two racks at least."""
-    placed, topic = _placed(bill, readers), bill.workload.partitions.topic.astype(np.int64)
+    placed, topic = _placed(bill, readers.racks, producers.racks), bill.workload.partitions.topic.astype(np.int64)
     load = bill.workload.load
     parts = [
-        _produced(placed, load.bytes_in_mean_bytes_per_second),
+        _produced(placed, load.bytes_in_mean_bytes_per_second, producers, topic),
         _replicated(placed, load.bytes_in_mean_bytes_per_second),
         _consumed(placed, load.bytes_out_mean_bytes_per_second, readers, is_read_in_rack=bill.is_read_in_rack),
     ]
@@ -128,22 +146,27 @@ def rack_flows(bill: Bill, readers: Readers) -> RackFlows:
 _Part = tuple[Places, Places, Places, Places, Places, Places, Rates, Rates]
 
 
-def _produced(placed: _Placed, rate: Rates) -> _Part:
-    row, source = (one.reshape(-1) for one in np.indices((len(rate), placed.broker_racks)))
-    is_led = placed.leader[row] >= 0
-    row, source = row[is_led], source[is_led]
-    return _part(FLOWS.index(PRODUCE), row, source, placed.leader[row], rate[row] / placed.broker_racks, known=0)
+def _produced(placed: _Placed, rate: Rates, producers: Producers, topic: Places) -> _Part:
+    racks, is_known = placed.broker_racks, producers.is_known
+    place = np.array([placed.names.index(rack) for rack in producers.racks], dtype=np.int64)
+    share = np.zeros((len(is_known), len(placed.names)))
+    share[:, :racks] = np.where(is_known[:, None], 0.0, 1.0 / racks)
+    share[:, place] += producers.share
+    row, source = np.nonzero((share[topic] > 0) & (placed.leader >= 0)[:, None])
+    amount = rate[row] * share[topic[row], source]
+    return _part(FLOWS.index(PRODUCE), row, source, placed.leader[row], amount, known=is_known[topic[row]])
 
 
 def _replicated(placed: _Placed, rate: Rates) -> _Part:
     row, column = np.nonzero((placed.replica >= 0) & (placed.leader >= 0)[:, None])
     row, column = row[column > 0], column[column > 0]
-    return _part(FLOWS.index(REPLICATE), row, placed.leader[row], placed.replica[row, column], rate[row], known=1)
+    known = np.ones(len(row), dtype=np.bool_)
+    return _part(FLOWS.index(REPLICATE), row, placed.leader[row], placed.replica[row, column], rate[row], known=known)
 
 
-def _part(flow: int, row: Places, source: Places, target: Places, rate: Rates, *, known: int) -> _Part:
+def _part(flow: int, row: Places, source: Places, target: Places, rate: Rates, *, known: NDArray[np.bool_]) -> _Part:
     same = np.ones(len(row), dtype=np.int64)
-    return row, -same, flow * same, source, target, known * same, rate, np.zeros(len(row))
+    return row, -same, flow * same, source, target, known.astype(np.int64), rate, np.zeros(len(row))
 
 
 def _consumed(placed: _Placed, rate: Rates, readers: Readers, *, is_read_in_rack: bool) -> _Part:
@@ -179,7 +202,7 @@ def _where_read(placed: _Placed, readers: Readers) -> tuple[Places, Places, Rate
 
 def read_per_broker(bill: Bill, readers: Readers) -> tuple[Rates, Rates]:
     """Return float64[B], what consumers read from each broker now, and with follower fetching, bytes per second."""
-    placed = _placed(bill, readers)
+    placed = _placed(bill, readers.racks)
     rate = bill.workload.load.bytes_out_mean_bytes_per_second
     entry, target, share, _ = _where_read(placed, readers)
     of_brokers = int(placed.rack_of.max(initial=-1)) + 1
@@ -203,9 +226,9 @@ def _per_broker(bill: Bill, rates: Rates) -> Rates:
     return _summed(bill.replicas[alive].astype(np.int64), rates[alive], len(bill.brokers))
 
 
-def rack_aware(bill: Bill, readers: Readers) -> RackAware:
+def rack_aware(bill: Bill, producers: Producers) -> RackAware:
     """Work out what rack-aware producers without keys would do to partitions, and to bytes between racks."""
-    placed, partitions = _placed(bill, readers), bill.workload.partitions
+    placed, partitions = _placed(bill), bill.workload.partitions
     rate, topic, topics = (
         bill.workload.load.bytes_in_mean_bytes_per_second,
         partitions.topic.astype(np.int64),
@@ -217,16 +240,19 @@ def rack_aware(bill: Bill, readers: Readers) -> RackAware:
     np.add.at(leaders, (topic[led], placed.leader[led]), 1.0)
     produced = _summed(topic, rate, topics)
     count = np.bincount(topic, minlength=topics).astype(np.float64)
-    without = (leaders == 0).sum(axis=1) / racks  # of the racks
+    share = produced_share(bill, producers)[:, :racks]
+    without = 1.0 - np.where(leaders > 0, share, 0.0).sum(axis=1)  # of what is produced
     after = (produced * without / np.maximum(count, 1.0))[topic]
-    after[led] += produced[topic[led]] / racks / leaders[topic[led], placed.leader[led]]
+    place = topic[led], placed.leader[led]
+    after[led] += produced[topic[led]] * share[place] / leaders[place]
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = produced / count
         now, then = (np.where(mean > 0, _largest(topic, one, topics) / mean, np.nan) for one in (rate, after))
-    leaving = bill.leaving.produced
+    within = _summed(topic[led], rate[led] * share[place], topics)
+    leaving = np.where(producers.is_known, produced - within, produced * bill.leaving.produced)
     return RackAware(
         produced=produced,
-        saved=produced * np.maximum(leaving - without, 0.0),
+        saved=np.maximum(leaving - produced * without, 0.0),
         fullest_ratio_now=now,
         fullest_ratio_after=then,
         by_partition=after,

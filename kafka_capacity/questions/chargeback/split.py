@@ -7,7 +7,8 @@ binding one*) decides how many brokers are needed. The price of all brokers is c
     used: the load of all brokers at peak over their capacity.
     headroom: the rest, which limits keep free for bursts, for the loss of a broker, and because brokers differ.
 What is used is carried by all of these resources, in proportion to how far each is used of what its limit allows; and
-each resource by who uses it, at mean rates: the network by producers, replication and consumers, processors by what
+each resource by who uses it, at mean rates: the network by producers, replication and consumers (what leaders of tiered
+topics send to the object store is their producers'), processors by what
 these take of them, disks by what is stored, their throughput by what is written and read from disk, replicas by
 partitions. Cores that a broker takes without traffic are carried by partitions.
 
@@ -57,6 +58,7 @@ class Drivers:
     produced: NDArray[np.float64]  # bytes per second, on average
     replicated: NDArray[np.float64]  # likewise, to all followers
     consumed: NDArray[np.float64]  # likewise
+    uploaded: NDArray[np.float64]  # likewise, to the object store, of tiered topics
     replicas: NDArray[np.float64]  # how many
     cross_rack_written: NDArray[np.float64]  # bytes per second that are paid for between racks, to write
     cross_rack_read: NDArray[np.float64]  # likewise, to read
@@ -73,6 +75,7 @@ class Drivers:
             produced=produced,
             replicated=produced * np.maximum(factor - 1.0, 0.0),
             consumed=consumed,
+            uploaded=produced * bill.workload.is_tiered,
             replicas=factor,
             cross_rack_written=produced * (leaving.produced + paid * leaving.replicated),
             cross_rack_read=consumed * leaving.consumed,
@@ -107,19 +110,19 @@ def split_of_brokers(bill: Bill, drivers: Drivers) -> BrokerSplit:
 
 def _carried(use: ResourceUse, bill: Bill, drivers: Drivers) -> dict[Charge, float]:
     """Return which part of a resource's use each charge makes: ratios that sum to 1, none where nobody uses it."""
-    produced, replicated, consumed = (
-        float(rate.sum()) for rate in (drivers.produced, drivers.replicated, drivers.consumed)
+    produced, replicated, consumed, uploaded = (
+        float(rate.sum()) for rate in (drivers.produced, drivers.replicated, drivers.consumed, drivers.uploaded)
     )
     cpu, written = bill.cpu, {Charge.PRODUCE: produced, Charge.REPLICATE: replicated}
     network_in = next((one.load for one in bill.uses if one.resource is Resource.NETWORK_IN), None)
     cold = 0.0 if network_in is None or not use.load > 0 else max(0.0, 1.0 - network_in / use.load)
     parts: dict[Charge, float] = {
         Resource.NETWORK_IN: written,
-        Resource.NETWORK_OUT: {Charge.REPLICATE: replicated, Charge.CONSUME: consumed},
+        Resource.NETWORK_OUT: {Charge.PRODUCE: uploaded, Charge.REPLICATE: replicated, Charge.CONSUME: consumed},
         Resource.CLIENT_IN: {Charge.PRODUCE: produced},
-        Resource.CLIENT_OUT: {Charge.CONSUME: consumed},
+        Resource.CLIENT_OUT: {Charge.PRODUCE: uploaded, Charge.CONSUME: consumed},
         Resource.CPU: {
-            Charge.PRODUCE: cpu.leader_in_seconds_per_mib * produced / MIB,
+            Charge.PRODUCE: (cpu.leader_in_seconds_per_mib * produced + cpu.out_seconds_per_mib * uploaded) / MIB,
             Charge.REPLICATE: (cpu.follower_in_seconds_per_mib + cpu.out_seconds_per_mib) * replicated / MIB,
             Charge.CONSUME: cpu.out_seconds_per_mib * consumed / MIB,
             Charge.PARTITIONS: cpu.base_cores * len(bill.brokers) if drivers.replicas.any() else 0.0,

@@ -78,6 +78,21 @@ class ChargebackScope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TieredRow:
+    """One row a topic in tiered storage (KIP-405): what the object store holds of it once its retention is reached.
+
+    It is null, as are its dollars a month, where the topic has no limit or no rates are known. Dollars are beside the
+    bill. ``remote_read_bytes_per_second`` is what groups read of it that are further behind than brokers keep.
+    """
+
+    topic: str
+    owner: str | None
+    remote_bytes: float | None
+    usd_per_month: float | None
+    remote_read_bytes_per_second: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RackFlowRow:
     """One row a topic, group, flow (``produce``, ``replicate``, ``consume``) and pair of racks, on average.
 
@@ -121,13 +136,44 @@ class RackBrokerRow:
     produced_with_rack_aware: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RackLeaderRow:
+    """One row a topic whose producers' racks are known: what leaders there would keep within racks, by flow.
+
+    It is negative where more would cross racks; what providers do not bill for replication is not counted.
+    """
+
+    topic: str
+    producer_racks: tuple[str, ...]
+    partitions: Int32
+    moved_partitions: Int32
+    produce_bytes_per_second: float
+    replicate_bytes_per_second: float
+    consume_bytes_per_second: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RackLeaderBrokerRow:
+    """One row a broker, where there is one a topic: how many partitions it leads, and what is produced to these."""
+
+    broker_id: Int32
+    rack: str | None
+    leaders_now: Int32
+    leaders_then: Int32
+    produced_now: float
+    produced_then: float
+
+
 CHARGEBACK_TABLES: Tables = {
     "chargeback": (schema_of(ChargeRow), ("topic", "group_id", "client_id")),
     "chargeback_bill": (schema_of(BillRow), ("part", "charge")),
     "chargeback_marginal": (schema_of(MarginalRow), ("kind", "name")),
     "chargeback_scope": (schema_of(ChargebackScope), ("shape",)),
+    "chargeback_tiered": (schema_of(TieredRow), ("topic",)),
     "rack_flows": (schema_of(RackFlowRow), ("topic", "group_id", "flow", "from_rack", "to_rack", "is_known")),
     "rack_topics": (schema_of(RackTopicRow), ("topic",)),
     "rack_brokers": (schema_of(RackBrokerRow), ("broker_id",)),
+    "rack_leaders": (schema_of(RackLeaderRow), ("topic",)),
+    "rack_leader_brokers": (schema_of(RackLeaderBrokerRow), ("broker_id",)),
 }
 """By name: the schema of each table and what it is sorted by."""

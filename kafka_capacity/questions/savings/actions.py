@@ -20,6 +20,7 @@ class ActionKind(StrEnum):
     COMPRESSION = "compression"  # producers compress
     TIERED_STORAGE = "tiered-storage"  # old segments go to an object store (KIP-405)
     PARTITIONS = "partitions"  # topics that have far too many are made again with fewer
+    QUOTAS = "quotas"  # the few that make the peak are throttled
     FOLLOWER_FETCHING = "follower-fetching"  # consumers read from the replica in their rack (KIP-392)
     VOLUMES = "volumes"  # smaller volumes take the place of today's
     SHAPE = "shape"  # fewer larger brokers, or more smaller ones
@@ -81,6 +82,12 @@ FACTS = {
             "partition"
         ),
     ),
+    ActionKind.QUOTAS: KindFacts(
+        effort=1,
+        needs_restart="",
+        is_reversible=True,
+        risk="clients that cannot wait are throttled like those that can, unless each has a client id of its own",
+    ),
     ActionKind.FOLLOWER_FETCHING: KindFacts(
         effort=5,
         needs_restart="brokers and consumers",
@@ -111,6 +118,7 @@ class Action:
     topics: tuple[str, ...]  # that it is about, sorted
     change: ClusterChange
     freed_bytes: float  # about what all replicas would hold less today; by this, actions are judged in turn
+    affected: str = ""  # who is affected, and for how long, a clause; empty where its kind says all there is
 
     @property
     def action_id(self) -> str:
@@ -121,6 +129,11 @@ class Action:
     def facts(self) -> KindFacts:
         """What is true of its kind."""
         return FACTS[self.kind]
+
+    @property
+    def risk(self) -> str:
+        """What can go wrong, a clause."""
+        return "; ".join(filter(None, (self.affected, self.facts.risk)))
 
 
 def topics_words(names: Sequence[str], every: Sequence[str]) -> str:

@@ -21,9 +21,10 @@ from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topi
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.question import SizedCluster
 from kafka_capacity.questions.savings.actions import Action, ActionKind, time_words, topics_words
+from kafka_capacity.questions.savings.quotas import find_quotas
 from kafka_capacity.questions.savings.settings import SavingsSettings
 from kafka_capacity.text import plural, whole_percent
-from kafka_capacity.text.wording import few_names
+from kafka_capacity.text.wording import few_names, shown_rate
 
 _DAY_SECONDS, _HOUR_SECONDS = 86_400.0, 3600.0
 _NAMED = 3
@@ -64,6 +65,7 @@ def find_actions(
         *finder.compressions(),
         *finder.tiering(),
         *finder.fewer_partitions(),
+        *finder.quotas(),
         *finder.hardware(),
     ]
     narrow = sorted(
@@ -218,6 +220,18 @@ class _Finder:
                 most = found.get(name, 1)
                 found[name] = None if is_tied or most is None else max(most, members)
         return found
+
+    def quotas(self) -> Iterator[Action]:
+        """Yield quotas on who reads, and on who writes, the few topics that make the cluster's peak."""
+        for found in find_quotas(self.cluster, ~self.use.is_own, self.needed, self.settings.quota_delay_seconds):
+            done, who = ("reads of", "consumers") if found.is_on_reads else ("writes to", "producers")
+            change = dataclasses.replace(self._nothing(), in_quota=found.in_quota, out_quota=found.out_quota)
+            text = (
+                f"limit {done} {self._words(found.topics)} to {shown_rate(found.total)} by quotas on {who}, which cuts "
+                f"the peak of all {done.split()[0]} by {whole_percent(found.cut_ratio)}"
+            )
+            action = self._action(ActionKind.QUOTAS, found.topics, change, text, np.zeros(1), about=who)
+            yield dataclasses.replace(action, affected=found.affected)
 
     def follower_fetching(self) -> Iterator[Action]:
         """Yield reading from the replica in the consumer's rack, where bytes between racks are paid for."""

@@ -64,6 +64,14 @@ class SavingsParameters(BaseModel):
     uncritical_topics: tuple[Pattern, ...] = _FORM.field((), "Uncritical topics", "--uncritical", max_length=1000)(
         "Topic patterns for which two replicas are enough; topics that allow unclean elections are included anyway."
     )
+    quota_delay_seconds: float = _FORM.field(
+        _DEFAULT.quota_delay_seconds,
+        "Delay by quotas",
+        "--quota-delay",
+        ge=60.0,
+        le=7 * 86_400.0,
+        allow_inf_nan=False,
+    )("Quotas on the few clients that make the peak are so high that nothing they write or read waits longer.")
     local_retention_seconds: float = _FORM.field(
         _DEFAULT.local_retention_seconds,
         "Local retention",

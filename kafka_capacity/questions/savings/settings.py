@@ -17,5 +17,6 @@ class SavingsSettings:
     least_retention_seconds: float = _DAY_SECONDS  # retention is cut no further
     compressions: tuple[tuple[str, float], ...] = ()  # patterns of topics, and their bytes then over today's
     uncritical_topics: tuple[str, ...] = ()  # patterns of topics that two replicas are enough for
+    quota_delay_seconds: float = 3600.0  # a quota delays nothing longer
     local_retention_seconds: float = _DAY_SECONDS  # how long brokers keep what is tiered
     object_store_usd_per_gib_month: float = 0.023  # S3 Standard in us-east-1, first 50 TB a month, as of 2025

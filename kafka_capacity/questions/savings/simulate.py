@@ -149,7 +149,7 @@ class Judge:
             effort=action.facts.effort,
             needs_restart=action.facts.needs_restart,
             is_reversible=action.facts.is_reversible,
-            risk=action.facts.risk,
+            risk=action.risk,
         )
 
     def date_rows(self, name: str, found: ActionSet) -> list[DateRow]:

@@ -224,3 +224,39 @@ def test_racks_of_partitions_are_counted(rows):
     counted = racks_per_partition(ClusterView.of(snapshot, loaded(len(rows))))
     assert counted.tolist() == [len({rack[b] for b in row}) for row in rows]
     assert np.array_equal(counted, np.asarray(counted, dtype=np.int64))
+
+
+@pytest.mark.parametrize(
+    ("name", "rates", "hours", "times"),
+    [
+        # Eight get 3,500 in all, 437.5 each, and one of them 1,400: 3.2 times as much.
+        ("orders", [1400] + 7 * [300], 672, "3.2"),
+        ("orders", [1200] + 7 * [300], 672, None),  # 2.9 times the mean of 412.5
+        ("orders", [1400] + 7 * [300], 5, None),  # five hours tell nothing
+        ("__consumer_offsets", [1400] + 7 * [300], 672, None),  # Kafka's own keys
+        ("orders", [0.14] + 7 * [0.03], 672, None),  # next to nothing beside the other topic
+    ],
+)
+def test_hot_partitions(name, rates, hours, times):
+    snapshot = made({name: 8 * [[10, 12, 14]], "zother": 8 * [[10, 12, 14]]})
+    load = dataclasses.replace(loaded(16, bytes_in=[*rates, *(8 * [300])]), hours=hours)
+    seen = {one.code: one for one in check_health(ClusterView.of(snapshot, load))}
+    if times is None:
+        assert "hot-partitions" not in seen
+        return
+    hot = seen["hot-partitions"]
+    assert (hot.partitions, hot.topics, hot.severity) == (1, (name,), Severity.INFO)
+    assert hot.message == (
+        f"partition 0 of {name} is hot: it gets 700 B/s on average, {times} times the mean of its topic’s 8 partitions"
+    )
+    assert "kafka-capacity inventory keys --topic orders" in hot.remedy
+
+
+def test_several_hot_partitions():
+    lists = {name: 8 * [[10, 12, 14]] for name in ("orders", "payments")}
+    load = dataclasses.replace(loaded(16, bytes_in=[*([1400] + 7 * [300]), *([1600] + 7 * [300])]), hours=672)
+    (hot,) = check_health(ClusterView.of(made(lists), load))
+    assert hot.message == (
+        "2 partitions of 2 topics, to which 1.46 KiB/s go, are hot, with 3 times the mean of their topic or more: "
+        "partition 0 of payments gets 800 B/s on average, 3.5 times the mean of its topic’s 8 partitions"
+    )

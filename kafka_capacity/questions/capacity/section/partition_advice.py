@@ -43,7 +43,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     note = "Rates are at the horizon; when a key moves, the order of its records breaks once."
     if more > 0:
         note += f" {more:,} more topics are not listed."
-    line = "No topic needs more partitions up to the horizon, and none has a hot partition."
+    line = "No topic needs more partitions up to the horizon: no partition gets more than it may."
     if advised:
         need, have = ("needs" if wanting == 1 else "need"), ("has" if hot == 1 else "have")
         line = f"{plural(wanting, 'topic')} {need} more partitions up to the horizon; {hot:,} {have} a hot one."

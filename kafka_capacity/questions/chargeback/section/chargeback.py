@@ -57,6 +57,13 @@ BILL = (
     column("ingest", "Produced", "usd", _usd("ingest")),
     column("total", "Per month", "usd", _usd("total")),
 )
+TIERED = (
+    column("topic", "Topic", "name"),
+    column("owner", "Owner", "name"),
+    column("remote_bytes", "In the object store", "bytes"),
+    column("usd_per_month", "A month", "usd"),
+    column("remote_read_bytes_per_second", "Read from there", "rate"),
+)
 RACKS = (
     column("flow", "Flow"),
     column("from_rack", "From rack", "name"),
@@ -70,6 +77,14 @@ BROKERS = (
     column("read_with_follower_fetching", "With follower fetching", "rate"),
     column("produced_now", "Produced today", "rate"),
     column("produced_with_rack_aware", "With rack-aware producers", "rate"),
+)
+LEADERS = (
+    column("broker_id", "Broker", "id"),
+    column("rack", "Rack", "name"),
+    column("leaders_now", "Leaders now", "count"),
+    column("leaders_then", "Leaders then", "count"),
+    column("produced_now", "Produced now", "rate"),
+    column("produced_then", "Produced then", "rate"),
 )
 
 
@@ -103,8 +118,12 @@ def all_tables(tables: Mapping[str, pa.Table], *, most: int) -> dict[str, dict[s
         "topics": _table("Topics", TOPICS, _payers(tables, TOPIC), most=most),
         "groups": _table("Consumer groups", GROUPS, paid_by_group(ledger), most=most),
         "clients": _table("Client ids", CLIENTS, _named(paid_by_client(ledger), "client_id"), most=most),
+        "tiered": _table("Tiered topics", TIERED, tables["chargeback_tiered"].to_pylist(), most=most),
         "racks": _table("Racks", RACKS, rack_matrix(tables["rack_flows"]), most=most),
         "brokers": _table("Brokers", BROKERS, tables["rack_brokers"].to_pylist(), most=most),
+        "leaders": _table(
+            "Leaders in the racks of producers", LEADERS, tables["rack_leader_brokers"].to_pylist(), most=most
+        ),
     }
     return {name: one for name, one in found.items() if one["rows"]}
 

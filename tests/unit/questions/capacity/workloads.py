@@ -42,7 +42,7 @@ def outlook(
 
 def workload(
     bytes_in, bytes_out=None, *, hours_in=None, hours_out=None, size=GIB, retention=7 * DAY, retention_bytes=np.inf,
-    segment=GIB, is_compacted=False, lags=None, names=None, retention_changes=None, **outlooks,
+    segment=GIB, is_compacted=False, is_tiered=False, lags=None, names=None, retention_changes=None, **outlooks,
 ):  # fmt: skip
     """Partitions of one topic with these rates; hours, where given, are one row a partition."""
     rate_in = np.array(bytes_in, dtype=float)
@@ -84,6 +84,7 @@ def workload(
         retention_bytes=each(retention_bytes),
         segment_bytes=each(segment),
         is_compacted=each(is_compacted).astype(bool),
+        is_tiered=each(is_tiered).astype(bool),
         lags=lags or Lags.none(),
         outlook=outlook(count, retention=retention_changes, **outlooks),
     )

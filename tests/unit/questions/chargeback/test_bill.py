@@ -13,7 +13,7 @@ from kafka_capacity.questions.chargeback.share import CHARGEBACK
 from kafka_capacity.questions.chargeback.totals import charged as charges_of
 from kafka_capacity.questions.chargeback.totals import paid_by, paid_by_client, paid_by_group
 from kafka_capacity.questions.question import Handed, run_here
-from tests.builders import GIB, cluster, topic, with_rows
+from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.unit.questions.chargeback.clusters import (
     HAND_MADE,
     MIB,
@@ -51,6 +51,52 @@ def test_the_bill_by_hand():
     assert [found[key] for key in wanted] == pytest.approx(list(wanted.values()), abs=1.0)
     # 2,190 for brokers and 70 × 2,628,000 / 1,024 × 0.02 = 3,593.0 for traffic.
     assert sum(found.values()) == 219_000 + 359_297
+
+
+def tiered(**settings):
+    """The same, in tiered storage for seven days, of which brokers keep an hour; a group is half of a log behind."""
+    offsets = {"committed_offset": 50, "log_start_offset": 0, "log_end_offset": 100, "lag_records": 50}
+    lags = [{"group_id": "billing", "topic": "orders", "partition": number, **offsets} for number in range(3)]
+    raw = hand_made(groups=groups("billing"), members=members([("orders", n) for n in range(3)]), lags=lags)
+    kept = {"remote_storage_enable": True, "local_retention_ms": 3_600_000, **settings}
+    return with_rows(raw, "topics", [{**row, **kept} for row in rows_of(raw, "topics")])
+
+
+def test_what_is_tiered_by_hand():
+    tables = charged(tiered(), **HAND_MADE, marginal_topics=0, owners={"orders": "shop"})
+    # Each broker sends 7 MiB/s more, to the object store: 28 of 70 that are allowed, and processors take 0.04 × 7 more.
+    cpu = 1.42 / 5.7
+    use = {
+        "storage": 0.5,
+        "produce": 0.3 * 7 / 21 + 0.4 * 7 / 28 + cpu * (0.21 + 0.28) / 1.42,
+        "replicate": 0.3 * 14 / 21 + 0.4 * 14 / 28 + cpu * (0.09 + 0.56) / 1.42,
+        "consume": 0.4 * 7 / 28 + cpu * 0.28 / 1.42,
+        "partitions": 0.1,
+    }
+    found, total = bill(tables), sum(use.values())
+    assert [found["brokers", one] for one in use] == pytest.approx(
+        [219_000 * 0.425 * one / total for one in use.values()], abs=1.0
+    )
+    (row,) = tables["chargeback_tiered"].to_pylist()
+    assert (row["topic"], row["owner"]) == ("orders", "shop")
+    assert row["remote_bytes"] == pytest.approx(3 * 7 * MIB * 7 * 86_400)
+    assert row["usd_per_month"] == pytest.approx(3 * 7 * 7 * 86_400 / 1024 * 0.023)
+    # Half of 144.5 GiB is 10,569 s of 7 MiB/s, and an hour is on the brokers.
+    assert row["remote_read_bytes_per_second"] == pytest.approx(3 * 7 * MIB)
+    reasons = decide_chargeback(tables).reasons
+    assert (
+        "Beside the brokers, the object store takes $285 a month for 12.1 TiB of 1 tiered topic once their retention "
+        "is reached; its requests and traffic are not costed."
+    ) in reasons
+    assert "Groups that are further behind than brokers keep read 21.0 MiB/s from the object store." in reasons
+
+
+def test_what_is_tiered_without_a_limit_is_not_known():
+    tables = charged(tiered(retention_ms=-1), **HAND_MADE, marginal_topics=0)
+    (row,) = tables["chargeback_tiered"].to_pylist()
+    assert (row["remote_bytes"], row["usd_per_month"]) == (None, None)
+    assert "What the object store takes for orders is not known." in decide_chargeback(tables).reasons
+    assert not len(charged(hand_made(), **HAND_MADE, marginal_topics=0)["chargeback_tiered"])
 
 
 def test_a_topic_carries_what_it_holds_and_a_group_what_it_reads():

@@ -8,7 +8,8 @@ import itertools
 import numpy as np
 import pytest
 
-from kafka_capacity.demand.changed import ClusterChange, all_of
+from kafka_capacity.demand.changed import ClusterChange, all_of, changed_cluster
+from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.plan.handing import sized_cluster
 from kafka_capacity.questions.capacity import resize
 from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
@@ -149,6 +150,24 @@ def test_half_of_it_deleted_saves_nothing_where_the_network_binds():
     )
     assert "would send 1,017 MiB/s at peak on 2026-11-20, but 834 MiB/s are allowed" in answer.reasons[0]
     assert answer.details is None
+
+
+def test_what_is_tiered_already_is_uploaded_beside_what_is_read():
+    """As above, and leaders send 800 MB/s to the object store: 1,333 MB/s each, 1.24 GiB/s."""
+    size, rate = 100 * GIB, 800e6 / 12
+    settings = {"retention_ms": int(size / rate * 1000), "remote_storage_enable": True}
+    busy = logs(bytes_in=rate, bytes_out=2 * rate, settings=settings)
+    raw = inventory(busy, idle(size_bytes=size), disk_gib=40_000, brokers={"cpu_cores": None})
+    (old,) = action_rows(savings_of(raw)).values()
+    assert "would send 1.24 GiB/s at peak on 2026-11-20" in old["because"]
+    # Half as much is written: so it is with both. Nobody reads: what is produced is sent nevertheless.
+    cluster = sized_cluster(asked_of(raw))
+    count = len(cluster.workload.partitions)
+    assert cluster.workload.read_hours().sum(axis=1)[0] == pytest.approx(168 * 2 * rate)
+    for field, value, sent in (("written_ratio", 0.5, 1.5), ("read_ratio", 0.0, 1.0)):
+        change = dataclasses.replace(ClusterChange.nothing(count), **{field: np.full(count, value)})
+        after = changed_cluster(cluster.snapshot, cluster.workload, partition_sizes(cluster.workload), change)
+        assert after.workload.traffic.bytes_out[0] == pytest.approx(np.full(168, sent * rate))
 
 
 def tables_stored(raw):
