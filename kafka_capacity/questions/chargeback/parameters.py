@@ -34,7 +34,7 @@ class ChargebackParameters(BaseModel):
     producer_racks: tuple[str, ...] = _FORM.field(
         (), "Racks of producers", "--producer-rack", form={"metavar": "PATTERN=RACK", "repeats": True}, max_length=1000
     )(
-        "Where the producers of topics are, one pattern of topics and one rack a line: orders.*=eu-1a. A topic with "
+        "Where the producers of topics are, one topic pattern and one rack per line: orders.*=eu-1a. A topic with "
         "several racks is produced evenly in them; one without is produced evenly in all racks of brokers."
     )
 

@@ -71,7 +71,7 @@ class SavingsParameters(BaseModel):
         ge=60.0,
         le=7 * 86_400.0,
         allow_inf_nan=False,
-    )("Quotas on the few clients that make the peak are so high that nothing they write or read waits longer.")
+    )("Quotas on the few clients that make the peak are set so that nothing they write or read is delayed longer.")
     local_retention_seconds: float = _FORM.field(
         _DEFAULT.local_retention_seconds,
         "Local retention",
