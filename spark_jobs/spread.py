@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,9 @@ MOST_TASKS = 200
 """Pieces are done by so many tasks at most, whatever cores there are, or come with the work where an application grows.
 A task costs some 10 ms; of many the last ones end together, and the log moves, as Spark tells of tasks that ended only.
 """
+
+LOG_FILE = "KAFKA_CAPACITY_JOB_LOG"
+"""The variable of the environment that names a file which a job appends its log to, for who follows it."""
 
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")
@@ -128,6 +132,8 @@ def _progress(done: Callable[[], int], total: int, what: str) -> Iterator[None]:
 def run_job(name: str, run: Callable[[SparkSession, argparse.Namespace], object], args: argparse.Namespace) -> int:
     """Start or join a Spark session and run a job; returns the exit status."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    if LOG_FILE in os.environ:
+        logging.getLogger().addHandler(logging.FileHandler(os.environ[LOG_FILE], encoding="utf-8"))
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(f"kafka_capacity_{name}")
