@@ -137,6 +137,7 @@ def run_job(name: str, run: Callable[[SparkSession, argparse.Namespace], object]
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(f"kafka_capacity_{name}")
+    builder = builder.config("spark.scheduler.mode", "FAIR")  # between pools; who computes is in one
     spark = builder.config("spark.log.level", "WARN").getOrCreate()  # else one line of thirty is ours
     try:
         run(spark, args)
