@@ -188,3 +188,4 @@ def test_a_second_run_does_what_is_missing_and_one_manifest_names_all(pinned, su
     sealed = seal_plan(store, plan)
     assert sealed.facts["shares"] == {share: manifest.sha256 for share, manifest in expected.items()}
     assert set(TABLES) == set(sealed.tables)
+    assert store.list_keys(plan.pieces_prefix) == []
