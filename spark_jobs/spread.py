@@ -131,9 +131,10 @@ def _progress(done: Callable[[], int], total: int, what: str) -> Iterator[None]:
 
 def run_job(name: str, run: Callable[[SparkSession, argparse.Namespace], object], args: argparse.Namespace) -> int:
     """Start or join a Spark session and run a job; returns the exit status."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    handlers: list[logging.Handler] = [logging.StreamHandler()]
     if LOG_FILE in os.environ:
-        logging.getLogger().addHandler(logging.FileHandler(os.environ[LOG_FILE], encoding="utf-8"))
+        handlers.append(logging.FileHandler(os.environ[LOG_FILE], encoding="utf-8"))
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", handlers=handlers)
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(f"kafka_capacity_{name}")

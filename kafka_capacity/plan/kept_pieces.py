@@ -52,7 +52,7 @@ class KeptPieces:
 
         def done(batch: Sequence[Piece]) -> Sequence[Tables]:
             key = f"{self._prefix}{_digest((common, *batch))}.arrow"
-            kept = self._kept(key, len(batch))
+            kept = self._kept(key)
             if kept is not None:
                 log.info("%d %s were done by an earlier try", len(batch), what)
                 return kept
@@ -63,9 +63,9 @@ class KeptPieces:
         with ThreadPoolExecutor(max_workers=max(1, len(batches)) if self._side_by_side else 1) as pool:
             return [tables for found in pool.map(done, batches) for tables in found]
 
-    def _kept(self, key: str, count: int) -> list[Tables] | None:
+    def _kept(self, key: str) -> list[Tables] | None:
         try:
-            return _unpacked(self._store.read_bytes(key), count)
+            return _unpacked(self._store.read_bytes(key))
         except StorageError:
             return None
 
@@ -105,12 +105,12 @@ def _packed(found: Sequence[Tables]) -> bytes:
     return hashlib.sha256(body).digest() + body
 
 
-def _unpacked(data: bytes, count: int) -> list[Tables] | None:
+def _unpacked(data: bytes) -> list[Tables] | None:
     """Undo :func:`_packed`; ``None`` where it is not what was written."""
     digest, body = data[: hashlib.sha256().digest_size], data[hashlib.sha256().digest_size :]
     if hashlib.sha256(body).digest() != digest:
         return None
-    found: list[dict[str, pa.Table]] = [{} for _ in range(count)]
+    found: dict[int, dict[str, pa.Table]] = {}
     for number, name, packed in zip(*(column.to_pylist() for column in unpack_table(body).columns), strict=True):
-        found[number][name] = unpack_table(packed)
-    return list(found)
+        found.setdefault(number, {})[name] = unpack_table(packed)
+    return list(found.values())

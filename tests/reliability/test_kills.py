@@ -56,6 +56,11 @@ def test_what_a_writer_that_was_killed_left_goes_with_the_next_write(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
+def one_a_table(function, shared, pieces, *, what):
+    """Do pieces and return their tables one by one, as Spark does."""
+    return [{name: table} for tables in run_here(function, shared, pieces, what=what) for name, table in tables.items()]
+
+
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory):
     """What is pinned, the folder before its simulation, what is there when it is sealed, and what runs it."""
@@ -63,7 +68,7 @@ def simulated(tmp_path_factory):
     pinned = kills.inventory_phase(LocalStore(before))
     shutil.copytree(before, after, dirs_exist_ok=True)
 
-    def simulate(store, run=run_here):
+    def simulate(store, run=one_a_table):
         return simulate_plan(store, read_plan_inputs(store, pinned.request_key), run, keep_from=0)
 
     def counted(function, shared, pieces, *, what):
@@ -94,7 +99,7 @@ def test_a_try_after_a_kill_does_the_pieces_that_are_missing(
 
     def counted(function, shared, pieces, *, what):
         work.extend(pieces)
-        return run_here(function, shared, pieces, what=what)
+        return one_a_table(function, shared, pieces, what=what)
 
     work = []
     pinned, before, expected, all_of_it, simulate = simulated
