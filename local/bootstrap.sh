@@ -30,7 +30,7 @@ mkdir -p .state
 
 if [ "$kind" = lock ]; then
   lock() { .venv/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
-    --custom-compile-command "make lock" "$@"; }
+    --override local/lock_overrides.txt --custom-compile-command "make lock" "$@"; }
   lock requirements.in -o requirements.txt
   lock -c requirements.txt requirements-dev.in -o requirements-dev.txt
   lock -c requirements.txt docker/requirements-postgres.in -o docker/requirements-postgres.txt
@@ -46,10 +46,11 @@ stamp=.venv/.$kind
 hash=$(cat requirements.txt "$lock_file" | .venv/bin/python -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')
 if [ "$(cat "$stamp" 2>/dev/null)" != "$hash" ]; then
   echo "installing $lock_file"
+  # The lock is whole; what lock_overrides.txt leaves out would be missed by who looks for dependencies.
   if [ -x .venv/bin/uv ]; then
-    UV_PROJECT_ENVIRONMENT=.venv .venv/bin/uv pip install --quiet --python .venv/bin/python --require-hashes -r "$lock_file"
+    UV_PROJECT_ENVIRONMENT=.venv .venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps --require-hashes -r "$lock_file"
   else
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock_file"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock_file"
   fi
   # The project itself, as it stands here: one line of path and the command.
   site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')

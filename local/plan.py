@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import sys
 import time
 from pathlib import Path
@@ -16,8 +17,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import parse_plan_request
 from local.one_holder import StateInUseError, held
 from local.services import DEFAULT_STATE, Services, running
-
-PROGRESS = "kafka_capacity.progress"  # the log that the Spark operator counts in
+from spark_jobs.spread import LOG_FILE
 
 CONSOLE = Console(highlight=False)
 
@@ -47,11 +47,10 @@ def _run(services: Services, cluster: str, params: dict[str, object]) -> int:
     # What the tasks log is in Airflow's files; here only what went wrong interrupts the steps.
     logging.getLogger("kafka_capacity").setLevel(logging.ERROR)
     initialise()
-    lines = TaskLines(CONSOLE, started)
-    listen(lines)
-    progress = logging.getLogger(PROGRESS)
-    progress.setLevel(logging.INFO)
-    progress.addHandler(lines)
+    log_of_jobs = services.state / "spark_jobs.log"
+    log_of_jobs.write_text("", encoding="utf-8")
+    os.environ[LOG_FILE] = str(log_of_jobs)
+    listen(TaskLines(CONSOLE, started, log_of_jobs))
     from kafka_capacity.example import EXAMPLE_DS
 
     step(f"staging {cluster} and profiling its traffic (DAG kafka_inventory)")

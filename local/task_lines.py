@@ -2,43 +2,54 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import time
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from airflow.listeners import hookimpl
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
 
 _COUNTED = re.compile(r"([\d,]+) of ([\d,]+) (.+) are done")
 
 
-class TaskLines(logging.Handler):
-    """Shows them: an Airflow listener, and a handler of the log that Spark jobs count in."""
+class TaskLines:
+    """Shows them: an Airflow listener, and a text that says what the task is doing whenever it is drawn.
 
-    def __init__(self, console: Console, began: float) -> None:
-        super().__init__()
+    Args:
+        console: where to.
+        began: when the first task did, on the clock that only goes forward.
+        log: to which Spark jobs write, how far they are among the rest.
+    """
+
+    def __init__(self, console: Console, began: float, log: Path) -> None:
         self._console = console
         self._began = began
         self._task_began = began
+        self._task = ""
         self._counts: dict[str, tuple[int, int]] = {}
         self._finished: Counter[str] = Counter()
-        self._status = console.status("")
+        self._lines = log.open(encoding="utf-8")
+        self._status = console.status(self)
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Take note of how much of something is done."""
-        found = _COUNTED.search(record.getMessage())
-        if found:
-            done, total = (int(number.replace(",", "")) for number in found.groups()[:2])
-            what = found[3]
-            before = self._finished[what]
-            counts = self._counts[what] = before + done, before + total
-            if done == total:
-                self._finished[what] = counts[1]  # another batch of the same kind may follow
-            shown = ", ".join(f"{done:,} of {total:,} {what}" for what, (done, total) in self._counts.items())
-            self._status.update(f"{self._task}: {escape(shown)}")
+    def __rich__(self) -> Text:
+        """Return what the task is doing now."""
+        self._count()
+        counted = ", ".join(f"{done:,} of {total:,} {what}" for what, (done, total) in self._counts.items())
+        return Text(f"{self._task}: {counted}" if counted else self._task)
+
+    def _count(self) -> None:
+        for found in map(_COUNTED.search, self._lines):
+            if found:
+                done, total = (int(number.replace(",", "")) for number in found.groups()[:2])
+                what = found[3]
+                before = self._finished[what]
+                self._counts[what] = before + done, before + total
+                if done == total:
+                    self._finished[what] += total  # another batch of the same kind may follow
 
     @hookimpl
     def on_task_instance_running(self, task_instance: Any) -> None:
@@ -46,12 +57,12 @@ class TaskLines(logging.Handler):
         self._task = _name(task_instance)
         self._task_began = time.monotonic()
         self._counts, self._finished = {}, Counter()
-        self._status.update(self._task)
         self._status.start()
 
     @hookimpl
     def on_task_instance_success(self, task_instance: Any) -> None:
         """End it."""
+        self._count()
         self._end(task_instance, ", ".join(f"{total:,} {what}" for what, (_, total) in self._counts.items()))
 
     @hookimpl
@@ -67,9 +78,9 @@ class TaskLines(logging.Handler):
     def _end(self, task_instance: Any, told: str) -> None:
         self._status.stop()
         now = time.monotonic()
-        line = f"{_name(task_instance):<26} {now - self._task_began:5.1f} s  {told}".rstrip()
+        line = f"{escape(_name(task_instance)):<26} {now - self._task_began:5.1f} s  {told}".rstrip()
         self._console.print(f"[dim]{now - self._began:6.1f} s[/dim]    {line}", soft_wrap=True)
 
 
 def _name(task_instance: Any) -> str:
-    return escape(str(task_instance.task_id).removeprefix("plan."))
+    return str(task_instance.task_id).removeprefix("plan.")

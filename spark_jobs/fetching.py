@@ -18,6 +18,7 @@ log = logging.getLogger("kafka_capacity.spark")
 
 TOGETHER_BYTES = 64 << 20
 IN_MEMORY_BYTES = 1 << 20
+FETCHING_POOL = "fetching"  # where Spark shares executors out fairly between pools, it need not wait for who computes
 
 
 def kept_table(data: bytes) -> pa.Table:
@@ -39,10 +40,14 @@ def fetched(frame: DataFrame) -> Iterator[Any]:
     from pyspark import StorageLevel
     from pyspark.sql import functions as F
 
+    context = frame.sparkSession.sparkContext
     kept = frame.persist(StorageLevel.DISK_ONLY)
     try:
         size = kept.agg(F.sum(F.octet_length("data"))).collect()[0][0] or 0
         log.info("%.1f MB of results", size / 1e6)
+        # Else what is done would wait until no task of another job has yet to start.
+        context.setLocalProperty("spark.scheduler.pool", FETCHING_POOL)
         yield from kept.collect() if size <= TOGETHER_BYTES else kept.toLocalIterator()
     finally:
+        context.setLocalProperty("spark.scheduler.pool", "default")
         kept.unpersist()

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("kafka_capacity.simulate")
 
+KEEP_FROM_PARTITIONS = 50_000
+"""Below that a question takes a minute or two, and to keep its pieces would cost more than to do them again."""
+
 
 def run(spark: SparkSession, args: argparse.Namespace) -> dict[str, str]:
     """Simulate and store; return the sha256 of the manifest of each share."""
@@ -38,7 +41,9 @@ def run(spark: SparkSession, args: argparse.Namespace) -> dict[str, str]:
     log.info("kafka_capacity %s: %s", __version__, ", ".join(args.shares))
     cargo = Cargo(spark.sparkContext)
     spread, gather = Spread(spark, cargo, tasks=args.tasks), GatherInSpark(spark, cargo, otherwise=gather_here)
-    made = simulate_plan(store, inputs, spread, shares=args.shares, side_by_side=True, gather=gather)
+    made = simulate_plan(
+        store, inputs, spread, shares=args.shares, side_by_side=True, gather=gather, keep_from=args.keep_from
+    )
     for share, manifest in made.items():
         log.info("%s: %d scenarios, %s (%s)", share, manifest.facts["scenarios"], manifest.prefix, manifest.sha256)
     return {share: manifest.sha256 for share, manifest in made.items()}
@@ -49,6 +54,12 @@ def parser() -> argparse.ArgumentParser:
     made = build_parser("Simulate the questions of a pinned plan.")
     made.add_argument("--request-key", required=True, help="the pinned request, below the store")
     made.add_argument("--tasks", type=int, default=MOST_TASKS, help="max number of tasks per question")
+    made.add_argument(
+        "--keep-from",
+        type=int,
+        default=KEEP_FROM_PARTITIONS,
+        help="for clusters of at least this many partitions, store finished pieces for the next try",
+    )
     made.add_argument("--shares", nargs="+", choices=SHARES, default=list(SHARES), help="which questions; default: all")
     return made
 

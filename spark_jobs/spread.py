@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
@@ -20,7 +23,7 @@ from kafka_capacity.objects.refusal import tell_refusal
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.packing import pack_tables
 from spark_jobs.carried import Cargo, Packed
-from spark_jobs.fetching import fetched, kept_table
+from spark_jobs.fetching import FETCHING_POOL, fetched, kept_table
 
 if TYPE_CHECKING:
     from pyspark import Accumulator
@@ -34,6 +37,12 @@ MOST_TASKS = 200
 """Pieces are done by so many tasks at most, whatever cores there are, or come with the work where an application grows.
 A task costs some 10 ms; of many the last ones end together, and the log moves, as Spark tells of tasks that ended only.
 """
+
+POOLS = f"""<allocations><pool name="{FETCHING_POOL}">
+<schedulingMode>FIFO</schedulingMode><weight>1</weight><minShare>1</minShare></pool></allocations>"""
+
+LOG_FILE = "KAFKA_CAPACITY_JOB_LOG"
+"""The variable of the environment that names a file which a job appends its log to, for who follows it."""
 
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")
@@ -129,11 +138,19 @@ def _progress(done: Callable[[], int], total: int, what: str) -> Iterator[None]:
 
 def run_job(name: str, run: Callable[[SparkSession, argparse.Namespace], object], args: argparse.Namespace) -> int:
     """Start or join a Spark session and run a job; returns the exit status."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    handlers: list[logging.Handler] = [logging.StreamHandler()]
+    if LOG_FILE in os.environ:
+        handlers.append(logging.FileHandler(os.environ[LOG_FILE], encoding="utf-8"))
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", handlers=handlers)
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(f"kafka_capacity_{name}")
-    spark = builder.config("spark.log.level", "WARN").getOrCreate()  # else one line of thirty is ours
+    builder = builder.config("spark.log.level", "WARN")  # else one line of thirty is ours
+    with tempfile.NamedTemporaryFile("w", suffix=".xml") as pools:
+        pools.write(POOLS)
+        pools.flush()
+        builder = builder.config("spark.scheduler.mode", "FAIR")  # between that pool and the one that computes
+        spark = builder.config("spark.scheduler.allocation.file", Path(pools.name).as_uri()).getOrCreate()
     try:
         run(spark, args)
     except KafkaCapacityError as error:

@@ -24,7 +24,7 @@ def one_spark() -> Iterator[None]:
 
     def execute(self, context):
         job = importlib.import_module(f"spark_jobs.{self.job}")
-        with patch.dict(os.environ, self._get_hook()._env or {}):
+        with patch.dict(os.environ, self.driver_environment()):
             SparkSession.builder.master("local[*]").config(map=spark_conf()).getOrCreate()
             assert job.main(self.application_args) == 0
 

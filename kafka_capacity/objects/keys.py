@@ -4,6 +4,7 @@
     plans/cluster={c}/ds={ds}/plan={id}/…
     reports/cluster={c}/ds={ds}/plan={id}/…
     reports/index.html
+    pieces/cluster={c}/ds={ds}/plan={id}/{hash}.arrow
     requests/cluster={c}/ds={ds}/plan={id}/request.json
     history/cluster={c}/day={YYYY-MM-DD}/…
     profiles/cluster={c}/ds={ds}/…
@@ -159,6 +160,11 @@ def list_reports(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
 
 def _days_and_plans(store: ObjectStore, root: str) -> list[tuple[str, str]]:
     return [(ds, plan) for ds in _named(store, root, "ds") for plan in _named(store, f"{root}ds={ds}/", "plan")]
+
+
+def pieces_prefix(cluster: str, ds: str, plan_id: str) -> str:
+    """Return the prefix of pieces of a plan that are done and in none of its tables yet."""
+    return f"pieces/cluster={encode_value(cluster)}/ds={check_ds(ds)}/plan={encode_value(plan_id)}/"
 
 
 def request_key(cluster: str, ds: str, plan_id: str) -> str:

@@ -32,6 +32,7 @@ from kafka_capacity.objects.dataset import (
 from kafka_capacity.objects.keys import plan_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION, Tables
+from kafka_capacity.plan.kept_pieces import remove_kept
 from kafka_capacity.plan.pinned import PinnedPlan, PlanInputs
 from kafka_capacity.questions.change.share import CHANGE
 from kafka_capacity.questions.change.tables import RESULT_TABLES
@@ -95,13 +96,13 @@ def is_simulated(store: ObjectStore, inputs: PlanInputs) -> bool:
 
 
 def seal_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
-    """Write the plan's own manifest, which names all shares by their hashes.
+    """Write the plan's own manifest, which names all shares by their hashes; what led to them is taken away.
 
     Raises:
         MissingManifestError: one of them has not been simulated.
     """
     shares = {share: read_manifest(store, pinned.plan_prefix, share=share) for share in SHARES}
-    return seal_dataset(
+    sealed = seal_dataset(
         store,
         pinned.plan_prefix,
         shares=SHARES,
@@ -113,6 +114,8 @@ def seal_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
             "scenarios": {share: manifest.facts["scenarios"] for share, manifest in shares.items()},
         },
     )
+    remove_kept(store, pinned.pieces_prefix)
+    return sealed
 
 
 def read_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:

@@ -17,6 +17,7 @@ from kafka_capacity.inventory.staging import Gather, gather_here
 from kafka_capacity.objects.dataset import Manifest, read_manifest
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.handing import HANDED_TABLES, handed_over, handed_to_all, placements_to_try
+from kafka_capacity.plan.kept_pieces import KeptPieces
 from kafka_capacity.plan.pinned import PlanInputs
 from kafka_capacity.plan.plan_dataset import SHARES, find_share, read_share, write_share
 from kafka_capacity.plan.request import parse_plan_request
@@ -37,6 +38,7 @@ def simulate_plan(
     shares: Sequence[str] = SHARES,
     side_by_side: bool = False,
     gather: Gather = gather_here,
+    keep_from: int | None = None,
 ) -> dict[str, Manifest]:
     """Simulate the questions of a plan and store the share of each; what is stored already is left as it is.
 
@@ -48,6 +50,7 @@ def simulate_plan(
             placements, for these the sizes where the broker count is left open.
         side_by_side: whether questions run at once, which pays where pieces are done elsewhere.
         gather: reads the hours of a large inventory.
+        keep_from: of a cluster of so many partitions or more, pieces are kept as they are done; ``None`` of none.
 
     Returns:
         The manifests of the shares that are wanted.
@@ -74,6 +77,8 @@ def simulate_plan(
         scores=inputs.scores,
         model_version=inputs.model_version,
     )
+    if keep_from is not None and len(asked.basis.snapshot.partitions) >= keep_from:
+        run = KeptPieces(run, store, inputs.pinned.pieces_prefix, side_by_side=side_by_side)
 
     def keep(question: Question, share: Share) -> Share:
         manifests[question.share] = write_share(store, inputs, question.share, share)

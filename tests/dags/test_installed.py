@@ -8,9 +8,12 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 pytestmark = pytest.mark.airflow
 
@@ -91,3 +94,19 @@ def test_the_wheel_brings_dags_operators_and_the_plugin_to_an_airflow_of_somebod
     assert found["jobs"].startswith(str(home))
     with_commands = subprocess.run([home / "bin" / "kafka-capacity", "--help"], capture_output=True, text=True)
     assert "plan" in with_commands.stdout
+
+
+def test_what_the_lock_installs_is_one_pyspark_and_all_else_that_is_required():
+    from kafka_capacity_airflow.spark import any_file_that_differs
+
+    installed = {canonicalize_name(each.name): each for each in metadata.distributions() if each.name}
+    assert any_file_that_differs(installed["pyspark"]) is None
+    missing = {
+        (canonicalize_name(needed.name), distribution.name)
+        for distribution in installed.values()
+        for needed in map(Requirement, distribution.requires or ())
+        if needed.marker is None or needed.marker.evaluate({"extra": ""})
+        if (found := installed.get(canonicalize_name(needed.name))) is None
+        or not needed.specifier.contains(found.version, prereleases=True)
+    }
+    assert missing == {("pyspark-client", "apache-airflow-providers-apache-spark")}

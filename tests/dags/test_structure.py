@@ -117,6 +117,20 @@ def test_the_form_is_short_and_says_what_the_parser_says(bag):
     assert params.get_param("cluster").schema["examples"] == ["shop-eu", "metrics-uneven"]
 
 
+def test_to_load_a_dag_file_takes_nothing_that_is_slow_to_import(services):
+    code = (
+        "import runpy, sys, airflow.dag_processing.processor; before = set(sys.modules); "
+        f"sys.path += [{str(ROOT)!r}, {str(ROOT / 'plugins')!r}]; "
+        "[runpy.run_path(file) for file in sys.argv[1:]]; "
+        "print('new:', *sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
+    )
+    files = [str(file) for file in sorted((ROOT / "dags").glob("*.py"))]
+    done = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True, check=True)
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("new:")]
+    assert "kafka_capacity" in line.split()
+    assert not {"boto3", "kafka", "pandas", "pyarrow", "pyspark", "vl_convert"} & set(line.split())
+
+
 def test_a_stored_dag_is_small(bag):
     from airflow.serialization.serialized_objects import DagSerialization
 

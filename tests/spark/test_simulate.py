@@ -165,7 +165,7 @@ def test_two_workers_with_the_python_that_was_shipped_store_what_one_process_doe
 def test_a_second_run_does_what_is_missing_and_one_manifest_names_all(pinned, submit):
     folder, store, plan, expected = pinned
     store.delete(f"{plan.plan_prefix}{CONSUMERS.share}.manifest.json")
-    done = submit("simulate", "local[2]", folder, plan)
+    done = submit("simulate", "local[2]", folder, plan, "--keep-from", "0")
     assert done.returncode == 0, done.stderr[-4000:]
     assert stored(store, plan) == expected
     said = done.stdout + done.stderr
@@ -173,7 +173,20 @@ def test_a_second_run_does_what_is_missing_and_one_manifest_names_all(pinned, su
         s for s in SHARES if s != CONSUMERS.share
     ]
     assert "group variants are done" in said
+    pieces = store.list_keys(plan.pieces_prefix)
+    assert len(pieces) > 10
+    store.delete(pieces[0])
+    store.delete(f"{plan.plan_prefix}{CONSUMERS.share}.manifest.json")
+    done = submit("simulate", "local[2]", folder, plan, "--keep-from", "0")
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert stored(store, plan) == expected
+    said = done.stdout + done.stderr
+    assert said.count("were done by an earlier try") == len(pieces) - 1
+    assert "FairSchedulableBuilder" not in said  # it warns of pools that it does not know
+    assert "group variants are done" in said
+    assert store.list_keys(plan.pieces_prefix) == pieces
     assert "placements are done" not in said
     sealed = seal_plan(store, plan)
     assert sealed.facts["shares"] == {share: manifest.sha256 for share, manifest in expected.items()}
     assert set(TABLES) == set(sealed.tables)
+    assert store.list_keys(plan.pieces_prefix) == []

@@ -1,0 +1,116 @@
+"""Pieces of work that outlast the process that waits for them: a run of a large plan after a failure does the rest.
+
+A share that is done is kept as it is; of a question that was under way, batches of finished pieces are. They lie in a
+place of the plan's own under the hash of all that they follow from, and are taken away when the plan is sealed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle  # to hash what travels pickled anyway; nothing is unpickled
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity import __version__
+from kafka_capacity.errors import StorageError
+from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.packing import pack_tables, unpack_table
+from kafka_capacity.questions.question import Piece, RunPieces, Shared
+
+log = logging.getLogger("kafka_capacity.plan")
+
+MOST_BATCHES = 20
+"""A failure costs a twentieth of a question's pieces and what was in the making; a batch is a job and an object."""
+
+Tables = Mapping[str, pa.Table]
+
+
+class KeptPieces:
+    """Does pieces as another does them, and keeps them: a :class:`kafka_capacity.questions.question.RunPieces`.
+
+    Args:
+        run: does them.
+        store: where they are kept.
+        prefix: below which keys; nothing else is there.
+        side_by_side: whether batches run at once, as where pieces are done elsewhere.
+    """
+
+    def __init__(self, run: RunPieces, store: ObjectStore, prefix: str, *, side_by_side: bool) -> None:
+        self._run, self._store, self._prefix, self._side_by_side = run, store, prefix, side_by_side
+
+    def __call__(
+        self, function: Callable[[Shared, Piece], Tables], shared: Shared, pieces: Sequence[Piece], *, what: str
+    ) -> Sequence[Tables]:
+        """Run the batches that are not kept."""
+        size = -(-len(pieces) // MOST_BATCHES) or 1
+        batches = [pieces[first : first + size] for first in range(0, len(pieces), size)]  # large pieces stay first
+        common = _digest((__version__, function.__module__, function.__qualname__, shared))
+
+        def done(batch: Sequence[Piece]) -> Sequence[Tables]:
+            key = f"{self._prefix}{_digest((common, *batch))}.arrow"
+            kept = self._kept(key)
+            if kept is not None:
+                log.info("%d %s were done by an earlier try", len(batch), what)
+                return kept
+            found = self._run(function, shared, batch, what=what)
+            self._store.write_bytes(key, _packed(found))
+            return found
+
+        with ThreadPoolExecutor(max_workers=max(1, len(batches)) if self._side_by_side else 1) as pool:
+            return [tables for found in pool.map(done, batches) for tables in found]
+
+    def _kept(self, key: str) -> list[Tables] | None:
+        try:
+            return _unpacked(self._store.read_bytes(key))
+        except StorageError:
+            return None
+
+
+def remove_kept(store: ObjectStore, prefix: str) -> None:
+    """Take away what was kept below a prefix."""
+    for key in store.list_keys(prefix):
+        store.delete(key)
+
+
+class _Hashed:
+    """A file that only its hash is left of."""
+
+    def __init__(self) -> None:
+        self.sha256 = hashlib.sha256()
+
+    def write(self, data: Any) -> None:
+        self.sha256.update(data)
+
+
+def _digest(content: object) -> str:
+    """Hash what an object is pickled to; equal ones that do not hash alike are only done again."""
+    hashed = _Hashed()
+    pickler = pickle.Pickler(hashed, protocol=pickle.HIGHEST_PROTOCOL)
+    pickler.fast = True  # else it depends on which of equal parts are one object
+    pickler.dump(content)
+    return hashed.sha256.hexdigest()
+
+
+def _packed(found: Sequence[Tables]) -> bytes:
+    rows = [(number, *one) for number, tables in enumerate(found) for one in pack_tables(tables).items()]
+    schema = pa.schema([("number", pa.int64()), ("name", pa.string()), ("data", pa.large_binary())])
+    columns = [
+        pa.array(list(column), field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)
+    ]
+    body = pack_tables({"all": pa.table(columns, schema=schema) if rows else schema.empty_table()})["all"]
+    return hashlib.sha256(body).digest() + body
+
+
+def _unpacked(data: bytes) -> list[Tables] | None:
+    """Undo :func:`_packed`; ``None`` where it is not what was written."""
+    digest, body = data[: hashlib.sha256().digest_size], data[hashlib.sha256().digest_size :]
+    if hashlib.sha256(body).digest() != digest:
+        return None
+    found: dict[int, dict[str, pa.Table]] = {}
+    for number, name, packed in zip(*(column.to_pylist() for column in unpack_table(body).columns), strict=True):
+        found.setdefault(number, {})[name] = unpack_table(packed)
+    return list(found.values())
