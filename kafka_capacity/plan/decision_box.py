@@ -6,7 +6,7 @@ they stand, in their order; a line more is one more entry of :func:`decision_box
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.health.problem import Problem
@@ -17,13 +17,18 @@ from kafka_capacity.questions.capacity.approval import (
     approval,
     at_other_loads,
     confidence,
+    due_soon,
     otherwise,
 )
 from kafka_capacity.questions.capacity.decide import cost_of_steps, count_sentence
 from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.sizing_words import why_sentence
 from kafka_capacity.questions.change.change_view import ChangeView
+from kafka_capacity.questions.change.request_summary import asked_sentence
 from kafka_capacity.text import format_limit, plural
+
+_SAID_ANYWAY = frozenset({"broker_counts", "new_broker_racks", "throttles_bytes_per_second"})
+"""What was asked that the line of the move says."""
 
 
 def decision_box(
@@ -35,12 +40,14 @@ def decision_box(
     because: Sequence[str],
     instead: str | None = None,
     first: Sequence[Problem] = (),
+    request: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the box as plain data: ``approve``, a sentence, and ``lines`` of ``name``, ``label`` and ``text``.
 
     Sizing is ``None`` where the plan says nothing of it; ``because`` is why the verdict is not ``fits``, and
     ``instead`` what could be done instead of buying, if anything. ``first`` is what has to be mended before anything
-    is moved, the worst first: the runbook's check lets nothing be moved while reads or writes are refused.
+    is moved, the worst first: the runbook's check lets nothing be moved while reads or writes are refused. ``request``
+    is what was asked.
     """
     lines: list[tuple[str, str, str | None]] = []
     if sizing is not None and capacity is not None:
@@ -57,6 +64,8 @@ def decision_box(
         lines.insert(
             0, ("first", "First", f"{first[0].sentence.removesuffix('.')}. Mend that before anything is moved.")
         )
+    asked = asked_sentence({name: value for name, value in (request or {}).items() if name not in _SAID_ANYWAY})
+    lines.append(("asked", "Asked", None if asked is None else asked.removeprefix("Asked: ")))
     lines.append(("move", "The move", _move(change, status, because)))
     return {
         "approve": _approve(view, sizing, status),
@@ -75,7 +84,9 @@ def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str
             # What was asked for is not what is needed now: it is described, and not approved.
             sentence += f" {_other_count(sizing, count)}"
         elif option.figures["changed_partitions"]:
-            sentence = sentence.replace(NO_BROKERS, "Approve the move, and no brokers now", 1)
+            sentence = sentence.replace(NO_BROKERS, "Approve the move, and no more brokers now", 1)
+            if due_soon(sizing) is not None:
+                sentence += f" The planned move does not need them: it stays at {plural(count, 'broker')}."
     if status is Status.NOT_JUDGED:
         return f"As far as is known: {sentence[:1].lower()}{sentence[1:]}"
     return sentence

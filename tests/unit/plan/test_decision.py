@@ -160,6 +160,17 @@ def test_of_equal_severity_what_is_wrong_today_comes_before_what_may_become_so()
     assert places == sorted(places, reverse=True)
 
 
+def test_the_box_names_what_was_asked_beside_counts_and_throttles():
+    decision = decide(sized_inputs())
+
+    def asked(request):
+        box = dataclasses.replace(decision, request=request).as_dict()["box"]
+        return [line["text"] for line in box["lines"] if line["name"] == "asked"]
+
+    assert asked({"broker_counts": [9], "throttles_bytes_per_second": [1e6]}) == []
+    assert asked({"broker_counts": [9], "replaced_brokers": {"3": 13}}) == ["broker 3 replaced by 13."]
+
+
 def test_what_is_refused_now_is_mended_before_anything_is_moved():
     decision = decide(sized_inputs())
     down = Problem(severity=Severity.SERIOUS, code=Code.OFFLINE, where="orders", message="1 partition has no leader")

@@ -70,6 +70,24 @@ def test_fewer_brokers_and_none(sizing):
     assert approval(own) == f"Approve no brokers now: today’s 6 last until {until}."
 
 
+def test_brokers_that_are_due_soon_are_approved_now(sizing):
+    def due(days, *counts):
+        view = stepped(sizing, sizing.today["broker_count"], *counts, more_usd_per_month=3_285.0)
+        day = (datetime.date.fromisoformat(sizing.dates[0]) + datetime.timedelta(days)).isoformat()
+        own, then, *later = view.steps
+        own = dataclasses.replace(own, option=sizing.today, until="2026-11-22")
+        return day, approval(dataclasses.replace(view, steps=(own, dataclasses.replace(then, from_day=day), *later)))
+
+    day, sentence = due(8, 9)
+    assert sentence == f"Approve 3 brokers by {day} (+$3,285 a month): today’s 6 last until 2026-11-22."
+    day, sentence = due(28, 9, 12)
+    assert sentence.startswith(f"Approve 3 brokers by {day} (+$3,285 a month): today’s 6 last until 2026-11-22; +3 by ")
+    day, sentence = due(29, 9)
+    assert sentence == f"Approve no brokers now: today’s 6 last until 2026-11-22; +3 by {day}."
+    day, sentence = due(8, 6)
+    assert sentence == f"Approve no brokers now: today’s 6 last until 2026-11-22; rebalanced by {day}."
+
+
 def test_the_day_on_which_a_disk_is_full_is_on_a_straight_line_between_the_dates(sizing):
     rows = [
         row
