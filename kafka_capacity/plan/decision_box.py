@@ -18,6 +18,7 @@ from kafka_capacity.questions.capacity.approval import (
     at_other_loads,
     confidence,
     due_soon,
+    is_soon,
     otherwise,
 )
 from kafka_capacity.questions.capacity.decide import cost_of_steps, count_sentence
@@ -65,12 +66,19 @@ def decision_box(
             0, ("first", "First", f"{first[0].sentence.removesuffix('.')}. Mend that before anything is moved.")
         )
     asked = asked_sentence({name: value for name, value in (request or {}).items() if name not in _SAID_ANYWAY})
-    lines.append(("asked", "Asked", None if asked is None else asked.removeprefix("Asked: ")))
+    said = "" if asked is None else asked.removeprefix("Asked: ")
+    lines.append(("asked", "Asked", f"{said[:1].upper()}{said[1:]}"))
     lines.append(("move", "The move", _move(change, status, because)))
     return {
         "approve": _approve(view, sizing, status),
         "lines": [{"name": name, "label": label, "text": text} for name, label, text in lines if text],
     }
+
+
+def approved_actions(decision: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the actions of a decision that whoever approves it takes on: what the box says is due."""
+    actions = decision["actions"]
+    return [one["id"] for one in actions if one["by"] is None or is_soon(one["by"], decision["ds"])]
 
 
 def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str:

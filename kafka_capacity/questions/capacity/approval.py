@@ -41,9 +41,14 @@ def due_soon(view: SizingView) -> Step | None:
     if len(view.steps) < 2 or view.steps[0].option is not view.today:
         return None
     step = view.steps[1]
-    first, due = (datetime.date.fromisoformat(day) for day in (view.dates[0], step.from_day))
     is_more = int(step.option["broker_count"]) > int(view.today["broker_count"])
-    return step if is_more and (due - first).days <= SOON_DAYS else None
+    return step if is_more and is_soon(step.from_day, view.dates[0]) else None
+
+
+def is_soon(day: str, today: str) -> bool:
+    """Return whether what is due on a day has to be approved by now."""
+    due, now = (datetime.date.fromisoformat(one) for one in (day, today))
+    return (due - now).days <= SOON_DAYS
 
 
 def _soon(view: SizingView, step: Step) -> str:

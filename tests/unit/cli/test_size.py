@@ -68,7 +68,7 @@ def test_the_file_holds_what_is_printed_as_json_and_is_the_same_each_time(run, u
 
 def test_growth_is_that_which_is_asked_for(run, uneven):
     still, doubled = (
-        sized(run, uneven, "--growth", growth, "--growth-high", growth)["options"][0] for growth in ("0", "15")
+        sized(run, uneven, "--growth", growth, "--growth-high", growth)["options"][0] for growth in ("0", "1500%")
     )
     assert doubled["headroom_ratio"] < still["headroom_ratio"]
 
