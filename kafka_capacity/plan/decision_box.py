@@ -94,7 +94,7 @@ def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str
         elif option.figures["changed_partitions"]:
             sentence = sentence.replace(NO_BROKERS, "Approve the move, and no more brokers now", 1)
             if due_soon(sizing) is not None:
-                sentence += f" The planned move does not need them: it stays at {plural(count, 'broker')}."
+                sentence = sentence.replace("Approve ", "Approve the move, and ", 1)
     if status is Status.NOT_JUDGED:
         return f"As far as is known: {sentence[:1].lower()}{sentence[1:]}"
     return sentence
