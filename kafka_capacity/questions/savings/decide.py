@@ -82,7 +82,7 @@ def decide_savings(tables: Mapping[str, pa.Table]) -> Answer:
     """Return the answer that the tables hold; its details are the line of the decision box, ``None`` for none."""
     view = read_savings(tables)
     if view.nothing["broker_count_now"] is None:
-        headline = "What could be done instead of buying cannot be said: sizing finds nothing that fits today."
+        headline = "What could be done instead of buying cannot be said: sizing knows of nothing that fits today."
         return Answer(headline=headline, reasons=tuple(view.scope["notes"]))
     return Answer(headline=_headline(view), reasons=tuple(_reasons(view)), details=instead(view))
 
