@@ -88,6 +88,14 @@ OwnersFile = Annotated[
 ]
 
 
+def no_clusters(place: str) -> RequestError:
+    """Return what says that no store is there."""
+    return RequestError(
+        f"{place} holds no clusters; give the folder or s3:// address where scheduled plans are stored: what "
+        "report --out writes is a report by itself"
+    )
+
+
 def day_or_today(ds: str | None) -> str:
     """Check a day, or take today's in UTC.
 

@@ -93,7 +93,7 @@ def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> lis
             lines.append(f"{name}: {standing_sentence(excuse.as_dict() for excuse in result.standing)}")
     option = decision.view.recommended
     if option is None:
-        return [*lines, "nothing fits" if len(results) > 1 else "it does not fit"]
+        return lines  # the answer above says that nothing fits
     status = decision.view.status(option)
     if status is Status.NOT_JUDGED:
         unknown = listed(decision.view.unknown(option))

@@ -137,7 +137,8 @@ def _by_date(view: SizingView) -> list[str]:
     """Return what would do if it had to last a shorter time, where that is no step, and until which day."""
     advice, steps = view.document["advice"], {step.option["option_id"] for step in view.steps}
     said = {None, advice["recommended"], *steps}
-    shorter = dict.fromkeys(option for _, option in advice["by_date"] if option not in said)
+    # What would do today alone is no answer: it would be missed tomorrow.
+    shorter = dict.fromkeys(option for _, option in advice["by_date"][1:] if option not in said)
     found = [row for row in map(view.by_id, shorter) if row is not None]
     return [f"{row['option_id']}: only until {lasts_until(view, row)}" for row in found]
 

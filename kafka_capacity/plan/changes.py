@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_capacity.plan.lifecycle import followed
+from kafka_capacity.health.check import NEW
+from kafka_capacity.plan.lifecycle import CLUSTER, followed
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION
 from kafka_capacity.text import format_usd, plural
 
@@ -14,6 +16,7 @@ Report = Mapping[str, Any]
 
 METHOD_IS_SAME = "Same request and same method: differences come from the cluster."
 _METHOD = {"code_version": "version", "model_version": "model"}
+_DAY = re.compile(r"\d{4}-\d\d-\d\d|[A-Z][a-z]+ \d{4}")  # as badges name days, near and far ones
 
 
 def is_comparable(report: Report) -> bool:
@@ -37,7 +40,9 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
     if earlier is None or not is_comparable(earlier):
         return None
     before, after = earlier["verdict"], now["verdict"]
-    old, new = _problems(before), _problems(after)
+    is_alike = _request(earlier) == _request(now)
+    # What another request brings about, or no longer does, is neither new nor resolved.
+    old, new = (_problems(one, is_of_cluster=not is_alike) for one in (before, after))
     lines = [{"label": label, "text": text} for label, text in _lines(before, after)]
     come, gone = ([key for key in one if key not in other] for one, other in ((new, old), (old, new)))
     return {
@@ -48,7 +53,7 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
         "resolved": [old[key] for key in gone],
         "resolved_ids": gone,
         "passed": _passed(earlier, now),
-        "is_alike": _request(earlier) == _request(now),
+        "is_alike": is_alike,
         "method": _method(earlier, now),
     }
 
@@ -75,7 +80,8 @@ def _lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tupl
         ("Per month", *(sizing_figure(one, "usd_per_month") for one in (before, after))),
     )
     for label, old, new in pairs:
-        if old != new:
+        # Another day is no other verdict: the lines of dates say it.
+        if old != new and (label != "Verdict" or _DAY.sub("", old) != _DAY.sub("", new)):
             yield label, f"{old} → {new}"
     old_steps, new_steps = _later(before), _later(after)
     for count in sorted({*old_steps, *new_steps}):
@@ -125,10 +131,19 @@ def _passed(earlier: Report, now: Report) -> list[str]:
     ]
 
 
-def _problems(verdict: Mapping[str, Any]) -> dict[str, str]:
-    """Return the problems that matter by their id, which stays when the figures in their sentences change."""
+def _problems(verdict: Mapping[str, Any], *, is_of_cluster: bool) -> dict[str, str]:
+    """Return the problems that matter by their id, which stays when the figures in their sentences change.
+
+    Either all of them, or those alone that the cluster has whatever is asked.
+    """
     problems = followed({"problems": verdict["problems"]})
+    if is_of_cluster:
+        problems = {key: one for key, one in problems.items() if _is_of_cluster(one)}
     return {key: f"{str(one['message']).rstrip('.')}." for key, one in problems.items()}
+
+
+def _is_of_cluster(problem: Mapping[str, Any]) -> bool:
+    return problem.get("question") == CLUSTER and problem.get("then") != NEW
 
 
 def _method(earlier: Report, now: Report) -> str:
@@ -138,11 +153,11 @@ def _method(earlier: Report, now: Report) -> str:
         for name, label in _METHOD.items()
         if old.get(name) != new.get(name)
     ]
-    asked = sorted({label for label, value in _request(earlier) ^ _request(now)})
-    if asked:
-        changed.append(f"requested with different {', '.join(asked)}")
-    if changed:
-        return f"The method changed ({'; '.join(changed)}): differences may come from that, not from the cluster."
+    asked = sorted({label.replace("_", " ") for label, value in _request(earlier) ^ _request(now)})
+    found = [f"The method changed ({'; '.join(changed)})"] if changed else []
+    found += [f"{'so did the request' if found else 'The request changed'} ({', '.join(asked)})"] if asked else []
+    if found:
+        return f"{', and '.join(found)}: differences may come from that, not from the cluster."
     return METHOD_IS_SAME
 
 

@@ -68,6 +68,7 @@ class Decision:
     actions: tuple[Action, ...]  # what to do, in order
     today: Mapping[str, Any]  # what carrying it out changes, as it is now: see :func:`_today`
     subject: str  # of the e-mail
+    request: Mapping[str, Any]  # what was asked
 
     @property
     def change(self) -> Answer:
@@ -109,6 +110,7 @@ class Decision:
                 self.because,
                 self.instead,
                 [one.problem for _, one in self.problems if one.problem.code in _FIRST],
+                self.request,
             ),
             "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
             "nearest_scenario_id": self.view.nearest.scenario_id,
@@ -173,6 +175,7 @@ def decide(results: ReportInputs) -> Decision:
         ),
         today=_today(results, view, sizing),
         subject=subject(view, sizing, cluster=results.cluster, ds=results.ds),
+        request=results.request,
     )
 
 

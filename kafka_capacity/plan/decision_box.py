@@ -6,7 +6,7 @@ they stand, in their order; a line more is one more entry of :func:`decision_box
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.health.problem import Problem
@@ -17,13 +17,19 @@ from kafka_capacity.questions.capacity.approval import (
     approval,
     at_other_loads,
     confidence,
+    due_soon,
+    is_soon,
     otherwise,
 )
 from kafka_capacity.questions.capacity.decide import cost_of_steps, count_sentence
 from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.sizing_words import why_sentence
 from kafka_capacity.questions.change.change_view import ChangeView
+from kafka_capacity.questions.change.request_summary import asked_sentence
 from kafka_capacity.text import format_limit, plural
+
+_SAID_ANYWAY = frozenset({"broker_counts", "new_broker_racks", "throttles_bytes_per_second"})
+"""What was asked that the line of the move says."""
 
 
 def decision_box(
@@ -35,12 +41,14 @@ def decision_box(
     because: Sequence[str],
     instead: str | None = None,
     first: Sequence[Problem] = (),
+    request: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the box as plain data: ``approve``, a sentence, and ``lines`` of ``name``, ``label`` and ``text``.
 
     Sizing is ``None`` where the plan says nothing of it; ``because`` is why the verdict is not ``fits``, and
     ``instead`` what could be done instead of buying, if anything. ``first`` is what has to be mended before anything
-    is moved, the worst first: the runbook's check lets nothing be moved while reads or writes are refused.
+    is moved, the worst first: the runbook's check lets nothing be moved while reads or writes are refused. ``request``
+    is what was asked.
     """
     lines: list[tuple[str, str, str | None]] = []
     if sizing is not None and capacity is not None:
@@ -57,11 +65,20 @@ def decision_box(
         lines.insert(
             0, ("first", "First", f"{first[0].sentence.removesuffix('.')}. Fix this before anything is moved.")
         )
+    asked = asked_sentence({name: value for name, value in (request or {}).items() if name not in _SAID_ANYWAY})
+    said = "" if asked is None else asked.removeprefix("Requested: ")
+    lines.append(("asked", "Requested", f"{said[:1].upper()}{said[1:]}"))
     lines.append(("move", "The move", _move(change, status, because)))
     return {
         "approve": _approve(view, sizing, status),
         "lines": [{"name": name, "label": label, "text": text} for name, label, text in lines if text],
     }
+
+
+def approved_actions(decision: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the actions of a decision that whoever approves it takes on: what the box says is due."""
+    actions = decision["actions"]
+    return [one["id"] for one in actions if one["by"] is None or is_soon(one["by"], decision["ds"])]
 
 
 def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str:
@@ -76,6 +93,8 @@ def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str
             sentence += f" {_other_count(sizing, count)}"
         elif option.figures["changed_partitions"]:
             sentence = sentence.replace(NO_BROKERS, "Approve the move, but no new brokers yet", 1)
+            if due_soon(sizing) is not None:
+                sentence = sentence.replace("Approve ", "Approve the move, and ", 1)
     if status is Status.NOT_JUDGED:
         return f"As far as known: {sentence[:1].lower()}{sentence[1:]}"
     return sentence

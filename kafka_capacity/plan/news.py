@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,7 +13,6 @@ from kafka_capacity.text.names import clipped, visible
 
 LINE_LENGTH = 400  # a longer line is cut: the report has it whole
 
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _GRAVE = frozenset({Severity.FATAL, Severity.SERIOUS})
 _ANSWER = frozenset({"Verdict", "Brokers now"})  # lines of the comparison that are the answer itself
 
@@ -31,19 +29,13 @@ def reasons(report: Mapping[str, Any]) -> list[str]:
 
 def _reasons(verdict: Mapping[str, Any], changes: Mapping[str, Any]) -> Iterator[str]:
     if changes["is_alike"]:
-        yield from (f"{line['label']}: {line['text']}." for line in changes["lines"] if _is_another_answer(line))
+        yield from (f"{line['label']}: {line['text']}." for line in changes["lines"] if line["label"] in _ANSWER)
         yield from changes["passed"]
     for problem in verdict["problems"]:
         is_news = problem["severity"] in _GRAVE or problem["code"] == PREDICTION_DRIFT
         is_told = is_news and "is_dismissed" not in problem and id_of(problem) in changes["new_ids"]
         if is_told and (changes["is_alike"] or problem["question"] == CLUSTER):
             yield f"New: {problem['text']}"
-
-
-def _is_another_answer(line: Mapping[str, str]) -> bool:
-    """Return whether the answer is another one; one that only names another day is the same."""
-    old, _, new = _DAY.sub("", line["text"]).partition(" → ")
-    return line["label"] in _ANSWER and old != new
 
 
 def message(report: Mapping[str, Any]) -> list[str]:

@@ -53,6 +53,8 @@ UNITS = (
     Unit("_months", "MONTHS", "write months, or 6m or 1y", _MONTH),
 )
 
+_LOOKS_LIKE_PERCENT = 5.0  # a ratio typed as a bare number from here on: 40 is more often 40 % than 4,000 %
+
 
 def unit_of(parameter: str) -> Unit | None:
     """Return the unit of a parameter by its name, ``None`` for one without."""
@@ -68,9 +70,12 @@ def parse_quantity(parameter: str, text: str) -> float:
     unit = unit_of(parameter)
     assert unit is not None  # noqa: S101 - for the type checker: whoever calls has asked
     try:
-        return float(text)
+        value: float | None = float(text)
     except ValueError:
         value = _time(unit, text) if unit.in_seconds else _amount(unit, text)
+    else:
+        if unit.suffix == "_ratio" and value is not None and abs(value) >= _LOOKS_LIKE_PERCENT:
+            raise ValueError(f"write {value:g}%; a bare {value:g} would be {100 * value:g}%")
     if value is None:
         raise ValueError(unit.example)
     return value

@@ -249,9 +249,12 @@ def write_fleet() -> str:
 
 def keep_answer(pinned: Mapping[str, str], *, is_approved: bool, by: str, on: datetime.date, reason: str) -> None:
     """Keep what somebody answered: who approves has what is due now, who rejects does without the move."""
+    from kafka_capacity.plan.decision_box import approved_actions
+
     store, plan = airflow_store(), PinnedPlan(**pinned)
     decision = read_decision(store, plan)
-    asked = [one["id"] for one in decision["actions"] if (one["by"] is None if is_approved else one["code"] == "move")]
+    moves = [one["id"] for one in decision["actions"] if one["code"] == "move"]
+    asked = approved_actions(decision) if is_approved else moves
     if asked:
         verb = Verb.CLAIM if is_approved else Verb.DISMISS
         keep_said(store, decision, Said(ids=tuple(asked), verb=verb, by=by, on=on.isoformat(), reason=reason))

@@ -20,8 +20,8 @@
     const sum = parts.reduce((all, [, n, unit]) => all + Number(n.replaceAll(",", "")) * (UNITS[unit] ?? 1), 0);
     return /[−-]\$?\d/.test(first) ? -sum : sum;
   };
-  // Days in their order: "already" is before all of them, "not before" or "beyond" a day is after it.
-  const inOrder = text => text.replace(/^already\b.*/, "0").replace(/^(?:not before|beyond) (\d{4}-.*)/, "$1~");
+  // Days in their order: "already" and "not today" are before all of them, "not before" or "beyond" a day is after it.
+  const inOrder = text => text.replace(/^(?:already|not today)\b.*/, "0").replace(/^(?:not before|beyond) (\d{4}-.*)/, "$1~");
   const textOf = cell => cell.innerText.trim();
   // A row, and the rows that belong to it: its note and its details.
   const recordsOf = table => {

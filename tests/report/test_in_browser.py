@@ -197,7 +197,7 @@ def test_tables_are_sorted_and_filtered(opened):
 def test_days_are_sorted_with_what_is_already_so_first(opened):
     page, _ = opened("index.html", width=1280)
     table = page.locator("#groups .scroll > table").first
-    days = ["beyond 2027-11-15", "2027-11-15", "already", "—", "2026-12-01"]
+    days = ["beyond 2027-11-15", "2027-11-15", "already", "—", "2026-12-01", "not today"]
     table.evaluate(
         "(t, days) => { const rows = [...t.tBodies[0].rows];"
         "rows.filter(r => !r.matches('.note, .more')).slice(days.length).forEach(r => r.remove());"
@@ -207,7 +207,7 @@ def test_days_are_sorted_with_what_is_already_so_first(opened):
     )
     table.locator("thead th").first.get_by_role("button").click()
     shown = table.locator(":scope > tbody > tr > th").all_inner_texts()
-    assert shown == ["already", "2026-12-01", "2027-11-15", "beyond 2027-11-15", "—"]
+    assert shown == ["already", "not today", "2026-12-01", "2027-11-15", "beyond 2027-11-15", "—"]
 
 
 @pytest.mark.parametrize("folder", ["sized"], indirect=True)

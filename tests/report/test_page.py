@@ -369,6 +369,14 @@ def test_a_report_of_the_version_before_is_drawn_again():
     assert "does not fit: Too much" in page.email_text
 
 
+def test_what_the_change_resolves_is_said_where_it_alarms():
+    report = json.loads(render_all(sized_inputs()).report_json)
+    problem = {"text": "Broker 1 is full.", "then": "The change resolves this."}
+    report["verdict"]["serious"] = {"problems": [problem], "more": 0, "anchor": "findings"}
+    page = rerender(json.dumps(report).encode()).index_html.decode()
+    assert "Broker 1 is full. <b>The change resolves this.</b>" in page
+
+
 def test_the_problems_of_a_report_of_the_version_before_are_listed_once():
     row = {"severity": "warning", "code": "uneven-racks", "where": "11 brokers", "message": "racks are uneven"}
     lone = {"severity": "serious", "code": "single-replica", "where": "audit", "message": "1 partition has one replica"}

@@ -8,7 +8,7 @@ import typer
 
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_json, print_lines, print_rows
-from kafka_capacity.cli.options import Quiet, StorePlace
+from kafka_capacity.cli.options import Quiet, StorePlace, no_clusters
 
 _HELP = """List all clusters in a store, worst first: verdict, dates, dollars and the worst problem.
 
@@ -32,6 +32,8 @@ def fleet(
 
     opened = open_store(store)
     found = all_of(opened)
+    if not found["rows"]:
+        raise no_clusters(store)
     if is_json:
         if is_written:
             write_fleet_page(opened)

@@ -70,9 +70,9 @@ def plan(
     if is_json:
         print_json(document)
     else:
-        *reasons, answer = verdict_lines(planned.results, decision)
+        reasons = verdict_lines(planned.results, decision)
         print_answer(
-            answer,
+            f"{decision.cluster} on {decision.ds}: {decision.change.headline}",
             lambda: print_plan(planned, decision, reasons, out=out, is_explained=is_explained),
             hint="--out DIR writes the files to execute" if out is None and decision.view.recommended else "",
             is_quiet=is_quiet,

@@ -9,7 +9,7 @@ import typer
 
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_json, print_rows
-from kafka_capacity.cli.options import Quiet, StorePlace, day_or_today
+from kafka_capacity.cli.options import Quiet, StorePlace, day_or_today, no_clusters
 from kafka_capacity.errors import RequestError
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ def _found(place: str, cluster: str | None) -> tuple[ObjectStore, Standing]:
     if name is None and len(known) == 1:
         name = known[0]
     if name not in known:
-        remedy = f"choose from {', '.join(known)}" if known else f"{root} is not a store of plans"
+        if not known:
+            raise no_clusters(root)
+        remedy = f"choose from {', '.join(known)}"
         raise RequestError(f"--cluster: {f'{name} is not there' if name else 'is missing'}; {remedy}")
     return store, newest_standing(store, name)
 

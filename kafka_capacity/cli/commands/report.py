@@ -89,14 +89,16 @@ def report(
             rendered = rerender(earlier.read_bytes())
         else:
             known_owners = read_owners(owners)
+            before = None if last is None else read_report(last.read_bytes())
             files = read_size_files(shapes_file, cpu_samples, given)
             begin("reading the snapshot")
             asked = ask_plan(str(snapshot), given, brokers, owners=known_owners, **files.given)
+            if before is not None:
+                _check_last(before, asked.basis.snapshot.cluster, asked.basis.snapshot.ds)
             run = run_step_by_step(begin, begun=1)
             results = simulate_report(asked, files, run, snapshot=str(snapshot), out=out)
             begin("drawing")
             decision = decide(results).as_dict()
-            before = None if last is None else read_report(last.read_bytes())
             topics = topic_rows(asked.basis.raw.table("replicas")) if known_owners else []
             rendered = render_all(results, decision, last=before, owners=known_owners, topics=topics)
         write_report(store, rendered, decision)
@@ -106,3 +108,11 @@ def report(
     print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), hint="", is_quiet=is_quiet)
     for text in serious_texts(rendered.verdict):
         say(f"warning: {text}", is_quiet=is_quiet)
+
+
+def _check_last(last: Mapping[str, Any], cluster: str, ds: str) -> None:
+    """Refuse a report that this one cannot be compared with, before anything is simulated."""
+    if last["cluster"] != cluster:
+        raise RequestError(f"--last: this is a report of cluster {last['cluster']!r}, not of {cluster!r}")
+    if last["ds"] > ds:
+        raise RequestError(f"--last: this is the report of {last['ds']}, which is after the snapshot, of {ds}")

@@ -10,7 +10,13 @@ from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status
 from kafka_capacity.questions.capacity.approval import assumed_ratio
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, mean_usd_per_month
+from kafka_capacity.questions.capacity.sizing_view import (
+    Row,
+    SizingView,
+    has_no_rates,
+    is_alike,
+    mean_usd_per_month,
+)
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     badge,
@@ -123,7 +129,11 @@ def count_sentence(view: SizingView, count: int) -> str:
     """Return what sizing says of another count of today's hardware than the one that is needed now."""
     row = view.of_count(count)
     if row is None:
-        return f"sizing did not try {plural(count, 'broker')} of today’s hardware"
+        tried = sorted({int(one["broker_count"]) for one in view.options if is_alike(one, view.today)})
+        beside = [max(one for one in tried if one < count)] if tried[0] < count else []
+        beside += [min(one for one in tried if one > count)] if tried[-1] > count else []
+        known = [count_sentence(view, one) for one in beside]
+        return f"sizing did not try {plural(count, 'broker')} of today’s hardware; {', and '.join(known)}"
     if row["fits"]:
         return f"{count:,} fit up to {view.horizon} as well"
     if row["fits_until"] is not None:

@@ -10,7 +10,7 @@ from kafka_capacity.hardware.limits import Resource, resource_name, shown_amount
 from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.answer import BADGES, Status
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, outlook_costs
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, outlook_costs
 from kafka_capacity.text import format_month, format_usd, plural, whole_percent
 from kafka_capacity.text.wording import listed
 
@@ -98,6 +98,8 @@ def later_steps(view: SizingView) -> list[str]:
 
 def headline(view: SizingView) -> str:
     """Answer how many brokers by when, as far as is known."""
+    if has_no_rates(view.document) and view.nearest["excuses"]:
+        return f"Not judged how many brokers are needed: {view.nearest['excuses'][0]['reason']}."
     sentence = _headline(view)
     return f"As far as known, {sentence[:1].lower()}{sentence[1:]}" if view.nearest["not_judged"] else sentence
 

@@ -65,7 +65,8 @@ def test_the_answer_stands_above_the_table(run, snapshot):
     start = ("--broker-counts", "6,9", "--placer", "fewest-bytes")
     plan, size = run("plan", snapshot, *start).stdout, run("size", snapshot).stdout
 
-    assert plan.startswith("recommended: 006-brokers.fewest-bytes, ")
+    assert plan.startswith("payments on 2026-11-20: 6 brokers fit: fewest-bytes moves ")
+    assert "\nrecommended: 006-brokers.fewest-bytes, " in plan
     assert size.startswith("payments on 2026-11-20: Today’s 6 brokers last until ")
 
 

@@ -78,9 +78,10 @@ def test_what_cannot_be_said_is_refused_and_nothing_is_kept(run, store, typed, w
 
 
 def test_a_folder_that_is_no_store_is_said_so(run, tmp_path):
-    done = run("problems", tmp_path)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "is not a store of plans" in done.stderr
+    for command in ("problems", "fleet"):
+        done = run(command, tmp_path)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "holds no clusters; give the folder or s3:// address where scheduled plans are stored" in done.stderr
 
 
 def test_what_is_printed_as_json_is_as_documented(run, store):

@@ -48,6 +48,23 @@ def test_the_same_input_and_its_own_data_give_the_same_bytes(reported, run, tmp_
     assert contents(tmp_path / "again") == before
 
 
+def test_a_report_of_another_cluster_or_of_a_later_day_is_refused_before_anything_is_simulated(reported, run, tmp_path):
+    snapshot, out, _ = reported
+    report = json.loads((out / "report.json").read_text())
+    for name, other, why in [
+        ("cluster", "other", "--last: this is a report of cluster 'other', not of 'payments'"),
+        (
+            "ds",
+            "9999-01-01",
+            f"--last: this is the report of 9999-01-01, which is after the snapshot, of {report['ds']}",
+        ),
+    ]:
+        (tmp_path / "last.json").write_text(json.dumps({**report, name: other}))
+        done = run("report", "--snapshot", snapshot, "--last", tmp_path / "last.json", "--out", tmp_path / "out")
+        assert (done.exit_code, done.stderr.strip()) == (2, f"error: {why}")
+    assert not (tmp_path / "out").exists()
+
+
 def fractions(data):
     if isinstance(data, dict | list):
         for entry in data.values() if isinstance(data, dict) else data:

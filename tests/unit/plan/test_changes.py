@@ -71,7 +71,38 @@ def test_a_change_of_the_method_is_told_from_one_of_the_cluster(before, now):
     before["provenance"]["model_version"] = "0"
     asked = dataclasses.replace(sized_inputs(), request={**sized_inputs().request, "horizon_months": 9})
     changes = changes_since(before, build_report(asked))
-    assert changes["method"].startswith("The method changed (model 0 → 1; requested with different horizon_months)")
+    why = "The method changed (model 0 → 1), and so did the request (horizon months): differences may come from that"
+    assert changes["method"].startswith(why)
+
+
+def test_another_request_is_no_other_method_and_brings_no_new_problems(before, now):
+    problem = {"question": "change", "severity": "warning", "where": "brokers", "text": "", "code": "a", "message": "a"}
+    alone = {**problem, "question": "cluster", "then": "New with the change.", "code": "b", "message": "b"}
+    real = {**problem, "question": "cluster", "then": "", "code": "c", "message": "c"}
+    inputs = sized_inputs()
+    after = build_report(dataclasses.replace(inputs, request={**inputs.request, "horizon_months": 9}))
+    after["verdict"]["problems"] += [problem, alone, real]
+    before["verdict"]["problems"].append({**problem, "code": "d", "message": "d"})
+    changes = changes_since(before, after)
+    assert (changes["new"], changes["resolved"]) == (["c."], [])
+    assert changes["method"].startswith("The request changed (horizon months): differences may come from that")
+
+
+@pytest.mark.parametrize("then", ["↑ More brokers by 2026-11-23", "↑ More brokers by March 2027"])
+def test_another_day_is_no_other_verdict(before, now, then):
+    before["verdict"]["sizing"]["badge"]["text"] = then
+    now = copy.deepcopy(now)
+    now["verdict"]["sizing"]["badge"]["text"] = "↑ More brokers by 2026-11-30"
+    assert changes_since(before, now)["lines"] == []
+    before["verdict"]["sizing"]["badge"]["text"] = "! Too few brokers now"
+    (line,) = changes_since(before, now)["lines"]
+    assert line["label"] == "Verdict"
+
+
+def test_page_and_mail_tell_that_nothing_changed(before):
+    rendered = render_all(sized_inputs(), last=before)
+    for text in (rendered.index_html.decode(), rendered.email_html.decode(), rendered.email_text):
+        assert "the same verdict, dates and dollars" in text
 
 
 def test_page_mail_and_subject_tell(before):

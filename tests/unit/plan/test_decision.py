@@ -17,6 +17,7 @@ from kafka_capacity.objects.dataset import read_manifest
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.decision import decide
+from kafka_capacity.plan.decision_box import approved_actions
 from kafka_capacity.plan.plan_dataset import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER
 from kafka_capacity.plan.publish import publish_report, read_decision, release_plan_files
 from kafka_capacity.questions.capacity.results import day_before
@@ -158,6 +159,24 @@ def test_of_equal_severity_what_is_wrong_today_comes_before_what_may_become_so()
     places = [one["question"] == "cluster" for one in problems]
     assert {"uneven-racks", "single-replica"} <= {one["code"] for one in problems}
     assert places == sorted(places, reverse=True)
+
+
+def test_whoever_approves_takes_on_what_is_due_within_four_weeks():
+    days = (None, "2026-11-23", "2026-12-13", "2026-12-14")
+    actions = [{"id": f"{day}", "by": day} for day in days]
+    decided = {"ds": "2026-11-15", "actions": actions}
+    assert approved_actions(decided) == ["None", "2026-11-23", "2026-12-13"]
+
+
+def test_the_box_names_what_was_asked_beside_counts_and_throttles():
+    decision = decide(sized_inputs())
+
+    def asked(request):
+        box = dataclasses.replace(decision, request=request).as_dict()["box"]
+        return [line["text"] for line in box["lines"] if line["name"] == "asked"]
+
+    assert asked({"broker_counts": [9], "throttles_bytes_per_second": [1e6]}) == []
+    assert asked({"broker_counts": [9], "replaced_brokers": {"3": 13}}) == ["Broker 3 replaced by 13."]
 
 
 def test_what_is_refused_now_is_mended_before_anything_is_moved():

@@ -37,6 +37,13 @@ def test_what_people_type_is_understood(parameter, text, value):
     assert parse_quantity(parameter, text) == pytest.approx(value, rel=1e-15)
 
 
+def test_a_bare_number_that_looks_like_percent_is_no_ratio():
+    assert parse_quantity("growth_per_year_ratio", "4.5") == 4.5
+    for text, why in (("40", "write 40%; a bare 40 would be 4000%"), ("-30", "write -30%; a bare -30 would be -3000%")):
+        with pytest.raises(ValueError, match=f"^{why}"):
+            parse_quantity("growth_per_year_ratio", text)
+
+
 @pytest.mark.parametrize(
     ("parameter", "text"),
     [

@@ -58,7 +58,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     outlook = outlook_chart(sizing)
     return {
         "steps": steps_table(sizing),
-        "by_date": _by_date(sizing),
+        "by_date": shorter_time_table(sizing),
         "exhaustion": [exhaustion_table(sizing, name, option) for name, option in drawn_options(sizing)],
         "not_judged": not_judged_sentence(sizing.nearest),
         "charts": [*used_charts(sizing), _traffic(sizing), *([] if outlook is None else [outlook])],
@@ -92,15 +92,18 @@ def _priced(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> lis
     return [one for one in columns if one.kind != "usd" or any(row[one.key] is not None for row in rows)]
 
 
-def _by_date(view: SizingView) -> dict[str, Any] | None:
-    """Describe what would be cheapest for a shorter time, where that is another answer than the steps."""
+def shorter_time_table(view: SizingView) -> dict[str, Any] | None:
+    """Describe what would be cheapest for a shorter time, where that is another answer than the steps.
+
+    What would do today alone is no answer: it would be missed tomorrow.
+    """
     runs: list[tuple[str, str, str | None]] = []
-    for day, option_id in view.document["advice"]["by_date"]:
+    for day, option_id in view.document["advice"]["by_date"][1:]:
         if runs and runs[-1][2] == option_id:
             runs[-1] = (runs[-1][0], day, option_id)
         else:
             runs.append((day, day, option_id))
-    if [run[2] for run in runs] == [step.option["option_id"] for step in view.steps]:
+    if {run[2] for run in runs} <= {step.option["option_id"] for step in view.steps}:
         return None
     rows = []
     for first, last, option_id in runs:

@@ -16,6 +16,8 @@ from kafka_capacity.questions.capacity.approval import (
     disk_full,
     otherwise,
 )
+from kafka_capacity.questions.capacity.decide import count_sentence
+from kafka_capacity.questions.capacity.section.by_when import shorter_time_table
 from kafka_capacity.questions.capacity.section.view import sizing_of
 from tests.report.decided import view_plan
 from tests.report.sized import sized_inputs
@@ -66,6 +68,60 @@ def test_fewer_brokers_and_none(sizing):
     assert approval(stepped(sizing, 5)) == f"Approve the removal of 1 broker: 5 last until {until}."
     own = dataclasses.replace(sizing, steps=(dataclasses.replace(sizing.steps[0], option=sizing.today, until=until),))
     assert approval(own) == f"Approve no new brokers yet: today’s 6 last until {until}."
+
+
+def test_brokers_that_are_due_soon_are_approved_now(sizing):
+    def due(days, *counts):
+        view = stepped(sizing, sizing.today["broker_count"], *counts, more_usd_per_month=3_285.0)
+        day = (datetime.date.fromisoformat(sizing.dates[0]) + datetime.timedelta(days)).isoformat()
+        own, then, *later = view.steps
+        own = dataclasses.replace(own, option=sizing.today, until="2026-11-22")
+        return day, approval(dataclasses.replace(view, steps=(own, dataclasses.replace(then, from_day=day), *later)))
+
+    day, sentence = due(8, 9)
+    assert sentence == f"Approve 3 brokers by {day} (+$3,285 a month): today’s 6 last until 2026-11-22."
+    day, sentence = due(28, 9, 12)
+    assert sentence.startswith(f"Approve 3 brokers by {day} (+$3,285 a month): today’s 6 last until 2026-11-22; +3 by ")
+    day, sentence = due(29, 9)
+    assert sentence == f"Approve no brokers now: today’s 6 last until 2026-11-22; +3 by {day}."
+    day, sentence = due(8, 6)
+    assert sentence == f"Approve no brokers now: today’s 6 last until 2026-11-22; rebalanced by {day}."
+
+
+def test_of_a_count_that_was_not_tried_those_beside_it_are_said(sizing):
+    def tried(*counts):
+        options = [
+            {**sizing.today, "broker_count": count, "option_id": f"{count}", "fits": count > 8, "fits_until": None}
+            for count in counts
+        ]
+        own = {**sizing.today, "fits": False, "fits_until": "2026-12-20"}
+        return count_sentence(dataclasses.replace(sizing, options=(own, *options), steps=()), 7)
+
+    assert tried(9) == (
+        "sizing did not try 7 brokers of today’s hardware; "
+        f"6 last until {sizing.until(sizing.today)} only, and 9 fit up to {sizing.horizon} as well"
+    )
+    assert tried(3) == (
+        f"sizing did not try 7 brokers of today’s hardware; 6 last until {sizing.until(sizing.today)} only"
+    )
+
+
+def test_what_would_do_today_alone_is_no_choice_for_a_shorter_time(sizing):
+    first, second, third = sizing.dates[:3]
+    few = {**sizing.today, "option_id": "few", "broker_count": 3, "kind": "scale"}
+    more = {**few, "option_id": "more", "broker_count": 9}
+
+    def shorter(by_date, *steps):
+        advice = {**sizing.document["advice"], "by_date": by_date}
+        taken = tuple(dataclasses.replace(sizing.steps[0], option=option) for option in steps)
+        view = dataclasses.replace(
+            sizing, options=(sizing.today, few, more), steps=taken, document={**sizing.document, "advice": advice}
+        )
+        return shorter_time_table(view)
+
+    assert shorter([(first, "few"), (second, "more"), (third, "more")], sizing.today, more) is None
+    found = shorter([(first, "few"), (second, "few"), (third, "more")], sizing.today, more)
+    assert [row["days"] for row in found["rows"]] == [second, third]
 
 
 def test_the_day_on_which_a_disk_is_full_is_on_a_straight_line_between_the_dates(sizing):
