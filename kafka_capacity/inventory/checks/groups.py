@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +31,7 @@ def check_groups(groups: pa.Table, members: pa.Table, lags: pa.Table, partitions
                 f"({some(map(repr, strangers), len(strangers))}); they are left out",
             )
     yield from _check_assigned(groups, members, partitions)
+    yield from _check_streams(groups, members)
     yield from _check_lags(lags, partitions)
 
 
@@ -82,6 +84,44 @@ def _check_assigned(groups: pa.Table, members: pa.Table, partitions: PartitionIn
         )
     counts_here = (place >= 0) & ~np.isin(kind, sorted(SHARED_TYPES))
     yield from _check_owned_twice(names, group[parent][counts_here], place[counts_here])
+
+
+def _check_streams(groups: pa.Table, members: pa.Table) -> Iterator[Problem]:
+    rows = groups.to_pylist()
+    negative = [f"{row['group_id']!r}: {row['num_standby_replicas']}" for row in rows if _is_negative(row)]
+    if negative:
+        yield fatal(
+            "negative_standbys",
+            "groups.num_standby_replicas",
+            f"num_standby_replicas below 0 ({some(negative, len(negative))}); give 0 or more",
+        )
+    names = {row["group_id"]: [one["subtopology"] for one in row["subtopologies"] or ()] for row in rows}
+    twice = [group for group, listed in names.items() if len(set(listed)) < len(listed)]
+    if twice:
+        yield fatal(
+            "duplicate_subtopology",
+            "groups.subtopologies",
+            f"{plural(len(twice), 'group')} listing one subtopology twice "
+            f"({some(map(repr, twice), len(twice))}); keep one each",
+        )
+    has_standbys = pc.greater(pc.list_value_length(members.column("standby_tasks")), 0)
+    strangers = {
+        f"{row['group_id']!r}: {task['subtopology']!r}"
+        for row in members.filter(has_standbys).select(["group_id", "standby_tasks"]).to_pylist()
+        for task in row["standby_tasks"]
+        if names.get(row["group_id"]) and task["subtopology"] not in names[row["group_id"]]
+    }
+    if strangers:
+        yield warning(
+            "standby_of_unknown_subtopology",
+            "members.standby_tasks",
+            f"standby tasks of subtopologies that their group lacks ({some(sorted(strangers), len(strangers))}); they "
+            "are left out",
+        )
+
+
+def _is_negative(row: dict[str, Any]) -> bool:
+    return (row["num_standby_replicas"] or 0) < 0
 
 
 def _check_owned_twice(names: list[str], group: Ints, place: Ints) -> Iterator[Problem]:

@@ -81,6 +81,23 @@ def test_a_task_may_read_topics_of_which_some_have_fewer_partitions():
     assert as_tasks(facts).owner.tolist() == [0] * 4
 
 
+def test_what_no_streams_group_can_be_is_named():
+    def codes(*members, **changes):
+        raw = cluster(topics=TOPICS, groups=[streams_group(**changes)], members=list(members) or [thread(0)])
+        return {one.code: (one.severity, one.message) for one in inventory_problems(raw)}
+
+    fatal, message = codes(num_standby_replicas=-1)["negative_standbys"]
+    assert (fatal, message) == (Severity.FATAL, "num_standby_replicas below 0 ('g': -1); give 0 or more")
+    assert codes(subtopologies=PARTS * 2)["duplicate_subtopology"][0] is Severity.FATAL
+    strange = thread(0, standby=[("1", 0), ("9", 0)])
+    assert "standby_of_unknown_subtopology" not in codes(thread(0, standby=[("1", 0)]))
+    assert codes(strange)["standby_of_unknown_subtopology"] == (
+        Severity.WARNING,
+        "standby tasks of subtopologies that their group lacks ('g': '9'); they are left out",
+    )
+    assert "standby_of_unknown_subtopology" not in codes(strange, subtopologies=None)
+
+
 def test_without_subtopologies_or_members_nothing_is_simulated():
     for changes, members, reason in (
         ({"subtopologies": None}, [thread(0)], "A streams group without subtopologies in the inventory: "),
