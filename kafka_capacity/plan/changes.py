@@ -74,7 +74,7 @@ def _lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tupl
     pairs = (
         ("Brokers now", *(_count_now(one) for one in (before, after))),
         ("Verdict", *(_verdict(one) for one in (before, after))),
-        ("Today’s brokers last until", *(sizing_figure(one, "runs_out") for one in (before, after))),
+        ("Today’s brokers run out on", *(sizing_figure(one, "runs_out") for one in (before, after))),
         ("Full disk", *(_date(one, "disk_full") for one in (before, after))),
         ("At the middle estimate", *(_date(one, "runs_out_middle") for one in (before, after))),
         ("Per month", *(sizing_figure(one, "usd_per_month") for one in (before, after))),

@@ -74,7 +74,7 @@ def test_the_second_says_what_changed_on_its_page_and_in_the_subject_of_its_mail
     said = (second / "index.html").read_text().split('aria-labelledby="changes">')[1].split("</section>")[0]
     assert f"Changed since {EXAMPLE_DS}</h2>" in said
     assert said.count("<dt>New</dt>") == len(changes["new"])
-    assert "<dt>Today’s brokers last until</dt>" in said
+    assert "<dt>Today’s brokers run out on</dt>" in said
     assert changes["method"] in said
     assert mail["Subject"] == report["verdict"]["subject"]
     assert " new problem" in mail["Subject"]

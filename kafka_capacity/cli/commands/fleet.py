@@ -42,7 +42,7 @@ def fleet(
     columns = [
         column("cluster", "Cluster", "name"),
         column("verdict", "Verdict"),
-        column("runs_out", "Today’s brokers last until"),
+        column("runs_out", "Today’s brokers run out on"),
         column("usd", "Per month"),
         column("problem", "Worst problem"),
         column("state", "State"),

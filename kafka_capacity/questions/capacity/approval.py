@@ -182,9 +182,7 @@ def at_other_loads(view: SizingView) -> str | None:
     below, expected = goal["broker_count"] if less is None else less, goal["broker_count"]
     if below == more == expected:
         return f"{expected:,} brokers by {view.horizon} either way."
-    return (
-        f"By {view.horizon}: {below:,} brokers if growth is lower, {expected:,} as expected, {above} if it is higher."
-    )
+    return f"By {view.horizon}: {below:,} brokers at a lower load, {expected:,} as expected, {above} at a higher one."
 
 
 def _alike(view: SizingView, goal: Row) -> list[Row]:
