@@ -97,6 +97,7 @@ class ControllerRequest:
             down=self.quorum.down,
             active=self.quorum.active,
             renewed=self.quorum.renewed.intersection(voter.node_id for voter in self.wanted),
+            racks={voter.node_id: voter.rack for voter in (*self.voters, *self.wanted)},
         )
 
     @property

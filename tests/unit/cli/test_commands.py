@@ -329,7 +329,7 @@ def test_a_wrong_connection_file_is_told_without_what_is_in_it(tmp_path, text):
 
 
 def test_nobody_to_ask_is_refused():
-    with pytest.raises(RequestError, match=r"^--bootstrap-servers: is missing"):
+    with pytest.raises(RequestError, match=r"^--bootstrap-servers: is required"):
         connection_settings(None, None, {})
 
 

@@ -36,7 +36,7 @@ def test_a_server_that_is_away_leaves_the_snapshot_as_it_was(run, snapshot):
         env={"KAFKA_CAPACITY_PROMETHEUS_USERNAME": "me", "KAFKA_CAPACITY_PROMETHEUS_PASSWORD": "hush"},
     )
     assert done.exit_code == 2
-    assert "error: of 14 days of metrics 0 could be read" in done.stderr
+    assert "error: 0 of 14 days of metrics could be read" in done.stderr
     assert "hush" not in done.output
     assert before == sorted((path.name, path.read_bytes()) for path in snapshot.iterdir())
 

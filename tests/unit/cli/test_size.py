@@ -217,7 +217,7 @@ def test_without_rates_nothing_is_said_to_fit(run, tmp_path):
         "no option can be judged: no rates are known, so no option can be said to fit; stage an inventory with metrics"
     )
     shown = run("size", "--snapshot", tmp_path, "--broker-counts", "6").stdout
-    assert ": Not judged how many brokers are needed: no rates are known, so nothing " in shown.splitlines()[0]
+    assert ": Not judged how many brokers are needed: no rates are known, so no option " in shown.splitlines()[0]
     (row,) = [line for line in shown.splitlines() if line.startswith("│ do-nothing")]
     assert [cell.strip() for cell in row.split("│")][2] == "not judged"
 

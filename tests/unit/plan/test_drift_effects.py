@@ -72,7 +72,7 @@ def test_what_comes_in_excess_comes_so_much_earlier():
     # At 2026-10-01, half way between 150 and 200, 175 are expected. 175 / 1.25 = 140, expected 4/5 of the first half
     # year after its begin: 145 of 181 days. 9 brokers take 200 / 0.6 = 333: 1.25 times 200 are within that.
     assert sizing_effect(drift(1.25), view()).effect == (
-        "With it 6 brokers last until 2026-05-26 in place of until 2026-10-01, or 9 in place of 6"
+        "As a result 6 brokers last until 2026-05-26 instead of until 2026-10-01, or 9 instead of 6"
     )
     # 333 / 1.9 = 175: until the day that 6 were to last.
     assert sizing_effect(drift(1.9), view()).effect == (
@@ -85,11 +85,11 @@ def test_what_comes_in_excess_comes_so_much_earlier():
 def test_what_comes_short_lasts_longer():
     assert (
         sizing_effect(drift(0.95), view()).effect
-        == "With it 6 brokers last until 2026-11-04 in place of until 2026-10-01"
+        == "As a result 6 brokers last until 2026-11-04 instead of until 2026-10-01"
     )
     assert (
         sizing_effect(drift(0.7), view()).effect
-        == "With it 6 brokers last beyond 2027-01-01 in place of until 2026-10-01"
+        == "As a result 6 brokers last beyond 2027-01-01 instead of until 2026-10-01"
     )
 
 

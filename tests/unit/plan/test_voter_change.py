@@ -144,7 +144,7 @@ def test_steps_end_where_there_is_no_majority():
     assert (row["handover"], row["leaderless"]) == ("the step is never committed",) * 2
     assert [(one["does"], one["commands"]) for one in section["runbook"]] == [("Stop", [])]
     assert section["runbook"][0]["text"] == (
-        "To add 3004, 2 of the voters 3001, 3002 and 3003 must live, and 3002 and 3003 are down. Bring 3002 or 3003 "
+        "To add 3004, 2 of the voters 3001, 3002 and 3003 must be up, and 3002 and 3003 are down. Bring 3002 or 3003 "
         "back with its old disk first, then plan again."
     )
     assert codes(*dead)["voters-behind"].remedy.startswith("bring back enough for a majority")

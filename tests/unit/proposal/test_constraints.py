@@ -153,7 +153,7 @@ def test_a_limit_of_leaders_is_kept_where_it_can_be_and_else_an_excuse_with_figu
     }
     assert broken.excuses[0].reason == (
         "broker 1 (rack a) would hold 2 leaders but may hold 1; it needs at least 6 more brokers of this size, or a "
-        "limit of 2 would do"
+        "limit of 2 would be enough"
     )
 
 

@@ -10,9 +10,10 @@ voter that joins has caught up before, as an observer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import zip_longest
+from types import MappingProxyType
 from typing import Literal
 
 from kafka_capacity.errors import RequestError
@@ -49,11 +50,13 @@ def voter_steps(
     down: Collection[int] = (),
     active: int | None = None,
     renewed: Collection[int] = (),
+    racks: Mapping[int, str | None] = MappingProxyType({}),
 ) -> tuple[VoterStep, ...]:
     """Return the steps from the voters of today to those that are wanted: add one, remove one, and so on.
 
     Adding first keeps as many voters as both sets have. Of those that leave, those that are down go first, since each
-    counts in the majority; the active controller goes last, so that there is one election.
+    counts in the majority; the active controller goes last, so that there is one election. A voter that joins comes
+    just before one of its rack leaves, where there is one, so that no rack holds more of them between steps.
 
     Args:
         today: node ids of the voters.
@@ -61,22 +64,41 @@ def voter_steps(
         down: voters that do not live.
         active: the active controller.
         renewed: voters that stay, on another disk: an id votes once, so each is removed before it is added.
+        racks: of the voters, by id, where they are known.
 
     Raises:
         RequestError: nobody shall vote, or there would be more than :data:`MAX_VOTERS` on the way.
     """
-    joining = [("add", node_id) for node_id in wanted if node_id not in today]
     leaving = sorted(
-        (("remove", node_id) for node_id in today if node_id not in wanted),
-        key=lambda step: (step[1] not in down, step[1] == active),
+        (node_id for node_id in today if node_id not in wanted),
+        key=lambda node_id: (node_id not in down, node_id == active),
     )
-    anew = [(does, node_id) for node_id in today if node_id in renewed for does in ("remove", "add")]
-    pairs = chain.from_iterable(zip_longest(joining, leaving))
-    steps = tuple(_applied([*anew, *(pair for pair in pairs if pair is not None)], tuple(today), {*down}, {*renewed}))
+    joining = _beside([node_id for node_id in wanted if node_id not in today], leaving, racks)
+    renewals = [(does, node_id) for node_id in today if node_id in renewed for does in ("remove", "add")]
+    pairs = zip_longest((("add", one) for one in joining), (("remove", one) for one in leaving))
+    changes = [*renewals, *(one for pair in pairs for one in pair if one is not None)]
+    steps = tuple(_applied(changes, tuple(today), {*down}, {*renewed}))
     largest = max((len(step.after) for step in steps), default=0)
     if not wanted or largest > MAX_VOTERS:
         raise RequestError(f"from 1 to {MAX_VOTERS} controllers can vote, on the way too, not {largest}")
     return steps
+
+
+def _beside(joining: Sequence[int], leaving: Sequence[int], racks: Mapping[int, str | None]) -> list[int]:
+    """Return those that join in the order in which those of their racks leave; others keep their order."""
+    left = list(joining)
+    placed: list[int | None] = []
+    for leaver in leaving:
+        rack = racks.get(leaver)
+        same = next((one for one in left if rack is not None and racks.get(one) == rack), None)
+        placed.append(same)
+        if same is not None:
+            left.remove(same)
+    others = iter(left)
+    return [
+        *(one for one in (next(others, None) if one is None else one for one in placed) if one is not None),
+        *others,
+    ]
 
 
 def _applied(

@@ -85,7 +85,7 @@ def test_a_limit_that_no_plan_can_keep_is_passed_evenly_and_says_what_would_do()
     assert held(placed) == {1: 12, 2: 12, 3: 12, 4: 12}
     assert (state.proven_ratio, state.highest_ratio, state.missing_brokers) == (1.2, 1.2, 1)
     assert state.relaxation() == (
-        "it needs at least 1 more broker of this size, or a limit 1.20 times as high would do"
+        "it needs at least 1 more broker of this size, or a limit 1.20 times as high would be enough"
     )
     assert state.binding_brokers == (1, 2, 3, 4)
 
@@ -167,7 +167,7 @@ def test_too_few_leaders_allowed_is_said_with_what_would_do():
     assert state.proven_ratio == pytest.approx(24 / 20)
     assert state.missing_brokers == 1
     assert state.relaxation("a limit of 6") == (
-        "it needs at least 1 more broker of this size, or a limit of 6 would do"
+        "it needs at least 1 more broker of this size, or a limit of 6 would be enough"
     )
 
 

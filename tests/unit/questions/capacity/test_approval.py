@@ -50,7 +50,7 @@ def test_brokers_to_buy_now_and_later(sizing):
     first, second = sizing.dates[1:3]
     assert approval(stepped(sizing, 9, 12, 15)) == f"Approve 3 brokers now; +3 by {first}, +3 by {second}."
     assert approval(stepped(sizing, 7)) == "Approve 1 broker now."
-    assert approval(dataclasses.replace(sizing, steps=())) == ("Approve nothing: no option fits today.")
+    assert approval(dataclasses.replace(sizing, steps=())) == ("Approve no broker count: no option fits today.")
 
 
 def test_dollars_are_those_that_the_brokers_due_now_add(sizing):
@@ -79,9 +79,9 @@ def test_brokers_that_are_due_soon_are_approved_now(sizing):
         return day, approval(dataclasses.replace(view, steps=(own, dataclasses.replace(then, from_day=day), *later)))
 
     day, sentence = due(8, 9)
-    assert sentence == f"Approve 3 brokers by {day} (+$3,285 a month): today’s 6 last until 2026-11-22."
+    assert sentence == f"Approve 3 brokers by {day} (+$3,285 per month): today’s 6 last until 2026-11-22."
     day, sentence = due(28, 9, 12)
-    assert sentence.startswith(f"Approve 3 brokers by {day} (+$3,285 a month): today’s 6 last until 2026-11-22; +3 by ")
+    assert sentence.startswith(f"Approve 3 brokers by {day} (+$3,285 per month): today’s 6 last until 2026-11-22; +3 by ")
     day, sentence = due(29, 9)
     assert sentence == f"Approve no brokers now: today’s 6 last until 2026-11-22; +3 by {day}."
     day, sentence = due(8, 6)

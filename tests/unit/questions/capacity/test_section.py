@@ -139,10 +139,10 @@ def test_the_middle_estimate_decides_where_it_was_asked_to():
 def test_enough_brokers_are_said_to_be_enough():
     same = option("012", "rebalance", 12, until=DATES[3])
     view = view_of([option("do-nothing", "do-nothing", 12, until=DATES[3]), same], recommended="012")
-    assert headline(view) == "Today’s 12 brokers last until November 2027, and no option needs fewer brokers."
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and no other option needs fewer brokers."
     rows = [option("do-nothing", "do-nothing", 12, until=DATES[3], usd=25_389.0)]
     view = view_of(rows, recommended="do-nothing")
-    assert headline(view) == "Today’s 12 brokers last until November 2027, and no option costs less."
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and no other option costs less."
     cheaper = option("009", "scale-in", 9, until=DATES[3], usd=24_674.0, change_usd=187.0, break_even_days=7.9)
     view = view_of([*rows, cheaper], recommended="009")
     assert headline(view) == (
@@ -187,7 +187,7 @@ def test_other_machines_grow_by_their_own_counts():
         option("009.big", "other-hardware", 9, until=DATES[3], shape="big"),
     ]
     view = view_of(rows, [passing("006.big", "2027-05-20", resource="cpu")], recommended="009.big")
-    assert headline(view).startswith("6 brokers of big now, 9 by May 2027: CPU binds; today’s 12 do not fit")
+    assert headline(view).startswith("6 brokers of big now, 9 by May 2027: CPU is the limiting resource; today’s 12 do not fit")
 
 
 def test_what_does_not_last_says_how_long_it_does():
@@ -229,7 +229,7 @@ def test_no_broker_is_given_up_that_would_be_missed_before_the_horizon():
 
 def test_one_broker_lasts():
     view = view_of([option("do-nothing", "do-nothing", 1, until=DATES[3], usd=9.5)], recommended="do-nothing")
-    assert headline(view) == "Today’s 1 broker lasts until November 2027, and no option costs less."
+    assert headline(view) == "Today’s 1 broker lasts until November 2027, and no other option costs less."
     assert cost_sentence(view) == "1 broker costs $9.50 per month."
 
 
@@ -341,7 +341,7 @@ def test_what_may_bind_and_is_not_known_never_fits(report):
     assert (report["verdict"]["status"], report["verdict"]["badge"]["text"]) == ("fits", "✓ Fits")
     verdict = build_report(dataclasses.replace(inputs, tables={**inputs.tables, "sizing_options": unknown}))["verdict"]
     assert (verdict["status"], verdict["fits"], verdict["badge"]["text"]) == ("not_judged", False, "? Not judged")
-    assert verdict["because"] == ["CPU is not known"]
+    assert verdict["because"] == ["CPU is unknown"]
     assert verdict["sizing"]["headline"].startswith("As far as known,  ")
     assert "CPU" in verdict["unknown"]
     serious = [one["text"] for one in verdict["caveats"] if one["severity"] == "serious"]

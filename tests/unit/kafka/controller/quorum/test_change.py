@@ -1,7 +1,7 @@
 """A change of the voters, against every loss and every order of its steps."""
 
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import inf
 
 import numpy as np
@@ -85,6 +85,23 @@ def best_order(count, living, joining, dead, leaving):
         best_order(count - 1, living - 1, joining, dead, leaving - 1) if leaving else -inf,
     ]
     return min(spare, max(further)) if joining or dead or leaving else spare
+
+
+@pytest.mark.parametrize("active", [None, 1, 2, 3])
+@pytest.mark.parametrize("wanted", list(permutations((11, 12, 13))))
+def test_whoever_joins_stands_in_for_one_of_its_rack(wanted, active):
+    racks = {1: "a", 2: "b", 3: "c", 11: "a", 12: "b", 13: "c"}
+    steps = voter_steps((1, 2, 3), wanted, active=active, racks=racks)
+    for step in steps:
+        if step.does == "remove":  # between steps no rack holds two of three
+            assert sorted(racks[voter] for voter in step.after) == ["a", "b", "c"]
+    assert active is None or steps[-1].node_id == active
+
+
+def test_racks_that_nobody_leaves_keep_their_order():
+    racks = {1: "a", 2: "b", 3: None, 11: "x", 12: "b", 13: "y", 14: None}
+    steps = voter_steps((1, 2, 3), (11, 12, 13, 14), racks=racks)
+    assert [step.node_id for step in steps if step.does == "add"] == [11, 12, 13, 14]
 
 
 def test_the_dead_leave_first_and_the_active_controller_last():
