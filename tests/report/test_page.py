@@ -389,4 +389,4 @@ def test_the_problems_of_a_report_of_the_version_before_are_listed_once():
     assert "1 partition has one replica. Remedy: add replicas." in page
     assert "Racks are uneven." in page
     assert "Racks of unequal size" not in page
-    assert "1 problem of the cluster as it is" in page
+    assert "1 problem with the cluster as it is" in page

@@ -185,7 +185,7 @@ def _usd_or_more(row: Row) -> float:
 
 def has_no_rates(document: Mapping[str, Any]) -> bool:
     """Return whether sizing was tried on an inventory without rates: then it can answer nothing."""
-    return bool(document) and document["peak_basis"] == str(PeakBasis.UNKNOWN)
+    return document.get("peak_basis") == str(PeakBasis.UNKNOWN)
 
 
 def _steps(view: SizingView) -> tuple[Step, ...]:

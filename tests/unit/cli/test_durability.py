@@ -20,7 +20,7 @@ def folder(tmp_path):
 def test_the_greatest_loss_comes_first_and_is_explained(run, folder):
     done = run("durability", folder, "--failures", 2, "--explain", "orders", "--check", "--rows", 1)
     assert done.exit_code == 0, done.output
-    assert "2 topics, producers with acks=all, idempotent; up to 2 failures tried" in done.stdout
+    assert "2 topics, producers with acks=all, idempotent; up to 2 failures explored" in done.stdout
     assert "And 1 more topics with smaller losses." in done.stdout
     assert "scratch" in done.stdout
     assert "lost acknowledged, after 1 failure:" in done.stdout

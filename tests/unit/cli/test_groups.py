@@ -37,7 +37,7 @@ def planned(run, folder, *arguments):
 def test_a_group_is_shown_with_its_variants_events_and_members(run, clicks):
     done = run("groups", "--snapshot", clicks, *QUICK)
     assert done.exit_code == 0, done.output
-    for words in ("roundrobin (today", "cooperative-sticky", "Rolling restart", "who reads what", "advice: "):
+    for words in ("roundrobin (today", "cooperative-sticky", "Rolling restart", "assignment, today", "advice: "):
         assert words in done.stdout
     assert f"{GROUP}: 3 members, 16 partitions" in done.stdout
 
@@ -182,7 +182,7 @@ def test_the_snapshot_is_given_once(run, clicks):
     assert planned(run, clicks, *QUICK) == json.loads(run("groups", clicks, *QUICK, "--json").stdout)
     for arguments, what in (
         ((), "is required; give the folder"),
-        ((clicks, "--snapshot", clicks), "is given twice;"),
+        ((clicks, "--snapshot", clicks), "the snapshot is given twice;"),
     ):
         done = run("groups", *arguments)
         assert done.exit_code == 2
@@ -246,7 +246,7 @@ def test_standbys_that_nobody_tried_are_named_where_nothing_fits(run, applicatio
 def test_what_a_switch_saves_in_a_deploy_is_left_out_where_none_was_simulated(run, application):
     asked = ("--group", "app", "--member-capacity", 1e8, "--restore-rate", 2**26, "--standbys", 1, "--events", "crash")
     (group,) = planned(run, application, *asked)["groups"]
-    assert "; it takes giving each task of app with state 1 standby instead of 0; at worst" in group["advice"]
+    assert "; it takes giving each task of app with state 1 standby instead of 0" in group["advice"]
 
 
 def test_standbys_are_tried_beside_those_of_today(run, application):

@@ -152,7 +152,7 @@ def test_hardware_of_unknown_cost_is_not_left_for_dear_one(run, uneven, tmp_path
             ("--current-shape", "m5.large", "--broker-replicas", "10"),
             "error: --broker-replicas: 10 is invalid: the shape 'm5.large' has its own, or none; leave it out",
         ),
-        (("--estimate", "low"), "--estimate: 'low' is refused"),
+        (("--estimate", "low"), "--estimate: 'low' is invalid"),
         (
             ("--core-speed", "m7g.*"),
             "is invalid: 'm7g.*' is not a core speed; write shape=ratio, such as m7g.*=1.2, from",

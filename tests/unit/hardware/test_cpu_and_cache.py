@@ -45,7 +45,7 @@ def test_processors_that_never_change_leave_the_stated_costs_and_say_why(used):
     rates = np.arange(60) * 1e6
     found = calibrate(np.full(60, used), rates, 2 * rates, 5 * rates)
     assert (found.costs, found.is_used, found.samples) == (STATED, False, 60)
-    assert found.reason.startswith(f"all 60 samples use {used:g} cores, which says nothing of what traffic costs")
+    assert found.reason.startswith(f"all 60 samples use {used:g} cores, which says nothing about the cost of traffic")
 
 
 def test_no_cost_is_fitted_below_zero():

@@ -138,7 +138,7 @@ def test_partitions_in_one_rack_though_there_are_more():
     assert seen["one-rack-partitions"].severity is Severity.SERIOUS
     assert seen["narrow-partitions"].partitions == 1
     assert seen["rack-loss"].where == "rack a"
-    assert seen["rack-loss"].message == ("losing rack a takes 1 partition offline, 50 B/s in all ")
+    assert seen["rack-loss"].message == ("losing rack a takes 1 partition offline, 50 B/s in total")
 
 
 def test_of_racks_that_stop_as_many_partitions_the_one_with_the_most_traffic_is_named():
@@ -157,7 +157,7 @@ def test_traffic_that_is_not_there_is_no_rate_of_a_rack_loss():
     loss = RackLoss(rack="a", offline=1, under_min_isr=0, bytes_per_second=0.0)
     view = ClusterView.of(snapshot, loaded(len(snapshot.partitions)), rack_losses=[loss])
     seen = {one.code: one for one in check_health(view)}
-    assert seen["rack-loss"].message == "losing rack a takes 1 partition offline "
+    assert seen["rack-loss"].message == "losing rack a takes 1 partition offline"
 
 
 def test_racks_that_are_not_set_or_all_one():
@@ -257,6 +257,6 @@ def test_several_hot_partitions():
     load = dataclasses.replace(loaded(16, bytes_in=[*([1400] + 7 * [300]), *([1600] + 7 * [300])]), hours=672)
     (hot,) = check_health(ClusterView.of(made(lists), load))
     assert hot.message == (
-        "2 partitions of 2 topics, to which 1.46 KiB/s go, are hot, with 3 times the mean of their topic or more: "
+        "2 partitions of 2 topics, which receive 1.46 KiB/s, are hot, with 3 times the mean of their topic or more: "
         "partition 0 of payments gets 800 B/s on average, 3.5 times the mean of its topic’s 8 partitions"
     )

@@ -114,11 +114,11 @@ def test_the_limit_is_an_amount_of_the_environment(monkeypatch):
     monkeypatch.setenv(LIMIT_VARIABLE, "1kB")
     data = gzip.compress(b"a" * 1000)
     assert decompressed(data, "a.gz") == b"a" * 1000
-    with pytest.raises(DamagedInputError, match=r"a\.gz: holds more than 1,000 B when it is decoded"):
+    with pytest.raises(DamagedInputError, match=r"a\.gz: holds more than 1,000 B when decoded"):
         decompressed(gzip.compress(b"a" * 1001), "a.gz")
     for wrong in ("much", "-1", "0", "nan", "1e400"):
         monkeypatch.setenv(LIMIT_VARIABLE, wrong)
-        with pytest.raises(RequestError, match=f"{LIMIT_VARIABLE}: '{wrong}' is refused"):
+        with pytest.raises(RequestError, match=f"{LIMIT_VARIABLE}: '{wrong}' is invalid"):
             file_limit_bytes()
 
 

@@ -202,12 +202,12 @@ def test_wrong_files_are_all_named_at_once(folder):
             "brokers.json, row 0, broker_id: '1' is not a whole number from -2147483648 to 2147483647\n"
             "brokers.json, row 1, broker_id: 2147483648 is not a whole number from -2147483648 to 2147483647\n"
             "brokers.json, row 2, broker_id: null; give it a value, every row needs one\n"
-            "brokers.json, row 3, rack: 5 is not a text\n"
+            "brokers.json, row 3, rack: 5 is not a string\n"
             "brokers.json, row 3, is_fenced: 1 is not true or false",
         ),
         (
             [{"broker_id": 1, "rack": "\ud800", "cpu_cores": True, "disk_capacity_bytes": 10**400}],
-            "brokers.json, row 0, rack: '\\ud800' is not a text\n"
+            "brokers.json, row 0, rack: '\\ud800' is not a string\n"
             f"brokers.json, row 0, disk_capacity_bytes: {10**400} is not a number\n"
             "brokers.json, row 0, cpu_cores: True is not a number",
         ),

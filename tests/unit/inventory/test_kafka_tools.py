@@ -113,7 +113,7 @@ def test_what_the_tools_cannot_tell_is_said():
         (
             "info",
             "min_isr_assumed",
-            "min.insync.replicas of 2 topics is unknown;  Kafka's default, 1, is assumed",
+            "min.insync.replicas of 2 topics is unknown; Kafka's default, 1, is assumed",
         ),
     ]
 

@@ -76,7 +76,7 @@ def test_keys_that_share_a_partition_by_chance_are_parted_by_more():
     assert found.fullest[4] == 1.0
     assert found.fullest[8] < 1.0
     assert not found.is_bound_by_a_key
-    assert "of 8 partitions it would get" in sentences([found])[0]
+    assert "with 8 partitions it would get" in sentences([found])[0]
 
 
 def test_a_partition_counts_as_much_as_its_log_is_long():

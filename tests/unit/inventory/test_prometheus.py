@@ -200,7 +200,7 @@ def test_a_server_that_is_away_is_a_warning_and_no_loss_of_the_inventory():
     found = with_prometheus(raw, PrometheusConnection.of(url="http://127.0.0.1:9"), PrometheusSettings(), end=END)
     (remark,) = found.remarks
     assert (remark.code, remark.severity) == ("prometheus_failed", "warning")
-    assert "of 14 days of metrics 0 could be read" in remark.message
+    assert "0 of 14 days of metrics could be read" in remark.message
     assert "http://127.0.0.1:9/api/v1/query_range cannot be reached" in remark.message
     assert found.table("replicas").equals(raw.table("replicas"))
     assert not len(found.table("metrics"))
@@ -214,7 +214,7 @@ def test_days_that_could_be_read_before_the_server_failed_are_kept():
 
     raw = read(world.jmx(), world.inventory(), prepare=prepare)
     (remark,) = [remark for remark in raw.remarks if remark.code == "prometheus_failed"]
-    assert "of 2 days of metrics 1 could be read" in remark.message
+    assert "1 of 2 days of metrics could be read" in remark.message
     assert len(raw.table("metrics")) == 7 * 24
 
 

@@ -99,7 +99,7 @@ def test_damaged_records_end_in_no_other_error(codec, stored):
 @pytest.mark.parametrize("codec", CODECS)
 def test_a_bomb_is_refused(monkeypatch, codec):
     monkeypatch.setattr("kafka_capacity.inventory.record_batches._LARGEST_BYTES", 30_000)
-    with pytest.raises(SourceError, match=f"offset 5 is no {codec}: .*bytes"):
+    with pytest.raises(SourceError, match=f"offset 5 is not {codec}: .*bytes"):
         Batch(5, codec, 1, STORED[codec](RECORDS)).plain()
 
 

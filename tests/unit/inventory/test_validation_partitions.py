@@ -40,7 +40,7 @@ CASES = [
         cluster(topics=[topic("orders", min_insync_replicas=None)]),
         "info",
         "min_isr_assumed",
-        "min.insync.replicas of 1 topic is unknown;  Kafka's default, 1, is assumed",
+        "min.insync.replicas of 1 topic is unknown; Kafka's default, 1, is assumed",
     ),
     (
         cluster(topics=[topic("orders", settings={"retention_ms": -5})]),

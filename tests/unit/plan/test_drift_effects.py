@@ -76,7 +76,7 @@ def test_what_comes_in_excess_comes_so_much_earlier():
     )
     # 333 / 1.9 = 175: until the day that 6 were to last.
     assert sizing_effect(drift(1.9), view()).effect == (
-        "As a result 6 brokers are at a limit already, which was not expected until 2026-10-01; 9 do"
+        "As a result 6 brokers are at a limit already, which was not expected until 2026-10-01; 9 are enough"
     )
     assert sizing_effect(drift(2.0), view()).effect.endswith("; no count that was tried lasts that long")
     assert sizing_effect(drift(1.7), view()).is_beyond

@@ -86,7 +86,7 @@ def test_what_fails_is_named_and_the_others_are_stored(pinned, monkeypatch):
     monkeypatch.undo()
     done = []
     assert set(simulate_plan(store, inputs, counting(done))) == set(SHARES)
-    assert set(done) == {"sizes"}
+    assert set(done) == {"cluster sizes"}
 
 
 @pytest.mark.parametrize("error", [RequestError("groups: no such"), InventoryError("no rates"), ValueError("a defect")])

@@ -202,7 +202,7 @@ def test_a_step_is_flagged_although_each_weeks_plan_has_seen_it(tmp_path):
     stored = flagged[5]["stored"]
     path = json.loads(read_document(store, _plan_of(store, stored), SIZING_DOCUMENT))["stored"]["high"]
     (day,) = re.findall(
-        r"With it 6 brokers last until (\S+) in place of beyond 2027-08-03, or 9 in place of 6", stored["effect"]
+        r"As a result 6 brokers last until (\S+) instead of beyond 2027-08-03, or 9 instead of 6", stored["effect"]
     )
     assert later(first, 30) < day < "2027-08-03"
     assert path[0] * stored["ratio"] < path[-1]
@@ -247,7 +247,7 @@ def test_a_drift_says_which_classes_of_topics_it_is_in(tmp_path):
     assert (only["name"], only["observed"]) == ("payments", 3 * 12 * 200 * GIB)
     assert only["expected"] == pytest.approx(3 * 12 * 100 * GIB)
     texts = {one.about: one.text for one in drift_problems({"drifts": drifts.values()})}
-    assert re.search(r"\. Most of it is in payments \(7\S* TiB in place of 3\.5\S* TiB\)\. \S", texts["stored"])
+    assert re.search(r"\. Most of it comes from payments \(7\S* TiB instead of 3\.5\S* TiB\)\. \S", texts["stored"])
     assert re.search(
         r"payments \(3\.\S+ MiB/s instead of 1\.\S+ MiB/s\) and topics unknown to the plan \(1\.",
         texts["traffic"],

@@ -127,7 +127,7 @@ def test_more_growth_never_makes_what_does_not_fit_fit():
 def test_an_event_about_no_topic_names_the_mend():
     event = {"kind": "launch", "topics": "order", "factor": 2.0, "from_date": "2026-12-24"}
     asked = ask(inventory(), {**REQUEST, "planned_events": [event]})
-    with pytest.raises(RequestError, match=r"planned_events\.0\.topics: 'order' is refused.*did you mean 'orders'"):
+    with pytest.raises(RequestError, match=r"planned_events\.0\.topics: 'order' is invalid.*did you mean 'orders'"):
         sizing_setup(asked)
 
 

@@ -72,7 +72,7 @@ def test_a_count_that_fails_is_in_the_subject_and_among_the_reasons():
     assert verdict["subject"] == "[kafka-capacity] payments: 9 brokers fit, 5 and 6 do not (2026-11-20)"
     assert verdict["reasons"][0] == "9 is the smallest broker count that fits among those tried (5, 6, 9)."
     assert verdict["reasons"][1].startswith("5 brokers do not fit: broker ")
-    assert " too much; it takes " in verdict["reasons"][1]
+    assert " too much; it needs " in verdict["reasons"][1]
 
 
 def test_what_is_no_worse_than_today_does_not_fit_in_any_word():
@@ -103,15 +103,15 @@ def test_nothing_fits():
     assert verdict["recommended_scenario_id"] is None
     assert verdict["nearest_scenario_id"] == "008-brokers.fewest-bytes"
     assert verdict["headline"].startswith("No option fits. The nearest is 8 brokers, fewest-bytes: broker ")
-    assert " too much; it takes " in verdict["headline"]
-    assert re.search(r" would do \(and \d+ more\)\.$", verdict["headline"])
+    assert " too much; it needs " in verdict["headline"]
+    assert re.search(r" would be enough \(and \d+ more\)\.$", verdict["headline"])
     assert verdict["subject"] == "[kafka-capacity] payments: no option fits (disk) (2026-11-20)"
 
 
 def test_a_single_option_that_does_not_fit():
     spec = ClusterSpec(disk_capacity_bytes=50 * GIB)
     verdict = verdict_of(make_inputs(spec, placers=("fewest-bytes",)))
-    assert verdict["headline"].startswith("7 brokers will not do: broker ")
+    assert verdict["headline"].startswith("7 brokers are not enough: broker ")
 
 
 def test_a_move_that_never_ends_names_the_throttle_that_would():
@@ -122,7 +122,7 @@ def test_a_move_that_never_ends_names_the_throttle_that_would():
     inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes",), throttle=100_000.0)
     verdict = verdict_of(changed_rows(inputs, known))
     assert verdict["headline"] == (
-        "9 brokers will not do: the move to 9 brokers with fewest-bytes never finishes at 100 kB/s; it needs a "
+        "9 brokers are not enough: the move to 9 brokers with fewest-bytes never finishes at 100 kB/s; it needs a "
         "throttle above 6.1 MB/s."
     )
     assert verdict["subject"] == "[kafka-capacity] payments: no option fits (the move never ends) (2026-11-20)"
@@ -219,7 +219,7 @@ def test_warnings_are_said_to_be_in_the_report():
 def test_kafka_would_refuse_it():
     report = build_report(make_inputs(broker_counts=(2,), placers=("fewest-bytes",)))
     verdict = report["verdict"]
-    assert verdict["headline"].startswith("2 brokers will not do: Kafka would reject the placement: ")
+    assert verdict["headline"].startswith("2 brokers are not enough: Kafka would reject the placement: ")
     assert verdict["subject"] == "[kafka-capacity] payments: no option fits (placement) (2026-11-20)"
     assert [figure["label"] for figure in report["figures"]] == ["Needed", "Available"]
     assert [figure["value"] for figure in report["figures"]] == [3.0, 2.0]

@@ -56,7 +56,7 @@ def test_the_page_says_who_pays_and_its_tables_are_beside_it(tmp_path):
     page = read_published(store, pinned, "index.html").decode()
     assert 'href="tables/chargeback-topics.csv"' in page
     head, *rows = read_published(store, pinned, "tables/chargeback-topics.csv").decode().splitlines()
-    assert head.startswith("Topic,A month ($),Storage ($),")
+    assert head.startswith("Topic,Per month ($),Storage ($),")
     assert [row.split(",")[0] for row in rows] == ["audit", "orders"]
 
 

@@ -81,11 +81,13 @@ def test_brokers_that_are_due_soon_are_approved_now(sizing):
     day, sentence = due(8, 9)
     assert sentence == f"Approve 3 brokers by {day} (+$3,285 per month): today’s 6 last until 2026-11-22."
     day, sentence = due(28, 9, 12)
-    assert sentence.startswith(f"Approve 3 brokers by {day} (+$3,285 per month): today’s 6 last until 2026-11-22; +3 by ")
+    assert sentence.startswith(
+        f"Approve 3 brokers by {day} (+$3,285 per month): today’s 6 last until 2026-11-22; +3 by "
+    )
     day, sentence = due(29, 9)
-    assert sentence == f"Approve no brokers now: today’s 6 last until 2026-11-22; +3 by {day}."
+    assert sentence == f"Approve no new brokers yet: today’s 6 last until 2026-11-22; +3 by {day}."
     day, sentence = due(8, 6)
-    assert sentence == f"Approve no brokers now: today’s 6 last until 2026-11-22; rebalanced by {day}."
+    assert sentence == f"Approve no new brokers yet: today’s 6 last until 2026-11-22; rebalanced by {day}."
 
 
 def test_of_a_count_that_was_not_tried_those_beside_it_are_said(sizing):
@@ -99,10 +101,10 @@ def test_of_a_count_that_was_not_tried_those_beside_it_are_said(sizing):
 
     assert tried(9) == (
         "sizing did not try 7 brokers of today’s hardware; "
-        f"6 last until {sizing.until(sizing.today)} only, and 9 fit up to {sizing.horizon} as well"
+        f"6 last only until {sizing.until(sizing.today)}, and 9 fit up to {sizing.horizon} as well"
     )
     assert tried(3) == (
-        f"sizing did not try 7 brokers of today’s hardware; 6 last until {sizing.until(sizing.today)} only"
+        f"sizing did not try 7 brokers of today’s hardware; 6 last only until {sizing.until(sizing.today)}"
     )
 
 

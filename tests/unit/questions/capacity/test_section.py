@@ -116,7 +116,7 @@ def test_each_step_is_due_when_the_one_before_runs_out():
 def test_todays_brokers_are_the_first_step_where_they_last_for_a_while():
     rows = [option("do-nothing", "do-nothing", 12, until=DATES[1]), *GROWING[2:]]
     view = view_of(rows, [passing("do-nothing", "2027-05-02", "2027-09-30", "cpu"), *PASSED[1:]], recommended="021")
-    assert headline(view) == "12 brokers now, 18 by May 2027, 21 by August 2027: disk space binds."
+    assert headline(view) == "12 brokers now, 18 by May 2027, 21 by August 2027: disk space is the limiting resource."
     assert badge(view) == ("warn", "↑ More brokers by May 2027")
     runs_out = key_figures(view)[1]
     assert runs_out.value == "2027-05-02"
@@ -187,7 +187,9 @@ def test_other_machines_grow_by_their_own_counts():
         option("009.big", "other-hardware", 9, until=DATES[3], shape="big"),
     ]
     view = view_of(rows, [passing("006.big", "2027-05-20", resource="cpu")], recommended="009.big")
-    assert headline(view).startswith("6 brokers of big now, 9 by May 2027: CPU is the limiting resource; today’s 12 do not fit")
+    assert headline(view).startswith(
+        "6 brokers of big now, 9 by May 2027: CPU is the limiting resource; today’s 12 do not fit"
+    )
 
 
 def test_what_does_not_last_says_how_long_it_does():
@@ -342,7 +344,7 @@ def test_what_may_bind_and_is_not_known_never_fits(report):
     verdict = build_report(dataclasses.replace(inputs, tables={**inputs.tables, "sizing_options": unknown}))["verdict"]
     assert (verdict["status"], verdict["fits"], verdict["badge"]["text"]) == ("not_judged", False, "? Not judged")
     assert verdict["because"] == ["CPU is unknown"]
-    assert verdict["sizing"]["headline"].startswith("As far as known,  ")
+    assert verdict["sizing"]["headline"].startswith("As far as known, ")
     assert "CPU" in verdict["unknown"]
     serious = [one["text"] for one in verdict["caveats"] if one["severity"] == "serious"]
     assert "Not judged, because this is unknown: CPU (give broker_vcpu, or cpu_cores in the inventory)." in serious

@@ -126,7 +126,7 @@ def test_a_wave_that_does_not_fit_into_the_window_is_an_excuse_with_what_would_d
     assert excuse.where == f"wave {longest.wave}"
     assert excuse.reason.startswith(f"wave {longest.wave} of {len(schedule.waves)} takes ")
     window, throttle = re.search(
-        r"so a window of (\d+) min would do, or a throttle above (.*) MB/s$", excuse.reason
+        r"a window of (\d+) min would be long enough, or a throttle above (.*) MB/s$", excuse.reason
     ).groups()
     closes = f"{22 + int(window) // 60}:{int(window) % 60:02d}"
     longer = MoveSettings(waves=replace(short.waves, window=Window.of(f"22:00-{closes}")))

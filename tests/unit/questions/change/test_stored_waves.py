@@ -46,5 +46,7 @@ def test_an_election_that_was_not_planned_is_refused():
     rows = moves.to_pylist()
     rows[0]["elects"] = True
 
-    with pytest.raises(StorageError, match=r"^01-copy-election\.json of scenario 'four' would .* \(sha256 none, made "):
+    with pytest.raises(
+        StorageError, match=r"^01-copy-election\.json of scenario 'four' would .* \(expected sha256 none, got "
+    ):
         stored_wave_files(waves, pa.Table.from_pylist(rows, schema=moves.schema))

@@ -36,7 +36,7 @@ def test_the_runbook_has_the_commands_of_each_wave():
     assert [step["does"] for step in last["steps"]] == ["Check", "Execute", "Watch", "Verify"]
     watch = next(step["text"] for step in first["steps"] if step["does"] == "Watch")
     assert watch.startswith(
-        "It takes 12.5 s (10 s without writes, 16.7 s at peak rates); broker 1 (sending) decides. Look at "
+        "It takes 12.5 s (10 s without writes, 16.7 s at peak rates); the bottleneck is broker 1 (sending). Watch "
     )
     assert first["gist"] == "1 partition, 95.4 MiB, 12.5 s"
 
@@ -59,13 +59,13 @@ def test_what_is_copied_is_said_and_what_not():
 def test_what_never_ends_says_which_throttle_would():
     move = move_of([[1, 2]], [[1, 3]], rate=5 * MB, size=MB, throttle=MB)
     assert text_of(move, "Watch").startswith(
-        "It does not finish at 1 MB/s: it needs more than 10 MB/s; broker 1 (sending) decides."
+        "It does not finish at 1 MB/s: it needs more than 10 MB/s; the bottleneck is broker 1 (sending)."
     )
 
 
 def test_disks_are_said_where_there_is_a_limit():
     move = two_waves(limits=[1000.0 * MB, 1000.0 * MB, 400.0 * MB])
-    assert " decides. Broker 3 holds up to 95.4 MiB meanwhile, 25.0 % of its disk limit. Look at " in text_of(
+    assert "broker 1 (sending). Broker 3 holds up to 95.4 MiB meanwhile, 25.0 % of its disk limit. Watch " in text_of(
         move, "Watch"
     )
     assert "holds up to" not in text_of(two_waves(), "Watch")

@@ -73,7 +73,7 @@ def test_the_scheduled_time_is_the_one_that_is_said_everywhere():
     assert time["note"] == "9 waves at 50 MB/s; 51 min 35 s without writes, 55 min 19 s at peak rates"
     notes = [one["text"] for one in report["verdict"]["caveats"]]
     assert (
-        "53 min 15 s is for 9 waves, each begun as soon as the previous one is done, with the throttle fully used "
+        "53 min 15 s is for 9 waves, each started as soon as the previous one is done, with the throttle fully used "
         "on the bottleneck broker. The copying alone, with everything started at once, would take 49 min 3 s." in notes
     )
     assert not any("with everything started at once and the throttle" in one for one in notes)
@@ -130,7 +130,7 @@ def test_a_move_that_only_ends_in_waves_says_both():
     tables = {**inputs.tables, "scenarios": pa.Table.from_pylist(rows, schema=table.schema)}
     report = build_report(dataclasses.replace(inputs, tables=tables))
     assert report["verdict"]["headline"] == (
-        "8 brokers will not do: the move to 8 brokers with fewest-bytes never finishes at 50 MB/s; it needs a "
+        "8 brokers are not enough: the move to 8 brokers with fewest-bytes never finishes at 50 MB/s; it needs a "
         "throttle above 61 MB/s with everything started at once, while 9 waves at 50 MB/s take 53 min 15 s."
     )
     assert any("with everything started at once; it must be above 61 MB/s; in waves" in one["text"]

@@ -137,7 +137,7 @@ def test_leaders_where_producers_are_by_hand():
     )
     # 18 MiB/s are 46,195 GiB in 730 hours, at $0.02.
     assert reasons[-1] == (
-        "Leaders in the racks of producers would keep 18.0 MiB/s within racks and save $924 a month at today’s rates "
+        "Leaders in the racks of producers would keep 18.0 MiB/s within racks and save $924 per month at today’s rates "
         "(18.0 MiB/s less to write), by reordering the replica lists of 3 partitions; the broker with the most leaders "
         "would have 200 % more than the mean, 50.0 % today, and the one with the highest produce rate 200 % more than "
         "the mean, 50.0 % today."

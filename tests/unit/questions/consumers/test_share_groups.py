@@ -32,7 +32,7 @@ def test_members_are_needed_for_the_rate_and_for_those_that_fail():
     assert (row["needed_members"], row["member_count"], row["useful_members"]) == (11, 3, 16)
     assert row["verdict"] is Verdict.DOES_NOT_FIT
     assert row["reasons"] == [
-        "11 members are needed for 200 records/s at peak, 1 of them in case of failures, and there are 3"
+        "11 members are needed for 200 records/s at peak, 1 of them in case of failures, but there are 3"
     ]
     assert shared(11, record_processing_seconds=0.05)["verdict"] is Verdict.FITS
     assert shared(10, record_processing_seconds=0.05, consumer_failures=0)["verdict"] is Verdict.FITS
@@ -40,7 +40,7 @@ def test_members_are_needed_for_the_rate_and_for_those_that_fail():
 
 def test_counts_that_are_asked_for_are_held_against_the_members_needed():
     row = shared(record_processing_seconds=0.05, consumer_counts=[4, 8, 12])
-    assert row["known"][-1] == "of the member counts given,  4 and 8 would be too few and 12 would be enough"
+    assert row["known"][-1] == "of the member counts given, 4 and 8 would be too few and 12 would be enough"
     # Where locks end too soon no count will do, which is said already.
     assert "counts to try" not in str(shared(record_processing_seconds=45.0, consumer_counts=[12])["known"])
     assert "counts to try" not in str(shared(consumer_counts=[12])["known"])
@@ -80,7 +80,10 @@ def test_what_is_not_known_is_not_judged():
 
 
 def test_members_beyond_partitions_help_until_locks_are_used_up():
-    assert shared(8, record_processing_seconds=0.01)["known"][0] == "8 members share 4 partitions: up to 16 help"
+    assert (
+        shared(8, record_processing_seconds=0.01)["known"][0]
+        == "8 members share 4 partitions: more than 16 do not help"
+    )
     row = shared(20, record_processing_seconds=0.05)
     assert row["known"][0] == "16 of 20 members can have records at once: the others wait for locks"
     slow = shared(40, record_processing_seconds=0.1, max_poll_records=250, share_record_locks=1000)

@@ -146,7 +146,7 @@ def test_half_of_it_deleted_saves_nothing_where_the_network_binds():
     assert answer.headline == "1 set of actions evaluated: none saves a broker or a dollar."
     assert answer.reasons[0].startswith(
         "1 of 1 action looks like a saving but saves nothing alone. Remove old, which nobody uses: that frees 3.5 "
-        "TiB and saves nothing, since 3 brokers would not be enough: broker "
+        "TiB and saves nothing, because 3 brokers would not be enough: broker "
     )
     assert "would send 1,017 MiB/s at peak on 2026-11-20, but 834 MiB/s are allowed" in answer.reasons[0]
     assert answer.details is None
@@ -309,7 +309,7 @@ def test_one_set_is_not_all_that_there_are():
     tables = savings_of(inventory(logs(), idle()), max_savings_sets=1)
     (scope,) = tables["savings_scope"].to_pylist()
     assert (scope["sets_tried"], scope["is_exhaustive"]) == (1, False)
-    assert "2 more actions were not judged" in decide_savings(tables).reasons[-1]
+    assert "2 more actions were not evaluated" in decide_savings(tables).reasons[-1]
     assert instead(read_savings(tables)) is not None
 
 

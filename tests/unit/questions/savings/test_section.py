@@ -68,5 +68,5 @@ def test_the_decision_box_and_the_page_offer_it(tables):
     rendered = render_all(offered)
     page = rendered.index_html.decode()
     assert '<summary><h2 id="savings-heading">Instead of buying</h2> <span>Cut the retention of' in page
-    assert "tables/savings-what-single-actions-save.csv" in page
+    assert "tables/savings-of-single-actions.csv" in page
     assert "1 of 3 actions" not in page  # none of them saves nothing
