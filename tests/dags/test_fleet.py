@@ -108,7 +108,7 @@ def test_a_live_cluster_is_read_for_no_other_day(services):
     late = datetime.datetime(2026, 11, 16, 5, 59, tzinfo=datetime.UTC)
     with pytest.raises(Exception, match="kafka_payments"):
         read_inventory(live, ds=DAY, now=late, progress=print)
-    with pytest.raises(RequestError, match=r"ds: 2026-11-15 is refused"):
+    with pytest.raises(RequestError, match=r"ds: 2026-11-15 is invalid"):
         read_inventory(live, ds=DAY, now=late + datetime.timedelta(minutes=1), progress=print)
 
 
@@ -119,7 +119,7 @@ def test_files_of_another_day_are_refused_or_told(services, snapshots, caplog):
 
     by_day = ClusterSetting(name="north", source="files", uri=f"{snapshots}/{{ds}}")
     (snapshots / "2026-11-16").symlink_to(snapshots / "north")
-    with pytest.raises(InventoryError, match=r"for 2026-11-16 says that it is of 2026-11-15"):
+    with pytest.raises(InventoryError, match=r"for 2026-11-16 says that it is for 2026-11-15"):
         read_inventory(by_day, ds="2026-11-16", now=NOON, progress=print)
     same_place = {"name": "north", "source": "files", "uri": str(snapshots / "north")}
     assert steps.stage_inventory(same_place, "2026-11-16")["ds"] == DAY

@@ -210,7 +210,7 @@ def test_a_wrong_setting_is_named_without_its_value(tell, monkeypatch):
     from kafka_capacity.errors import RequestError
 
     connect(monkeypatch, 25, timeout="hunter2")
-    with pytest.raises(RequestError, match="extra of smtp_default has a timeout that is no whole number") as error:
+    with pytest.raises(RequestError, match="extra of smtp_default has a timeout that is not a whole number") as error:
         tell("one")
     assert "hunter2" not in str(error.value)
 
