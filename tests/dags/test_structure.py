@@ -185,7 +185,7 @@ def test_what_is_typed_is_what_a_list_in_json_says(services):
     [
         ({"broker_counts": "12, many"}, r"broker_counts\.1: 'many' is invalid: write a whole number"),
         ({"replaced_brokers": "3:13"}, "replaced_brokers: '3:13' is invalid: write old=new"),
-        ({"other_parameters": {"placer": "x"}}, "placer: there is no such parameter"),
+        ({"other_parameters": {"placer": "x"}}, "placer: no such parameter"),
         (
             {"horizon_months": 6, "other_parameters": {"horizon_months": 9}},
             r"horizon_months: 6 and 9 \(in other_parameters\) are both given; keep one of them",
