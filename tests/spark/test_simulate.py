@@ -169,7 +169,7 @@ def test_a_second_run_does_what_is_missing_and_one_manifest_names_all(pinned, su
     assert done.returncode == 0, done.stderr[-4000:]
     assert stored(store, plan) == expected
     said = done.stdout + done.stderr
-    assert [share for share in SHARES if f"{share}: stored already" in said] == [
+    assert [share for share in SHARES if f"{share}: already stored" in said] == [
         s for s in SHARES if s != CONSUMERS.share
     ]
     assert "group variants are done" in said
