@@ -25,7 +25,7 @@ from kafka_capacity.questions.capacity.decide import cost_of_steps, count_senten
 from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.sizing_words import why_sentence
 from kafka_capacity.questions.change.change_view import ChangeView
-from kafka_capacity.questions.change.request_summary import asked_sentence
+from kafka_capacity.questions.change.request_summary import asked_clause
 from kafka_capacity.text import format_limit, plural
 
 _SAID_ANYWAY = frozenset({"broker_counts", "new_broker_racks", "throttles_bytes_per_second"})
@@ -65,9 +65,8 @@ def decision_box(
         lines.insert(
             0, ("first", "First", f"{first[0].sentence.removesuffix('.')}. Fix this before anything is moved.")
         )
-    asked = asked_sentence({name: value for name, value in (request or {}).items() if name not in _SAID_ANYWAY})
-    said = "" if asked is None else asked.removeprefix("Requested: ")
-    lines.append(("asked", "Requested", f"{said[:1].upper()}{said[1:]}"))
+    asked = asked_clause({name: value for name, value in (request or {}).items() if name not in _SAID_ANYWAY})
+    lines.append(("asked", "Requested", f"{asked[:1].upper()}{asked[1:]}." if asked else None))
     lines.append(("move", "The move", _move(change, status, because)))
     return {
         "approve": _approve(view, sizing, status),

@@ -18,8 +18,13 @@ def asked_sentence(request: Mapping[str, Any]) -> str | None:
     >>> asked_sentence({"broker_counts": [12, 15], "replaced_brokers": {"3": 13}, "replication_factor": 2})
     'Requested: 12 or 15 brokers; broker 3 replaced by 13; replication factor 2.'
     """
-    parts = [part for part in _parts(request) if part]
-    return f"Requested: {'; '.join(parts)}." if parts else None
+    asked = asked_clause(request)
+    return f"Requested: {asked}." if asked else None
+
+
+def asked_clause(request: Mapping[str, Any]) -> str:
+    """Return what :func:`asked_sentence` names, as a clause; empty for nothing."""
+    return "; ".join(part for part in _parts(request) if part)
 
 
 def _parts(request: Mapping[str, Any]) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kafka_capacity.demand.topic_classes import matching
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,6 +34,6 @@ def stated_producers(stated: Sequence[tuple[str, str]], topics: Sequence[str]) -
     racks = tuple(sorted({rack for _, rack in stated}))
     is_there = np.zeros((len(topics), len(racks)), dtype=np.bool_)
     for pattern, rack in stated:
-        is_there[:, racks.index(rack)] |= [fnmatch.fnmatchcase(name, pattern) for name in topics]
+        is_there[matching(topics, pattern), racks.index(rack)] = True
     count = is_there.sum(axis=1, keepdims=True)
     return Producers(racks=racks, share=np.divide(is_there, count, out=np.zeros(is_there.shape), where=count > 0))
