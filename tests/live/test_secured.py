@@ -111,7 +111,7 @@ def test_a_wrong_password_is_refused_at_once(secured: KafkaCluster) -> None:
     message = refusal_within(PATIENCE_SECONDS, extra(secured, "SASL_SSL", sasl_password="wrong-secret-17"))
     server = secured.bootstrap_servers("SASL_SSL")
     assert message == (
-        f"Kafka at {server} (SASL_SSL) refuses user '{SCRAM_USER}': SaslAuthenticationFailedError: Authentication "
+        f"Kafka at {server} (SASL_SSL) rejects user '{SCRAM_USER}': SaslAuthenticationFailedError: Authentication "
         "failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-512"
     )
     assert time.monotonic() - began < PATIENCE_SECONDS / 2
