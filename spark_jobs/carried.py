@@ -8,11 +8,13 @@ workers there map it into memory, so that all of them share the pages of one cop
 from __future__ import annotations
 
 import atexit
+import gc
 import io
 import pickle  # of our own objects, on their way to our own executors
 import shutil
 import tempfile
 import threading
+from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -26,6 +28,10 @@ Array: TypeAlias = NDArray[Any]
 
 LARGE_BYTES = 1 << 14  # smaller arrays travel with the inputs: a name and a look-up would not be cheaper
 ALIGNED_BYTES = 64  # where an array begins in a file
+MAX_OPENED = 8  # so many contents stay open in a process: more than there are questions at work
+_opened: OrderedDict[str, Any] = (
+    OrderedDict()
+)  # contents by the name of their pickle, the one that was used last at the end
 
 
 class Place(NamedTuple):
@@ -50,7 +56,7 @@ class Cargo:
         self._folder = Path(tempfile.mkdtemp(prefix="kafka_capacity-"))
         atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
         self._known: dict[int, tuple[Array, Place]] = {}
-        self._files = 0
+        self._files = self._packed = 0
 
     def pack(self, content: Any) -> Packed:
         """Pickle an object, and send those of its large arrays that have not travelled yet."""
@@ -65,7 +71,9 @@ class Cargo:
             if is_new:
                 self._context.addFile(str(path))
                 self._files += 1
-            return Packed(self._context.broadcast(_Body(body.getvalue(), packer.buffers)))
+            self._packed += 1
+            name = f"{self._folder.name}-{self._packed}"
+            return Packed(name, self._context.broadcast((body.getvalue(), packer.buffers)))
 
 
 class _Packer(pickle.Pickler):
@@ -96,27 +104,23 @@ class _Packer(pickle.Pickler):
         return Place(Path(self._file.name).name, offset, array.dtype, array.shape, is_by_column)
 
 
-class _Body:
-    """A pickle that a process opens once: Spark keeps the broadcast one as long as it keeps the broadcast."""
-
-    def __init__(self, data: bytes, buffers: list[Place]) -> None:
-        self.data, self.buffers = data, buffers
-        self.content: Any = None
-
-
 class Packed:
     """Something on its way; :meth:`open` gives it on an executor."""
 
-    def __init__(self, body: Broadcast[_Body]) -> None:
-        self._body = body
+    def __init__(self, name: str, body: Broadcast[tuple[bytes, list[Place]]]) -> None:
+        self._name, self._body = name, body
 
     def open(self) -> Any:
-        """Unpickle it, once a process."""
-        body = self._body.value
-        if body.content is None:
-            body.content = _Unpacker(io.BytesIO(body.data), buffers=map(_mapped, body.buffers)).load()
-            body.data = b""
-        return body.content
+        """Unpickle it, once a process: Spark gives each task a broadcast of its own."""
+        if self._name not in _opened:
+            data, buffers = self._body.value
+            _opened[self._name] = _Unpacker(io.BytesIO(data), buffers=map(_mapped, buffers)).load()
+            if len(_opened) > MAX_OPENED:
+                _opened.popitem(last=False)
+        _opened.move_to_end(self._name)
+        # A Python worker looks for garbage after each task, in all that it has imported: a tenth of a second.
+        gc.freeze()
+        return _opened[self._name]
 
     def destroy(self) -> None:
         """Take it back from the executors; the arrays stay for who comes next."""

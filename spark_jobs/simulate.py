@@ -40,9 +40,14 @@ def run(spark: SparkSession, args: argparse.Namespace) -> dict[str, str]:
     inputs = read_plan_inputs(store, args.request_key)
     log.info("kafka_capacity %s: %s", __version__, ", ".join(args.shares))
     cargo = Cargo(spark.sparkContext)
-    spread, gather = Spread(spark, cargo, tasks=args.tasks), GatherInSpark(spark, cargo, otherwise=gather_here)
     made = simulate_plan(
-        store, inputs, spread, shares=args.shares, side_by_side=True, gather=gather, keep_from=args.keep_from
+        store,
+        inputs,
+        Spread(spark.sparkContext, cargo, tasks=args.tasks),
+        shares=args.shares,
+        side_by_side=True,
+        gather=GatherInSpark(spark, cargo, otherwise=gather_here),
+        keep_from=args.keep_from,
     )
     for share, manifest in made.items():
         log.info("%s: %d scenarios, %s (%s)", share, manifest.facts["scenarios"], manifest.prefix, manifest.sha256)

@@ -23,19 +23,18 @@ from kafka_capacity.objects.refusal import tell_refusal
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.packing import pack_tables
 from spark_jobs.carried import Cargo, Packed
-from spark_jobs.fetching import FETCHING_POOL, fetched, kept_table
+from spark_jobs.fetching import FETCHING_POOL, fetched_data, kept_table
 
 if TYPE_CHECKING:
-    from pyspark import Accumulator
+    from pyspark import Accumulator, SparkContext
     from pyspark.sql import SparkSession
 
 log = logging.getLogger("kafka_capacity.spark")
 
-OUTPUT_SCHEMA = "position long, table_name string, data binary"
 PROGRESS_EVERY_SECONDS = 2.0
 MOST_TASKS = 200
 """Pieces are done by so many tasks at most, whatever cores there are, or come with the work where an application grows.
-A task costs some 10 ms; of many the last ones end together, and the log moves, as Spark tells of tasks that ended only.
+A task costs 10 to 50 ms; of many the last ones end together, and the log moves, as Spark tells of ended ones only.
 """
 
 POOLS = f"""<allocations><pool name="{FETCHING_POOL}">
@@ -61,8 +60,8 @@ def build_parser(description: str) -> argparse.ArgumentParser:
 class Spread:
     """Does pieces of work on the cluster: a :class:`kafka_capacity.plan.runner.RunPieces`."""
 
-    def __init__(self, spark: SparkSession, cargo: Cargo, *, tasks: int = MOST_TASKS) -> None:
-        self._spark = spark
+    def __init__(self, context: SparkContext, cargo: Cargo, *, tasks: int = MOST_TASKS) -> None:
+        self._context = context
         self._tasks = tasks
         self._cargo = cargo
 
@@ -77,16 +76,15 @@ class Spread:
         """Do every piece; returns one bundle a table of a piece, in the order of the pieces."""
         if not pieces:
             return []
-        context = self._spark.sparkContext
         count = max(1, min(len(pieces), self._tasks))
         packed = self._cargo.pack((function, shared, tuple(pieces)))
-        done = context.accumulator(0)
+        done = self._context.accumulator(0)
         evaluate = _evaluation(packed, done, count)
         log.info("0 of %d %s are done (%d tasks)", len(pieces), what, count)
         # What is computed again, where a node was lost, counts twice.
         with _progress(lambda: min(done.value, len(pieces)), len(pieces), what):
-            frame = self._spark.range(0, count, 1, count).mapInArrow(evaluate, OUTPUT_SCHEMA)
-            found = [(row.position, row.table_name, kept_table(bytes(row.data))) for row in fetched(frame)]
+            rows = self._context.parallelize(range(count), count).mapPartitions(evaluate)
+            found = [(position, name, kept_table(data)) for position, name, data in fetched_data(rows)]
         log.info("%d of %d %s are done", len(pieces), len(pieces), what)
         packed.destroy()
         return [{name: table} for _, name, table in sorted(found, key=lambda one: one[0])]
@@ -94,25 +92,19 @@ class Spread:
 
 def _evaluation(
     packed: Packed, done: Accumulator[int], count: int
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+) -> Callable[[Iterable[int]], Iterator[tuple[int, str, bytes]]]:
     """Return what a task does: every ``count``-th piece, from its own number on."""
 
-    def evaluate_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def evaluate_own(numbers: Iterable[int]) -> Iterator[tuple[int, str, bytes]]:
         evaluate, common, pieces = packed.open()
-        for batch in batches:
-            for first in batch.column("id").to_pylist():
-                for position in range(first, len(pieces), count):
-                    tables = pack_tables(evaluate(common, pieces[position]))
-                    done.add(1)
-                    yield pa.RecordBatch.from_pydict(
-                        {
-                            "position": pa.array([position] * len(tables), pa.int64()),
-                            "table_name": pa.array(list(tables), pa.string()),
-                            "data": pa.array(list(tables.values()), pa.binary()),
-                        }
-                    )
+        for number in numbers:
+            for position in range(number, len(pieces), count):
+                tables = pack_tables(evaluate(common, pieces[position]))
+                done.add(1)
+                for name, data in tables.items():
+                    yield position, name, data
 
-    return evaluate_batches
+    return evaluate_own
 
 
 @contextmanager
@@ -123,7 +115,7 @@ def _progress(done: Callable[[], int], total: int, what: str) -> Iterator[None]:
     def tell() -> None:
         told = 0
         while not is_over.wait(PROGRESS_EVERY_SECONDS):
-            if done() > told:
+            if told < done() < total:  # the last line comes with the results
                 told = done()
                 log.info("%d of %d %s are done", told, total, what)
 

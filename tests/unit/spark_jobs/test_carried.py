@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import shutil
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from spark_jobs.carried import Cargo
+from spark_jobs.carried import MAX_OPENED, Cargo
 
 
 class SentBroadcast:
@@ -79,3 +80,25 @@ def test_what_a_worker_writes_is_its_own(context):
     mine[:] = 2.0
     assert others.sum() == len(rates)
     assert cargo.pack([rates]).open()[0].sum() == len(rates)
+
+
+def test_a_process_opens_the_same_once_and_keeps_no_more_than_a_few(context):
+    cargo = Cargo(context)
+    packed = [cargo.pack([number]) for number in range(MAX_OPENED + 1)]
+    first = packed[0].open()
+    assert packed[0].open() is first
+    for one in packed[1:]:
+        one.open()
+    assert packed[-1].open() == [MAX_OPENED]
+    again = packed[0].open()
+    assert again == first
+    assert again is not first
+
+
+def test_what_is_there_when_a_task_begins_is_not_searched_for_garbage_after_it(context):
+    packed = Cargo(context).pack(["any"])
+    packed.open()
+    try:
+        assert len(gc.get_objects()) < gc.get_freeze_count() / 100
+    finally:
+        gc.unfreeze()
