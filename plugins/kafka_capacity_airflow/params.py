@@ -1,19 +1,28 @@
-"""The trigger form: what most runs set, and one field for everything else, from the model that parses both."""
+"""The trigger form: what most runs set, and one field for everything else, from the model that parses both.
+
+The model brings the whole planner along, a second of processor time whenever a DAG file is loaded. So what the form
+shows of it lies beside this module, written by ``python -m kafka_capacity_airflow.params``.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, get_origin
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_origin
 
 from airflow.sdk import Param
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.plan.request import PlanRequest, parameter_schemas, parse_plan_request
-from kafka_capacity.text.quantities import parse_quantity, shown_quantity, unit_of
 from kafka_capacity_airflow.settings import clusters
+
+if TYPE_CHECKING:
+    from kafka_capacity.plan.request import PlanRequest
+
+FORM = Path(__file__).with_name("form.json")
 
 FORM_FIELDS = (
     "cluster",
@@ -40,15 +49,15 @@ _OTHERS_TEXT = (
 
 
 def plan_params() -> dict[str, Param]:
-    """Return the form's fields, with the schema and default of each parameter of :class:`PlanRequest`."""
-    schemas = parameter_schemas()
-    schemas["cluster"] |= {
+    """Return the form's fields, with the schema and default of each parameter of a plan's request."""
+    fields = json.loads(FORM.read_text(encoding="utf-8"))
+    fields["cluster"] |= {
         "type": ["string", "null"],
-        "description": schemas["cluster"]["description"] + _EVERY_CLUSTER,
+        "description_md": fields["cluster"]["description_md"] + _EVERY_CLUSTER,
     }
     if names := _cluster_names():
-        schemas["cluster"]["examples"] = names
-    params = {name: _param(name, schemas[name]) for name in FORM_FIELDS}
+        fields["cluster"]["examples"] = names
+    params = {name: Param(**field) for name, field in fields.items()}
     params[OTHERS] = Param(
         None, title="Everything else", description_md=_OTHERS_TEXT, type=["object", "null"], section="Advanced"
     )
@@ -66,7 +75,17 @@ def _cluster_names() -> list[str]:
         return []
 
 
-def _param(name: str, schema: dict[str, Any]) -> Param:
+def form_document() -> str:
+    """Return the text of :data:`FORM`: by field, the arguments of its ``Param``."""
+    from kafka_capacity.plan.request import parameter_schemas
+
+    schemas = parameter_schemas()
+    return json.dumps({name: _field(name, schemas[name]) for name in FORM_FIELDS}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _field(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    from kafka_capacity.text.quantities import shown_quantity, unit_of
+
     default = _default(name)
     title = schema.get("title", name.replace("_", " ").capitalize())
     text = schema.get("description")
@@ -77,7 +96,7 @@ def _param(name: str, schema: dict[str, Any]) -> Param:
         # text for what has no one type.
         bounds = {"anyOf": [bounds, {"type": ["string", "null"]}]}
         default = None if default in ((), {}, None) else shown_quantity(name, default)
-    return Param(default, title=title, description_md=text, **bounds)
+    return {"default": default, "title": title, "description_md": text, **bounds}
 
 
 def asked(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,6 +116,8 @@ def asked(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _default(name: str) -> Any:
+    from kafka_capacity.plan.request import PlanRequest
+
     field = PlanRequest.model_fields.get(name)
     default = None if field is None or field.is_required() else field.get_default()
     return default.value if isinstance(default, Enum) else default
@@ -104,6 +125,9 @@ def _default(name: str) -> Any:
 
 def _typed(name: str, value: Any) -> Any:
     """Read ``12, 15`` as a list, ``3=13, 4=14`` as pairs and ``50MB/s`` as a number, where a parameter is one."""
+    from kafka_capacity.plan.request import PlanRequest
+    from kafka_capacity.text.quantities import parse_quantity, unit_of
+
     field = PlanRequest.model_fields.get(name)
     if field is None or not isinstance(value, str):
         return value
@@ -130,4 +154,10 @@ def plan_request(params: Mapping[str, Any], cluster: str) -> PlanRequest:
     Raises:
         RequestError: a value is wrong.
     """
+    from kafka_capacity.plan.request import parse_plan_request
+
     return parse_plan_request({**asked(params), "cluster": cluster})
+
+
+if __name__ == "__main__":
+    FORM.write_text(form_document(), encoding="utf-8")

@@ -117,6 +117,13 @@ def test_the_form_is_short_and_says_what_the_parser_says(bag):
     assert params.get_param("cluster").schema["examples"] == ["shop-eu", "metrics-uneven"]
 
 
+def test_what_the_form_shows_is_what_the_model_says(services):
+    from kafka_capacity_airflow.params import FORM, form_document
+
+    renew = "renew it: PYTHONPATH=.:plugins .venv/bin/python -m kafka_capacity_airflow.params"
+    assert FORM.read_text(encoding="utf-8") == form_document(), renew
+
+
 def test_to_load_a_dag_file_takes_nothing_that_is_slow_to_import(services):
     code = (
         "import runpy, sys, airflow.dag_processing.processor; before = set(sys.modules); "
@@ -128,7 +135,7 @@ def test_to_load_a_dag_file_takes_nothing_that_is_slow_to_import(services):
     done = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True, check=True)
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("new:")]
     assert "kafka_capacity" in line.split()
-    assert not {"boto3", "kafka", "pandas", "pyarrow", "pyspark", "vl_convert"} & set(line.split())
+    assert not {"boto3", "kafka", "numpy", "pandas", "pyarrow", "pyspark", "vl_convert"} & set(line.split())
 
 
 def test_a_stored_dag_is_small(bag):
