@@ -70,6 +70,7 @@ def placement_problem(
         log_dirs=log_dir_room(snapshot, dirs, scenario.target, scenario.disk_limit_ratio),
         in_sync=snapshot.in_sync,
         are_cordons_strict=snapshot.release >= KAFKA_4_4,
+        is_takeover_levelled=scenario.is_takeover_levelled,
     )
 
 

@@ -286,7 +286,7 @@ def _scenario(
 def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
     """Return a scenario as plain data, as ``plan.json`` shows it; what is not known is null."""
     plain: dict[str, Any] = to_plain(scenario)
-    del plain["broker_maxima"]
+    del plain["broker_maxima"], plain["is_takeover_levelled"]  # a plan always does that
     return plain | maxima_by_parameter(scenario)
 
 

@@ -42,6 +42,7 @@ class PlacementScenario:
     # whether a limit that a broker is over today is no reason against the change if that makes it no worse
     # (`proposal.constraints`)
     is_judged_against_today: bool = False
+    is_takeover_levelled: bool = True  # whether lists are put in an order that levels what is taken over after losses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

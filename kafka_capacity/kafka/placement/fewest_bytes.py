@@ -81,7 +81,7 @@ def place_with_fewest_bytes(problem: PlacementProblem) -> NDArray[np.int32]:
     refine(layout)
     relieve_log_dirs(layout)
     LeaderLevelling(layout).run()
-    if problem.broker_limits is not None:
+    if problem.broker_limits is not None and problem.is_takeover_levelled:
         is_scaled = len(np.unique(problem.before[problem.before >= 0])) != len(problem.target)
         layout.held = level_takeovers(
             layout.held,

@@ -134,6 +134,8 @@ class PlacementProblem:
     # whether Kafka refuses a new list of replicas that names a cordoned broker at all, as from 4.4 on; else those that
     # are there may stay in it
     are_cordons_strict: bool = False
+    # whether lists may be put in another order to level what is taken over after losses, which takes half of the time
+    is_takeover_levelled: bool = True
 
     def written_bytes_per_second(self) -> NDArray[np.float64]:
         """Return float64[P], what each replica of a partition is written, as the limits count it."""

@@ -145,6 +145,7 @@ def _scenario(inputs: SizingInputs, key: PlacementKey, target: Brokers) -> Place
         disk_limit_ratio=request.limits.disk_ratio,
         seed=request.seed,
         replica_goal=None if goal is None else int(goal),
+        is_takeover_levelled=request.is_takeover_levelled,
     )
 
 
