@@ -38,20 +38,34 @@ def expansion_problems(snapshot: Snapshot, wanted: Mapping[str, int]) -> tuple[P
     A topic of its own, changelog or repartition, that does not have the partitions that the topology asks for is
     refused (``InternalTopicManager`` of the group coordinator; before KIP-1071, ``InternalTopicManager`` of Streams).
     """
+    return tuple(
+        _stopped(group, grown, own, is_sure=is_sure) for group, grown, own, is_sure in _stopped_groups(snapshot, wanted)
+    )
+
+
+def stopped_applications(snapshot: Snapshot, wanted: Mapping[str, int]) -> dict[str, list[str]]:
+    """Return the group ids that :func:`expansion_problems` names, by topic that they read."""
+    found: dict[str, list[str]] = {}
+    for group, grown, *_ in _stopped_groups(snapshot, wanted):
+        for topic in grown:
+            found.setdefault(topic, []).append(group.group_id)
+    return found
+
+
+def _stopped_groups(
+    snapshot: Snapshot, wanted: Mapping[str, int]
+) -> Iterator[tuple[Group, list[str], dict[str, int | None], bool]]:
+    """Yield who stops, with which of its topics grow, its own that keep their partitions, and whether it is sure."""
     counts = {
         topic: rows.stop - rows.start
         for topic, rows in zip(snapshot.partitions.topics, snapshot.partitions.topic_slices(), strict=True)
     }
     grown = {topic: count for topic, count in wanted.items() if count > counts.get(topic, count)}
-    if not grown:
-        return ()
-    found = []
-    for group in snapshot.groups:
+    for group in snapshot.groups if grown else ():
         topics = {topic for topic in _read_by(group) if topic in grown}
         own, is_sure = _own_topics(group, counts, {**counts, **{topic: grown[topic] for topic in topics}})
         if topics and own:
-            found.append(_stopped(group, sorted(topics), {topic: counts.get(topic) for topic in own}, is_sure=is_sure))
-    return tuple(found)
+            yield group, sorted(topics), {topic: counts.get(topic) for topic in own}, is_sure
 
 
 def _read_by(group: Group) -> list[str]:

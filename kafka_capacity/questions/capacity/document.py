@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from kafka_capacity.demand.workload import MIDDLE, Workload
 from kafka_capacity.hardware.overhead import topic_overheads
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
+from kafka_capacity.health.groups import stopped_applications
+from kafka_capacity.health.problem import some
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.capacity.added import added_bytes, added_totals
 from kafka_capacity.questions.capacity.found import SizingSetup
@@ -110,7 +114,18 @@ def _wanting_topics(found: SizingSetup) -> list[PartitionAdvice]:
     advised = advise_partitions(
         inputs.workload, factors, found.asked.parameters.partition_rules(), estimate=inputs.request.estimate
     )
-    return sorted((one for one in advised if one.is_wanting), key=lambda one: (one.partitions - one.needed, one.topic))
+    wanting = [one for one in advised if one.is_wanting]
+    stopped = stopped_applications(inputs.snapshot, {one.topic: one.needed for one in wanting})
+    warned = [replace(one, reason=one.reason + _stopping(stopped.get(one.topic, ()))) for one in wanting]
+    return sorted(warned, key=lambda one: (one.partitions - one.needed, one.topic))
+
+
+def _stopping(applications: Sequence[str]) -> str:
+    if not applications:
+        return ""
+    one = len(applications) == 1
+    names = f"application{'' if one else 's'} {some(applications, len(applications))}"
+    return f"; more stop the Kafka Streams {names}, which {'reads' if one else 'read'} it, until a reset"
 
 
 def _reconciled_shapes(sized: Sized) -> list[Shape]:

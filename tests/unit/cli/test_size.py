@@ -8,6 +8,7 @@ import pytest
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
 from tests.builders import cluster, topic, with_rows
+from tests.unit.inventory.inventories_with_groups import group
 
 
 @pytest.fixture(scope="module")
@@ -343,3 +344,14 @@ def test_a_long_history_is_forecast(run, tmp_path):
     (basis,) = sized(run, tmp_path, "--current-shape", "m7g.xlarge")["classes"]
     assert basis["basis"] == "forecast"
     assert basis["history_days"] == 184
+
+
+def test_topics_that_need_more_partitions_say_which_applications_more_would_stop(run, tmp_path):
+    topics = (topic("orders", bytes_in=1000.0), topic("app-store-changelog", partitions=4))
+    part = {"subtopology": "0", "topics": ["orders"], "changelogs": ["app-store-changelog"]}
+    streams = group("app", group_type="Streams", protocol_type="streams", assignor=None) | {"subtopologies": [part]}
+    write_snapshot_files(cluster(topics=topics, groups=[streams]), tmp_path)
+    document = sized(run, tmp_path, "--partition-in", "100")
+    advised, written = sorted(document["partitions"], key=lambda one: one["topic"], reverse=True)
+    assert "Streams" not in written["reason"]
+    assert advised["reason"].endswith("; more stop the Kafka Streams application app, which reads it, until a reset")
