@@ -149,7 +149,7 @@ def decide(results: ReportInputs) -> Decision:
         if answer is not None:
             answers[question.name] = answer
         if question is CAPACITY and answer is not None and answer.details is not None:
-            handed = dataclasses.replace(handed, count_now=answer.details.count_now)
+            handed = dataclasses.replace(handed, count_due=answer.details.count_due)
         if question is CHANGE and answer is not None:
             handed = dataclasses.replace(handed, focus=answer.details.nearest.scenario_id)
     change, capacity = answers[CHANGE.name], answers.get(CAPACITY.name)
@@ -382,6 +382,9 @@ def relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -
         until = sizing.until(needed)
         lasts = f"last until {until}" if until is not None else f"last beyond {sizing.horizon}"
         return f"{sentence} It goes to the {count:,} that are needed now, which {lasts}.", None
+    if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
+        lasts = f"last until {due.until}" if due.until is not None else f"last beyond {sizing.horizon}"
+        return f"{sentence} It goes to the {count:,} that are needed by {due.from_day}, which {lasts}.", None
     wanted = int(needed["broker_count"])
     if needed is today:
         until = sizing.until(today)

@@ -17,12 +17,10 @@ from kafka_capacity.questions.capacity.approval import (
     approval,
     at_other_loads,
     confidence,
-    due_soon,
-    is_soon,
     otherwise,
 )
 from kafka_capacity.questions.capacity.decide import cost_of_steps, count_sentence
-from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.capacity.sizing_view import SizingView, is_soon
 from kafka_capacity.questions.capacity.sizing_words import why_sentence
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.request_summary import asked_clause
@@ -87,12 +85,12 @@ def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str
     option = view.recommended
     if sizing is not None and option is not None and status is not Status.DOES_NOT_FIT:
         count = option.broker_count
-        if count not in (view.observed_broker_count, sizing.count_now):
-            # What was asked for is not what is needed now: it is described, and not approved.
+        if count not in (view.observed_broker_count, sizing.count_due):
+            # What was asked for is not what is due: it is described, and not approved.
             sentence += f" {_other_count(sizing, count)}"
         elif option.figures["changed_partitions"]:
             sentence = sentence.replace(NO_BROKERS, "Approve the move, but no new brokers yet", 1)
-            if due_soon(sizing) is not None:
+            if sizing.due_soon is not None and count == view.observed_broker_count:
                 sentence = sentence.replace("Approve ", "Approve the move, and ", 1)
     if status is Status.NOT_JUDGED:
         return f"As far as known: {sentence[:1].lower()}{sentence[1:]}"

@@ -89,11 +89,11 @@ def handed_over(asked: PlanContext, placement: Share, sizing: Share | None) -> H
         sizing: about sizing; ``None`` where there is none, and the placements alone decide.
     """
     view = None if sizing is None else _view(sizing, asked.request)
-    count_now = None if view is None else view.count_now
+    count_due = None if view is None else view.count_due
     options = read_options(placement.tables["scenarios"])
     return Handed(
-        count_now=count_now,
-        focus=choose(options, count_now=count_now).nearest.scenario_id if options else None,
+        count_due=count_due,
+        focus=choose(options, count_due=count_due).nearest.scenario_id if options else None,
         made=placement.made,
         hardware=given_hardware(asked),
     )

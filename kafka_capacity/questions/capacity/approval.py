@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from fractions import Fraction
 from itertools import pairwise
 
@@ -19,14 +18,13 @@ from kafka_capacity.text import format_limit, format_percent, format_usd, plural
 LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected the box answers for
 
 NO_BROKERS = "Approve no new brokers yet"
-SOON_DAYS = 28  # what is due within four weekly reports is approved now: brokers have to be ordered and started
 
 
 def approval(view: SizingView) -> str:
     """Return what to approve now and what it adds to a month, and by when the next steps are due."""
     if not view.steps:
         return "Approve no broker count: no option fits today."
-    soon = due_soon(view)
+    soon = view.due_soon
     steps = view.steps if soon is None else view.steps[1:]
     later = [
         f"{_more(after.option['broker_count'] - before.option['broker_count'])} by {after.from_day}"
@@ -34,21 +32,6 @@ def approval(view: SizingView) -> str:
     ]
     first = _now(view) if soon is None else _soon(view, soon)
     return "; ".join([first, ", ".join(later)] if later else [first]) + "."
-
-
-def due_soon(view: SizingView) -> Step | None:
-    """Return the step that brings more brokers within :data:`SOON_DAYS`, where today's do until then."""
-    if len(view.steps) < 2 or view.steps[0].option is not view.today:
-        return None
-    step = view.steps[1]
-    is_more = int(step.option["broker_count"]) > int(view.today["broker_count"])
-    return step if is_more and is_soon(step.from_day, view.dates[0]) else None
-
-
-def is_soon(day: str, today: str) -> bool:
-    """Return whether what is due on a day has to be approved by now."""
-    due, now = (datetime.date.fromisoformat(one) for one in (day, today))
-    return (due - now).days <= SOON_DAYS
 
 
 def _soon(view: SizingView, step: Step) -> str:

@@ -21,6 +21,8 @@ from kafka_capacity.questions.capacity.results import day_before
 
 Row = Mapping[str, Any]
 
+SOON_DAYS = 28  # what is due within four weekly reports is approved now: brokers have to be ordered and started
+
 KIND = ("shape", "extra_racks", "replication_factor")
 """What options have in common that differ in their number of brokers only."""
 
@@ -28,6 +30,12 @@ KIND = ("shape", "extra_racks", "replication_factor")
 def is_alike(row: Row, other: Row) -> bool:
     """Return whether two options differ in their number of brokers only."""
     return all(row[name] == other[name] for name in KIND)
+
+
+def is_soon(day: str, today: str) -> bool:
+    """Return whether what is due on a day has to be approved by now."""
+    due, now = (datetime.date.fromisoformat(one) for one in (day, today))
+    return (due - now).days <= SOON_DAYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,19 +131,28 @@ class SizingView:
         return max(stepped or rows, key=lambda row: (row["fits"], row["fits_until"] or ""), default=None)
 
     @property
-    def count_now(self) -> int | None:
-        """How many brokers of today's hardware are needed now; ``None`` where that is no answer."""
-        if not self.steps:
+    def due_soon(self) -> Step | None:
+        """The step that brings more brokers within :data:`SOON_DAYS`, where today's do until then."""
+        if len(self.steps) < 2 or self.steps[0].option is not self.today:
             return None
-        option = self.steps[0].option
-        return int(option["broker_count"]) if is_alike(option, self.today) else None
+        step = self.steps[1]
+        is_more = int(step.option["broker_count"]) > int(self.today["broker_count"])
+        return step if is_more and is_soon(step.from_day, self.dates[0]) else None
+
+    @property
+    def count_due(self) -> int | None:
+        """How many brokers of today's hardware to approve now, needed now or soon; ``None`` where that is no answer."""
+        for step in (self.due_soon, *self.steps[:1]):
+            if step is not None and is_alike(step.option, self.today):
+                return int(step.option["broker_count"])
+        return None
 
     @property
     def count_to_move_to(self) -> int | None:
         """The first count other than today's that is needed, now or later; ``None`` where that is no answer."""
         counts = [int(step.option["broker_count"]) for step in self.steps]
         other = (count for count in counts if count != self.today["broker_count"])
-        return None if self.count_now is None else next(other, None)
+        return None if self.count_due is None else next(other, None)
 
     def lasts(self, option: Row, day: str) -> bool:
         """Return whether an option fits up to a day of the outlook."""

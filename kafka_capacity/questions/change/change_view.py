@@ -100,12 +100,12 @@ def view_change(
     findings: Sequence[Mapping[str, Any]],
     proposed: Mapping[str, Sequence[Mapping[str, Any]]],
     ds: str,
-    count_now: int | None = None,
+    count_due: int | None = None,
 ) -> ChangeView:
     """Read the options of a plan and choose one.
 
-    ``proposed`` is what is wrong with the brokers of each option, by its id, and ``count_now`` how many brokers are
-    needed now, where that is answered.
+    ``proposed`` is what is wrong with the brokers of each option, by its id, and ``count_due`` how many brokers are
+    to be approved now, where that is answered.
 
     Raises:
         RenderError: the plan has no options.
@@ -113,7 +113,7 @@ def view_change(
     options = read_options(tables["scenarios"])
     if not options:
         raise RenderError("the plan has no scenarios, so there is nothing to decide; evaluate at least one")
-    choice = choose(options, count_now=count_now)
+    choice = choose(options, count_due=count_due)
     return ChangeView(
         tables=tables,
         facts=facts,

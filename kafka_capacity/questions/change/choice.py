@@ -1,9 +1,9 @@
 """Which option of a change to take.
 
 Rule: of the options that fit, those that end within all limits before those that are no worse than today; of these
-those with the broker count that is needed now, where sizing says so and one of them has it; else the smallest broker
-count; of those, a placer made for planning before Kafka's own ones (which place everything afresh and are here to
-compare with); of those, the fewest bytes copied, then the shortest time.
+those with the broker count that is needed now or within four weeks, where sizing says so and one of them has it; else
+the smallest broker count; of those, a placer made for planning before Kafka's own ones (which place everything afresh
+and are here to compare with); of those, the fewest bytes copied, then the shortest time.
 
 Where none fits, the nearest is the one that breaks the fewest different constraints; of those a placer made for
 planning, then the smallest shortfall (its worst ratio of needed to available), then the fewest brokers.
@@ -82,17 +82,17 @@ class Choice:
     nearest: Option  # the option to show: the recommended one, else the one that is closest to fitting
 
 
-def choose(options: Sequence[Option], *, count_now: int | None = None) -> Choice:
+def choose(options: Sequence[Option], *, count_due: int | None = None) -> Choice:
     """Return the option to take, by the rule of this module.
 
     Args:
         options: at least one, in any order.
-        count_now: how many brokers are needed now; ``None`` where nobody said.
+        count_due: how many brokers are to be approved now; ``None`` where nobody said.
     """
     fitting = [option for option in options if option.fits]
     recommended = min(
         fitting,
-        key=lambda option: (bool(option.standing), option.broker_count != count_now, *_rank(option)),
+        key=lambda option: (bool(option.standing), option.broker_count != count_due, *_rank(option)),
         default=None,
     )
     return Choice(recommended=recommended, nearest=recommended or min(options, key=_distance))

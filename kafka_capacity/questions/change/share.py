@@ -131,7 +131,7 @@ def _decide(results: ReportInputs, handed: Handed) -> Answer | None:
         findings=results.findings,
         proposed=results.proposed,
         ds=results.ds,
-        count_now=handed.count_now,
+        count_due=handed.count_due,
     )
     return dataclasses.replace(decide_change(view), details=view)
 
