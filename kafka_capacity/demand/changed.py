@@ -7,6 +7,9 @@
 * Compression at the producers makes what is written, copied and read smaller from today on. What is stored stays as it
   is until its retention ends; it is taken to be evenly old. A log that has no limit of time, or one of bytes, gets no
   smaller.
+* Compaction leaves the newest record of each key. The cleaner waits until as much was written again as it left
+  (``min.cleanable.dirty.ratio`` 0.5, Kafka's default), and never cleans the segment that is written to: a partition
+  holds up to twice what is left and one segment, and never more than without. What is tiered is not compacted.
 * A topic that is made again with fewer partitions, of which today's number is a multiple: the first of n takes what the
   first, the one n places on, and so on took. So it is with keys, which go by their hash modulo that number; records
   without one are spread evenly over either.
@@ -32,6 +35,8 @@ from kafka_capacity.demand.workload import Lags, Workload
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
+MIN_CLEANABLE_DIRTY_RATIO = 0.5  # Kafka's default (``LogConfig``, 4.3.1): with less that is new, no log is cleaned
+
 _OF_TOPICS = ("retention_seconds", "retention_bytes", "segment_bytes", "is_compacted", "is_tiered")
 """Fields of a workload that are settings of topics, an entry a partition."""
 
@@ -45,6 +50,7 @@ class ClusterChange:
     max_replicas: NDArray[np.int32]  # int32[P]
     written_ratio: NDArray[np.float64]  # float64[P], what is written and read over today's
     is_tiered: NDArray[np.bool_]  # bool[P]
+    compacted_ratio: NDArray[np.float64]  # float64[P], what compaction leaves over what is there; 1 for none
     read_ratio: NDArray[np.float64]  # float64[P], what is read over today's, apart from what is written
     merged_into: NDArray[np.int64]  # int64[P], the place of what each becomes part of; its own where it stays
     in_quota: NDArray[np.float64]  # float64[P], bytes per second that may be produced to it; infinite for any
@@ -63,6 +69,7 @@ class ClusterChange:
             max_replicas=np.full(partitions, np.iinfo(np.int32).max, dtype=np.int32),
             written_ratio=np.ones(partitions),
             is_tiered=np.zeros(partitions, dtype=np.bool_),
+            compacted_ratio=np.ones(partitions),
             read_ratio=np.ones(partitions),
             merged_into=np.arange(partitions),
             in_quota=np.full(partitions, np.inf),
@@ -80,6 +87,7 @@ def all_of(changes: Sequence[ClusterChange], partitions: int) -> ClusterChange:
             max_replicas=np.minimum(found.max_replicas, one.max_replicas),
             written_ratio=np.minimum(found.written_ratio, one.written_ratio),
             is_tiered=found.is_tiered | one.is_tiered,
+            compacted_ratio=np.minimum(found.compacted_ratio, one.compacted_ratio),
             read_ratio=np.minimum(found.read_ratio, one.read_ratio),
             merged_into=np.minimum(found.merged_into, one.merged_into),
             in_quota=np.minimum(found.in_quota, one.in_quota),
@@ -125,6 +133,11 @@ def changed_cluster(
     if np.isfinite(change.kept_seconds).any():
         sizes = partition_sizes(cut)
     sizes = sizes * _stored_ratio(change.written_ratio, _old_ratio(cut))
+    # What has gone by its age was not all that compaction deletes: the smaller of the two is held at most.
+    left = np.where(workload.is_tiered | change.is_tiered, 1.0, change.compacted_ratio)
+    held = np.minimum(held, compacted_today(workload, left))
+    sizes = np.minimum(sizes, _compacted(workload, whole, left))
+    cut = dataclasses.replace(cut, size_bytes=held.astype(np.int64))
     ratio = np.divide(held, workload.size_bytes, out=np.ones(len(held)), where=workload.size_bytes > 0)
     rows = np.flatnonzero(~change.is_removed)
     changed = ChangedCluster(
@@ -192,6 +205,20 @@ def kept_today(workload: Workload, kept_seconds: NDArray[np.float64]) -> NDArray
     is_cut = np.isfinite(reach) & (kept_seconds < reach) & ~workload.is_compacted
     share = np.divide(kept_seconds, reach, out=np.ones(len(size)), where=is_cut & (reach > 0))
     return np.where(is_cut, np.minimum(size, size * share + workload.segment_bytes), size)
+
+
+def compacted_today(workload: Workload, ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return float64[P], what one replica holds at most where compaction leaves so much of it."""
+    size = workload.size_bytes.astype(np.float64)
+    return np.minimum(size, _compacted(workload, size, ratio))
+
+
+def _compacted(workload: Workload, size: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what logs of a size, by partition along the first axis, hold at most; infinite where not compacted."""
+    along = (-1, *(1,) * (size.ndim - 1))
+    held = size * (ratio / (1.0 - MIN_CLEANABLE_DIRTY_RATIO)).reshape(along)
+    held = held + workload.segment_bytes.reshape(along)
+    return np.where((ratio < 1.0).reshape(along), held, np.inf)
 
 
 def _old_ratio(workload: Workload) -> NDArray[np.float64]:

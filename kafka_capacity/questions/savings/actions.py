@@ -18,6 +18,7 @@ class ActionKind(StrEnum):
     WRITE_ONLY = "write-only"  # topics that nobody reads are removed, and their producers stopped
     REPLICATION_FACTOR = "replication-factor"  # two replicas of what is not critical
     COMPRESSION = "compression"  # producers compress
+    COMPACTION = "compaction"  # only the newest record of each key is kept
     TIERED_STORAGE = "tiered-storage"  # old segments go to an object store (KIP-405)
     PARTITIONS = "partitions"  # topics that have far too many are made again with fewer
     QUOTAS = "quotas"  # the few that make the peak are throttled
@@ -66,6 +67,15 @@ FACTS = {
         needs_restart="producers",
         is_reversible=True,
         risk="the ratio is as given, and producers and consumers spend CPU on it; measure it on a sample",
+    ),
+    ActionKind.COMPACTION: KindFacts(
+        effort=3,
+        needs_restart="",
+        is_reversible=False,
+        risk=(
+            "older records of a key are deleted, records without a key are refused from then on, and the log cleaner "
+            "reads and writes the logs again; the ratio is as given"
+        ),
     ),
     ActionKind.TIERED_STORAGE: KindFacts(
         effort=8,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.changed import ClusterChange, kept_today
+from kafka_capacity.demand.changed import ClusterChange, compacted_today, kept_today
 from kafka_capacity.demand.reading import late_read_seconds
 from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topics
 from kafka_capacity.kafka.cluster.assignment import replication_factors
@@ -63,6 +63,7 @@ def find_actions(
         *finder.removals(),
         *finder.fewer_replicas(),
         *finder.compressions(),
+        *finder.compactions(),
         *finder.tiering(),
         *finder.fewer_partitions(),
         *finder.quotas(),
@@ -162,6 +163,20 @@ class _Finder:
                 text = f"compress {self._words(chosen)} at the producers to {whole_percent(ratio)}"
                 freed = self._size()[rows] * (1.0 - ratio)
                 yield self._action(ActionKind.COMPRESSION, chosen, change, text, freed, about=pattern)
+
+    def compactions(self) -> Iterator[Action]:
+        """Yield compaction of the topics of each pattern; Kafka compacts no tiered topic (KIP-405)."""
+        is_compacted = self._flags(False for _ in self.topics)
+        np.logical_or.at(is_compacted, self.topic, self.cluster.workload.is_compacted)
+        for pattern, ratio in self.settings.compactions:
+            chosen = self._matching([pattern]) & ~is_compacted & ~self.is_tiered & ~self.use.is_own
+            if chosen.any():
+                rows = chosen[self.topic]
+                change = dataclasses.replace(self._nothing(), compacted_ratio=np.where(rows, ratio, 1.0))
+                text = f"compact {self._words(chosen)} (cleanup.policy=compact,delete) to {whole_percent(ratio)}"
+                workload = self.cluster.workload
+                freed = (workload.size_bytes - compacted_today(workload, change.compacted_ratio)) * self.factors
+                yield self._action(ActionKind.COMPACTION, chosen, change, text, freed[rows], about=pattern)
 
     def tiering(self) -> Iterator[Action]:
         """Yield tiered storage of all topics that brokers could keep for a shorter time."""

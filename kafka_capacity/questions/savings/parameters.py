@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator
 
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.questions.form_section import FormSection
@@ -19,15 +19,15 @@ Pattern = Annotated[
 _RATIO = TypeAdapter[float](Annotated[float, Field(gt=0.0, lt=1.0, allow_inf_nan=False)])
 
 
-def _compression(item: str) -> tuple[str, float]:
-    """Return a pattern of topics and what compression makes of their bytes, from pattern=ratio."""
+def _ratio(item: str, what: str) -> tuple[str, float]:
+    """Return a pattern of topics and what is left of their bytes, from pattern=ratio."""
     pattern, _, text = item.partition("=")
     try:
         ratio = _RATIO.validate_python(text)
     except ValueError:
         ratio = None
     if not pattern.strip() or ratio is None:
-        msg = f"{item!r} is not a compression ratio; write pattern=ratio, such as logs.*=0.4, above 0 and below 1"
+        msg = f"{item!r} is not a {what} ratio; write pattern=ratio, such as logs.*=0.4, above 0 and below 1"
         raise ValueError(msg)
     return pattern.strip(), ratio
 
@@ -60,6 +60,12 @@ class SavingsParameters(BaseModel):
     )(
         "Compressed size relative to today's if producers compressed, one topic pattern per line: logs.*=0.4. "
         "Topics known to be compressed already are left out."
+    )
+    compactions: tuple[str, ...] = _FORM.field(
+        (), "Compaction", "--compaction", form={"metavar": "PATTERN=RATIO", "repeats": True}, max_length=1000
+    )(
+        "What compaction would leave of what topics hold, if only the newest record of each key were kept, one topic "
+        "pattern per line: prices.*=0.1. Topics that are compacted or tiered already are left out."
     )
     uncritical_topics: tuple[Pattern, ...] = _FORM.field((), "Uncritical topics", "--uncritical", max_length=1000)(
         "Topic patterns for which two replicas are enough; topics that allow unclean elections are included anyway."
@@ -96,11 +102,11 @@ class SavingsParameters(BaseModel):
         "2025; check it."
     )
 
-    @field_validator("compressions")
+    @field_validator("compressions", "compactions")
     @classmethod
-    def _are_compressions(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _are_ratios(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         for item in value:
-            _compression(item)
+            _ratio(item, str(info.field_name).removesuffix("s"))
         return value
 
     def savings_settings(self, partitions: int) -> SavingsSettings:
@@ -110,5 +116,6 @@ class SavingsParameters(BaseModel):
             SavingsSettings,
             self,
             max_sets=(_DEFAULT.max_sets if is_small else 0) if self.max_savings_sets is None else self.max_savings_sets,
-            compressions=tuple(_compression(item) for item in self.compressions),
+            compressions=tuple(_ratio(item, "compression") for item in self.compressions),
+            compactions=tuple(_ratio(item, "compaction") for item in self.compactions),
         )

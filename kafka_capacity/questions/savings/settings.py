@@ -16,6 +16,7 @@ class SavingsSettings:
     lag_margin: float = 2.0  # retention is at least so many times what consumers were behind at most
     least_retention_seconds: float = _DAY_SECONDS  # retention is cut no further
     compressions: tuple[tuple[str, float], ...] = ()  # patterns of topics, and their bytes then over today's
+    compactions: tuple[tuple[str, float], ...] = ()  # likewise, and what compaction would leave of what they hold
     uncritical_topics: tuple[str, ...] = ()  # patterns of topics that two replicas are enough for
     quota_delay_seconds: float = 3600.0  # a quota delays nothing longer
     local_retention_seconds: float = _DAY_SECONDS  # how long brokers keep what is tiered

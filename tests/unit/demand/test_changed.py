@@ -87,6 +87,23 @@ def test_compression_makes_traffic_smaller_at_once_and_logs_as_they_age():
     assert (limited.sizes[0, 0] / GIB).tolist() == [70.0] * 3  # it is kept for longer instead
 
 
+def test_compaction_leaves_up_to_twice_the_newest_records_and_a_segment():
+    before = changed({})
+    found = changed({"compacted_ratio": np.array([0.2, 0.9])})
+    held, segment = before.workload.size_bytes, before.workload.segment_bytes
+    assert found.workload.size_bytes.tolist() == [int(held[0] * 0.4 + segment[0]), held[1]]
+    assert found.sizes[0] == pytest.approx(before.sizes[0] * 0.4 + segment[0])
+    assert (found.sizes[1] == before.sizes[1]).all()
+    # What goes by its age first is not deleted twice, and traffic stays.
+    both = changed({"compacted_ratio": np.array([0.2, 1.0]), "kept_seconds": np.array([DAY, np.inf])})
+    alone = changed({"kept_seconds": np.array([DAY, np.inf])})
+    assert both.workload.size_bytes[0] == min(alone.workload.size_bytes[0], found.workload.size_bytes[0])
+    assert (found.workload.traffic.bytes_in == before.workload.traffic.bytes_in).all()
+    # Kafka compacts nothing that is tiered.
+    tiered = {"is_tiered": np.array([True, True])}
+    assert (changed({"compacted_ratio": np.array([0.2, 0.2]), **tiered}).sizes == changed(tiered).sizes).all()
+
+
 def test_a_tiered_topic_is_sent_once_more_and_stored_once():
     both = np.ones(2, dtype=bool)
     found = changed({"kept_seconds": np.full(2, DAY), "is_tiered": both})

@@ -290,6 +290,17 @@ def test_what_is_compressed_already_is_left_out():
     assert "Already compressed and left out: logs." in tables["savings_scope"].to_pylist()[0]["notes"]
 
 
+def test_compaction_is_offered_where_the_ratio_is_given_and_the_topic_is_not_compacted():
+    given = {"compactions": ["lo*=0.2"]}
+    found = action_rows(savings_of(inventory(logs(), idle()), **given))["compaction:lo*"]
+    assert found["text"] == "compact logs (cleanup.policy=compact,delete) to 20 %"
+    # Of 3,600 GiB twice a fifth stays, and a segment of each of 36 replicas: (1,476 + 2,880) / 6 = 726 on six brokers.
+    assert found["freed_bytes"] == pytest.approx((3600 * 0.6 - 36) * GIB)
+    assert (found["saved_brokers"], found["needs_restart"]) == (3, "")
+    compacted = logs(settings={"cleanup_policy": "compact"})
+    assert "compaction:lo*" not in action_rows(savings_of(inventory(compacted, idle()), **given))
+
+
 def test_a_tiered_topic_is_kept_locally_and_not_tiered_again():
     tiered = logs(
         size_bytes=100 * GIB, settings={"remote_storage_enable": True, "local_retention_ms": 7 * DAY * 1000,
