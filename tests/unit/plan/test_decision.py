@@ -113,11 +113,14 @@ def check_one_recommendation(report):
     )
     # Every table that names it says so, and until when; none says that it does not fit.
     (move,) = [row for row in table_of(report, "comparison") if row["verdict"].startswith("recommended")]
-    assert move["verdict"] == ("recommended_now" if verdict["fits"] else "recommended_unjudged")
+    is_last = taken["until"] is None
+    assert move["verdict"] == (
+        "recommended_unjudged" if not verdict["fits"] else "recommended" if is_last else "recommended_now"
+    )
     # One verdict: what the badge says is what the option says.
     (option,) = [one for one in verdict["options"] if one["is_recommended"]]
     assert option["status"] == verdict["status"]
-    assert f"lasts until {taken['until']}" in move["note"]
+    assert is_last or f"lasts until {taken['until']}" in move["note"]
     sized = [row for row in table_of(report, "options_costs") if row["verdict"].startswith("needed")]
     (keep,) = [row for row in table_of(report, "options_costs") if "do nothing" in row["label"]]
     if "do-nothing" in now["option_id"]:  # today's brokers are enough now, so there is nothing to buy
@@ -129,7 +132,8 @@ def check_one_recommendation(report):
     steps = next(one["data"] for one in report["sections"] if one["name"] == "by_when")["steps"]["rows"]
     assert steps[0]["until"] == now["until"]
     assert "default counts" in verdict["sizing"]["relation"]
-    assert f"last until {taken['until']}" in verdict["sizing"]["relation"]
+    lasts = "beyond" if is_last else f"until {taken['until']}"
+    assert f"last {lasts}" in verdict["sizing"]["relation"]
     assert ("are needed now" in verdict["sizing"]["relation"]) == (taken is now)
 
 
