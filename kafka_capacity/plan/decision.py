@@ -5,9 +5,9 @@ recommendation, one list of problems. Stored with the plan as ``decision.json``.
 and the released files show it and decide nothing.
 
 The two questions about brokers combine so: sizing says how many are needed now and by when, at peak and with failures;
-the move goes to the count that is needed now, where it is among the counts that were tried and fits. Where it is not,
-the move that fits is still the one that is described, with what sizing says of its count, and the run that would plan
-the other.
+the move goes to the count that is to be approved now, where it is among the counts that were tried and fits. Where it
+is not, the move that fits is still the one that is described, with what sizing says of its count, and the run that
+would plan the other (``relation.py``).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
-from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.check import NEW, ListedProblem, list_problems
 from kafka_capacity.health.controllers import VOTERS_LEAVE
-from kafka_capacity.health.problem import DOWN_NOW, Code, Problem, Severity
+from kafka_capacity.health.problem import DOWN_NOW, Code, Problem
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
+from kafka_capacity.plan.relation import relation
 from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
 from kafka_capacity.questions.capacity.approval import disk_full
@@ -32,7 +32,7 @@ from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.sizing_words import subject_words as sizing_subject
 from kafka_capacity.questions.change.change_view import ChangeView
-from kafka_capacity.questions.change.choice import Option, counts_by_fit
+from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.decide import subject_words as change_subject
 from kafka_capacity.questions.change.section.change_figures import broker_rows
 from kafka_capacity.questions.change.share import CHANGE
@@ -43,7 +43,6 @@ from kafka_capacity.questions.question import Handed
 from kafka_capacity.questions.registry import QUESTIONS
 from kafka_capacity.questions.savings.share import SAVINGS
 from kafka_capacity.report.inputs import ReportInputs
-from kafka_capacity.text import format_month, plural
 from kafka_capacity.text.figures import steady
 from kafka_capacity.text.names import clipped, visible
 
@@ -336,7 +335,6 @@ def _until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
 
 
 SUBJECT_NAME_LENGTH = 60  # a longer cluster name is cut in the subject, where the verdict must stay in sight
-_COUNTS_NAMED = 6
 
 
 def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tuple[Status, tuple[str, ...]]:
@@ -358,61 +356,6 @@ def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tupl
     if status is Status.FITS and missing:
         return Status.NOT_JUDGED, tuple(f"{resource_name(one)} is unknown" for one in missing)
     return status, ()
-
-
-def relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -> tuple[str, Problem | None]:
-    """Return how the move stands to the months to come, and the problem where it goes to another count than needed."""
-    sentence = (
-        f"The move is judged at today’s sizes and rates, among {_counts(view, request)}; the answer above is for "
-        f"peaks up to {format_month(sizing.horizon)}, failures included."
-    )
-    count, needed = view.nearest.broker_count, sizing.steps[0].option if sizing.steps else None
-    if view.recommended is None or needed is None:
-        return sentence, None
-    today = sizing.today
-    if needed["shape"] != today["shape"]:
-        return f"{sentence} It moves replicas on today’s hardware, not onto {needed['shape']}.", None
-    _, failing = counts_by_fit(view.options)
-    if today["shape"] != TODAY and today["broker_count"] in failing and today["fits_until"]:
-        sentence += (
-            f" For the move {plural(today['broker_count'], 'broker')} do not fit, because it uses the disks and "
-            f"networks in the inventory; the answer above uses those of {today['shape']}."
-        )
-    if count == needed["broker_count"]:
-        until = sizing.until(needed)
-        lasts = f"last until {until}" if until is not None else f"last beyond {sizing.horizon}"
-        return f"{sentence} It goes to the {count:,} that are needed now, which {lasts}.", None
-    if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
-        lasts = f"last until {due.until}" if due.until is not None else f"last beyond {sizing.horizon}"
-        return f"{sentence} It goes to the {count:,} that are needed by {due.from_day}, which {lasts}.", None
-    wanted = int(needed["broker_count"])
-    if needed is today:
-        until = sizing.until(today)
-        enough = f"last until {until}" if until is not None else f"last beyond {sizing.horizon}"
-        return f"{sentence} It goes to {plural(count, 'broker')}; today’s {wanted:,} {enough}.", None
-    other = f"It goes to {plural(count, 'broker')}, not to the {wanted:,} that are needed now: "
-    other += count_sentence(sizing, count)
-    if wanted in failing:
-        return f"{sentence} {other}; at today’s sizes no option with {wanted:,} fits.", None
-    problem = Problem(
-        severity=Severity.SERIOUS if wanted > count else Severity.INFO,
-        code="other-count",
-        where=plural(count, "broker"),
-        message=other.replace("It goes", "The move goes", 1),
-        remedy=f"plan the move to {wanted:,} with broker_counts: [{wanted}]",
-    )
-    return f"{sentence} {other}. A run with broker_counts: [{wanted}] plans the move to {wanted:,}.", problem
-
-
-def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:
-    fitting, failing = counts_by_fit(view.options)
-    tried = sorted([*fitting, *failing])
-    shown = ", ".join(f"{count:,}" for count in tried[:_COUNTS_NAMED]) + (", …" if tried[_COUNTS_NAMED:] else "")
-    if request.get("broker_counts"):
-        return f"the requested counts ({shown})"
-    if any(request.get(name) for name in ("removed_brokers", "replaced_brokers", "rack_names")):
-        return f"the requested brokers ({shown})"
-    return f"the default counts ({shown})"
 
 
 def subject(view: ChangeView, sizing: SizingView | None, *, cluster: str, ds: str) -> str:

@@ -21,7 +21,7 @@ from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.questions.accuracy.scores import CPU, day_of, value_at
 from kafka_capacity.questions.accuracy.watch import Drift
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_alike
-from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb
+from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb, until_words
 from kafka_capacity.text import format_duration
 
 _OF_FIGURE = {
@@ -57,13 +57,14 @@ def sizing_effect(drift: Drift, view: SizingView) -> Effect:
     before, now = _end(view, step.option, drift, path, 1.0), _end(view, step.option, drift, path, drift.ratio)
     count, name = step.option["broker_count"], option_name(step.option)
     if now == before:
-        return Effect(effect=f"{name} {run_verb(count, 'last')} {_until(view, before)} even so")
+        return Effect(effect=f"{name} {run_verb(count, 'last')} {until_words(view, before)} even so")
     is_beyond = now is not None and now <= drift.last
     if is_beyond:
         are = "is" if count == 1 else "are"
-        effect = f"As a result {name} {are} at a limit already, which was not expected {_until(view, before)}"
+        effect = f"As a result {name} {are} at a limit already, which was not expected {until_words(view, before)}"
     else:
-        effect = f"As a result {name} {run_verb(count, 'last')} {_until(view, now)} instead of {_until(view, before)}"
+        lasts = f"{run_verb(count, 'last')} {until_words(view, now)}"
+        effect = f"As a result {name} {lasts} instead of {until_words(view, before)}"
     enough = [
         row["broker_count"]
         for row in view.options
@@ -76,10 +77,6 @@ def sizing_effect(drift: Drift, view: SizingView) -> Effect:
     elif min(enough) != count:
         effect += f"; {min(enough):,} are enough" if is_beyond else f", or {min(enough):,} instead of {count:,}"
     return Effect(effect=effect, is_beyond=is_beyond)
-
-
-def _until(view: SizingView, day: str | None) -> str:
-    return f"beyond {view.horizon}" if day is None else f"until {day}"
 
 
 def _path(view: SizingView, figure: str) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resou
 from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.results import day_before
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step, is_alike
-from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb
+from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb, until_words
 from kafka_capacity.text import format_limit, format_percent, format_usd, plural
 
 LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected the box answers for
@@ -44,8 +44,7 @@ def _soon(view: SizingView, step: Step) -> str:
 def _now(view: SizingView) -> str:
     now, today = view.steps[0].option, view.today
     count, before = int(now["broker_count"]), int(today["broker_count"])
-    until = view.steps[0].until
-    lasting = f"{run_verb(count, 'last')} {f'until {until}' if until is not None else f'beyond {view.horizon}'}"
+    lasting = f"{run_verb(count, 'last')} {until_words(view, view.steps[0].until)}"
     if now is today:
         return f"{NO_BROKERS}: today’s {before:,} {lasting}"
     dollars = _dollars(view.steps[0])

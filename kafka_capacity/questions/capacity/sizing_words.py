@@ -59,6 +59,11 @@ def run_verb(count: int, verb: str) -> str:
     return f"{verb}s" if count == 1 else verb
 
 
+def until_words(view: SizingView, day: str | None) -> str:
+    """Return until when something lasts; ``None`` is beyond the horizon, as :meth:`SizingView.until` has it."""
+    return f"beyond {view.horizon}" if day is None else f"until {day}"
+
+
 def option_label(option: Row) -> str:
     """Name an option so that no two of a plan have the same name."""
     if option["kind"] == "do-nothing":
