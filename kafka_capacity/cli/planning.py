@@ -25,7 +25,6 @@ from kafka_capacity.plan.pinned import check_brokers, check_changes
 from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest
 from kafka_capacity.plan.results import plan_results
 from kafka_capacity.proposal.evaluate import evaluate_placement
-from kafka_capacity.proposal.expansion import partition_counts
 from kafka_capacity.proposal.grid import placement_grid, placement_key, target_scenarios
 from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
 from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
@@ -108,7 +107,7 @@ def ask_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None,
     else:
         check_brokers(request, observed)
         scenarios = placement_grid(observed, grid)
-    check_changes(request, partition_counts(asked.basis.snapshot.partitions), scenarios)
+    check_changes(request, asked.basis.snapshot.partitions.counts(), scenarios)
     is_open = brokers_file is None and grid.is_count_open
     return dataclasses.replace(asked, scenarios=() if is_open else scenarios, request=plain)
 

@@ -16,9 +16,7 @@ from kafka_capacity.text import plural
 
 def check_groups(view: ClusterView) -> Iterator[Problem]:
     """Look at streams groups whose subtopologies are known: who has neither a task nor a standby does nothing."""
-    partitions = view.snapshot.partitions
-    slices = dict(zip(partitions.topics, partitions.topic_slices(), strict=True))
-    counts = {topic: rows.stop - rows.start for topic, rows in slices.items()}
+    counts = view.snapshot.partitions.counts()
     for group in view.snapshot.groups:
         known = [(one, max((counts.get(topic, 0) for topic in one.topics), default=0)) for one in group.subtopologies]
         if known and group.members:
@@ -56,10 +54,7 @@ def _stopped_groups(
     snapshot: Snapshot, wanted: Mapping[str, int]
 ) -> Iterator[tuple[Group, list[str], dict[str, int | None], bool]]:
     """Yield who stops, with which of its topics grow, its own that keep their partitions, and whether it is sure."""
-    counts = {
-        topic: rows.stop - rows.start
-        for topic, rows in zip(snapshot.partitions.topics, snapshot.partitions.topic_slices(), strict=True)
-    }
+    counts = snapshot.partitions.counts()
     grown = {topic: count for topic, count in wanted.items() if count > counts.get(topic, count)}
     for group in snapshot.groups if grown else ():
         topics = {topic for topic in _read_by(group) if topic in grown}

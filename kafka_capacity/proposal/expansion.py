@@ -63,12 +63,6 @@ def check_partition_counts(asked: Mapping[str, int], counts: Mapping[str, int]) 
         raise RequestError("\n".join(complaints))
 
 
-def partition_counts(partitions: Partitions) -> dict[str, int]:
-    """Count the partitions of each topic."""
-    counts = np.bincount(partitions.topic, minlength=len(partitions.topics)).tolist()
-    return dict(zip(partitions.topics, counts, strict=True))
-
-
 def expanded(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> Expanded | None:
     """Return the cluster with rows for the partitions that a scenario adds; ``None`` where it adds none."""
     asked = dict(scenario.partition_counts)

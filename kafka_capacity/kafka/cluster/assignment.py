@@ -29,6 +29,11 @@ class Partitions:
         bounds = np.searchsorted(self.topic, np.arange(len(self.topics) + 1))
         return [slice(a, b) for a, b in pairwise(bounds.tolist())]
 
+    def counts(self) -> dict[str, int]:
+        """Count the partitions of each topic."""
+        counts = np.bincount(self.topic, minlength=len(self.topics)).tolist()
+        return dict(zip(self.topics, counts, strict=True))
+
     def name(self, row: int) -> str:
         """Name one partition as Kafka's tools print it, ``topic-partition``."""
         return f"{self.topics[int(self.topic[row])]}-{int(self.partition[row])}"
