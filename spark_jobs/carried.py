@@ -14,7 +14,6 @@ import pickle  # of our own objects, on their way to our own executors
 import shutil
 import tempfile
 import threading
-from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -29,9 +28,7 @@ Array: TypeAlias = NDArray[Any]
 LARGE_BYTES = 1 << 14  # smaller arrays travel with the inputs: a name and a look-up would not be cheaper
 ALIGNED_BYTES = 64  # where an array begins in a file
 MAX_OPENED = 8  # so many contents stay open in a process: more than there are questions at work
-_opened: OrderedDict[str, Any] = (
-    OrderedDict()
-)  # contents by the name of their pickle, the one that was used last at the end
+_opened: dict[str, Any] = {}  # contents by the name of their pickle, in the order in which they were opened
 
 
 class Place(NamedTuple):
@@ -116,8 +113,7 @@ class Packed:
             data, buffers = self._body.value
             _opened[self._name] = _Unpacker(io.BytesIO(data), buffers=map(_mapped, buffers)).load()
             if len(_opened) > MAX_OPENED:
-                _opened.popitem(last=False)
-        _opened.move_to_end(self._name)
+                del _opened[next(iter(_opened))]
         # A Python worker looks for garbage after each task, in all that it has imported: a tenth of a second.
         gc.freeze()
         return _opened[self._name]

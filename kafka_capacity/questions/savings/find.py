@@ -104,7 +104,8 @@ class _Finder:
         self.retention = workload.retention_seconds[first]
         is_planned = (workload.outlook.retention_ratio != 1.0).any(axis=1)[self.class_of]
         rate = np.bincount(self.topic, weights=workload.load.bytes_in_mean_bytes_per_second, minlength=len(self.topics))
-        self.is_shortened = ~workload.is_compacted[first] & ~use.is_own & ~is_planned & (rate > 0)
+        self.is_compacted = workload.is_compacted[first]
+        self.is_shortened = ~self.is_compacted & ~use.is_own & ~is_planned & (rate > 0)
         self.needed, self.unknown_groups = needed_seconds(cluster, use)
 
     def retention_of_classes(self) -> Iterator[Action]:
@@ -166,10 +167,8 @@ class _Finder:
 
     def compactions(self) -> Iterator[Action]:
         """Yield compaction of the topics of each pattern; Kafka compacts no tiered topic (KIP-405)."""
-        is_compacted = self._flags(False for _ in self.topics)
-        np.logical_or.at(is_compacted, self.topic, self.cluster.workload.is_compacted)
         for pattern, ratio in self.settings.compactions:
-            chosen = self._matching([pattern]) & ~is_compacted & ~self.is_tiered & ~self.use.is_own
+            chosen = self._matching([pattern]) & ~self.is_compacted & ~self.is_tiered & ~self.use.is_own
             if chosen.any():
                 rows = chosen[self.topic]
                 change = dataclasses.replace(self._nothing(), compacted_ratio=np.where(rows, ratio, 1.0))
