@@ -41,12 +41,12 @@ def expansion_problems(snapshot: Snapshot, wanted: Mapping[str, int]) -> tuple[P
     )
 
 
-def stopped_applications(snapshot: Snapshot, wanted: Mapping[str, int]) -> dict[str, list[str]]:
-    """Return the group ids that :func:`expansion_problems` names, by topic that they read."""
-    found: dict[str, list[str]] = {}
-    for group, grown, *_ in _stopped_groups(snapshot, wanted):
+def stopped_applications(snapshot: Snapshot, wanted: Mapping[str, int]) -> dict[str, dict[str, bool]]:
+    """Return whom :func:`expansion_problems` names, by topic and group id, and whether it is sure that they stop."""
+    found: dict[str, dict[str, bool]] = {}
+    for group, grown, _, is_sure in _stopped_groups(snapshot, wanted):
         for topic in grown:
-            found.setdefault(topic, []).append(group.group_id)
+            found.setdefault(topic, {})[group.group_id] = is_sure
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -116,16 +116,17 @@ def _wanting_topics(found: SizingSetup) -> list[PartitionAdvice]:
     )
     wanting = [one for one in advised if one.is_wanting]
     stopped = stopped_applications(inputs.snapshot, {one.topic: one.needed for one in wanting})
-    warned = [replace(one, reason=one.reason + _stopping(stopped.get(one.topic, ()))) for one in wanting]
+    warned = [replace(one, reason=one.reason + _stopping(stopped.get(one.topic, {}))) for one in wanting]
     return sorted(warned, key=lambda one: (one.partitions - one.needed, one.topic))
 
 
-def _stopping(applications: Sequence[str]) -> str:
+def _stopping(applications: Mapping[str, bool]) -> str:
     if not applications:
         return ""
     one = len(applications) == 1
     names = f"application{'' if one else 's'} {some(applications, len(applications))}"
-    return f"; more stop the Kafka Streams {names}, which {'reads' if one else 'read'} it, until a reset"
+    verb = "stop" if all(applications.values()) else "may stop"
+    return f"; more {verb} the Kafka Streams {names}, which {'reads' if one else 'read'} it, until a reset"
 
 
 def _reconciled_shapes(sized: Sized) -> list[Shape]:

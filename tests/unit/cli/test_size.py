@@ -8,7 +8,7 @@ import pytest
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
 from tests.builders import cluster, topic, with_rows
-from tests.unit.inventory.inventories_with_groups import group
+from tests.unit.inventory.inventories_with_groups import group, member
 
 
 @pytest.fixture(scope="module")
@@ -355,3 +355,9 @@ def test_topics_that_need_more_partitions_say_which_applications_more_would_stop
     advised, written = sorted(document["partitions"], key=lambda one: one["topic"], reverse=True)
     assert "Streams" not in written["reason"]
     assert advised["reason"].endswith("; more stop the Kafka Streams application app, which reads it, until a reset")
+    # Without its topology only the name of its changelog tells that it keeps state.
+    unknown = group("app", group_type="Classic", assignor="stream")
+    reader = member("m0", ("orders", 0), group_id="app")
+    write_snapshot_files(cluster(topics=topics, groups=[unknown], members=[reader]), tmp_path)
+    written, advised = sorted(sized(run, tmp_path, "--partition-in", "100")["partitions"], key=lambda one: one["topic"])
+    assert "; more may stop the Kafka Streams application app, which reads it" in advised["reason"]
