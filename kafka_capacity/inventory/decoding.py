@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kafka_capacity.errors import DamagedInputError, RequestError
+from kafka_capacity.objects.dataset import arrow_reader
 from kafka_capacity.text.amounts import format_bytes
 from kafka_capacity.text.quantities import parse_quantity
 
@@ -85,7 +86,7 @@ def read_parquet(data: bytes, file: str) -> pa.Table:
     """
     limit = file_limit_bytes()
     try:
-        with pq.ParquetFile(io.BytesIO(data)) as opened:
+        with pq.ParquetFile(arrow_reader(data)) as opened:
             _check_size(opened, data, limit, file)
             table = opened.read()
         _ = table.column_names  # which are text, or this raises
@@ -123,7 +124,7 @@ def _check_size(opened: pq.ParquetFile, data: bytes, limit: int, file: str) -> N
     size = fixed
     for name, rows in texts.items():
         kept = [name] if rows == _BATCH_ROWS else None
-        with pq.ParquetFile(io.BytesIO(data), read_dictionary=kept) as column:
+        with pq.ParquetFile(arrow_reader(data), read_dictionary=kept) as column:
             for batch in column.iter_batches(batch_size=rows, columns=[name], use_threads=False):
                 size += sum(map(_decoded_bytes, batch.columns))
                 _check(size, limit, file)

@@ -6,7 +6,6 @@ written last and taken away first, so that a folder that has one is whole.
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +24,7 @@ from kafka_capacity.inventory.raw import (
     raw_from_document,
 )
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.objects.dataset import canonical_json, content_type_of, parquet_bytes
+from kafka_capacity.objects.dataset import arrow_reader, canonical_json, content_type_of, parquet_bytes
 from kafka_capacity.objects.store import ObjectStore, open_store
 
 SnapshotFormat = Literal["parquet", "json"]
@@ -125,7 +124,7 @@ def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, 
     texts = {field.name: field.type for field in schema if pa.types.is_string(field.type)}
     options = pc.ConvertOptions(column_types=texts, null_values=[""], strings_can_be_null=True)
     try:
-        table = pc.read_csv(io.BytesIO(data), convert_options=options)
+        table = pc.read_csv(arrow_reader(data), convert_options=options)
         _ = table.column_names  # which are text, or this raises
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         return None, [f"{file}: is not CSV that can be read ({error}); fix it or write Parquet"]

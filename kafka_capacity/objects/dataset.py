@@ -65,6 +65,17 @@ def parquet_bytes(table: pa.Table) -> bytes:
     return sink.getvalue()
 
 
+def arrow_reader(data: bytes) -> pa.BufferReader:
+    """Return what Arrow reads a file from: a copy of the bytes that is Arrow's own.
+
+    Threads of Arrow may let go of a file after the table is there. If that needs Python's lock while Python exits, the
+    process is aborted (CPython 3.11 ends such a thread within C++ destructors).
+    """
+    with pa.BufferOutputStream() as copy:
+        copy.write(data)
+        return pa.BufferReader(copy.getvalue())
+
+
 def _table_parts(name: str, table: pa.Table) -> list[tuple[Part, bytes]]:
     parts = []
     for start in range(0, max(len(table), 1), PART_ROWS):
@@ -301,7 +312,7 @@ def read_parts(store: ObjectStore, manifest: Manifest, name: str) -> Iterator[pa
         raise StorageError(msg)
     for part in manifest.tables[name]:
         with _told_as_damage(store, manifest, name):
-            table = pq.read_table(io.BytesIO(read_part(store, manifest, part)))
+            table = pq.read_table(arrow_reader(read_part(store, manifest, part)))
         yield table
 
 

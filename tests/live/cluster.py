@@ -35,6 +35,7 @@ from tests.ports import free_ports
 LOG4J = Path(__file__).with_name("log4j2.xml")
 START_SECONDS = 300
 """For what takes seconds: long enough for a machine that is busy with other tests."""
+SETTLED_SECONDS = 10  # ten looks of a broker that is told to look every second
 TOOL_SECONDS = 600
 CONTROLLERS = 3
 _PR_SET_PDEATHSIG = 1
@@ -189,6 +190,18 @@ class KafkaCluster:
             time.sleep(0.1)
         tails = "\n".join(f"broker {i}:\n{self.log_tail(i)}" for i in self._running)
         raise AssertionError(f"waited {seconds} s in vain: {what}; the last error was {error!r}\n{tails}")
+
+    def wait_until_settled(self, measured: Callable[[], object], what: str) -> None:
+        """Wait until something is the same for :data:`SETTLED_SECONDS`: brokers that share a busy machine take long."""
+        last, since = measured(), time.monotonic()
+
+        def is_settled() -> bool:
+            nonlocal last, since
+            if (now := measured()) != last:
+                last, since = now, time.monotonic()
+            return time.monotonic() - since >= SETTLED_SECONDS
+
+        self.wait_for(is_settled, what)
 
     def log(self, broker_id: int) -> str:
         """Return all that a node has logged."""

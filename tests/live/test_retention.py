@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -46,7 +45,7 @@ def test_brokers_keep_what_savings_say(tmp_path: Path) -> None:
         with cluster.admin() as admin:
             admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, _TOPIC, {"retention.ms": kept_ms})])
         cluster.wait_for(lambda: _stored(cluster) < before / 2, "segments are deleted")
-        time.sleep(3)  # whatever else is to go is gone at the next look
+        cluster.wait_until_settled(lambda: _stored(cluster), "no more segments are deleted")
         measured = _stored(cluster)
         print(f"{before / MIB:.1f} MiB, then {predicted / MIB:.1f} predicted, {measured / MIB:.1f} measured")
         assert predicted == pytest.approx(measured, rel=_OFF_RATIO)

@@ -5,7 +5,6 @@ The store is a folder: ``LocalTieredStorage``, which is among Kafka's own tests.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -91,7 +90,7 @@ def test_brokers_the_store_and_a_move_hold_what_savings_say(tmp_path: Path) -> N
         with cluster.admin() as admin:
             admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, _TOPIC, asked)])
         cluster.wait_for(lambda: _stored(cluster)[1] < before / 2, "segments are uploaded and deleted")
-        time.sleep(3)  # whatever else is to go is gone at the next look
+        cluster.wait_until_settled(lambda: (_stored(cluster), _uploaded(store)), "no more segments come and go")
         kept, uploaded = _stored(cluster)[1], _uploaded(store)
         print(f"{before / MIB:.1f} MiB, then on the broker {local / MIB:.1f} predicted, {kept / MIB:.1f} measured;")
         print(f"in the store {before / MIB:.1f} predicted, {uploaded / MIB:.1f} measured")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import time
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 from kafka_capacity.errors import ConflictError, DamagedObjectError, MissingManifestError, StorageError
 from kafka_capacity.objects import dataset, object_store
 from kafka_capacity.objects.dataset import (
+    arrow_reader,
     canonical_json,
     has_manifest,
     keep_version,
@@ -24,6 +26,14 @@ from kafka_capacity.objects.store import open_store
 
 PREFIX = "plans/cluster=c/"
 TABLE = pa.table({"id": pa.array([1, 2, 3], pa.int32()), "name": ["a", None, "c"]})
+
+
+def test_arrow_holds_nothing_of_python_while_it_reads():
+    data = dataset.parquet_bytes(TABLE)
+    held = sys.getrefcount(data)
+    with arrow_reader(data) as reader:
+        assert sys.getrefcount(data) == held
+        assert reader.read() == data
 
 
 def write(store, table=TABLE, *, documents=None, **options):
