@@ -8,7 +8,13 @@ import numpy as np
 
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Code, Problem, Severity
-from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS, OFFSETS_TOPIC, USUAL_FACTOR, USUAL_MIN_ISR
+from kafka_capacity.kafka.cluster.snapshot import (
+    INTERNAL_TOPICS,
+    OFFSETS_TOPIC,
+    USUAL_FACTOR,
+    USUAL_MIN_ISR,
+    usual_factor,
+)
 from kafka_capacity.text import plural
 
 
@@ -24,7 +30,7 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
         Code.SINGLE_REPLICA,
         single,
         "have one replica: losing its broker stops them, losing its disk loses their data",
-        f"raise the replication factor to {min(USUAL_FACTOR, len(snapshot.brokers))}"
+        f"raise the replication factor to {usual_factor(len(snapshot.brokers))}"
         if len(snapshot.brokers) > 1
         else "add brokers: a single broker cannot hold a second replica",
     )
@@ -81,7 +87,7 @@ def _rows(
 
 def _internal(view: ClusterView) -> Iterator[Problem]:
     snapshot, partitions = view.snapshot, view.snapshot.partitions
-    usual = min(USUAL_FACTOR, len(snapshot.brokers))
+    usual = usual_factor(len(snapshot.brokers))
     for name, purpose in INTERNAL_TOPICS.items():
         if name not in partitions.topics or usual < 2:
             continue

@@ -71,6 +71,23 @@ def produce_over_days(cluster: KafkaCluster, topic: str, days: float) -> int:
     return count * len(value)
 
 
+def stored_bytes(cluster: KafkaCluster, topic: str) -> dict[int, int]:
+    """Return what each broker holds of a topic, by its id; brokers without it are left out."""
+    with cluster.admin() as admin:
+        answers = {broker: admin.describe_log_dirs(brokers=[broker])[0]["log_dirs"] for broker in cluster.racks}
+    held = {
+        broker: [
+            int(partition["partition_size"])
+            for log_dir in log_dirs
+            for found in log_dir["topics"]
+            if found["name"] == topic
+            for partition in found["partitions"]
+        ]
+        for broker, log_dirs in answers.items()
+    }
+    return {broker: sum(sizes) for broker, sizes in held.items() if sizes}
+
+
 @contextmanager
 def consumer(cluster: KafkaCluster, topic: str, group: str, **options: Any) -> Iterator[KafkaConsumer]:
     """Join a group, read something, commit, and stay a member."""

@@ -8,9 +8,7 @@ import pytest
 from kafka.admin import ConfigResource, ConfigResourceType
 
 from kafka_capacity.demand.changed import kept_today
-from kafka_capacity.inventory.kafka_admin import read_cluster
-from kafka_capacity.inventory.kafka_connection import KafkaConnection
-from tests.live.clients import make_topics, produce_over_days
+from tests.live.clients import make_topics, produce_over_days, stored_bytes
 from tests.live.cluster import KafkaCluster
 from tests.unit.questions.capacity.workloads import DAY, MIB, workload
 
@@ -22,12 +20,6 @@ _OFF_RATIO = 0.05
 _TOPIC = "clicks"
 
 
-def _stored(cluster: KafkaCluster) -> int:
-    raw = read_cluster(KafkaConnection(bootstrap_servers=cluster.bootstrap_servers()), cluster="live", ds="2026-11-20")
-    (size,) = [row["size_bytes"] for row in raw.table("replicas").to_pylist() if row["topic"] == _TOPIC]
-    return int(size)
-
-
 def test_brokers_keep_what_savings_say(tmp_path: Path) -> None:
     settings = {"log.retention.check.interval.ms": 1000, "log.initial.task.delay.ms": 1000, "file.delete.delay.ms": 100}
     with KafkaCluster(tmp_path / "kafka", {1: "a"}, settings=settings) as cluster:
@@ -35,7 +27,7 @@ def test_brokers_keep_what_savings_say(tmp_path: Path) -> None:
             cluster, {_TOPIC: (1, 1)}, segment_bytes=f"{_SEGMENT_BYTES:.0f}", retention_ms=f"{30 * DAY * 1000:.0f}"
         )
         written = produce_over_days(cluster, _TOPIC, _DAYS)
-        before = _stored(cluster)
+        before = stored_bytes(cluster, _TOPIC)[1]
         assert before >= written
         made = workload(
             [before / (_DAYS * DAY)], size=before, retention=30 * DAY, segment=_SEGMENT_BYTES, names=[_TOPIC]
@@ -44,8 +36,8 @@ def test_brokers_keep_what_savings_say(tmp_path: Path) -> None:
         kept_ms = f"{_KEPT_DAYS * DAY * 1000:.0f}"
         with cluster.admin() as admin:
             admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, _TOPIC, {"retention.ms": kept_ms})])
-        cluster.wait_for(lambda: _stored(cluster) < before / 2, "segments are deleted")
-        cluster.wait_until_settled(lambda: _stored(cluster), "no more segments are deleted")
-        measured = _stored(cluster)
+        cluster.wait_for(lambda: stored_bytes(cluster, _TOPIC)[1] < before / 2, "segments are deleted")
+        cluster.wait_until_settled(lambda: stored_bytes(cluster, _TOPIC)[1], "no more segments are deleted")
+        measured = stored_bytes(cluster, _TOPIC)[1]
         print(f"{before / MIB:.1f} MiB, then {predicted / MIB:.1f} predicted, {measured / MIB:.1f} measured")
         assert predicted == pytest.approx(measured, rel=_OFF_RATIO)

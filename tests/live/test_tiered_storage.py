@@ -16,7 +16,7 @@ from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.raw import RawInventory
 from tests.live import kafka_jars
-from tests.live.clients import produce_over_days
+from tests.live.clients import produce_over_days, stored_bytes
 from tests.live.cluster import KafkaCluster
 from tests.unit.questions.capacity.workloads import DAY, MIB, workload
 
@@ -47,12 +47,6 @@ def _read(cluster: KafkaCluster) -> RawInventory:
     return read_cluster(KafkaConnection(bootstrap_servers=cluster.bootstrap_servers()), cluster="live", ds="2026-11-20")
 
 
-def _stored(cluster: KafkaCluster) -> dict[int, int]:
-    """Return what each broker holds of the topic."""
-    rows = _read(cluster).table("replicas").to_pylist()
-    return {row["broker_id"]: row["size_bytes"] for row in rows if row["topic"] == _TOPIC}
-
-
 def _uploaded(store: Path) -> int:
     return sum(path.stat().st_size for path in store.rglob("*.log") if _TOPIC in str(path))
 
@@ -76,7 +70,7 @@ def test_brokers_the_store_and_a_move_hold_what_savings_say(tmp_path: Path) -> N
                 }
             )
         written = produce_over_days(cluster, _TOPIC, _DAYS)
-        before = _stored(cluster)[1]
+        before = stored_bytes(cluster, _TOPIC)[1]
         assert before >= written
         made = workload(
             [before / (_DAYS * DAY)],
@@ -89,9 +83,9 @@ def test_brokers_the_store_and_a_move_hold_what_savings_say(tmp_path: Path) -> N
         asked = {"remote.storage.enable": "true", "local.retention.ms": f"{_KEPT_DAYS * DAY * 1000:.0f}"}
         with cluster.admin() as admin:
             admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, _TOPIC, asked)])
-        cluster.wait_for(lambda: _stored(cluster)[1] < before / 2, "segments are uploaded and deleted")
-        cluster.wait_until_settled(lambda: (_stored(cluster), _uploaded(store)), "no more segments come and go")
-        kept, uploaded = _stored(cluster)[1], _uploaded(store)
+        cluster.wait_for(lambda: stored_bytes(cluster, _TOPIC)[1] < before / 2, "segments are uploaded and deleted")
+        cluster.wait_until_settled(lambda: (stored_bytes(cluster, _TOPIC), _uploaded(store)), "no more segments go")
+        kept, uploaded = stored_bytes(cluster, _TOPIC)[1], _uploaded(store)
         print(f"{before / MIB:.1f} MiB, then on the broker {local / MIB:.1f} predicted, {kept / MIB:.1f} measured;")
         print(f"in the store {before / MIB:.1f} predicted, {uploaded / MIB:.1f} measured")
         assert local == pytest.approx(kept, rel=_OFF_RATIO)
@@ -101,7 +95,7 @@ def test_brokers_the_store_and_a_move_hold_what_savings_say(tmp_path: Path) -> N
 
         with cluster.admin() as admin:
             admin.alter_partition_reassignments({TopicPartition(_TOPIC, 0): [2]})
-        cluster.wait_for(lambda: set(_stored(cluster)) == {2}, "the partition is moved")
-        moved = _stored(cluster)[2]
+        cluster.wait_for(lambda: set(stored_bytes(cluster, _TOPIC)) == {2}, "the partition is moved")
+        moved = stored_bytes(cluster, _TOPIC)[2]
         print(f"moved {kept / MIB:.1f} MiB predicted, {moved / MIB:.1f} measured")
         assert moved == pytest.approx(kept, rel=_OFF_RATIO)

@@ -162,6 +162,15 @@ USUAL_FACTOR = 3
 USUAL_MIN_ISR = 2
 
 
+def usual_factor(broker_count: int) -> int:
+    """Return how many replicas a partition usually has on so many brokers, none on a broker twice.
+
+    >>> usual_factor(12), usual_factor(2)
+    (3, 2)
+    """
+    return min(USUAL_FACTOR, broker_count)
+
+
 def made_up_topic_id(name: str) -> str:
     """Return the id that stands for a topic whose id is not known: 22 characters of base64url, the same for a name.
 

@@ -17,6 +17,7 @@ import numpy as np
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.limits import FailureTolerance
 from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.cluster.snapshot import usual_factor
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.loads import PlacedLoads
 from kafka_capacity.questions.capacity.options import SizingInputs
@@ -27,10 +28,17 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleReplicas:
-    """Partitions with a single replica, one at least, and their sorted topics, those of planned events among them."""
+    """Partitions with a single replica, one at least, and their sorted topics, those of planned events among them.
+
+    Attributes:
+        partitions: how many there are.
+        topics: the names of their topics.
+        wanted_factor: how many replicas they should have, as the cluster's health says.
+    """
 
     partitions: int
     topics: tuple[str, ...]
+    wanted_factor: int
 
     @property
     def where(self) -> str:
@@ -44,7 +52,8 @@ class SingleReplicas:
         subject, it = ("partition has", "its") if is_one else ("partitions have", "their")
         return (
             f"{self.partitions:,} {subject} a single replica ({self.where}): with any number of brokers, losing the "
-            f"one that holds it stops {'it' if is_one else 'them'}; raise {it} replication factor to 2 or more"
+            f"one that holds it stops {'it' if is_one else 'them'}; raise {it} replication factor to "
+            f"{self.wanted_factor}"
         )
 
 
@@ -110,7 +119,11 @@ def _with_factor(inputs: SizingInputs, is_it: Callable[[Any, int], Any]) -> Sing
     if not count:
         return None
     names = {partitions.topics[place] for place in np.unique(partitions.topic[is_of_them]).tolist()}
-    return SingleReplicas(partitions=count, topics=tuple(sorted(names | {topic.name for topic in new})))
+    return SingleReplicas(
+        partitions=count,
+        topics=tuple(sorted(names | {topic.name for topic in new})),
+        wanted_factor=max(2, usual_factor(len(inputs.snapshot.brokers))),
+    )
 
 
 def _rack_excuses(loads: PlacedLoads) -> Iterator[Excuse]:
