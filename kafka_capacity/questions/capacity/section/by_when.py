@@ -82,6 +82,8 @@ def steps_table(view: SizingView) -> dict[str, Any] | None:
         f"The smallest number of brokers that lasts, at the {view.estimate} estimate; each step is due on the day on "
         "which the previous one exceeds a limit."
     )
+    if len(rows) > 1 and any(row["more_usd"] is not None for row in rows[1:]):
+        note += " An increase is over what the previous step would cost from that day on, with the traffic of that day."
     if (paid := pay_sentence(view)) is not None:
         note += f" Pay now or later: {paid}"
     return table("Steps to the horizon", _priced(_STEPS, rows), rows, note=note) if rows else None
