@@ -72,7 +72,7 @@ def _within(group: GroupChoice, row: Row) -> str:
     worst = group.worst(row)
     if worst is None:
         return ""
-    left_out = [str(event) for event in Event if event not in row["events"]]
+    left_out = [event_phrase(event) for event in Event if event not in row["events"]]
     unknown = f" (not simulated: {', '.join(left_out)})" if left_out else ""
     when = f" {event_phrase(worst['event'])}" if worst["lag_max_partition"] else ""
     allowed = format_duration(row["lag_slo_seconds"])

@@ -15,7 +15,10 @@ from kafka_capacity.questions.consumers.decide import decide_tables, decided_gro
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES, group_result_tables
 from tests.made_up_groups import refused, result
 
-LEFT_OUT = "(not simulated: scale-one-by-one, crash, crash-restart, slow-member, more-partitions)"
+LEFT_OUT = (
+    "(not simulated: while its count changes one by one, in a crash, in a crash with a restart, with a slow member, "
+    "when partitions are added)"
+)
 STICKY = {"assignor": "cooperative-sticky"}
 
 
