@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from kafka_capacity.plan.lifecycle import followed, read_entries, with_states
 from kafka_capacity.plan.plan_dataset import DECISION_FOLDER
 from kafka_capacity.plan.publish import decision_below, read_request
 from kafka_capacity.plan.section.request import is_default
+from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.report.render import render_page
 from kafka_capacity.text import format_usd, plural
 from kafka_capacity.text.names import clipped
@@ -33,12 +35,12 @@ log = logging.getLogger(__name__)
 
 PROBLEM_LENGTH = 160  # a longer one is cut: the report has it whole
 _STANDINGS = {
-    "bad": "with too little capacity or unreadable",
-    "warn": "needing action before the horizon or not judged",
+    "bad": "with too little capacity",
+    "warn": "needing action before the horizon",
     "note": "no worse than today",
     "good": "with enough brokers",
 }
-NEVER_PLANNED = "never planned"
+_NOT_JUDGED = BADGES[Status.NOT_JUDGED][1]
 _RANK = {"bad": 0, "warn": 1, "note": 2, "good": 3}
 
 
@@ -82,9 +84,8 @@ def _usual_first(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> tup
 def fleet(store: ObjectStore) -> dict[str, Any]:
     """Return all clusters as rows, the worst verdict first, and how many there are of each in a sentence."""
     rows = sorted((_row(newest_standing(store, name)) for name in list_clusters(store)), key=_rank)
-    counts = {kind: sum(row["kind"] == kind and bool(row["report"]) for row in rows) for kind in _STANDINGS}
-    counts[NEVER_PLANNED] = sum(not row["report"] for row in rows)
-    said = [f"{count:,} {_STANDINGS.get(kind, kind)}" for kind, count in counts.items() if count]
+    counts = Counter(row["standing"] for row in rows)  # in their order, the worst first
+    said = [f"{count:,} {standing}" for standing, count in counts.items()]
     return {
         "rows": rows,
         "summary": f"{plural(len(rows), 'cluster')}: {', '.join(said)}." if rows else ("No clusters."),
@@ -103,15 +104,17 @@ def _row(standing: Standing) -> dict[str, str]:
     row = {"cluster": standing.cluster, "ds": standing.ds, "report": _link(standing), **cells}
     decision = standing.decision
     if decision is None and standing.plan_id:
-        return {**row, "kind": "bad", "verdict": "Cannot be read", "approve": "Run its newest plan again."}
+        again = {"standing": "whose plan cannot be read", "approve": "Run its newest plan again."}
+        return {**row, "kind": "bad", "verdict": "Cannot be read", **again}
     if decision is None:
-        return {**row, "kind": "note", "verdict": "Never planned"}
+        return {**row, "kind": "note", "verdict": "Never planned", "standing": "never planned"}
     worst = next((one for one in followed(decision).values() if "severity" in one and "is_dismissed" not in one), {})
     shown = (decision.get("sizing") or decision)["badge"]
     return {
         **row,
         "kind": shown["kind"],
         "verdict": shown["text"],
+        "standing": "not judged" if shown["text"] == _NOT_JUDGED else _STANDINGS[shown["kind"]],
         "approve": decision["box"]["approve"],
         "runs_out": sizing_figure(decision, "runs_out"),
         "usd": _usd(decision),

@@ -55,7 +55,7 @@ def test_every_cluster_has_its_row_the_worst_verdict_first(store, decision):
     found = fleet(store)
     rows = {row["cluster"]: row for row in found["rows"]}
     assert found["summary"] == (
-        "4 clusters: 2 with too little capacity or unreadable, 1 with enough brokers, 1 never planned."
+        "4 clusters: 1 whose plan cannot be read, 1 with too little capacity, 1 never planned, 1 with enough brokers."
     )
     assert list(rows) == ["damaged", "full", "unplanned", ODD]
     full = rows["full"]
