@@ -59,7 +59,7 @@ def fetched_data(rows: RDD[tuple[int, str, bytes]]) -> Iterator[tuple[int, str, 
 def _brought(kept: Any, data_bytes: Callable[[], int], context: SparkContext) -> Iterator[Any]:
     try:
         size = data_bytes()
-        log.info("%.1f MB of results", size / 1e6)
+        log.debug("%.1f MB of results", size / 1e6)
         # Else what is done would wait until no task of another job has yet to start.
         context.setLocalProperty("spark.scheduler.pool", FETCHING_POOL)
         yield from kept.collect() if size <= TOGETHER_BYTES else kept.toLocalIterator()

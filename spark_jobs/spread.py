@@ -134,6 +134,7 @@ def run_job(name: str, run: Callable[[SparkSession, argparse.Namespace], object]
     if LOG_FILE in os.environ:
         handlers.append(logging.FileHandler(os.environ[LOG_FILE], encoding="utf-8"))
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", handlers=handlers)
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # it tells of each connection
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(f"kafka_capacity_{name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import signal
 import subprocess
 import sys
@@ -153,7 +154,13 @@ def test_two_workers_with_the_python_that_was_shipped_store_what_one_process_doe
     done = submit("simulate", master, folder, plan, "--tasks", "3", settings=shipped)
     assert done.returncode == 0, done.stderr[-4000:]
     assert stored(store, plan) == expected
-    assert "(3 tasks)" in done.stdout + done.stderr
+    said = done.stdout + done.stderr
+    assert "(3 tasks)" in said
+    begun = re.findall(r"0 of (\d+ .+) are done", said)
+    assert begun
+    assert all(re.search(f"{one.split()[0]} of {re.escape(one)} are done", said) for one in begun)
+    # Others only warn, but for the context's first lines, which come before it reads the level.
+    assert re.findall(r" INFO (?!kafka_capacity|SparkContext: ).*", said) == []
     # An executor unpacks what was shipped, and fetches the arrays, when its first task begins.
     executors = [one for app in set(cluster_folder.glob("work-*/app-*")) - before for one in app.iterdir()]
     assert {one.parents[1].name for one in executors} == {"work-0", "work-1"}
