@@ -26,7 +26,7 @@ from kafka_capacity.questions.failures.plain import affected_groups, set_row, su
 from kafka_capacity.questions.failures.request import lost_together
 from kafka_capacity.questions.failures.section.details import COORDINATORS
 from kafka_capacity.questions.failures.section.matrix import LOSSES
-from kafka_capacity.questions.failures.section.sentences import loss_sentences
+from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, loss_sentences
 from kafka_capacity.questions.failures.section.view import placement_failures
 from kafka_capacity.questions.failures.section.voter_change import STEPS, change_sentences, runbook, step_rows
 from kafka_capacity.questions.failures.sets import rack_members
@@ -154,7 +154,7 @@ def _set(result: FailureResult, snapshot: Snapshot, number: int) -> dict[str, An
 
 
 def _answer(result: FailureResult) -> str:
-    said = loss_sentences(placement_failures(failure_tables(result), result.scenario.placement_id))
+    said = loss_sentences(placement_failures(failure_tables(result), result.scenario.placement_id), KIND_NAMES)
     return " ".join([f"today: {result.offline_today:,} offline, {result.under_min_isr_today:,} under min ISR.", *said])
 
 

@@ -29,6 +29,7 @@ from kafka_capacity.questions.change.section.comparison import (
 )
 from kafka_capacity.text import listed, plural
 
+_TODAY = "Judged at today’s sizes and rates; kafka-capacity size says how long a count lasts."
 _BEST = "the fewest brokers that fit and the fewest bytes"
 
 
@@ -44,7 +45,7 @@ def print_plan(
     title = f"{snapshot.cluster} on {snapshot.ds}: {sizes}"
     chosen = None if view.recommended is None else view.recommended.scenario_id
     asked = asked_sentence(planned.asked.request)
-    print_lines([*reasons, *([asked] if asked else [])])
+    print_lines([*reasons, *([asked] if asked else []), _TODAY])
     columns = terminal_columns(schedules.values())
     rows = [
         option_cells(

@@ -95,7 +95,7 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
             f"{' and '.join(_stops(worst))}"
             f"{f', {shown_rate(worst.bytes_per_second)} in total' if worst.bytes_per_second else ''}"
         ),
-        remedy="spread replicas over more racks, or keep min.insync.replicas below what is left after losing one",
+        remedy="; ".join(_keep_up(worst, has_single=bool((view.factor == 1).any()))),
         partitions=worst.offline + worst.under_min_isr,
         bytes_per_second=worst.bytes_per_second,
     )
@@ -108,6 +108,14 @@ def _stops(loss: RackLoss) -> Iterator[str]:
         yield (
             f"leaves {plural(loss.under_min_isr, 'partition')} under min ISR, where writes with acks=all are rejected"
         )
+
+
+def _keep_up(loss: RackLoss, *, has_single: bool) -> Iterator[str]:
+    if loss.offline:
+        single = ", and raise the replication factor of those with a single one" if has_single else ""
+        yield f"spread the replicas of each partition over several racks{single}"
+    if loss.under_min_isr:
+        yield "keep min.insync.replicas below what is left after losing a rack"
 
 
 _EVEN = "give all racks the same number of brokers"
@@ -163,12 +171,15 @@ def _uneven(sizes: Counter[str], factor: int, count: int, what: str, rule: RackR
     layout = ", ".join(f"{name} × {sizes[name]}" for name in sorted(sizes))
     even = factor / count
     if factor >= len(sizes):
-        share = 1.0 / size
+        per_rack = factor / len(sizes)
+        share = min(1.0, per_rack / size)
         by_whom, of_whom = ("", "all partitions") if rule is RackRule.STRICT else (" that Kafka itself places", "these")
+        has = "a replica" if factor == len(sizes) else f"{per_rack:.3g} replicas on average"
+        who = "its only broker" if size == 1 else f"each of its {size} brokers"
         text = (
-            f"racks are uneven ({layout}): with replication factor {factor} every partition{by_whom} has a replica in "
-            f"rack {rack}, so {'its only broker' if size == 1 else f'each of its {size} brokers'} holds "
-            f"{whole_percent(share)} of {of_whom} where an even share would be {whole_percent(min(1.0, even))}"
+            f"racks are uneven ({layout}): with replication factor {factor} every partition{by_whom} has {has} in rack "
+            f"{rack}, so {who} holds {whole_percent(share)} of {of_whom} where an even share would be "
+            f"{whole_percent(min(1.0, even))}"
         )
         return [Problem(severity=Severity.WARNING, code=Code.UNEVEN_RACKS, where=what, message=text, remedy=_EVEN)]
     if rule is not RackRule.STRICT and size > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shlex
 import threading
 import time
@@ -35,6 +36,7 @@ TOOLS = {
     "kafka-reassign-partitions.sh": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
     "kafka-leader-election.sh": "org.apache.kafka.tools.LeaderElectionCommand",
     "kafka-configs.sh": "kafka.admin.ConfigCommand",
+    "kafka-broker-api-versions.sh": "org.apache.kafka.tools.BrokerApiVersionsCommand",
 }
 """What the scripts of a runbook start."""
 HEADROOM_RATIO = 0.25
@@ -259,6 +261,9 @@ class LiveMoves:
         """Do what its page of the runbook says: execute, raise throttles, watch, verify, elect."""
         page = runbook_page(schedule, wave, wave_files(schedule, wave))
         done = WaveRun(wave)
+        for step in page.steps:
+            if step.does == "start":
+                self._look_for_brokers(step)
         begun = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(done, begun, max_seconds), daemon=True)
         watcher.start()
@@ -309,6 +314,16 @@ class LiveMoves:
             if does == "roll back" and "--execute" in words:
                 self.cluster.wait_for(lambda: not self._under_way(), "the way back")
         return "\n".join(said)
+
+    def _look_for_brokers(self, step: RunbookStep) -> None:
+        """Run the command that lists the brokers to be filled: each is there, in its rack."""
+        (command,) = step.commands
+        script, _, search = command.partition(f" {SERVERS} ")
+        pattern = shlex.split(search)[-1]
+        lines = [line for line in self.cluster.tool(TOOLS[script]).splitlines() if re.search(pattern, line)]
+        assert len(lines) == len(step.brokers), (step, lines)
+        for broker, rack in step.brokers:
+            assert any(f"(id: {broker} rack: {rack or 'null'} " in line for line in lines), lines
 
     def _under_way(self) -> bool:
         with self.cluster.admin() as admin:

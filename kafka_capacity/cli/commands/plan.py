@@ -19,7 +19,10 @@ from kafka_capacity.questions.change.placement_parameters import PlacementParame
 
 _HELP = """Show what a change of brokers would move, how long it would take and whether it fits.
 
-Evaluates every broker list or count with every placer, as the scheduled plan does, and prints the answer and a table.
+Evaluates every broker list or count with every placer at today's sizes and rates, and prints the answer and a table.
+How long a count lasts is not looked at here: size and report say that, and report and the scheduled plan move to the
+count that sizing says is needed.
+
 With --out it writes into DIR, or if there are several options into one folder of DIR for each:
 
 moves.json: the partitions that change, for kafka-reassign-partitions.sh --execute --throttle; the duration is for this

@@ -18,6 +18,7 @@ class KafkaRelease(NamedTuple):
 
 
 KAFKA_4_1 = KafkaRelease(4, 1)
+KAFKA_4_2 = KafkaRelease(4, 2)
 KAFKA_4_3 = KafkaRelease(4, 3)
 KAFKA_4_4 = KafkaRelease(4, 4)
 

@@ -152,7 +152,8 @@ class _Words:
         lost = int(LENGTH.get(was) - LENGTH.get(now))
         if not lost:
             return ""
-        return f", {name} without the last {lost} of its log and so with {_content(now)}"
+        records = "record" if lost == 1 else f"{lost} records"
+        return f", {name} loses the last {records} of its log and is left with {_content(now)}"
 
     def _now_leads(self) -> str:
         was, now = self._leader(self._was), self._leader(self._is)
@@ -177,7 +178,7 @@ class _Words:
                 ending = "" if now == SENT_UNTOLD else f", {self._then(record)}"
                 parts.append(f"; record {record + 1} was sent and is lost in transit{ending}")
             elif was != now:
-                parts.append(f"; record {record + 1} is not answered, {self._then(record)}")
+                parts.append(f"; record {record + 1} is not acknowledged, {self._then(record)}")
         return "".join(parts)
 
     def _then(self, record: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4
+from kafka_capacity.kafka.cluster.release import KAFKA_4_2, KAFKA_4_3, KAFKA_4_4
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 from kafka_capacity.kafka.reassignment.schedule import COPIES, Schedule, Wave, WaveKind
@@ -21,18 +21,19 @@ SERVERS = "--bootstrap-server $BOOTSTRAP $COMMAND_CONFIG"  # variables of the sh
 _CORDONS = "cordoned.log.dirs"
 _CLOSE = f"--add-config '{_CORDONS}=*'"
 _REASSIGN = f"kafka-reassign-partitions.sh {SERVERS} --reassignment-json-file"
-_ELECT = f"kafka-leader-election.sh {SERVERS} --election-type preferred --path-to-json-file"
+_ELECT = "kafka-leader-election.sh {} --election-type preferred --path-to-json-file {}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunbookStep:
     """One thing to do."""
 
-    # in a word or two: `cordon`, `check`, `execute`, `throttle`, `watch`, `verify`, `elect`, `wait`, `confirm`; to go
-    # back `cancel`, `uncordon`, `roll back`, `cordon again`
+    # in a word or two: `start`, `cordon`, `check`, `execute`, `throttle`, `watch`, `verify`, `elect`, `wait`,
+    # `confirm`; to go back `cancel`, `uncordon`, `roll back`, `cordon again`
     does: str
     commands: tuple[str, ...] = ()  # to be run in a shell, in this order; may be empty
     seconds: float | None = None  # how long to wait, `None` where the step is something else
+    brokers: tuple[tuple[int, str | None], ...] = ()  # ids and racks of those that must be there, by id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
     undone = files.rollback_election
     steps = [
+        *_start(schedule, wave),
         *_cordon(schedule, wave),
         RunbookStep(
             does="check",
@@ -75,7 +77,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
         RunbookStep(does="verify", commands=(f"{execute} --verify",)),
     ]
     if files.election is not None:
-        steps.append(RunbookStep(does="elect", commands=(f"{_ELECT} {WAVES_FOLDER}{files.election.name}",)))
+        steps.append(RunbookStep(does="elect", commands=(_elect(schedule, files.election.name),)))
     if _removes(wave) and wave.number < len(schedule.waves):
         steps.append(RunbookStep(does="wait", seconds=schedule.problem.settings.pause_seconds))
     steps += _confirm(schedule, wave)
@@ -87,7 +89,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
             commands=(
                 f"{rollback} --execute{limit}",
                 f"{rollback} --verify",
-                *((f"{_ELECT} {WAVES_FOLDER}{undone.name}",) if undone is not None else ()),
+                *((_elect(schedule, undone.name),) if undone is not None else ()),
             ),
         ),
         *_cordon_again(schedule, wave),
@@ -101,6 +103,27 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
         steps=tuple(steps),
         back=tuple(back),
     )
+
+
+def _elect(schedule: Schedule, name: str) -> str:
+    """Return the command for preferred leaders (``LeaderElectionCommand``, which has ``--command-config`` from 4.2)."""
+    is_old = schedule.problem.release < KAFKA_4_2
+    flag = "${COMMAND_CONFIG/--command-config/--admin.config}" if is_old else "$COMMAND_CONFIG"
+    return _ELECT.format(SERVERS.replace("$COMMAND_CONFIG", flag), WAVES_FOLDER + name)
+
+
+def _start(schedule: Schedule, wave: Wave) -> list[RunbookStep]:
+    """Have the brokers that hold nothing yet before anything is copied; the tool lists those that are not fenced."""
+    problem = schedule.problem
+    copying = [each.number for each in schedule.waves if each.kind in COPIES]
+    is_empty = np.isin(problem.brokers.ids, problem.after) & ~np.isin(problem.brokers.ids, problem.before)
+    if wave.number != min(copying, default=0) or not is_empty.any():
+        return []
+    places = np.flatnonzero(is_empty).tolist()
+    found = tuple(sorted((int(problem.brokers.ids[place]), problem.brokers.racks[place]) for place in places))
+    ids = "|".join(str(one) for one, _ in found)
+    listed = f"kafka-broker-api-versions.sh {SERVERS} | grep -E '\\(id: ({ids}) '"
+    return [RunbookStep(does="start", commands=(listed,), brokers=found)]
 
 
 def _cordon(schedule: Schedule, wave: Wave) -> list[RunbookStep]:

@@ -262,7 +262,7 @@ def _waterfall(
         ),
         ("processors", "not considered", f"up to {whole_percent(limits.cpu_ratio)}", count(today, none, every)),
         ("growth", "today", "the horizon", count(later, none, every)),
-        ("failures", "no growth", _FAILURES[limits.tolerance], count(later, limits, every)),
+        ("failures", "none", _FAILURES[limits.tolerance], count(later, limits, every)),
     )
     steps, before = [], answer.brokers
     for step, they_take, we_take, brokers in counts:

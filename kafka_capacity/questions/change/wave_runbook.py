@@ -6,9 +6,10 @@ Steps and commands are those that were stored with the plan. The page and ``runb
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from kafka_capacity.hardware.limits import Resource, shown_amount
 from kafka_capacity.kafka.reassignment.schedule import COPIES
 from kafka_capacity.questions.change.move_view import BAND, MoveView, Row
 from kafka_capacity.text import (
@@ -47,16 +48,18 @@ _ALWAYS = {
     "partition is under-replicated: the last command must print nothing, except for brokers that are gone "
     "for good.",
     "throttle": "These brokers have more headroom than the slowest one, whose throttle applies to all of them now.",
-    "verify": "Repeat until it reports every partition as completed; this also removes the throttles, and nothing "
-    "else does.",
-    "cancel": "While it runs: unfinished partitions stay where they were, and the throttles are removed; roll the "
-    "rest back.",
-    "roll back": "Once it is done and later waves are rolled back: restores every replica list to what it was "
-    "before this wave.",
+    "verify": "Repeat until it reports every partition as completed; this also removes the throttles, "
+    "which stay otherwise.",
+    "cancel": "While it runs: unfinished partitions stay where they were, and the throttles are removed. Then roll "
+    "back what is finished of this wave, as below.",
+    "roll back": "After a cancel, or once it is done and later waves are rolled back: restores every replica list to "
+    "what it was before this wave. Repeat --verify until it reports every partition as completed: that removes the "
+    "throttles.",
 }
 """Why a step is taken, whatever the wave."""
 
 STOP_AFTER = 1.5  # times as long as a wave takes at peak rates: then something is other than it was planned
+STOP_ABOVE = 1.01  # times as much as the fullest broker holds at its fullest, likewise
 
 UNSIZED_TIME = "How long it takes is unknown: the partitions to copy have no known size, or are empty."
 
@@ -76,9 +79,27 @@ def _step(wave: Row, step: Row) -> dict[str, Any]:
     does = str(step["does"])
     if step["seconds"] is not None:
         text = f"The disk space of removed replicas is free after {format_duration(step['seconds'])}."
+    elif does == "start":
+        text = _starts(step["brokers"])
     else:
         text = _ALWAYS[does] if does in _ALWAYS else _OF_WAVE[does](wave)
     return {"does": does.capitalize(), "text": text, "commands": [str(command) for command in step["commands"]]}
+
+
+def _starts(brokers: Sequence[tuple[int, str | None]]) -> str:
+    """Name the brokers that must be there by their racks."""
+    of_rack: dict[str | None, list[str]] = {}
+    for broker, rack in brokers:
+        of_rack.setdefault(rack, []).append(str(broker))
+    said = [f"{listed(ids)} {'without a rack' if rack is None else f'in rack {rack}'}" for rack, ids in of_rack.items()]
+    one = len(brokers) == 1
+    who, they, them, every = (
+        ("Broker", "it holds", "it", "it") if one else ("Brokers", "they hold", "them", "every one")
+    )
+    return (
+        f"{who} {'; '.join(said)}: {they} nothing yet and must be running before anything is copied to {them}. The "
+        f"command must list {every}, in its rack."
+    )
 
 
 def _what(wave: Row) -> str:
@@ -139,7 +160,7 @@ def _watch(wave: Row) -> str:
             time += f" ({format_duration(low)} without writes, {late})"
     disk = ""
     if wave["fullest_ratio"] is not None:
-        held, ratio = format_bytes(wave["fullest_peak_bytes"]), format_percent(wave["fullest_ratio"])
+        held, ratio = _held(wave["fullest_peak_bytes"]), format_percent(wave["fullest_ratio"])
         disk = f" Broker {wave['fullest_broker']} holds up to {held} meanwhile, {ratio} of its disk limit."
     decides = "" if wave["bottleneck_broker"] is None else f"; the bottleneck is {bottleneck(wave)}"
     return (
@@ -147,6 +168,11 @@ def _watch(wave: Row) -> str:
         "and the disks. If it falls behind, run execute again with --additional and a larger --throttle. "
         f"{_stop(wave)}"
     )
+
+
+def _held(amount_bytes: float) -> str:
+    """Write what a disk holds so that a percent more shows."""
+    return format_bytes(amount_bytes) if amount_bytes < 1 << 40 else shown_amount(Resource.DISK, amount_bytes)
 
 
 def hours_of(wave: Row) -> str | None:
@@ -161,8 +187,8 @@ def _stop(wave: Row) -> str:
     """Say when to stop a wave: what it must not do, and what it was planned to do at the most."""
     when = ["a broker's UnderMinIsrPartitionCount is above 0"]
     if wave["fullest_ratio"] is not None:
-        held = format_bytes(wave["fullest_peak_bytes"])
-        when.append(f"broker {wave['fullest_broker']} holds more than {held}")
+        limit = _held(STOP_ABOVE * wave["fullest_peak_bytes"])
+        when.append(f"broker {wave['fullest_broker']} holds more than {limit}")
     if (high := took(wave, "high")) is not None:
         when.append(f"it takes more than {format_duration(STOP_AFTER * high)}")
     if wave.get("closes_at") is not None:

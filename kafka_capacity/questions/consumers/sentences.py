@@ -258,6 +258,9 @@ def _smallest(row: Row) -> str:
         parts.append(f"{row['smallest_after_failures']:,} with {plural(failures, 'member')} failed")
     if row["smallest_while_restarting"] is not None:
         parts.append(f"{row['smallest_while_restarting']:,} in a rolling restart")
+    known = [row[f"smallest_{when}"] for when in ("at_peak", "after_failures", "while_restarting")]
+    if row["smallest_for_all"] > max((count for count in known if count is not None), default=0):
+        parts.append(f"{row['smallest_for_all']:,} to stay within the allowed lag in every event and catch up in time")
     return (
         f"The smallest sufficient count with {variant_name(row)} is {row['smallest_for_all']:,} ({', '.join(parts)})."
     )

@@ -24,7 +24,15 @@ _FAILURE_MODES = {
     "power": "one or all brokers lose power as well",
     "producer": "the producer restarts as well",
 }
-_BAD = ("lost acknowledged", "lost silently", "duplicated", "reordered", "read then gone", "diverged", "refused")
+_BAD = {
+    "lost acknowledged": "An acknowledged record is lost",
+    "lost silently": "A record is lost without an error",
+    "duplicated": "A record is duplicated",
+    "reordered": "Records are reordered",
+    "read then gone": "A record that was read disappears",
+    "diverged": "Replicas diverge",
+    "refused": "Writes are rejected",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +229,7 @@ def ways(side: PlacementDurability) -> list[dict[str, Any]]:
         )
         one["ways"].append(
             {
-                "title": f"{row['outcome'].capitalize()} after {plural(row['fewest_failures'], 'failure')}, if "
+                "title": f"{_BAD[row['outcome']]} after {plural(row['fewest_failures'], 'failure')}, if "
                 f"{_FAILURE_MODES[row['course']]}",
                 "steps": list(row["steps"]),
             }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Resource, resource_name
@@ -41,9 +41,12 @@ def traffic_lost(row: Row) -> float:
     return float(row["stopped_bytes_per_second"] + row["refused_bytes_per_second"])
 
 
-def loss_sentences(side: PlacementFailures) -> list[str]:
-    """Describe what the losses do that people ask for first, of a broker, of a rack, and those given."""
-    return [loss_sentence(side, kind) for kind in ("broker", "rack", "given") if kind in side.losses]
+FIRST_KINDS = ("broker", "rack", "given")  # of losses: what people ask for first
+
+
+def loss_sentences(side: PlacementFailures, kinds: Iterable[str] = FIRST_KINDS) -> list[str]:
+    """Describe what the losses of some kinds do at worst."""
+    return [loss_sentence(side, kind) for kind in kinds if kind in side.losses]
 
 
 def loss_sentence(side: PlacementFailures, kind: str) -> str:

@@ -145,7 +145,9 @@ def test_cutting_at_the_high_watermark_loses_and_leader_epochs_do_not():
     old, new = (explore([Configuration(replication_factor=2, truncation=cut)], bounds)[0] for cut in Truncation)
     assert (old.fewest_failures.get(LOST), new.fewest_failures.get(LOST)) == (2, None)
     way = trace(old, LOST)
-    assert "replica B restarts so quickly that it stays in the ISR, B without the last 1 of its log" in "\n".join(way)
+    assert "replica B restarts so quickly that it stays in the ISR, B loses the last record of its log" in "\n".join(
+        way
+    )
     assert way[-1] == "in the end the leader, replica B, holds nothing"
 
 

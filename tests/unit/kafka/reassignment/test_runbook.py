@@ -23,7 +23,7 @@ def commands(steps, does):
 def test_a_wave_is_executed_watched_and_verified():
     (page,) = pages([[1, 2]], [[1, 3]], size=10**6, throttle=1000.7)
 
-    assert [step.does for step in page.steps] == ["check", "execute", "watch", "verify"]
+    assert [step.does for step in page.steps] == ["start", "check", "execute", "watch", "verify"]
     assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-copy.json --execute --throttle 1000"]
     assert commands(page.steps, "verify") == [f"{REASSIGN} waves/01-copy.json --verify"]
     assert commands(page.steps, "check")[0] == f'echo "{page.files[0][1]}  waves/01-copy.json" | sha256sum --check'
@@ -70,7 +70,7 @@ def test_brokers_with_more_room_get_larger_throttles():
 def test_a_page_is_plain_data():
     (page,) = pages([[1, 2]], [[1, 3]])
 
-    assert page.as_dict()["steps"][1]["does"] == "execute"
+    assert page.as_dict()["steps"][0]["does"] == "start"
 
 
 def test_replicas_of_unknown_size_are_copied_under_a_throttle_too():

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
+from kafka_capacity.kafka.cluster.release import KAFKA_4_1, KAFKA_4_3, KAFKA_4_4, KafkaRelease
 from kafka_capacity.kafka.reassignment.problem import Throttle
 from kafka_capacity.kafka.reassignment.schedule import WaveKind
 from kafka_capacity.kafka.reassignment.waves import plan_waves
@@ -32,7 +32,7 @@ def test_the_runbook_has_the_commands_of_each_wave():
     assert commands["Verify"][0].endswith(".json --verify")
     assert commands["Cancel"][0].endswith(".json --cancel")
     assert "-rollback.json --execute" in commands["Roll back"][0]
-    assert [step["does"] for step in first["steps"]] == ["Check", "Execute", "Watch", "Verify", "Wait"]
+    assert [step["does"] for step in first["steps"]] == ["Start", "Check", "Execute", "Watch", "Verify", "Wait"]
     assert [step["does"] for step in last["steps"]] == ["Check", "Execute", "Watch", "Verify"]
     watch = next(step["text"] for step in first["steps"] if step["does"] == "Watch")
     assert watch.startswith(
@@ -41,12 +41,40 @@ def test_the_runbook_has_the_commands_of_each_wave():
     assert first["gist"] == "1 partition, 95.4 MiB, 12.5 s"
 
 
+def test_brokers_that_hold_nothing_yet_are_there_before_anything_is_copied():
+    brokers = Brokers.of([1, 2, 3, 4, 5], racks=["a", "b", "a", "b", "b"])
+    problem = move_problem_of([[1, 2], [1, 2]], [[3, 4], [1, 5]], size=MB, brokers=brokers)
+    move = read_move(schedule_tables("one", plan_waves(problem)), "one")
+    assert text_of(move, "Start") == (
+        "Brokers 3 in rack a; 4 and 5 in rack b: they hold nothing yet and must be running before anything is copied "
+        "to them. The command must list every one, in its rack."
+    )
+    (command,) = next(step["commands"] for step in pages(move)[0]["steps"] if step["does"] == "Start")
+    assert command == (
+        "kafka-broker-api-versions.sh --bootstrap-server $BOOTSTRAP $COMMAND_CONFIG | grep -E '\\(id: (3|4|5) '"
+    )
+    one = two_waves()
+    assert text_of(one, "Start").startswith("Broker 3 without a rack: it holds nothing yet and must be running ")
+    assert [step["does"] for page in pages(one) for step in page["steps"]].count("Start") == 1
+    assert "Start" not in {step["does"] for step in pages(move_of([[1, 2]], [[2, 1]]))[0]["steps"]}
+
+
 def test_an_election_is_a_step():
     (page,) = pages(move_of([[1, 2]], [[2, 1]]))
     elect = next(step for step in page["steps"] if step["does"] == "Elect")
     assert elect["text"] == "1 partition has a new first replica while another one still leads."
     assert elect["commands"][0].startswith("kafka-leader-election.sh ")
     assert page["gist"] == "1 partition, nothing to copy"
+
+
+def test_the_option_for_signing_in_is_that_of_the_release():
+    def elect(release):
+        problem = dataclasses.replace(move_problem_of([[1, 2]], [[2, 1]]), release=release)
+        (page,) = pages(read_move(schedule_tables("one", plan_waves(problem)), "one"))
+        return next(step["commands"][0] for step in page["steps"] if step["does"] == "Elect")
+
+    assert " $BOOTSTRAP $COMMAND_CONFIG --election-type " in elect(KafkaRelease(4, 2))
+    assert " $BOOTSTRAP ${COMMAND_CONFIG/--command-config/--admin.config} --election-type " in elect(KAFKA_4_1)
 
 
 def test_what_is_copied_is_said_and_what_not():
@@ -94,7 +122,7 @@ def test_brokers_to_be_shut_down_are_cordoned_first_and_looked_at_last():
     configs = (
         "kafka-configs.sh --bootstrap-server $BOOTSTRAP $COMMAND_CONFIG --entity-type brokers --entity-name 2 --alter"
     )
-    assert list(first)[:2] == ["Cordon", "Check"]
+    assert list(first)[:3] == ["Start", "Cordon", "Check"]
     assert first["Cordon"] == [f"{configs} --add-config 'cordoned.log.dirs=*'"]
     assert "Cordon" not in last
     # Kafka 4.4 refuses the lists of a rollback while the broker that they name is cordoned.
@@ -155,5 +183,5 @@ def test_every_step_has_its_words():
     move = two_waves(throttle=throttle, network=[100.0 * MB, 100.0 * MB, 50.0 * MB], pause_seconds=60.0)
     page = wave_page(move.waves[0])
     does = [step["does"] for step in page["steps"] + page["back"]]
-    assert does == ["Check", "Execute", "Throttle", "Watch", "Verify", "Wait", "Cancel", "Roll back"]
+    assert does == ["Start", "Check", "Execute", "Throttle", "Watch", "Verify", "Wait", "Cancel", "Roll back"]
     assert all(step["text"].endswith(".") for step in page["steps"] + page["back"])

@@ -42,7 +42,9 @@ def test_the_report_says_what_a_year_costs_today_and_after_the_change(inputs):
 def test_ways_are_told_once_and_lead_to_the_end(inputs):
     data = section(inputs)
     told = [way for setting in data["settings"] for way in setting["ways"]]
-    assert any(way["title"].startswith("Lost acknowledged after 1 failure, if brokers crash") for way in told)
+    assert any(
+        way["title"].startswith("An acknowledged record is lost after 1 failure, if brokers crash") for way in told
+    )
     assert all(way["steps"][-1].startswith("in the end") for way in told)
     titles = [
         (setting["name"], way["title"].partition(",")[0]) for setting in data["settings"] for way in setting["ways"]
