@@ -263,7 +263,7 @@ class LiveMoves:
         done = WaveRun(wave)
         for step in page.steps:
             if step.does == "start":
-                self._look_for_brokers(step)
+                self.look_for_brokers(step)
         begun = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(done, begun, max_seconds), daemon=True)
         watcher.start()
@@ -315,7 +315,7 @@ class LiveMoves:
                 self.cluster.wait_for(lambda: not self._under_way(), "the way back")
         return "\n".join(said)
 
-    def _look_for_brokers(self, step: RunbookStep) -> None:
+    def look_for_brokers(self, step: RunbookStep) -> None:
         """Run the command that lists the brokers to be filled: each is there, in its rack."""
         (command,) = step.commands
         script, _, search = command.partition(f" {SERVERS} ")

@@ -12,13 +12,18 @@ import numpy as np
 import pytest
 
 from kafka_capacity.kafka.cluster.assignment import replica_lists
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
+from kafka_capacity.kafka.reassignment.kafka_json import wave_files
 from kafka_capacity.kafka.reassignment.problem import WaveSettings
+from kafka_capacity.kafka.reassignment.runbook import runbook_page
 from kafka_capacity.kafka.reassignment.schedule import Schedule, WaveKind
+from kafka_capacity.kafka.reassignment.waves import plan_waves
 from tests.live.cluster import KafkaCluster
 from tests.live.conftest import RACKS
 from tests.live.experiments import Mistimed, again_where_mistimed
 from tests.live.live_moves import SMALL_FETCHES, LiveMoves, SteadyWriter, WaveRun, make_topic
+from tests.properties.move_problems import move_problem_of
 
 pytestmark = pytest.mark.live
 
@@ -168,3 +173,12 @@ def test_a_throttle_below_the_smallest_does_not_end(moves: LiveMoves) -> None:
     gaps = [level.sizes[leader] - level.sizes.get(follower, 0) for level in run.levels if level.at > 6]
     assert gaps[-1] > gaps[0]
     assert lists(moves.settled_snapshot(lambda seen: lists(seen)["endless-0"] == [1, 2]))["endless-0"] == [1, 2]
+
+
+def test_the_tool_lists_the_brokers_that_are_to_be_there(moves: LiveMoves) -> None:
+    brokers = Brokers.of(list(RACKS), racks=list(RACKS.values()))
+    schedule = plan_waves(move_problem_of([[1]], [[2, 3]], brokers=brokers))
+    (wave,) = schedule.waves
+    (start,) = [one for one in runbook_page(schedule, wave, wave_files(schedule, wave)).steps if one.does == "start"]
+    assert [broker for broker, _ in start.brokers] == [2, 3]
+    moves.look_for_brokers(start)
