@@ -61,6 +61,7 @@ def produce_over_days(cluster: KafkaCluster, topic: str, days: float) -> int:
         bootstrap_servers=cluster.bootstrap_servers().split(","),
         acks="all",
         batch_size=0,
+        delivery_timeout_ms=START_SECONDS * 1000,
         max_block_ms=START_SECONDS * 1000,
     )
     for number in range(count):

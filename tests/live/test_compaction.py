@@ -23,19 +23,28 @@ _ROUNDS_BEFORE, _ROUNDS_AFTER = 8, 3
 _ROUND_SECONDS = 20.0  # what is written until the cleaner looks is a small part of it
 _LOOK_SECONDS = 0.25
 _SEGMENT_BYTES = MIB  # the least that Kafka takes
-_OFF_RATIO = 0.1
+_OFF_RATIO = 0.15  # what is written until a busy cleaner looks comes on top
 _TOPIC = "prices"
 
 
 def _write(cluster: KafkaCluster, rounds: int, *, seconds: float = 0.0) -> None:
     """Write every key so many times, each time within so many seconds."""
-    servers = cluster.bootstrap_servers().split(",")
-    producer = KafkaProducer(bootstrap_servers=servers, acks="all", batch_size=0, max_block_ms=START_SECONDS * 1000)
+    patience_ms = START_SECONDS * 1000
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.bootstrap_servers().split(","),
+        acks="all",
+        batch_size=0,
+        delivery_timeout_ms=patience_ms,
+        max_block_ms=patience_ms,
+    )
+    sent = []
     began = time.monotonic()
     for number in range(rounds * _KEYS):
         time.sleep(max(0.0, began + number * seconds / _KEYS - time.monotonic()))
-        producer.send(_TOPIC, b"x" * _VALUE_BYTES, key=b"%d" % (number % _KEYS), partition=0)
-    producer.flush()
+        future = producer.send(_TOPIC, b"x" * _VALUE_BYTES, key=b"%d" % (number % _KEYS), partition=0)
+        sent.append(future)
+    for future in sent:
+        future.get(START_SECONDS)
     producer.close()
 
 
