@@ -26,7 +26,7 @@ VERDICTS: Mapping[str, tuple[str, str, str]] = {
     "needed_now": ("good", "✓", "Needed now"),
     "needed_later": ("note", "↑", "Needed later"),
     "recommended_later": ("note", "↑", "Needed later"),
-    "best": ("good", "✓", "Best"),
+    "best": ("good recommended", "✓", "Best"),
     "fits": ("good", "✓", "Fits"),
     "no_worse": ("note", "○", "No worse than today"),
     "fits_today": ("warn", "✓", "Fits today’s sizes"),
