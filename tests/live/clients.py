@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from kafka import KafkaConsumer, KafkaProducer
+from kafka.admin import KafkaAdminClient
 
 from tests.live.cluster import START_SECONDS, KafkaCluster
 
@@ -72,21 +73,27 @@ def produce_over_days(cluster: KafkaCluster, topic: str, days: float) -> int:
     return count * len(value)
 
 
+def replica_sizes(admin: KafkaAdminClient, brokers: Iterable[int]) -> dict[tuple[str, int, int], int]:
+    """Return the size of every replica by topic, partition and broker."""
+    sizes: dict[tuple[str, int, int], int] = {}
+    for broker in brokers:
+        (answer,) = admin.describe_log_dirs(brokers=[broker])
+        for log_dir in answer["log_dirs"]:
+            for topic in log_dir["topics"]:
+                for partition in topic["partitions"]:
+                    key = (topic["name"], partition["partition_index"], broker)
+                    sizes[key] = int(partition["partition_size"])
+    return sizes
+
+
 def stored_bytes(cluster: KafkaCluster, topic: str) -> dict[int, int]:
     """Return what each broker holds of a topic, by its id; brokers without it are left out."""
+    held: dict[int, int] = {}
     with cluster.admin() as admin:
-        answers = {broker: admin.describe_log_dirs(brokers=[broker])[0]["log_dirs"] for broker in cluster.racks}
-    held = {
-        broker: [
-            int(partition["partition_size"])
-            for log_dir in log_dirs
-            for found in log_dir["topics"]
-            if found["name"] == topic
-            for partition in found["partitions"]
-        ]
-        for broker, log_dirs in answers.items()
-    }
-    return {broker: sum(sizes) for broker, sizes in held.items() if sizes}
+        for (name, _, broker), size in replica_sizes(admin, cluster.racks).items():
+            if name == topic:
+                held[broker] = held.get(broker, 0) + size
+    return held
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from types import TracebackType
 
 import numpy as np
 from kafka import KafkaProducer, TopicPartition
-from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
 from kafka_capacity.inventory.kafka_admin import read_cluster
@@ -29,7 +28,7 @@ from kafka_capacity.kafka.reassignment.problem import MoveProblem, Throttle, Wav
 from kafka_capacity.kafka.reassignment.runbook import SERVERS, WAVES_FOLDER, RunbookStep, runbook_page
 from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
 from kafka_capacity.kafka.reassignment.waves import plan_waves
-from tests.live.clients import produce
+from tests.live.clients import produce, replica_sizes
 from tests.live.cluster import START_SECONDS, KafkaCluster
 
 TOOLS = {
@@ -231,7 +230,7 @@ class LiveMoves:
             produce(self.cluster, topic, {n: min(want, FILLED_BYTES) for n, want in missing.items()}, seed=turn)
             held = {n: 0 for n in bytes_by_partition}
             with self.cluster.admin() as admin:
-                for (name, partition, _), size in self._sizes(admin).items():
+                for (name, partition, _), size in replica_sizes(admin, self.racks).items():
                     if name == topic:
                         held[partition] = max(held[partition], size)
             missing = {n: want - held[n] for n, want in bytes_by_partition.items() if want - held[n] > RECORD_BYTES}
@@ -336,7 +335,7 @@ class LiveMoves:
             while True:
                 asked = time.monotonic()
                 try:
-                    moving, sizes = admin.list_partition_reassignments(), self._sizes(admin)
+                    moving, sizes = admin.list_partition_reassignments(), replica_sizes(admin, self.racks)
                 except KafkaError:  # a busy broker answers late
                     if start is not None and asked - start > max_seconds:
                         return
@@ -358,15 +357,3 @@ class LiveMoves:
                     done.seconds = 0.0
                     return
                 time.sleep(0.3)
-
-    def _sizes(self, admin: KafkaAdminClient) -> dict[tuple[str, int, int], int]:
-        """Return the size of every replica by topic, partition and broker."""
-        sizes: dict[tuple[str, int, int], int] = {}
-        for broker in self.racks:
-            (answer,) = admin.describe_log_dirs(brokers=[broker])
-            for log_dir in answer["log_dirs"]:
-                for topic in log_dir["topics"]:
-                    for partition in topic["partitions"]:
-                        key = (topic["name"], partition["partition_index"], broker)
-                        sizes[key] = int(partition["partition_size"])
-        return sizes
