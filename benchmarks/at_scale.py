@@ -43,6 +43,7 @@ from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.plan.package_zip import build_zip
 from kafka_capacity.plan.pinned import pin_plan
 from kafka_capacity.plan.request import parse_plan_request
+from spark_jobs.spread import SPARK_DEFAULTS
 from tests.spark.standalone import spark_environment, standalone
 
 WHOLE_PARTITIONS, WHOLE_BROKERS, DAYS = 1_000_000, 500, 90
@@ -141,6 +142,7 @@ def run(
             f"spark.pyspark.driver.python={sys.executable}",
         ),
         *("--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.ui.enabled=false"),
+        *(part for name, value in SPARK_DEFAULTS.items() for part in ("--conf", f"{name}={value}")),
         str(ROOT / "spark_jobs" / f"{job}.py"),
         *("--store-uri", str(folder / "store"), *words),
     ]

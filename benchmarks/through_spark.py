@@ -16,6 +16,7 @@ from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.pinned import PinnedPlan, read_plan_inputs
 from kafka_capacity.plan.runner import simulate_plan
 from spark_jobs import simulate
+from spark_jobs.spread import SPARK_DEFAULTS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,7 +51,8 @@ def session(name: str, cores: int, *, memory: str = "1g") -> Iterator[SparkSessi
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(f"local[{cores}]").appName(name).config("spark.driver.memory", memory)
+    builder = SparkSession.builder.master(f"local[{cores}]").appName(name).config(map=SPARK_DEFAULTS)
+    builder = builder.config("spark.driver.memory", memory)
     spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     try:
         spark.range(1).count()

@@ -78,7 +78,6 @@ def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dic
     }
     spark_conf = {
         **QUICK_SPARK,
-        "spark.python.unix.domain.socket.enabled": "true",
         "spark.pyspark.python": sys.executable,
         "spark.driver.bindAddress": "127.0.0.1",
     }

@@ -186,12 +186,14 @@ def are_approvals_demanded() -> bool:
 
 
 def spark_conf() -> dict[str, str]:
-    """Return the Spark configuration of the deployment."""
+    """Return the Spark configuration of the deployment, over what suits our jobs anywhere."""
     raw = _json_variable(SPARK_CONF, {})
     if not isinstance(raw, dict):
         msg = f'the Airflow variable {SPARK_CONF} is not a JSON object; write {{}} or {{"spark.executor.memory": "4g"}}'
         raise RequestError(msg)
-    return {str(key): str(value) for key, value in raw.items()}
+    from spark_jobs.spread import SPARK_DEFAULTS
+
+    return SPARK_DEFAULTS | {str(key): str(value) for key, value in raw.items()}
 
 
 def own_shapes() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -35,3 +36,17 @@ def test_a_variable_that_the_ui_changes_counts_and_stays(services, monkeypatch):
     assert stored() == {**before, "kafka_capacity_recipients": "me@example.net"}
     with create_session() as session:
         session.execute(delete(Variable))
+
+
+def test_what_a_deployment_says_of_spark_overrides_what_suits_our_jobs(services, monkeypatch):
+    from kafka_capacity_airflow.settings import spark_conf
+
+    sockets = "spark.python.unix.domain.socket.enabled"
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_SPARK_CONF", '{"spark.executor.memory": "4g"}')
+    assert spark_conf() == {
+        "spark.executor.memory": "4g",
+        sockets: "true",
+        "spark.python.unix.domain.socket.dir": "/tmp",  # noqa: S108 (of executors)
+    }
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_SPARK_CONF", json.dumps({sockets: False}))
+    assert spark_conf()[sockets] == "False"

@@ -14,6 +14,7 @@ import pytest
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.package_zip import build_zip
 from local.environment import QUICK_JVM, QUICK_SPARK
+from spark_jobs.spread import SPARK_DEFAULTS
 from tests.spark.histories import DS, stage_history
 from tests.spark.s3a_jars import JARS
 from tests.spark.standalone import spark_environment, standalone
@@ -87,7 +88,7 @@ def run_job(job, environment, master, folder, plan, bare_python, *extra, store_u
         *("--conf", f"spark.pyspark.python={bare_python}"),
         *("--conf", f"spark.pyspark.driver.python={bare_python}"),
         *("--conf", "spark.executor.memory=512m", "--conf", f"spark.executor.extraJavaOptions={QUICK_JVM}"),
-        *(part for name, value in QUICK_SPARK.items() for part in ("--conf", f"{name}={value}")),
+        *(part for name, value in (QUICK_SPARK | SPARK_DEFAULTS).items() for part in ("--conf", f"{name}={value}")),
         *settings,
         str(ROOT / "spark_jobs" / f"{job}.py"),
         *("--store-uri", store_uri or str(folder)),
