@@ -223,7 +223,7 @@ def test_what_is_not_known_is_not_judged():
 def test_an_estimate_is_said_to_be_one():
     tables = charged(hand_made(), marginal_topics=0)
     assert tables["chargeback_scope"].to_pylist()[0]["priced_as"] is not None
-    assert " per month (estimated), of which " in decide_chargeback(tables).headline
+    assert " per month (estimated) at today’s traffic, of which " in decide_chargeback(tables).headline
 
 
 def test_who_owns_nothing_known_is_named():
