@@ -88,7 +88,8 @@ def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dic
         "KAFKA_CAPACITY_OWNER": "platform-owner@example.net",
         "KAFKA_CAPACITY_SENDER": "kafka-capacity@example.net",
         "KAFKA_CAPACITY_SPARK_CONF": json.dumps(spark_conf),
-        "KAFKA_CAPACITY_REPORT_URL": f"{s3_endpoint}/{BUCKET}/capacity/{{key}}",
+        # The endpoint ends with this process, its files stay.
+        "KAFKA_CAPACITY_REPORT_URL": f"{(state / 's3' / BUCKET / 'capacity').as_uri()}/{{key}}",
     }
     return {
         "JAVA_HOME": str(home),
