@@ -174,7 +174,7 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "report": report,
         "report_uri": uri,
-        "is_link": uri.startswith(("https://", "http://", "file://")),
+        "is_link": uri.startswith(("https://", "http://")),
         "groups_line": groups.get("at_risk"),
         # A report of an earlier version has no figures of groups.
         "group_figures": groups.get("figures", ()),
