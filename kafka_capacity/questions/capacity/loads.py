@@ -129,6 +129,9 @@ class LoadSettings:
 
     cpu: CpuCosts = STATED  # what traffic costs of processors, those of today's brokers
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack (KIP-392)
+    # whether producers choose partitions led in their rack (KIP-1123), as many as can; what a placement does by it
+    # to its partitions is in `PlacedOption.workload`
+    is_produced_in_rack: bool = False
     throttle_bytes_per_second: float = 50e6  # of reassignments and of brokers that catch up, per broker and direction
     reread_ratio: float = 1.0  # how often, at once, everything is read once more in `re-reading`
     heap_bytes: float = HEAP_BYTES  # of the JVM on every broker

@@ -25,7 +25,7 @@ from kafka_capacity.questions.chargeback.producers import Producers, stated_prod
 from kafka_capacity.questions.chargeback.racks import (
     FLOWS,
     has_racks,
-    rack_aware,
+    rack_aware_topics,
     rack_flows,
     read_per_broker,
 )
@@ -252,7 +252,7 @@ def _without_owner(partitions: Partitions, owned: Owned, readers: Readers, owner
 def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str, pa.Table]:
     """Return the tables about bytes between racks, of brokers in two racks at least."""
     names = bill.workload.partitions.topics
-    flows, aware = rack_flows(bill, readers, producers), rack_aware(bill, producers)
+    flows, aware = rack_flows(bill, readers, producers), rack_aware_topics(bill, producers)
     now, after = read_per_broker(bill, readers)
     leader = bill.replicas[:, 0] if bill.replicas.shape[1] else np.full(len(bill.replicas), NOBODY)
     before = _led(leader, bill.workload.load.bytes_in_mean_bytes_per_second, len(bill.brokers))

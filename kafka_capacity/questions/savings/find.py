@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.changed import ClusterChange, compacted_today, kept_today
 from kafka_capacity.demand.reading import late_read_seconds
+from kafka_capacity.hardware.rack_aware import rack_aware_of
 from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topics
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.question import SizedCluster
@@ -42,7 +43,9 @@ Chosen = NDArray[np.bool_]  # bool[T], some topics
 class FoundActions:
     """What was found."""
 
-    actions: tuple[Action, ...]  # follower fetching, then those that free most first, single topics after all others
+    actions: tuple[
+        Action, ...
+    ]  # those that keep bytes within racks, then those that free most first, single topics after all others
     notes: tuple[str, ...]  # sentences about what was not looked at, and why
 
 
@@ -72,7 +75,12 @@ def find_actions(
     narrow = sorted(
         finder.retention_of_topics(one for one in wide if one.kind is ActionKind.RETENTION), key=_most_freed
     )
-    actions = [*finder.follower_fetching(), *sorted(wide, key=_most_freed), *narrow[:_MAX_SINGLE_TOPICS]]
+    actions = [
+        *finder.follower_fetching(),
+        *finder.rack_aware_producers(),
+        *sorted(wide, key=_most_freed),
+        *narrow[:_MAX_SINGLE_TOPICS],
+    ]
     return FoundActions(actions=tuple(actions), notes=tuple(finder.notes()))
 
 
@@ -249,14 +257,42 @@ class _Finder:
 
     def follower_fetching(self) -> Iterator[Action]:
         """Yield reading from the replica in the consumer's rack, where bytes between racks are paid for."""
-        cluster = self.cluster
-        is_paid = cluster.today.usd_per_gib_between_racks > 0 and len(cluster.snapshot.brokers.rack_names()) > 1
-        is_read = bool((cluster.workload.load.bytes_out_mean_bytes_per_second > 0).any())
-        if is_paid and is_read and not cluster.is_read_in_rack:
+        is_read = bool((self.cluster.workload.load.bytes_out_mean_bytes_per_second > 0).any())
+        if self._is_rack_traffic_paid() and is_read and not self.cluster.is_read_in_rack:
             change = dataclasses.replace(self._nothing(), is_read_in_rack=True)
             text = "let consumers fetch from the replica in their rack"
             nobody = np.zeros(len(self.topics), dtype=np.bool_)
             yield self._action(ActionKind.FOLLOWER_FETCHING, nobody, change, text, np.zeros(1), about="all topics")
+
+    def rack_aware_producers(self) -> Iterator[Action]:
+        """Yield producing to partitions led in the producer's rack, where bytes between racks are paid for."""
+        snapshot, workload = self.cluster.snapshot, self.cluster.workload
+        rate = workload.load.bytes_in_mean_bytes_per_second
+        if not self._is_rack_traffic_paid() or not (rate[~workload.is_compacted] > 0).any():
+            return
+        aware = rack_aware_of(workload, snapshot.brokers.index_of(snapshot.replicas), snapshot.brokers)
+        count = len(self.topics)
+        total = np.bincount(self.topic, weights=rate, minlength=count)
+        fullest = int((total[self.topic] * aware.share - rate).argmax())
+        place = int(self.topic[fullest])
+        mean = total[place] / np.bincount(self.topic, minlength=count)[place]
+        then, now = total[place] * aware.share[fullest] / mean, rate[fullest] / mean
+        action = self._action(
+            ActionKind.RACK_AWARE_PRODUCERS,
+            np.zeros(count, dtype=np.bool_),
+            dataclasses.replace(self._nothing(), is_produced_in_rack=True),
+            "let producers prefer partitions led in their rack (an upper bound: only records without a key can choose)",
+            np.zeros(1),
+            about="all topics",
+        )
+        skew = (
+            f"with today's leaders partition {self.topics[place]}-{workload.partitions.partition[fullest]} would get "
+            f"{then:.1f} times the mean of its topic ({now:.1f} today)"
+        )
+        yield dataclasses.replace(action, affected=skew if then > now else "")
+
+    def _is_rack_traffic_paid(self) -> bool:
+        return self.cluster.today.usd_per_gib_between_racks > 0 and len(self.cluster.snapshot.brokers.rack_names()) > 1
 
     def hardware(self) -> Iterator[Action]:
         """Yield smaller volumes, and the next sizes of today's shape."""

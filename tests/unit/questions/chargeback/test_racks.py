@@ -88,6 +88,19 @@ def test_with_follower_fetching_there_is_nothing_more_to_save():
     assert [row["read_now"] for row in rows] == [row["read_with_follower_fetching"] for row in rows]
 
 
+def test_compacted_topics_have_no_records_that_could_choose():
+    spec = topic(
+        "state",
+        rf=2,
+        bytes_in=6.0 * MIB,
+        replicas=[[1, 2], [1, 2], [3, 2], [2, 1]],
+        settings={"cleanup_policy": "compact"},
+    )
+    found = charged(cluster(brokers=3, racks=2, topics=[spec]), **PRICES, marginal_topics=0)
+    (row,) = found["rack_topics"].to_pylist()
+    assert (row["saved_bytes_per_second"], row["fullest_ratio_after"]) == (0, 1)
+
+
 def test_rack_aware_producers_by_hand():
     found = charged(two_racks(), **PRICES, marginal_topics=0)
     (row,) = found["rack_topics"].to_pylist()
