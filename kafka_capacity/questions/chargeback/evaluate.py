@@ -111,9 +111,7 @@ def _tiered_table(asked: PlanContext, bill: Bill) -> pa.Table:
     limit = np.where(np.isnan(topics.retention_seconds), np.inf, topics.retention_seconds)[of.topic]
     kept = np.multiply(rate, limit, out=np.zeros(len(rate)), where=rate > 0)
     held = np.bincount(of.topic, weights=np.fmin(kept, topics.retention_bytes[of.topic]), minlength=count)
-    lags = workload.lags
-    row = lags.row[lags.seconds > workload.retention_seconds[lags.row]]
-    read = np.bincount(of.topic[row], weights=rate[row], minlength=count)
+    read = np.bincount(of.topic, weights=workload.remote_reads(), minlength=count)
     is_known = workload.traffic.basis is not PeakBasis.UNKNOWN
     rows = [
         TieredRow(

@@ -65,12 +65,13 @@ def tiered(**settings):
 def test_what_is_tiered_by_hand():
     tables = charged(tiered(), **HAND_MADE, marginal_topics=0, owners={"orders": "shop"})
     # Each broker sends 7 MiB/s more, to the object store: 28 of 70 that are allowed, and processors take 0.04 × 7 more.
+    # It receives 7 more, which billing reads from there.
     cpu = 1.42 / 5.7
     use = {
         "storage": 0.5,
-        "produce": 0.3 * 7 / 21 + 0.4 * 7 / 28 + cpu * (0.21 + 0.28) / 1.42,
-        "replicate": 0.3 * 14 / 21 + 0.4 * 14 / 28 + cpu * (0.09 + 0.56) / 1.42,
-        "consume": 0.4 * 7 / 28 + cpu * 0.28 / 1.42,
+        "produce": 0.4 * 7 / 28 + 0.4 * 7 / 28 + cpu * (0.21 + 0.28) / 1.42,
+        "replicate": 0.4 * 14 / 28 + 0.4 * 14 / 28 + cpu * (0.09 + 0.56) / 1.42,
+        "consume": 0.4 * 7 / 28 + 0.4 * 7 / 28 + cpu * 0.28 / 1.42,
         "partitions": 0.1,
     }
     found, total = bill(tables), sum(use.values())
