@@ -26,6 +26,7 @@ from kafka_capacity.inventory.prometheus_connection import PrometheusConnection,
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places, read_hours
 from kafka_capacity.inventory.prometheus_remarks import Noticed, remarks
+from kafka_capacity.inventory.prometheus_remote import topics_with_remote_sizes
 from kafka_capacity.inventory.prometheus_series import ask, broker_ids, partition_of, put_together
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
@@ -90,6 +91,7 @@ def _read(
     if not len(places.topic):
         return {}, []
     stored = _stored_record_bytes(client, settings, raw, places, end)
+    topics = topics_with_remote_sizes(client, settings, raw, end)
     noticed = Noticed.nothing(places)
     metrics: list[pa.Table] = []
     brokers: list[pa.Table] = []
@@ -108,6 +110,7 @@ def _read(
         brokers.append(_broker_table(hours, ids, first))
         say(f"metrics of {datetime.datetime.fromtimestamp(first, datetime.UTC).date()}: {len(metrics[-1]):,} hours")
     tables = {"metrics": merged("metrics", metrics), "broker_metrics": merged("broker_metrics", brokers)}
+    tables |= {} if topics is None else {"topics": topics}
     if metrics:
         failure += remarks(noticed, places, settings, set(values(raw.table("brokers").column("broker_id"))))
     return tables, failure

@@ -23,6 +23,7 @@ class Quantity(StrEnum):
 
     TOPIC_BYTES_IN = "topic_bytes_in"
     TOPIC_BYTES_OUT = "topic_bytes_out"
+    TOPIC_REMOTE_BYTES = "topic_remote_bytes"
     BROKER_BYTES_IN = "broker_bytes_in"
     BROKER_BYTES_OUT = "broker_bytes_out"
     BROKER_REPLICATION_IN = "broker_replication_in"
@@ -35,7 +36,7 @@ class Quantity(StrEnum):
 
 
 OF_BROKERS = frozenset(quantity for quantity in Quantity if quantity.startswith("broker_"))
-OF_TOPICS = frozenset({Quantity.TOPIC_BYTES_IN, Quantity.TOPIC_BYTES_OUT})
+OF_TOPICS = frozenset(quantity for quantity in Quantity if quantity.startswith("topic_"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +69,11 @@ def _kafka_counter(attribute: str) -> tuple[Metric, ...]:
     )
 
 
-def _log_gauge(attribute: str) -> tuple[Metric, ...]:
-    low = attribute.lower()
-    names = (f"kafka_log_log_{low}", f"kafka_log_log_{low}_value", f"kafka_log_Log_{attribute}")
-    return (Metric(names=names), Metric(names=("kafka_log_log_value", "kafka_log_Log_Value"), attribute=attribute))
+def _gauge(of: str, attribute: str) -> tuple[Metric, ...]:
+    """Return the names that the same rules make of a gauge, such as ``LogEndOffset`` of ``kafka_log_Log``."""
+    lower, low = of.lower(), attribute.lower()
+    names = (f"{lower}_{low}", f"{lower}_{low}_value", f"{of}_{attribute}")
+    return (Metric(names=names), Metric(names=(f"{lower}_value", f"{of}_Value"), attribute=attribute))
 
 
 _IN, _OUT = _kafka_counter("BytesIn"), _kafka_counter("BytesOut")
@@ -80,13 +82,14 @@ DIALECTS: Mapping[str, Mapping[Quantity, tuple[Metric, ...]]] = {
     "jmx": {
         Quantity.TOPIC_BYTES_IN: _IN,
         Quantity.TOPIC_BYTES_OUT: _OUT,
+        Quantity.TOPIC_REMOTE_BYTES: _gauge("kafka_server_BrokerTopicMetrics", "RemoteLogSizeBytes"),
         Quantity.BROKER_BYTES_IN: _IN,
         Quantity.BROKER_BYTES_OUT: _OUT,
         Quantity.BROKER_REPLICATION_IN: _kafka_counter("ReplicationBytesIn"),
         Quantity.BROKER_REPLICATION_OUT: _kafka_counter("ReplicationBytesOut"),
         Quantity.BROKER_CPU_SECONDS: (Metric(names=("process_cpu_seconds_total",)),),
-        Quantity.LOG_END_OFFSET: _log_gauge("LogEndOffset"),
-        Quantity.LOG_START_OFFSET: _log_gauge("LogStartOffset"),
+        Quantity.LOG_END_OFFSET: _gauge("kafka_log_Log", "LogEndOffset"),
+        Quantity.LOG_START_OFFSET: _gauge("kafka_log_Log", "LogStartOffset"),
     },
     "kminion": {
         Quantity.LOG_END_OFFSET: (

@@ -78,6 +78,9 @@ TABLES: dict[str, TableSpec] = {
             "compression_type": _TEXT,
             "remote_storage_enable": _FLAG,
             "local_retention_ms": _INT64,
+            "remote_copy_lag_ms": _INT64,
+            "remote_copy_lag_bytes": _INT64,
+            "remote_bytes": _INT64,
         },
         is_required=True,
     ),
@@ -152,7 +155,7 @@ TABLES: dict[str, TableSpec] = {
     ),
 }
 """Every table by name. ``replicas.position`` is the place in Kafka's replica list: 0 is the preferred leader.
-
+``topics.remote_bytes`` is what the object store holds of a topic in tiered storage, as its leaders measure it.
 ``metrics`` has a row for each hour and partition, of the last weeks; ``broker_metrics`` one for each hour and broker:
 what it used of its processors, and what went through it at the same time (``out`` is what it sent to consumers and
 followers). ``quorum_replicas`` has the voters and the observers of the metadata quorum, brokers among the latter: how

@@ -119,13 +119,18 @@ def _tiered(tables: Mapping[str, pa.Table]) -> Iterator[str]:
     table = tables["chargeback_tiered"]
     if not len(table):
         return
-    without = [row["topic"] for row in table.to_pylist() if row["usd_per_month"] is None]
+    rows = table.to_pylist()
+    without = [row["topic"] for row in rows if row["usd_per_month"] is None]
+    measured = [row["topic"] for row in rows if row["is_measured"]]
     if len(without) < len(table):
+        expected = "once their retention is reached"
+        basis = f"measured for {few_names(measured, _NAMED)}, for the others {expected}" if measured else expected
         usd, held = summed(table, "usd_per_month"), summed(table, "remote_bytes")
         yield (
             f"Beside the brokers, the object store takes {format_usd(usd)} a month for {format_bytes(held)} of "
-            f"{plural(len(table) - len(without), 'tiered topic')} once their retention is reached; its requests and "
-            "traffic are not costed."
+            f"{plural(len(table) - len(without), 'tiered topic')} "
+            f"({'as measured' if len(measured) == len(table) - len(without) else basis}); its requests and traffic "
+            "are not costed."
         )
     if without:
         yield f"What the object store takes for {few_names(without, _NAMED)} is not known."

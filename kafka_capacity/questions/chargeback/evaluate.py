@@ -16,6 +16,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.bill import Bill
 from kafka_capacity.hardware.shapes import GIB
 from kafka_capacity.inventory.owners import owner_of
+from kafka_capacity.inventory.remote_sizes import remote_sizes
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.objects.tables import table_of_columns, table_of_rows
 from kafka_capacity.questions.chargeback.cents import in_cents
@@ -106,21 +107,18 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
 
 def _tiered_table(asked: PlanContext, bill: Bill) -> pa.Table:
     """Return what the object store holds of tiered topics, and what is read from there."""
-    workload, of, topics = bill.workload, bill.workload.partitions, asked.basis.snapshot.topics
-    count, rate = len(of.topics), workload.load.bytes_in_mean_bytes_per_second
-    limit = np.where(np.isnan(topics.retention_seconds), np.inf, topics.retention_seconds)[of.topic]
-    kept = np.multiply(rate, limit, out=np.zeros(len(rate)), where=rate > 0)
-    held = np.bincount(of.topic, weights=np.fmin(kept, topics.retention_bytes[of.topic]), minlength=count)
-    read = np.bincount(of.topic, weights=workload.remote_reads(), minlength=count)
-    is_known = workload.traffic.basis is not PeakBasis.UNKNOWN
+    workload, of = bill.workload, bill.workload.partitions
+    sizes = remote_sizes(asked.basis.raw, asked.basis.snapshot, workload.load.bytes_in_mean_bytes_per_second)
+    is_known = sizes.is_measured | (workload.traffic.basis is not PeakBasis.UNKNOWN)
+    held = np.where(is_known, sizes.held, np.nan)
+    read = np.bincount(of.topic, weights=workload.remote_reads(), minlength=len(of.topics))
     rows = [
         TieredRow(
             topic=of.topics[place],
             owner=owner_of(asked.owners, of.topics[place]),
-            remote_bytes=float(held[place]) if is_known else None,
-            usd_per_month=float(held[place]) / GIB * asked.parameters.object_store_usd_per_gib_month
-            if is_known
-            else None,
+            remote_bytes=float(held[place]),
+            usd_per_month=float(held[place]) / GIB * asked.parameters.object_store_usd_per_gib_month,
+            is_measured=bool(sizes.is_measured[place]),
             remote_read_bytes_per_second=float(read[place]),
         )
         for place in np.unique(of.topic[workload.is_tiered]).tolist()

@@ -79,16 +79,18 @@ class ChargebackScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieredRow:
-    """One row a topic in tiered storage (KIP-405): what the object store holds of it once its retention is reached.
+    """One row a topic in tiered storage (KIP-405): what the object store holds of it.
 
-    It is null, as are its dollars a month, where the topic has no limit or no rates are known. Dollars are beside the
-    bill. ``remote_read_bytes_per_second`` is what groups read of it that are further behind than brokers keep.
+    That is what brokers measured (``is_measured``), else what is there once its retention is reached. It is null, as
+    are its dollars a month, where neither is known: the topic has no limit, or no rates are known. Dollars are beside
+    the bill. ``remote_read_bytes_per_second`` is what groups read of it that are further behind than brokers keep.
     """
 
     topic: str
     owner: str | None
     remote_bytes: float | None
     usd_per_month: float | None
+    is_measured: bool
     remote_read_bytes_per_second: float
 
 

@@ -298,7 +298,7 @@ def test_parquet_as_pandas_and_spark_write_it_is_taken(folder):
             "topics.parquet: there is no column 'colour'; remove it or correct its name, the columns are topic, "
             "topic_id, is_internal, min_insync_replicas, retention_bytes, retention_ms, segment_bytes, "
             "cleanup_policy, unclean_leader_election_enable, compression_type, remote_storage_enable, "
-            "local_retention_ms",
+            "local_retention_ms, remote_copy_lag_ms, remote_copy_lag_bytes, remote_bytes",
         ),
         ({"topic_id": ["x"]}, "topics.parquet: column 'topic' is missing; add it as string"),
         (

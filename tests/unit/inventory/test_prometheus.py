@@ -54,6 +54,30 @@ def test_jmx_counters_become_the_true_rates_of_partitions():
     assert len(raw.table("metrics")) == 7 * 48
 
 
+def remote_samples(world, sizes, *, copies=1):
+    """What brokers hold in the object store: bytes by broker and topic."""
+    for copy in range(copies):
+        server = {"replica": f"prometheus-{copy}"} if copies > 1 else {}
+        for (broker, topic), size in sizes.items():
+            moments = world.moments(broker)
+            labels = {"job": "kafka", "instance": f"kafka-{broker}.example.com:7071", "topic": topic, **server}
+            name = "kafka_server_brokertopicmetrics_remotelogsizebytes"
+            yield {"__name__": name, **labels}, moments, np.full(len(moments), size)
+
+
+def test_what_leaders_hold_in_the_object_store_is_summed_up():
+    """Partition n is led by broker n mod 3, plus 1; of `clicks` one of two leaders says nothing."""
+    world = World()
+    sizes = {(1, "orders"): 70.0, (2, "orders"): 20.0, (3, "orders"): 9.0, (1, "clicks"): 5.0, (3, "idle"): 1.0}
+    for copies in (1, 2):
+        samples = [*world.jmx(), *remote_samples(world, sizes, copies=copies)]
+        raw = read(samples, world.inventory())
+        found = {row["topic"]: row["remote_bytes"] for row in rows_of(raw, "topics")}
+        assert found == {"orders": 99, "clicks": None, "idle": None}
+        assert not validate(raw).fatal
+    assert {row["remote_bytes"] for row in rows_of(read(world.jmx(), world.inventory()), "topics")} == {None}
+
+
 def test_brokers_and_their_processors():
     world = World()
     rows = rows_of(read(world.jmx(), world.inventory()), "broker_metrics")

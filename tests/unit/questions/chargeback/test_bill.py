@@ -86,10 +86,37 @@ def test_what_is_tiered_by_hand():
     assert row["remote_read_bytes_per_second"] == pytest.approx(3 * 7 * MIB)
     reasons = decide_chargeback(tables).reasons
     assert (
-        "Beside the brokers, the object store takes $285 a month for 12.1 TiB of 1 tiered topic once their retention "
-        "is reached; its requests and traffic are not costed."
+        "Beside the brokers, the object store takes $285 a month for 12.1 TiB of 1 tiered topic (once their retention "
+        "is reached); its requests and traffic are not costed."
     ) in reasons
     assert "Groups that are further behind than brokers keep read 21.0 MiB/s from the object store." in reasons
+
+
+@pytest.mark.parametrize(
+    ("settings", "held"),
+    [
+        ({"remote_copy_lag_ms": -1}, 7 * MIB * (7 * 86_400 - 3600)),  # as long as brokers keep it: an hour
+        ({"remote_copy_lag_ms": 60_000}, 7 * MIB * (7 * 86_400 - 60)),
+        ({"remote_copy_lag_ms": 7_200_000}, 7 * MIB * (7 * 86_400 - 3600)),
+        ({"remote_copy_lag_ms": -1, "remote_copy_lag_bytes": 700 * MIB}, 7 * MIB * (7 * 86_400 - 100)),
+        ({"remote_copy_lag_ms": 0, "remote_copy_lag_bytes": -1}, 7 * MIB * 7 * 86_400),  # the defaults
+        ({"remote_copy_lag_ms": -1, "retention_bytes": 70_000 * MIB}, 7 * MIB * (10_000 - 3600)),
+    ],
+)
+def test_uploads_that_are_held_back_are_not_in_the_object_store(settings, held):
+    (row,) = charged(tiered(**settings), **HAND_MADE, marginal_topics=0)["chargeback_tiered"].to_pylist()
+    assert (row["remote_bytes"], row["is_measured"]) == (pytest.approx(3 * held), False)
+
+
+def test_what_brokers_measure_in_the_object_store_counts_before_what_is_reckoned():
+    measured = {"remote_bytes": 1000 * 2**30, "retention_ms": -1}
+    tables = charged(tiered(**measured), **HAND_MADE, marginal_topics=0)
+    (row,) = tables["chargeback_tiered"].to_pylist()
+    assert (row["remote_bytes"], row["usd_per_month"], row["is_measured"]) == (1000 * 2**30, pytest.approx(23.0), True)
+    assert (
+        "Beside the brokers, the object store takes $23.00 a month for 1,000.0 GiB of 1 tiered topic (as measured); "
+        "its requests and traffic are not costed."
+    ) in decide_chargeback(tables).reasons
 
 
 def test_what_is_tiered_without_a_limit_is_not_known():
