@@ -5,6 +5,8 @@
   older rules that keep ``PerSec``, or by none.
 * ``kminion``: redpanda-data/kminion, ``docs/metrics.md``.
 * ``kafka_exporter``: danielqsj/kafka_exporter, ``README.md``; Strimzi deploys it too.
+* ``clients``: what producers count themselves: pushed to brokers (KIP-714) and shown there by Strimzi's metrics
+  reporter or by a collector of OpenTelemetry, or shown by the application through Micrometer or the JMX exporter.
 
 Counters are asked for as they are, never as a rate: an exporter's own one-minute rate, sampled now and then, misses
 what happened between.
@@ -33,6 +35,7 @@ class Quantity(StrEnum):
     LOG_START_OFFSET = "log_start_offset"
     GROUP_OFFSET = "group_offset"
     GROUP_LAG = "group_lag"
+    PRODUCER_BYTES = "producer_bytes"
 
 
 OF_BROKERS = frozenset(quantity for quantity in Quantity if quantity.startswith("broker_"))
@@ -48,6 +51,8 @@ class Metric:
     topic: str = "topic"  # the label of the topic
     partition: str = "partition"  # the label of the partition
     group: str = "group_id"  # the label of the group
+    client: str = "client_id"  # the label of the client id
+    rack: str = "client_rack"  # the label of `client.rack`, which KIP-714 gives clients
 
 
 def _kafka_counter(attribute: str) -> tuple[Metric, ...]:
@@ -114,6 +119,17 @@ DIALECTS: Mapping[str, Mapping[Quantity, tuple[Metric, ...]]] = {
         Quantity.LOG_END_OFFSET: (Metric(names=("kafka_topic_partition_current_offset",)),),
         Quantity.LOG_START_OFFSET: (Metric(names=("kafka_topic_partition_oldest_offset",)),),
         Quantity.GROUP_OFFSET: (Metric(names=("kafka_consumergroup_current_offset",), group="consumergroup"),),
+    },
+    "clients": {
+        Quantity.PRODUCER_BYTES: tuple(
+            Metric(names=(name,))
+            for name in (
+                "clients_org_apache_kafka_producer_topic_byte_total",
+                "org_apache_kafka_producer_topic_byte_total",
+                "kafka_producer_topic_byte_total",
+                "kafka_producer_producer_topic_metrics_byte_total",
+            )
+        ),
     },
 }
 """By the name that users give; offsets are looked for in the order in which a user lists the dialects."""

@@ -22,7 +22,7 @@ from kafka_capacity.objects.tables import table_of_columns, table_of_rows
 from kafka_capacity.questions.chargeback.cents import in_cents
 from kafka_capacity.questions.chargeback.leaders import leaders_by_producers
 from kafka_capacity.questions.chargeback.ledger import Ledger, Owned, make_ledger
-from kafka_capacity.questions.chargeback.producers import Producers, stated_producers
+from kafka_capacity.questions.chargeback.producers import Measured, Producers, stated_producers
 from kafka_capacity.questions.chargeback.racks import (
     FLOWS,
     has_racks,
@@ -66,16 +66,18 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
     drivers = Drivers.of(bill)
     brokers = split_of_brokers(bill, drivers)
     reason = _reason(bill, brokers)
-    producers = stated_producers(asked.parameters.stated_racks(), asked.basis.snapshot.partitions.topics)
+    of, rate = bill.workload.partitions, bill.workload.load.bytes_in_mean_bytes_per_second
+    produced = np.bincount(of.topic, weights=rate, minlength=len(of.topics)).astype(np.float64)
+    measured = Measured.of(asked.basis.raw, of.topics, produced)
+    stated = stated_producers(asked.parameters.stated_racks(), of.topics)
+    producers = stated.before(measured.producers(len(of.topics)))
     racked = rack_tables(bill, readers, producers) if has_racks(bill) else {}
     racked |= {"chargeback_tiered": _tiered_table(asked, bill)}
     if reason is not None:
         return {**racked, "chargeback_scope": _scope(asked, bill, brokers, reason=reason)}
     parts = bill_in_cents(bill, drivers, brokers)
     charged = {charge: sum(part[charge] for part in parts.values()) for charge in CHARGES}
-    ledger = make_ledger(
-        bill.workload.partitions.topic, drivers, readers, charged, is_idle_shared=asked.parameters.is_idle_shared
-    )
+    ledger = make_ledger(of.topic, drivers, readers, measured, charged, is_idle_shared=asked.parameters.is_idle_shared)
     names = asked.basis.snapshot.partitions.topics
     owned = Owned.of(names, readers.groups, asked.owners)
     owners = owned.of_rows(ledger)
@@ -166,7 +168,7 @@ def _ledger_table(ledger: Ledger, names: Sequence[str], readers: Readers, owners
     columns = {
         "topic": _named(names, ledger.topic),
         "group_id": _named(readers.groups, ledger.group),
-        "client_id": _named(readers.clients, ledger.client),
+        "client_id": _named(ledger.clients, ledger.client),
         "owner": pa.array(owners, pa.string()),
         **{f"{charge}_cents": cents for charge, cents in ledger.cents.items()},
         "total_cents": ledger.total_cents,

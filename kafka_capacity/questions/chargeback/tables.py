@@ -9,9 +9,10 @@ from kafka_capacity.objects.tables import Int32, Tables, schema_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargeRow:
-    """One row a topic, and one a topic, consumer group and client id that reads it: what each pays a month, in cents.
+    """What each pays a month, in cents: one row a topic, producing client id, and consumer group and client id.
 
-    A row without a group is what the topic itself carries, and what is read of it by nobody known. ``owner`` is that of
+    A row with a client id and no group is what that client produces to the topic. One with neither is what the topic
+    itself carries, and what is produced to it and read of it by nobody known. ``owner`` is that of
     the group, else of the topic; null where nobody is known to own it. The totals, and headroom and idle capacity of
     ``chargeback_bill`` where these are not shared out, sum to the bill.
     """

@@ -180,7 +180,8 @@ def test_wrong_files_are_all_named_at_once(folder):
     (folder / "README.md").write_text("kept apart")
     assert fails(folder) == (
         "replica.json: is not a table of a snapshot; the tables are brokers, log_dirs, topics, replicas, groups, "
-        "members, lags, metrics, broker_metrics, quorum_replicas, history\ntopics.parquet: the table is given by "
+        "members, lags, metrics, broker_metrics, producers, quorum_replicas, history\n"
+        "topics.parquet: the table is given by "
         "topics.json too; remove one of the two\nbrokers.parquet or .json is missing; every snapshot has the table "
         "'brokers'"
     )

@@ -5,6 +5,8 @@ import datetime
 import numpy as np
 import pytest
 
+from kafka_capacity.errors import SourceError
+from kafka_capacity.inventory import prometheus
 from kafka_capacity.inventory.prometheus import window_end, with_prometheus
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
 from kafka_capacity.inventory.sizing_workload import observed_costs
@@ -76,6 +78,52 @@ def test_what_leaders_hold_in_the_object_store_is_summed_up():
         assert found == {"orders": 99, "clicks": None, "idle": None}
         assert not validate(raw).fatal
     assert {row["remote_bytes"] for row in rows_of(read(world.jmx(), world.inventory()), "topics")} == {None}
+
+
+def client_samples(world, rates, name, *, client="client_id", **more):
+    """Counters of producers, MiB/s by instance, client id, rack and topic, over the last two days."""
+    for (instance, client_id, rack, topic), rate in rates.items():
+        moments = world.moments()
+        labels = {"instance": instance, client: client_id, "topic": topic, **({"client_rack": rack} if rack else {})}
+        yield {"__name__": name, **labels, **more}, moments, world.counted(np.full(world.hours, rate), moments)
+
+
+def test_what_producers_count_is_summed_up_by_client_id_and_rack():
+    world = World()
+    rates = {
+        ("10.0.0.1:80", "shop", "a", "orders"): 3.0,
+        ("10.0.0.2:80", "shop", "a", "orders"): 4.0,  # another instance with the same client id
+        ("10.0.0.3:80", "shop", "b", "orders"): 1.0,
+        ("10.0.0.3:80", "batch", None, "clicks"): 2.0,
+        ("10.0.0.3:80", "batch", None, "of another cluster"): 9.0,
+    }
+    wanted = [
+        {"topic": "clicks", "client_id": "batch", "rack": None, "bytes_per_second": pytest.approx(2.0)},
+        {"topic": "orders", "client_id": "shop", "rack": "a", "bytes_per_second": pytest.approx(7.0)},
+        {"topic": "orders", "client_id": "shop", "rack": "b", "bytes_per_second": pytest.approx(1.0)},
+    ]
+    for name in ("clients_org_apache_kafka_producer_topic_byte_total", "kafka_producer_topic_byte_total", "our:own"):
+        samples = [*world.jmx(), *client_samples(world, rates, name)]
+        # Two servers that scrape side by side count once.
+        samples += [(labels | {"replica": "b"}, *rest) for labels, *rest in client_samples(world, rates, name)]
+        names = {"names": {"producer_bytes": name}} if ":" in name else {}
+        raw = read(samples, world.inventory(), **names)
+        assert rows_of(raw, "producers") == wanted
+        assert not validate(raw).fatal
+    assert not len(read(world.jmx(), world.inventory()).table("producers"))
+    assert not len(read(samples, world.inventory(), dialects=("jmx",)).table("producers"))
+
+
+def test_hours_in_which_a_producer_did_not_count_are_of_nobody():
+    world = World()
+    samples = [
+        (labels, moments, np.where(moments < END - 12 * HOUR, np.nan, values))
+        for labels, moments, values in client_samples(
+            world, {("x", "shop", None, "orders"): 8.0}, "kafka_producer_topic_byte_total"
+        )
+    ]
+    (row,) = rows_of(read([*world.jmx(), *samples], world.inventory()), "producers")
+    assert row["bytes_per_second"] == pytest.approx(8.0 * 12 / 48)
 
 
 def test_brokers_and_their_processors():
@@ -240,6 +288,18 @@ def test_days_that_could_be_read_before_the_server_failed_are_kept():
     (remark,) = [remark for remark in raw.remarks if remark.code == "prometheus_failed"]
     assert "1 of 2 days of metrics could be read" in remark.message
     assert len(raw.table("metrics")) == 7 * 24
+
+
+def test_days_are_kept_where_clients_cannot_be_asked_for(monkeypatch):
+    def fail(*_):
+        raise SourceError("too many clients")
+
+    monkeypatch.setattr(prometheus, "producers_table", fail)
+    world = World()
+    raw = read(world.jmx(), world.inventory())
+    (remark,) = raw.remarks
+    assert "2 of 2 days of metrics could be read, newest first, then: too many clients" in remark.message
+    assert len(raw.table("metrics")) == 7 * 48
 
 
 def test_a_server_without_our_metrics_is_said():

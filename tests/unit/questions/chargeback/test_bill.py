@@ -151,6 +151,46 @@ def test_a_topic_carries_what_it_holds_and_a_group_what_it_reads():
     assert [row["client_id"] for row in paid_by_client(tables["chargeback"])] == ["billing-app", "fraud-app"]
 
 
+def producers(*rows):
+    """The table: topic, client id, rack and MiB/s of each row."""
+    names = ("topic", "client_id", "rack", "bytes_per_second")
+    return [dict(zip(names, (*row[:3], row[3] * MIB), strict=True)) for row in rows]
+
+
+def test_producing_is_charged_to_the_clients_that_count_what_they_produce():
+    """Of 21 MiB/s to `orders` shop counts 9 and 3 in two racks, batch 6, and 3 are of nobody."""
+    counted = producers(("orders", "shop", "a", 9.0), ("orders", "shop", "b", 3.0), ("orders", "batch", None, 6.0))
+    others = producers(("gone", "shop", "a", 5.0), ("orders", None, "a", 1.0), ("orders", "shop", "a", float("nan")))
+    raw = hand_made(groups=groups("billing"), members=members([("orders", 0)]), producers=[*counted, *others])
+    tables = charged(raw, **HAND_MADE, marginal_topics=0, owners={"orders": "team@example.net"})
+    rows, charges = ledger(tables), charges_of(tables["chargeback_bill"])
+    assert {key: row["produce_cents"] / charges["produce"] for key, row in rows.items()} == {
+        ("orders", None, None): pytest.approx(3 / 21, abs=1e-4),
+        ("orders", None, "batch"): pytest.approx(6 / 21, abs=1e-4),
+        ("orders", None, "shop"): pytest.approx(12 / 21, abs=1e-4),
+        ("orders", "billing", "billing-app"): 0,
+    }
+    shop = rows["orders", None, "shop"]
+    assert (shop["total_cents"], shop["owner"]) == (shop["produce_cents"], "team@example.net")
+    assert rows["orders", None, None]["replicate_cents"] == charges["replicate"]
+    assert {row["client_id"]: row["total_cents"] for row in paid_by_client(tables["chargeback"])} == {
+        client: rows["orders", group, client]["total_cents"]
+        for group, client in (("billing", "billing-app"), (None, "shop"), (None, "batch"))
+    }
+    assert "85.7 % of producing is charged to 2 client ids that produce." in decide_chargeback(tables).reasons
+    assert sum(row["total_cents"] for row in rows.values()) + charges["headroom"] + charges["idle"] == sum(
+        charges.values()
+    )
+
+
+def test_producers_that_count_more_than_brokers_share_what_brokers_count():
+    raw = hand_made(producers=producers(("orders", "shop", None, 60.0), ("orders", "batch", None, 20.0)))
+    tables = charged(raw, **HAND_MADE, marginal_topics=0)
+    rows, whole = ledger(tables), charges_of(tables["chargeback_bill"])["produce"]
+    assert rows["orders", None, "shop"]["produce_cents"] == pytest.approx(whole * 0.75, abs=1)
+    assert rows["orders", None, None]["produce_cents"] == pytest.approx(0, abs=1)
+
+
 def test_what_is_read_by_nobody_known_stays_with_the_topic():
     tables = charged(hand_made(), **HAND_MADE, marginal_topics=0)
     (row,) = ledger(tables).values()
