@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.changed import ClusterChange, compacted_today, kept_today
 from kafka_capacity.demand.reading import late_read_seconds
+from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.rack_aware import rack_aware_of
 from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topics
 from kafka_capacity.kafka.cluster.assignment import replication_factors
@@ -109,7 +110,7 @@ class _Finder:
         self.factors = replication_factors(cluster.snapshot.replicas)
         first = np.searchsorted(self.topic, np.arange(len(self.topics)))
         self.class_of = workload.outlook.class_of[first]
-        self.retention = workload.retention_seconds[first]
+        self.retention = _reach_seconds(workload)
         is_planned = (workload.outlook.retention_ratio != 1.0).any(axis=1)[self.class_of]
         rate = np.bincount(self.topic, weights=workload.load.bytes_in_mean_bytes_per_second, minlength=len(self.topics))
         self.is_compacted = workload.is_compacted[first]
@@ -394,6 +395,16 @@ class _Finder:
             change=change,
             freed_bytes=float(freed.sum()),
         )
+
+
+def _reach_seconds(workload: Workload) -> NDArray[np.float64]:
+    """Return float64[T], how far back limits of time and bytes let the quietest used partition of each topic reach."""
+    rate, count = workload.load.bytes_in_mean_bytes_per_second, len(workload.partitions.topics)
+    unused = np.where(np.isfinite(workload.retention_bytes), 0.0, np.inf)
+    by_bytes = np.divide(workload.retention_bytes, rate, out=unused, where=rate > 0)
+    found = np.zeros(count)
+    np.maximum.at(found, workload.partitions.topic, np.minimum(workload.retention_seconds, by_bytes))
+    return found
 
 
 def needed_seconds(cluster: SizedCluster, use: TopicUse) -> tuple[NDArray[np.float64], Sequence[str]]:

@@ -248,6 +248,27 @@ def test_what_is_read_late_keeps_its_retention():
     assert "retention:logs" not in action_rows(savings_of(raw, lag_margin=7.0))
 
 
+@pytest.mark.parametrize(
+    ("kept_bytes", "kept_ms", "saved"),
+    [
+        (100 * GIB, -1, 3),  # seven days at what is produced: a day is cut as where time is the limit
+        (10 * GIB, 7 * DAY * 1000, None),  # less than the day that is kept at least
+        (-1, -1, None),  # meant to be kept
+    ],
+)
+def test_what_only_bytes_limit_is_cut_by_time(kept_bytes, kept_ms, saved):
+    limits = {"retention_bytes": kept_bytes, "retention_ms": kept_ms}
+    size = min(100, kept_bytes // GIB) * GIB if kept_bytes > 0 else 100 * GIB
+    raw = inventory(logs(settings=limits, size_bytes=size), idle())
+    found = action_rows(savings_of(raw))
+    assert ("retention:logs" in found) == (saved is not None)
+    assert saved is None or found["retention:logs"]["saved_brokers"] == saved
+    # A partition to which nothing is produced says nothing of how far back the others reach.
+    nothing = {"bytes_in_bytes_per_second": 0.0}
+    rows = [row | (nothing if row["partition"] == 0 else {}) for row in rows_of(raw, "metrics")]
+    assert ("retention:logs" in action_rows(savings_of(with_rows(raw, "metrics", rows)))) == (saved is not None)
+
+
 def test_unknown_is_never_a_saving():
     tables = savings_of(inventory(logs(), idle(), hours=100))
     assert tables["savings_actions"].num_rows == 0
