@@ -31,6 +31,7 @@ from kafka_capacity.text.wording import few_names, shown_rate
 _DAY_SECONDS, _HOUR_SECONDS = 86_400.0, 3600.0
 _NAMED = 3
 _FAR_TOO_MANY = 4  # times as many partitions as are needed
+_LEAST_SKEW = 0.1  # less, of the mean of a topic, is not worth a word
 _MAX_SINGLE_TOPICS = 50  # retention is cut of so many topics alone, those that free most
 NOT_COMPRESSED = frozenset({"uncompressed", "producer"})
 """Values of ``compression.type`` that do not say that records are compressed; producers may compress nevertheless."""
@@ -274,10 +275,10 @@ class _Finder:
         aware = rack_aware_of(workload, snapshot.brokers.index_of(snapshot.replicas), snapshot.brokers)
         count = len(self.topics)
         total = np.bincount(self.topic, weights=rate, minlength=count)
-        fullest = int((total[self.topic] * aware.share - rate).argmax())
-        place = int(self.topic[fullest])
-        mean = total[place] / np.bincount(self.topic, minlength=count)[place]
-        then, now = total[place] * aware.share[fullest] / mean, rate[fullest] / mean
+        mean = (total / np.bincount(self.topic, minlength=count))[self.topic]
+        fullest = int(np.argmax(np.where(mean > 0, np.round(total[self.topic] * aware.share - rate), -np.inf)))
+        name = f"{self.topics[self.topic[fullest]]}-{workload.partitions.partition[fullest]}"
+        then, now = (one[fullest] / mean[fullest] for one in (total[self.topic] * aware.share, rate))
         action = self._action(
             ActionKind.RACK_AWARE_PRODUCERS,
             np.zeros(count, dtype=np.bool_),
@@ -287,10 +288,9 @@ class _Finder:
             about="all topics",
         )
         skew = (
-            f"with today's leaders partition {self.topics[place]}-{workload.partitions.partition[fullest]} would get "
-            f"{then:.1f} times the mean of its topic ({now:.1f} today)"
+            f"with today's leaders partition {name} would get {then:.1f} times the mean of its topic ({now:.1f} today)"
         )
-        yield dataclasses.replace(action, affected=skew if then > now else "")
+        yield dataclasses.replace(action, affected=skew if then - now >= _LEAST_SKEW else "")
 
     def _is_rack_traffic_paid(self) -> bool:
         return self.cluster.today.usd_per_gib_between_racks > 0 and len(self.cluster.snapshot.brokers.rack_names()) > 1

@@ -88,6 +88,8 @@ def test_rack_aware_producers_save_what_is_produced_across_racks():
     compacted = logs(settings={"cleanup_policy": "compact"})
     for raw, settings in ((inventory(logs()), {}), (inventory(compacted), RACKS_PAID)):
         assert RACK_AWARE not in action_rows(savings_of(raw, **settings))
+    # A topic to which nothing is produced has no mean, and comes first.
+    assert RACK_AWARE in action_rows(savings_of(inventory(idle("a"), logs()), **RACKS_PAID))
 
 
 def test_rack_aware_producers_are_judged_with_the_skew_that_they_cause():
