@@ -38,8 +38,8 @@ def read_share(store: ObjectStore, manifest: Manifest, document: str) -> tuple[d
 
 
 def backwards(function, shared, pieces, *, what):
-    """Do pieces of work the other way round."""
-    return [function(shared, piece) for piece in pieces[::-1]]
+    """Do pieces of work the other way round; what came of them is returned in their order, as `RunPieces` promises."""
+    return [function(shared, piece) for piece in pieces[::-1]][::-1]
 
 
 def write_shares(store: ObjectStore, pinned: PinnedPlan, *shares: str, order: int = 1) -> dict[str, Manifest]:

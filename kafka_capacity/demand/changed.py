@@ -58,6 +58,7 @@ class ClusterChange:
     gone_groups: frozenset[str] = frozenset()  # consumer groups that are gone; `read_ratio` has what they read
     is_volume_shrunk: bool = False  # whether smaller volumes may take the place of today's
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack, if they did not
+    is_produced_in_rack: bool = False  # whether producers choose partitions led in their rack (KIP-1123)
     shapes: tuple[str, ...] = ()  # of the catalogue, to try besides those that sizing tries anyway
 
     @classmethod
@@ -95,6 +96,7 @@ def all_of(changes: Sequence[ClusterChange], partitions: int) -> ClusterChange:
             gone_groups=found.gone_groups | one.gone_groups,
             is_volume_shrunk=found.is_volume_shrunk or one.is_volume_shrunk,
             is_read_in_rack=found.is_read_in_rack or one.is_read_in_rack,
+            is_produced_in_rack=found.is_produced_in_rack or one.is_produced_in_rack,
             shapes=tuple(dict.fromkeys((*found.shapes, *one.shapes))),
         )
     return found

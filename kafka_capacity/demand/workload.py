@@ -61,6 +61,10 @@ class Lags:
     row: NDArray[np.int64]  # int64[N], the partition
     seconds: NDArray[np.float64]  # float64[N], how long ago what it reads now was produced
 
+    def part(self, is_kept: NDArray[np.bool_]) -> Lags:
+        """Return some of the entries, bool[N]."""
+        return replace(self, group=self.group[is_kept], row=self.row[is_kept], seconds=self.seconds[is_kept])
+
     @classmethod
     def none(cls) -> Lags:
         """Stand in where no group is known."""
@@ -94,6 +98,17 @@ class Workload:
             return self.traffic.bytes_out
         sent = self.traffic.bytes_in * self.is_tiered[:, None]
         return np.asarray(np.maximum(self.traffic.bytes_out - sent, 0.0), dtype=np.float32)
+
+    def lags_by_source(self) -> tuple[Lags, Lags]:
+        """Return the lags of who reads from brokers, and of who reads what only the object store has any more."""
+        row, seconds = self.lags.row, self.lags.seconds
+        is_remote = self.is_tiered[row] & (seconds > self.retention_seconds[row])
+        return self.lags.part(~is_remote), self.lags.part(is_remote)
+
+    def remote_reads(self) -> NDArray[np.float64]:
+        """Return float64[P], what groups read from the object store on average: each what is produced meanwhile."""
+        row, rate = self.lags_by_source()[1].row, self.load.bytes_in_mean_bytes_per_second
+        return np.bincount(row, weights=rate[row], minlength=len(rate)).astype(np.float64)
 
     def rate_ratios(self) -> NDArray[np.float64]:
         """Return float64[C, 2, D], traffic over today's by class, estimate and date."""

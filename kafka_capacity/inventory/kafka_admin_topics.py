@@ -25,6 +25,8 @@ _COLUMN_OF_CONFIG = {
     "compression.type": "compression_type",
     "remote.storage.enable": "remote_storage_enable",
     "local.retention.ms": "local_retention_ms",
+    "remote.copy.lag.ms": "remote_copy_lag_ms",
+    "remote.copy.lag.bytes": "remote_copy_lag_bytes",
 }
 _TEXTS = frozenset({"cleanup_policy", "compression_type"})
 _FLAGS = frozenset({"unclean_leader_election_enable", "remote_storage_enable"})

@@ -25,7 +25,9 @@ from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places, read_hours
+from kafka_capacity.inventory.prometheus_producers import producers_table
 from kafka_capacity.inventory.prometheus_remarks import Noticed, remarks
+from kafka_capacity.inventory.prometheus_remote import topics_with_remote_sizes
 from kafka_capacity.inventory.prometheus_series import ask, broker_ids, partition_of, put_together
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
@@ -108,6 +110,13 @@ def _read(
         brokers.append(_broker_table(hours, ids, first))
         say(f"metrics of {datetime.datetime.fromtimestamp(first, datetime.UTC).date()}: {len(metrics[-1]):,} hours")
     tables = {"metrics": merged("metrics", metrics), "broker_metrics": merged("broker_metrics", brokers)}
+    beside = {"topics": topics_with_remote_sizes, "producers": producers_table} if not failure else {}
+    try:
+        for name, read in beside.items():
+            found = read(client, settings, raw, end)
+            tables |= {} if found is None else {name: found}
+    except SourceError as error:
+        failure = [_failed(error, len(days), len(days))]
     if metrics:
         failure += remarks(noticed, places, settings, set(values(raw.table("brokers").column("broker_id"))))
     return tables, failure

@@ -133,7 +133,7 @@ class PrometheusConnection(BaseModel):
             ) from error
 
 
-Dialect = Literal["jmx", "kminion", "kafka_exporter"]
+Dialect = Literal["jmx", "kminion", "kafka_exporter", "clients"]
 MAX_DAYS = 366
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
@@ -146,7 +146,9 @@ class PrometheusSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     dialects: tuple[Dialect, ...] = Field(
-        default=("jmx", "kminion", "kafka_exporter"), min_length=1, description="whose names to look for, best first"
+        default=("jmx", "kminion", "kafka_exporter", "clients"),
+        min_length=1,
+        description="whose names to look for, best first",
     )
     labels: Mapping[str, str] = Field(
         default_factory=dict, description="that every series of this cluster has, where the server has several"

@@ -5,6 +5,8 @@
   older rules that keep ``PerSec``, or by none.
 * ``kminion``: redpanda-data/kminion, ``docs/metrics.md``.
 * ``kafka_exporter``: danielqsj/kafka_exporter, ``README.md``; Strimzi deploys it too.
+* ``clients``: what producers count themselves: pushed to brokers (KIP-714) and shown there by Strimzi's metrics
+  reporter or by a collector of OpenTelemetry, or shown by the application through Micrometer or the JMX exporter.
 
 Counters are asked for as they are, never as a rate: an exporter's own one-minute rate, sampled now and then, misses
 what happened between.
@@ -23,6 +25,7 @@ class Quantity(StrEnum):
 
     TOPIC_BYTES_IN = "topic_bytes_in"
     TOPIC_BYTES_OUT = "topic_bytes_out"
+    TOPIC_REMOTE_BYTES = "topic_remote_bytes"
     BROKER_BYTES_IN = "broker_bytes_in"
     BROKER_BYTES_OUT = "broker_bytes_out"
     BROKER_REPLICATION_IN = "broker_replication_in"
@@ -32,10 +35,11 @@ class Quantity(StrEnum):
     LOG_START_OFFSET = "log_start_offset"
     GROUP_OFFSET = "group_offset"
     GROUP_LAG = "group_lag"
+    PRODUCER_BYTES = "producer_bytes"
 
 
 OF_BROKERS = frozenset(quantity for quantity in Quantity if quantity.startswith("broker_"))
-OF_TOPICS = frozenset({Quantity.TOPIC_BYTES_IN, Quantity.TOPIC_BYTES_OUT})
+OF_TOPICS = frozenset(quantity for quantity in Quantity if quantity.startswith("topic_"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,8 @@ class Metric:
     topic: str = "topic"  # the label of the topic
     partition: str = "partition"  # the label of the partition
     group: str = "group_id"  # the label of the group
+    client: str = "client_id"  # the label of the client id
+    rack: str = "client_rack"  # the label of `client.rack`, which KIP-714 gives clients
 
 
 def _kafka_counter(attribute: str) -> tuple[Metric, ...]:
@@ -68,10 +74,11 @@ def _kafka_counter(attribute: str) -> tuple[Metric, ...]:
     )
 
 
-def _log_gauge(attribute: str) -> tuple[Metric, ...]:
-    low = attribute.lower()
-    names = (f"kafka_log_log_{low}", f"kafka_log_log_{low}_value", f"kafka_log_Log_{attribute}")
-    return (Metric(names=names), Metric(names=("kafka_log_log_value", "kafka_log_Log_Value"), attribute=attribute))
+def _gauge(of: str, attribute: str) -> tuple[Metric, ...]:
+    """Return the names that the same rules make of a gauge, such as ``LogEndOffset`` of ``kafka_log_Log``."""
+    lower, low = of.lower(), attribute.lower()
+    names = (f"{lower}_{low}", f"{lower}_{low}_value", f"{of}_{attribute}")
+    return (Metric(names=names), Metric(names=(f"{lower}_value", f"{of}_Value"), attribute=attribute))
 
 
 _IN, _OUT = _kafka_counter("BytesIn"), _kafka_counter("BytesOut")
@@ -80,13 +87,14 @@ DIALECTS: Mapping[str, Mapping[Quantity, tuple[Metric, ...]]] = {
     "jmx": {
         Quantity.TOPIC_BYTES_IN: _IN,
         Quantity.TOPIC_BYTES_OUT: _OUT,
+        Quantity.TOPIC_REMOTE_BYTES: _gauge("kafka_server_BrokerTopicMetrics", "RemoteLogSizeBytes"),
         Quantity.BROKER_BYTES_IN: _IN,
         Quantity.BROKER_BYTES_OUT: _OUT,
         Quantity.BROKER_REPLICATION_IN: _kafka_counter("ReplicationBytesIn"),
         Quantity.BROKER_REPLICATION_OUT: _kafka_counter("ReplicationBytesOut"),
         Quantity.BROKER_CPU_SECONDS: (Metric(names=("process_cpu_seconds_total",)),),
-        Quantity.LOG_END_OFFSET: _log_gauge("LogEndOffset"),
-        Quantity.LOG_START_OFFSET: _log_gauge("LogStartOffset"),
+        Quantity.LOG_END_OFFSET: _gauge("kafka_log_Log", "LogEndOffset"),
+        Quantity.LOG_START_OFFSET: _gauge("kafka_log_Log", "LogStartOffset"),
     },
     "kminion": {
         Quantity.LOG_END_OFFSET: (
@@ -111,6 +119,17 @@ DIALECTS: Mapping[str, Mapping[Quantity, tuple[Metric, ...]]] = {
         Quantity.LOG_END_OFFSET: (Metric(names=("kafka_topic_partition_current_offset",)),),
         Quantity.LOG_START_OFFSET: (Metric(names=("kafka_topic_partition_oldest_offset",)),),
         Quantity.GROUP_OFFSET: (Metric(names=("kafka_consumergroup_current_offset",), group="consumergroup"),),
+    },
+    "clients": {
+        Quantity.PRODUCER_BYTES: tuple(
+            Metric(names=(name,))
+            for name in (
+                "clients_org_apache_kafka_producer_topic_byte_total",
+                "org_apache_kafka_producer_topic_byte_total",
+                "kafka_producer_topic_byte_total",
+                "kafka_producer_producer_topic_metrics_byte_total",
+            )
+        ),
     },
 }
 """By the name that users give; offsets are looked for in the order in which a user lists the dialects."""

@@ -38,14 +38,14 @@ def sizing_workload(
 ) -> Workload:
     """Put together what sizing needs to know of the partitions, all of one inventory without fatal findings."""
     topics, topic = snapshot.topics, snapshot.partitions.topic
-    segment = _of_topics(raw, snapshot, "segment_bytes")
+    segment = topic_column(raw, snapshot, "segment_bytes")
     return Workload(
         partitions=snapshot.partitions,
         load=_mean_of_today(load, outlook),
         traffic=traffic,
         size_bytes=snapshot.partition_size_bytes(),
-        retention_seconds=_kept_seconds(raw, snapshot)[topic],
-        retention_bytes=_unlimited(topics.retention_bytes)[topic],
+        retention_seconds=kept_seconds(raw, snapshot)[topic],
+        retention_bytes=unlimited(topics.retention_bytes)[topic],
         segment_bytes=np.where(segment > 0, segment, DEFAULT_SEGMENT_BYTES)[topic],
         is_compacted=topics.is_compacted[topic],
         is_tiered=_is_tiered(raw, snapshot)[topic],
@@ -64,23 +64,24 @@ def _mean_of_today(load: PartitionLoad, outlook: DemandOutlook) -> PartitionLoad
     )
 
 
-def _unlimited(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def unlimited(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return limits, infinite where none is known."""
     return np.where(np.isnan(values), np.inf, values)
 
 
-def _kept_seconds(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.float64]:
+def kept_seconds(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.float64]:
     """Return float64[T], how long brokers keep records, infinite for no limit."""
-    whole = _unlimited(snapshot.topics.retention_seconds)
-    local = _of_topics(raw, snapshot, "local_retention_ms") / 1000
+    whole = unlimited(snapshot.topics.retention_seconds)
+    local = topic_column(raw, snapshot, "local_retention_ms") / 1000
     return np.where(_is_tiered(raw, snapshot) & (local >= 0), np.fmin(local, whole), whole)
 
 
 def _is_tiered(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.bool_]:
     """Return bool[T], whether topics are in tiered storage (KIP-405)."""
-    return np.asarray(_of_topics(raw, snapshot, "remote_storage_enable") > 0, dtype=np.bool_)
+    return np.asarray(topic_column(raw, snapshot, "remote_storage_enable") > 0, dtype=np.bool_)
 
 
-def _of_topics(raw: RawInventory, snapshot: Snapshot, column: str) -> NDArray[np.float64]:
+def topic_column(raw: RawInventory, snapshot: Snapshot, column: str) -> NDArray[np.float64]:
     """Return float64[T], a column of the table ``topics``, NaN where it is not known."""
     table = raw.table("topics")
     known = dict(zip(table.column("topic").to_pylist(), table.column(column).to_pylist(), strict=True))

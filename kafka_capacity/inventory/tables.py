@@ -78,6 +78,9 @@ TABLES: dict[str, TableSpec] = {
             "compression_type": _TEXT,
             "remote_storage_enable": _FLAG,
             "local_retention_ms": _INT64,
+            "remote_copy_lag_ms": _INT64,
+            "remote_copy_lag_bytes": _INT64,
+            "remote_bytes": _INT64,
         },
         is_required=True,
     ),
@@ -130,6 +133,7 @@ TABLES: dict[str, TableSpec] = {
             "out_bytes_per_second": _FLOAT32,
         },
     ),
+    "producers": _table({"topic": _TEXT}, {"client_id": _TEXT, "rack": _TEXT, "bytes_per_second": _FLOAT64}),
     "quorum_replicas": _table(
         {"node_id": _INT32, "is_voter": _FLAG},
         {
@@ -152,14 +156,15 @@ TABLES: dict[str, TableSpec] = {
     ),
 }
 """Every table by name. ``replicas.position`` is the place in Kafka's replica list: 0 is the preferred leader.
-
+``topics.remote_bytes`` is what the object store holds of a topic in tiered storage, as its leaders measure it.
 ``metrics`` has a row for each hour and partition, of the last weeks; ``broker_metrics`` one for each hour and broker:
 what it used of its processors, and what went through it at the same time (``out`` is what it sent to consumers and
-followers). ``quorum_replicas`` has the voters and the observers of the metadata quorum, brokers among the latter: how
-far each is behind the active controller, whether ``controller.quorum.voters`` names it, whether it would make itself a
-voter (``controller.quorum.auto.join.enable``), and, in each row, the ``kraft.version`` of the cluster. ``history`` has
-one for each day and topic, of the last months or years: means over the day, which begins at midnight UTC. Topics that
-are gone may stay in it.
+followers). ``producers`` has a row for each topic, client id and rack: what clients of that id sent to it on average
+over the last days, as they count it. ``quorum_replicas`` has the voters and the observers of the metadata quorum,
+brokers among the latter: how far each is behind the active controller, whether ``controller.quorum.voters`` names it,
+whether it would make itself a voter (``controller.quorum.auto.join.enable``), and, in each row, the ``kraft.version``
+of the cluster. ``history`` has one for each day and topic, of the last months or years: means over the day, which
+begins at midnight UTC. Topics that are gone may stay in it.
 
 Of a streams group ``subtopologies`` are what it runs, with the topics that each reads and those that keep the changes
 of its state; ``assigned`` are the partitions of a member's active tasks.

@@ -189,6 +189,9 @@ def test_topics_have_what_is_set_for_them(observed: Observed) -> None:
         "compression_type": "producer",
         "remote_storage_enable": False,
         "local_retention_ms": -2,
+        "remote_copy_lag_ms": None,  # of Kafka 4.4
+        "remote_copy_lag_bytes": None,
+        "remote_bytes": None,
     }
     assert topics["orders"]["retention_bytes"] == -1
     assert topics["orders"]["unclean_leader_election_enable"] is False

@@ -12,6 +12,7 @@ from kafka.errors import InvalidReplicationFactorError
 
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
+from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.kafka.cluster.assignment import replica_lists
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4
@@ -41,9 +42,13 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield cluster
 
 
-def read(cluster: KafkaCluster) -> Snapshot:
+def read_raw(cluster: KafkaCluster) -> RawInventory:
     connection = KafkaConnection(bootstrap_servers=cluster.bootstrap_servers())
-    return build_snapshot(read_cluster(connection, cluster="live", ds="2026-11-20"))
+    return read_cluster(connection, cluster="live", ds="2026-11-20")
+
+
+def read(cluster: KafkaCluster) -> Snapshot:
+    return build_snapshot(read_raw(cluster))
 
 
 def _takes_three(admin: KafkaAdminClient) -> bool:
@@ -53,6 +58,13 @@ def _takes_three(admin: KafkaAdminClient) -> bool:
     except InvalidReplicationFactorError:
         return False
     return True
+
+
+def test_uploads_are_delayed_by_settings_that_came_with_4_4(running: KafkaCluster) -> None:
+    """KIP-1241: by default they are not."""
+    topics = read_raw(running).table("topics").select(["remote_copy_lag_ms", "remote_copy_lag_bytes"]).to_pylist()
+    wanted = (0, -1) if RELEASES[running.version] == KAFKA_4_4 else (None, None)
+    assert {tuple(row.values()) for row in topics} == {wanted}
 
 
 def test_which_lists_it_takes_is_as_predicted(running: KafkaCluster) -> None:

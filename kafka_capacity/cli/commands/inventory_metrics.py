@@ -42,8 +42,8 @@ Dialects = Annotated[
     Pairs,
     typer.Option(
         metavar="NAME",
-        help="Whose metric names to look for, best first: jmx, kminion or kafka_exporter. May be repeated. Default: "
-        "all three.",
+        help="Whose metric names to look for, best first: jmx, kminion, kafka_exporter or clients. May be repeated. "
+        "Default: all of them.",
     ),
 ]
 Labels = Annotated[

@@ -19,10 +19,10 @@ _SAID_ABOVE = (*_LEFT_OUT, "text")  # the same where a table is about one set
 _HELP = """List what you could do instead of buying brokers, and what each action saves.
 
 Reads a native snapshot, finds actions (retention cut to what consumers were seen to need, idle and write-only topics
-removed, two replicas for what is not critical, compression, tiered storage, fewer partitions, follower fetching, quotas
-on the few clients that make the peak, smaller volumes, the next sizes of the shape), and sizes the cluster again with
-each of them and with sets of them, as kafka-capacity size does. If an action frees bytes but saves nothing, it says
-why. docs/savings.md lists the assumptions.
+removed, two replicas for what is not critical, compression, tiered storage, fewer partitions, follower fetching,
+rack-aware producers, quotas on the few clients that make the peak, smaller volumes, the next sizes of the shape), and
+sizes the cluster again with each of them and with sets of them, as kafka-capacity size does. If an action frees bytes
+but saves nothing, it says why. docs/savings.md lists the assumptions.
 
 With --out it writes savings.json with everything into DIR. It changes nothing.
 """

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.health.problem import Problem, fatal, info, some, warning
-from kafka_capacity.inventory.column_values import Column, Flags, Ints, ReplicaColumns, encode, floats, ints
+from kafka_capacity.inventory.column_values import Column, Flags, Ints, ReplicaColumns, encode, floats, ints, values
 from kafka_capacity.inventory.raw import is_day
 from kafka_capacity.text import format_percent, plural
 
@@ -95,6 +95,21 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
     if is_day(ds) and (future := int((seconds > _midnight(ds)).sum())):
         message = f"{plural(future, 'row')} of history later than the day {ds}; they are left out, check ds"
         yield warning("future_history", "history.day", message)
+
+
+def check_producers(producers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
+    """Check the table of producers against the topics of the inventory."""
+    unknown = sorted(set(values(producers.column("topic").unique())) - set(values(topics.column("topic"))))
+    if unknown:
+        yield warning(
+            "producers_of_unknown_topic",
+            "producers.topic",
+            f"producers of {plural(len(unknown), 'topic')} that the inventory lacks ({some(unknown, len(unknown))}); "
+            "they are left out",
+        )
+    column, where = producers.column("bytes_per_second"), "producers.bytes_per_second"
+    yield from _unusable(column, "unusable_producer_rate", where)
+    yield from _absurd(column, ABSURD_TOPIC_RATE, "absurd_producer_rate", where, " of one topic; check the unit")
 
 
 def _unusable(column: Column, code: str, where: str) -> Iterator[Problem]:

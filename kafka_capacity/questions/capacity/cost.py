@@ -25,6 +25,7 @@ from kafka_capacity.demand.disk import time_shares
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Limits, Resource
+from kafka_capacity.hardware.rack_aware import rack_aware_of
 from kafka_capacity.hardware.rack_traffic import HOURS_A_MONTH, leaving_ratios, usd_per_month
 from kafka_capacity.hardware.shapes import GIB, MIB, DiskKind, Shape, Volume
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -71,10 +72,15 @@ def traffic_between_racks(
         none = np.zeros_like(ingest)
         return TrafficBetweenRacks(produced=none, replicated=none, consumed=none, ingest=ingest)
     leaving = leaving_ratios(placed.replicas, placed.brokers, is_read_in_rack=placed.settings.is_read_in_rack)
+    # Replicas and leaders of new topics are spread over the racks.
     if placed.settings.is_read_in_rack:
-        new_out = np.zeros_like(new_out)  # its replicas are spread over the racks
+        new_out = np.zeros_like(new_out)
+    away = leaving.produced * ingest
+    if placed.settings.is_produced_in_rack:
+        aware = rack_aware_of(workload, placed.replicas, placed.brokers)
+        away = _at_dates(workload, produced * aware.leaving[workload.partitions.topic])
     return TrafficBetweenRacks(
-        produced=leaving.produced * ingest,
+        produced=away,
         replicated=_at_dates(workload, produced * leaving.replicated) + new_copies,
         consumed=_at_dates(workload, consumed * leaving.consumed) + leaving.produced * new_out,
         ingest=ingest,

@@ -10,6 +10,9 @@ Conditions, against the normal one:
     broker-returns: the broker fetches at the throttle; those that lead its partitions send it, from disk, in the
         proportion of what they lead of them.
     re-reading: what is produced to the leader is read from its disk once more, times ``reread_ratio``.
+
+What groups read that is only in the object store any more (KIP-405) comes in over the network of who leads, and is read
+from no disk; that it goes out again is among what consumers read.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import partition_sizes
-from kafka_capacity.demand.workload import HIGH, Workload
+from kafka_capacity.demand.workload import HIGH, Lags, Workload
 from kafka_capacity.hardware.cpu import STATED, CpuCosts, cores, speed_factor
 from kafka_capacity.hardware.flows import Peaks, Placed, flows_after_losses, normal_flows, peaks
 from kafka_capacity.hardware.limits import CONDITIONS, NEVER_SECONDS, RESOURCES, Condition, Resource
@@ -36,12 +39,14 @@ from kafka_capacity.questions.capacity.results import CapacityUse
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CacheReads:
-    """What page caches do not serve."""
+    """What page caches do not serve, from disk or from the object store."""
 
     # float64[2, D, B], how far back each page cache reaches at peak, NaN where it is not known
     window_seconds: NDArray[np.float64]
     # float64[2, D, B], read from disk for groups; 0 where the window is not known
     read_bytes_per_second: NDArray[np.float64]
+    # float64[2, D, B], read from the object store for groups that are further behind than brokers keep (KIP-405)
+    remote_bytes_per_second: NDArray[np.float64]
     # for each group that reads from disk within the horizon, at the high estimate, its name and the first date of it,
     # by name
     fallen_out: tuple[tuple[str, str], ...]
@@ -59,8 +64,21 @@ def cache_reads(
         written: float64[2, D, B], bytes per second written on each broker at peak.
     """
     window = window_seconds(np.broadcast_to(cache_bytes, written.shape), written)
-    read = np.zeros(written.shape)
-    lags = workload.lags
+    local, remote = workload.lags_by_source()
+    read, out = _read_by_leaders(workload, local, leader, window)
+    return CacheReads(
+        window_seconds=window,
+        read_bytes_per_second=read,
+        remote_bytes_per_second=_read_by_leaders(workload, remote, leader, np.zeros(written.shape))[0],
+        fallen_out=out,
+    )
+
+
+def _read_by_leaders(
+    workload: Workload, lags: Lags, leader: NDArray[np.int32], window: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], tuple[tuple[str, str], ...]]:
+    """Return what leaders read for groups that are further behind than a window, and which are, from which date on."""
+    read = np.zeros(window.shape)
     # Who is behind by nothing that could be told is served from memory, whatever the memory.
     is_asked = (lags.seconds > 0) & (leader[lags.row] >= 0)
     row, group, seconds = lags.row[is_asked], lags.group[is_asked], lags.seconds[is_asked]
@@ -69,33 +87,38 @@ def cache_reads(
     of_class = workload.outlook.class_of[row]
     ratios = workload.rate_ratios()
     first = np.full(len(lags.groups), -1, dtype=np.int64)
-    for estimate, place in np.ndindex(*written.shape[:2]):
+    for estimate, place in np.ndindex(*window.shape[:2]):
         is_out = seconds > window[estimate, place, broker]  # not known is not out
         weight = rate[is_out] * ratios[of_class[is_out], estimate, place]
-        read[estimate, place] = np.bincount(broker[is_out], weights=weight, minlength=written.shape[2])
+        read[estimate, place] = np.bincount(broker[is_out], weights=weight, minlength=window.shape[2])
         if estimate == HIGH:
             new = np.unique(group[is_out])
             first[new] = np.where(first[new] < 0, place, first[new])
     dates = workload.outlook.dates
     out = sorted((lags.groups[g], dates[place]) for g, place in enumerate(first.tolist()) if place >= 0)
-    return CacheReads(window_seconds=window, read_bytes_per_second=read, fallen_out=tuple(out))
+    return read, tuple(out)
 
 
 def reads_taken_over(
-    workload: Workload, replicas: NDArray[np.int32], unit_of: NDArray[np.int32], window: NDArray[np.float64]
+    workload: Workload,
+    lags: Lags,
+    replicas: NDArray[np.int32],
+    unit_of: NDArray[np.int32],
+    window: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Return what groups that are behind read from the disk of who leads after a loss, beside what they read there now.
+    """Return what who leads after a loss reads for groups that are behind, beside what it reads for them now.
 
     Args:
-        workload: with the lags.
+        workload: of the partitions.
+        lags: of the groups.
         replicas: int32[P, W], positions of brokers, the leader first.
         unit_of: int32[B], what is lost together.
-        window: float64[2, D, B], how far back each page cache reaches.
+        window: float64[2, D, B], how far back each page cache reaches, 0 for what none has.
 
     Returns:
         Of the loss that is worst for each broker, float64[2, D, B], and which that is, -1 for none.
     """
-    brokers, lags = window.shape[2], workload.lags
+    brokers = window.shape[2]
     found, cause = np.zeros(window.shape), np.full(window.shape, -1, dtype=np.int32)
     if not len(lags.row):
         return found, cause
@@ -129,6 +152,9 @@ class LoadSettings:
 
     cpu: CpuCosts = STATED  # what traffic costs of processors, those of today's brokers
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack (KIP-392)
+    # whether producers choose partitions led in their rack (KIP-1123), as many as can; what a placement does by it
+    # to its partitions is in `PlacedOption.workload`
+    is_produced_in_rack: bool = False
     throttle_bytes_per_second: float = 50e6  # of reassignments and of brokers that catch up, per broker and direction
     reread_ratio: float = 1.0  # how often, at once, everything is read once more in `re-reading`
     heap_bytes: float = HEAP_BYTES  # of the JVM on every broker
@@ -328,11 +354,18 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
     load, cause = placed.load.copy(), placed.cause.copy()
     load[:, _OF[Resource.CPU]] *= speed_factor(settings.cpu, shape.core_speed_ratio)
     load[:, _OF[Resource.DISK_IO]] += reads.read_bytes_per_second
+    load[:, _OF[Resource.NETWORK_IN]] += reads.remote_bytes_per_second
+    local, remote = workload.lags_by_source()
     racks = placed.brokers.rack_indexes()
     for condition, unit_of in ((Condition.BROKER_LOST, np.arange(len(racks))), (Condition.RACK_LOST, racks)):
-        more, why = reads_taken_over(workload, placed.replicas, unit_of.astype(np.int32), reads.window_seconds)
+        unit_of = unit_of.astype(np.int32)
+        more, why = reads_taken_over(workload, local, placed.replicas, unit_of, reads.window_seconds)
         load[_AT[condition], _OF[Resource.DISK_IO]] += more
         cause[_AT[condition], _OF[Resource.DISK_IO]] = why
+        window = np.zeros_like(reads.window_seconds)
+        load[_AT[condition], _OF[Resource.NETWORK_IN]] += reads_taken_over(
+            workload, remote, placed.replicas, unit_of, window
+        )[0]
     capacity = has.by_resource()
     for resource, seconds, share in (
         (Resource.RECOVERY, settings.recovery_seconds, 1.0),

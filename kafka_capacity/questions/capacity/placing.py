@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Workload
+from kafka_capacity.hardware.rack_aware import rack_aware_of, spread_by_rack
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
@@ -45,6 +46,7 @@ class PlacedOption:
     excuses: tuple[Excuse, ...]  # of the change itself, and of what cannot be lost; for every shape alike
     loads: PlacedLoads | None = None  # `None` where Kafka would refuse the placement
     traffic: TrafficBetweenRacks | None = None  # what leaves its rack, `None` likewise
+    workload: Workload | None = None  # the partitions as this placement loads them, `None` likewise
     in_place: Copying = field(default_factory=Copying)  # what is copied when brokers keep their machines or disks
     everything: Copying = field(default_factory=Copying)  # all replicas, for brokers that cannot keep their disks
 
@@ -75,21 +77,26 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
         )
         if request.placer == TAKEOVER_PLACER and request.is_takeover_levelled:
             after = _with_level_takeovers(brokers, after, workload)
+    held = bytes_per_broker(brokers, after, workload.size_bytes)
+    sizes = inputs.sizes
+    if request.loads.is_produced_in_rack:
+        share = rack_aware_of(workload, brokers.index_of(after), brokers).share
+        workload, sizes = spread_by_rack(workload, sizes, share)
     loads = placed_loads(
         workload,
         brokers,
         after,
         request.loads,
         replication_factor=factor,
-        sizes=inputs.sizes,
+        sizes=sizes,
         conditions=request.limits.conditions(),
     )
-    held = bytes_per_broker(brokers, after, workload.size_bytes)
     return PlacedOption(
         brokers=brokers,
         excuses=(*size_excuses(snapshot), *excuses, *loss_excuses(inputs, loads, factor)),
         loads=loads,
         traffic=traffic_between_racks(workload, loads, replication_factor=factor),
+        workload=workload,
         in_place=in_place,
         everything=Copying(
             moved_bytes=float(held.sum()),

@@ -90,6 +90,7 @@ def _changed(given: Resizing, change: ClusterChange) -> tuple[SizingInputs, NDAr
     loads = dataclasses.replace(
         now,
         is_read_in_rack=now.is_read_in_rack or change.is_read_in_rack,
+        is_produced_in_rack=change.is_produced_in_rack,
         only_estimate=before.request.estimate,
         is_client_traffic_limited=any(
             math.isfinite(limit)

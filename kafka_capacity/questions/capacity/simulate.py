@@ -117,9 +117,9 @@ def judged_option(
     inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, *, is_use_kept: bool
 ) -> CapacityResult:
     """Judge one shape on a placement; the arrays are in the result where they are to be kept."""
-    if placed.loads is None or placed.traffic is None:
+    if placed.loads is None or placed.traffic is None or placed.workload is None:
         return CapacityResult(option=option, fits=False, excuses=placed.excuses)
-    shape, workload, request = option.shape, inputs.workload, inputs.request
+    shape, workload, request = option.shape, placed.workload, inputs.request
     use = capacity_use(workload, placed.loads, shape)
     found = judge(use, request.limits, shape, estimate=request.estimate)
     is_kept = is_changed_in_place(request.today, shape)

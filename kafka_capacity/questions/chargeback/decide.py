@@ -45,7 +45,10 @@ def decide_chargeback(tables: Mapping[str, pa.Table]) -> Answer:
         return Answer(headline=headline, reasons=racks, unknown=("what topics and owners cost",))
     return Answer(
         headline=_headline(tables, scope),
-        reasons=(*filter(None, (_carriers(tables), _owned(tables, scope), _marginal(tables, scope))), *racks),
+        reasons=(
+            *filter(None, (_carriers(tables), _produced(tables), _owned(tables, scope), _marginal(tables, scope))),
+            *racks,
+        ),
     )
 
 
@@ -75,6 +78,18 @@ def _carriers(tables: Mapping[str, pa.Table]) -> str | None:
         return None
     parts = [f"{format_percent(found[charge] / total)} is {WORDS[charge]}" for charge in used]
     return f"Of the {format_usd(usd_of(total))} in use {listed(parts)}."
+
+
+def _produced(tables: Mapping[str, pa.Table]) -> str | None:
+    """Return of how much the producers are known; nothing where no client counts."""
+    table = tables["chargeback"]
+    table = table.filter(pc.is_null(table.column("group_id")))
+    known = table.filter(pc.is_valid(table.column("client_id")))
+    if not len(known):
+        return None
+    share = summed(known, "produce_cents") / max(1.0, summed(table, "produce_cents"))
+    clients = len(known.column("client_id").unique())
+    return f"{format_percent(share)} of producing is charged to {plural(clients, 'client id')} that produce."
 
 
 def _owned(tables: Mapping[str, pa.Table], scope: Row) -> str | None:
@@ -119,13 +134,18 @@ def _tiered(tables: Mapping[str, pa.Table]) -> Iterator[str]:
     table = tables["chargeback_tiered"]
     if not len(table):
         return
-    without = [row["topic"] for row in table.to_pylist() if row["usd_per_month"] is None]
+    rows = table.to_pylist()
+    without = [row["topic"] for row in rows if row["usd_per_month"] is None]
+    measured = [row["topic"] for row in rows if row["is_measured"]]
     if len(without) < len(table):
+        expected = "once their retention is reached"
+        basis = f"measured for {few_names(measured, _NAMED)}, for the others {expected}" if measured else expected
         usd, held = summed(table, "usd_per_month"), summed(table, "remote_bytes")
         yield (
             f"Beside the brokers, the object store takes {format_usd(usd)} a month for {format_bytes(held)} of "
-            f"{plural(len(table) - len(without), 'tiered topic')} once their retention is reached; its requests and "
-            "traffic are not costed."
+            f"{plural(len(table) - len(without), 'tiered topic')} "
+            f"({'as measured' if len(measured) == len(table) - len(without) else basis}); its requests and traffic "
+            "are not costed."
         )
     if without:
         yield f"What the object store takes for {few_names(without, _NAMED)} is not known."
@@ -178,7 +198,7 @@ def _where_produced(flows: pa.Table) -> str:
         return "assuming that producers are spread evenly over them"
     share = known / summed(written, "bytes_per_second")
     others = " and the others spread evenly" if share < 1 else ""
-    return f"with the producers of {format_percent(share)} of what is written in the given racks{others}"
+    return f"with the producers of {format_percent(share)} of what is written in known racks{others}"
 
 
 def _leaders(tables: Mapping[str, pa.Table], price: float | None) -> Iterator[str]:
@@ -190,11 +210,11 @@ def _leaders(tables: Mapping[str, pa.Table], price: float | None) -> Iterator[st
         row["rack"] for row in brokers
     }
     if elsewhere:
-        yield f"No broker is in {listed(sorted(elsewhere))}, which is given as a rack of producers."
+        yield f"No broker is in {listed(sorted(elsewhere))}, where producers are."
     kept = {flow: summed(topics, f"{flow}_bytes_per_second") for flow in FLOWS}
     net, moved = sum(kept.values()), int(summed(topics, "moved_partitions"))
     if not moved:
-        yield "Leaders are in the given racks of producers already, as far as there are replicas there."
+        yield "Leaders are in the known racks of producers already, as far as there are replicas there."
         return
     does = f"keep {format_rate(net)} within racks{_worth(net, price)}" if net > 0 else "keep nothing within racks"
     parts = [

@@ -16,16 +16,17 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.bill import Bill
 from kafka_capacity.hardware.shapes import GIB
 from kafka_capacity.inventory.owners import owner_of
+from kafka_capacity.inventory.remote_sizes import remote_sizes
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.objects.tables import table_of_columns, table_of_rows
 from kafka_capacity.questions.chargeback.cents import in_cents
 from kafka_capacity.questions.chargeback.leaders import leaders_by_producers
 from kafka_capacity.questions.chargeback.ledger import Ledger, Owned, make_ledger
-from kafka_capacity.questions.chargeback.producers import Producers, stated_producers
+from kafka_capacity.questions.chargeback.producers import Measured, Producers, stated_producers
 from kafka_capacity.questions.chargeback.racks import (
     FLOWS,
     has_racks,
-    rack_aware,
+    rack_aware_topics,
     rack_flows,
     read_per_broker,
 )
@@ -65,16 +66,18 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
     drivers = Drivers.of(bill)
     brokers = split_of_brokers(bill, drivers)
     reason = _reason(bill, brokers)
-    producers = stated_producers(asked.parameters.stated_racks(), asked.basis.snapshot.partitions.topics)
+    of, rate = bill.workload.partitions, bill.workload.load.bytes_in_mean_bytes_per_second
+    produced = np.bincount(of.topic, weights=rate, minlength=len(of.topics)).astype(np.float64)
+    measured = Measured.of(asked.basis.raw, of.topics, produced)
+    stated = stated_producers(asked.parameters.stated_racks(), of.topics)
+    producers = stated.before(measured.producers(len(of.topics)))
     racked = rack_tables(bill, readers, producers) if has_racks(bill) else {}
     racked |= {"chargeback_tiered": _tiered_table(asked, bill)}
     if reason is not None:
         return {**racked, "chargeback_scope": _scope(asked, bill, brokers, reason=reason)}
     parts = bill_in_cents(bill, drivers, brokers)
     charged = {charge: sum(part[charge] for part in parts.values()) for charge in CHARGES}
-    ledger = make_ledger(
-        bill.workload.partitions.topic, drivers, readers, charged, is_idle_shared=asked.parameters.is_idle_shared
-    )
+    ledger = make_ledger(of.topic, drivers, readers, measured, charged, is_idle_shared=asked.parameters.is_idle_shared)
     names = asked.basis.snapshot.partitions.topics
     owned = Owned.of(names, readers.groups, asked.owners)
     owners = owned.of_rows(ledger)
@@ -106,23 +109,18 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
 
 def _tiered_table(asked: PlanContext, bill: Bill) -> pa.Table:
     """Return what the object store holds of tiered topics, and what is read from there."""
-    workload, of, topics = bill.workload, bill.workload.partitions, asked.basis.snapshot.topics
-    count, rate = len(of.topics), workload.load.bytes_in_mean_bytes_per_second
-    limit = np.where(np.isnan(topics.retention_seconds), np.inf, topics.retention_seconds)[of.topic]
-    kept = np.multiply(rate, limit, out=np.zeros(len(rate)), where=rate > 0)
-    held = np.bincount(of.topic, weights=np.fmin(kept, topics.retention_bytes[of.topic]), minlength=count)
-    lags = workload.lags
-    row = lags.row[lags.seconds > workload.retention_seconds[lags.row]]
-    read = np.bincount(of.topic[row], weights=rate[row], minlength=count)
-    is_known = workload.traffic.basis is not PeakBasis.UNKNOWN
+    workload, of = bill.workload, bill.workload.partitions
+    sizes = remote_sizes(asked.basis.raw, asked.basis.snapshot, workload.load.bytes_in_mean_bytes_per_second)
+    is_known = sizes.is_measured | (workload.traffic.basis is not PeakBasis.UNKNOWN)
+    held = np.where(is_known, sizes.held, np.nan)
+    read = np.bincount(of.topic, weights=workload.remote_reads(), minlength=len(of.topics))
     rows = [
         TieredRow(
             topic=of.topics[place],
             owner=owner_of(asked.owners, of.topics[place]),
-            remote_bytes=float(held[place]) if is_known else None,
-            usd_per_month=float(held[place]) / GIB * asked.parameters.object_store_usd_per_gib_month
-            if is_known
-            else None,
+            remote_bytes=float(held[place]),
+            usd_per_month=float(held[place]) / GIB * asked.parameters.object_store_usd_per_gib_month,
+            is_measured=bool(sizes.is_measured[place]),
             remote_read_bytes_per_second=float(read[place]),
         )
         for place in np.unique(of.topic[workload.is_tiered]).tolist()
@@ -170,7 +168,7 @@ def _ledger_table(ledger: Ledger, names: Sequence[str], readers: Readers, owners
     columns = {
         "topic": _named(names, ledger.topic),
         "group_id": _named(readers.groups, ledger.group),
-        "client_id": _named(readers.clients, ledger.client),
+        "client_id": _named(ledger.clients, ledger.client),
         "owner": pa.array(owners, pa.string()),
         **{f"{charge}_cents": cents for charge, cents in ledger.cents.items()},
         "total_cents": ledger.total_cents,
@@ -252,7 +250,7 @@ def _without_owner(partitions: Partitions, owned: Owned, readers: Readers, owner
 def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str, pa.Table]:
     """Return the tables about bytes between racks, of brokers in two racks at least."""
     names = bill.workload.partitions.topics
-    flows, aware = rack_flows(bill, readers, producers), rack_aware(bill, producers)
+    flows, aware = rack_flows(bill, readers, producers), rack_aware_topics(bill, producers)
     now, after = read_per_broker(bill, readers)
     leader = bill.replicas[:, 0] if bill.replicas.shape[1] else np.full(len(bill.replicas), NOBODY)
     before = _led(leader, bill.workload.load.bytes_in_mean_bytes_per_second, len(bill.brokers))

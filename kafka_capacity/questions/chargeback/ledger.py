@@ -1,8 +1,9 @@
-"""Who pays: one row a topic, and one a topic, group and client id that reads it, in cents that sum to the bill.
+"""Who pays: topics, client ids that produce to them, groups and client ids that read them; cents sum to the bill.
 
-A topic carries what is stored, written and replicated of it, its partitions, and what is read of it by nobody known; a
-group what it reads. Each charge is in proportion to one thing, the same for all: a byte stored costs the same in every
-topic, and so does a byte written, replicated, read, or carried between racks.
+A topic carries what is stored and replicated of it, its partitions, and what is produced to it and read of it by nobody
+known; a producer what it produces, and a group what it reads. Each charge is in proportion to one thing, the same for
+all: a byte stored costs the same in every topic, and so does a byte written, replicated, read, or carried between
+racks.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.inventory.owners import Owners, owner_of
 from kafka_capacity.questions.chargeback.cents import shared_cents
+from kafka_capacity.questions.chargeback.producers import Measured
 from kafka_capacity.questions.chargeback.readers import Readers
 from kafka_capacity.questions.chargeback.split import CHARGES, USED, Charge, Drivers
 
@@ -23,9 +25,10 @@ from kafka_capacity.questions.chargeback.split import CHARGES, USED, Charge, Dri
 class Ledger:
     """Rows of who pays what."""
 
+    clients: tuple[str, ...]  # client ids of members and producers
     topic: NDArray[np.int64]  # int64[N], position in `Partitions.topics`
-    group: NDArray[np.int64]  # int64[N], position in `Readers.groups`, -1 for what the topic itself carries
-    client: NDArray[np.int64]  # int64[N], position in `Readers.clients`, -1 where it is not known
+    group: NDArray[np.int64]  # int64[N], position in `Readers.groups`, -1 for what the topic itself and producers carry
+    client: NDArray[np.int64]  # int64[N], position in `clients`, -1 where it is not known
     cents: Mapping[Charge, NDArray[np.int64]]  # int64[N] each
 
     @property
@@ -35,7 +38,13 @@ class Ledger:
 
 
 def make_ledger(
-    topic: NDArray[np.int32], drivers: Drivers, readers: Readers, charged: Mapping[Charge, int], *, is_idle_shared: bool
+    topic: NDArray[np.int32],
+    drivers: Drivers,
+    readers: Readers,
+    producers: Measured,
+    charged: Mapping[Charge, int],
+    *,
+    is_idle_shared: bool,
 ) -> Ledger:
     """Share out charges.
 
@@ -43,32 +52,44 @@ def make_ledger(
         topic: int32[P], of each partition.
         drivers: what each partition carries.
         readers: who reads it.
+        producers: who produces to topics, where that is known.
         charged: cents by charge, of all parts of the bill.
         is_idle_shared: whether idle capacity and headroom are shared out, too; else nobody carries them.
     """
     topics = np.unique(topic).astype(np.int64)
     # One number a row: nobody known is the first group and client.
-    sizes = (int(topics.max(initial=0)) + 1, len(readers.groups) + 1, len(readers.clients) + 1)
+    clients = tuple(dict.fromkeys((*readers.clients, *producers.clients)))
+    sizes = (int(topics.max(initial=0)) + 1, len(readers.groups) + 1, len(clients) + 1)
+    named = producers.client >= 0
+    by_topic, share = producers.topic[named], producers.share[named]
+    by_client = np.array([clients.index(name) for name in producers.clients], dtype=np.int64)[producers.client[named]]
     keys = np.concatenate(
         [
             np.ravel_multi_index((topics, np.zeros_like(topics), np.zeros_like(topics)), sizes),
+            np.ravel_multi_index((by_topic, np.zeros_like(by_topic), by_client + 1), sizes),
             np.ravel_multi_index((topic[readers.row].astype(np.int64), readers.group + 1, readers.client + 1), sizes),
         ]
     )
     found, place = np.unique(keys, return_inverse=True)
     count, (of_topic, of_group, of_client) = len(found), np.unravel_index(found, sizes)
-    own, read = place[: len(topics)], place[len(topics) :]
+    own, by, read = np.split(place, [len(topics), len(topics) + len(by_topic)])
     at = own[np.searchsorted(topics, topic)]
 
     def written(rate: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.bincount(at, weights=rate, minlength=count).astype(np.float64)
+
+    def produced(rate: NDArray[np.float64]) -> NDArray[np.float64]:
+        of_topic = np.bincount(topic, weights=rate, minlength=sizes[0])
+        theirs = np.bincount(by, weights=of_topic[by_topic] * share, minlength=count)
+        left = 1.0 - np.minimum(np.bincount(by_topic, weights=share, minlength=sizes[0]), 1.0)
+        return theirs + written(rate * left[topic])
 
     def consumed(rate: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.bincount(read, weights=rate[readers.row] * readers.share, minlength=count).astype(np.float64)
 
     weights = {
         Charge.STORAGE: written(drivers.stored),
-        Charge.PRODUCE: written(drivers.produced),
+        Charge.PRODUCE: produced(drivers.produced),
         Charge.REPLICATE: written(drivers.replicated),
         Charge.CONSUME: consumed(drivers.consumed),
         Charge.CROSS_RACK: written(drivers.cross_rack_written) + consumed(drivers.cross_rack_read),
@@ -81,7 +102,13 @@ def make_ledger(
     for charge in (Charge.HEADROOM, Charge.IDLE):
         nothing = np.zeros(count, dtype=np.int64)
         cents[charge] = shared_cents(charged[charge], basis) if is_idle_shared and count else nothing
-    return Ledger(topic=of_topic, group=of_group - 1, client=of_client - 1, cents={one: cents[one] for one in CHARGES})
+    return Ledger(
+        clients=clients,
+        topic=of_topic,
+        group=of_group - 1,
+        client=of_client - 1,
+        cents={one: cents[one] for one in CHARGES},
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

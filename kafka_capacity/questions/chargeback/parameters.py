@@ -35,7 +35,8 @@ class ChargebackParameters(BaseModel):
         (), "Racks of producers", "--producer-rack", form={"metavar": "PATTERN=RACK", "repeats": True}, max_length=1000
     )(
         "Where the producers of topics are, one topic pattern and one rack per line: orders.*=eu-1a. A topic with "
-        "several racks is produced evenly in them; one without is produced evenly in all racks of brokers."
+        "several racks is produced evenly in them; one without where clients' metrics say, else evenly in all racks of "
+        "brokers."
     )
 
     @field_validator("producer_racks")

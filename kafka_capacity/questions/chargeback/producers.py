@@ -1,4 +1,4 @@
-"""In which racks the producers of topics are: as somebody says, since nothing else tells."""
+"""Who produces to topics, and in which racks: as clients count it, where they do, or as somebody says."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.topic_classes import matching
+from kafka_capacity.inventory.column_values import floats
+from kafka_capacity.inventory.raw import RawInventory
+
+LEAST_KNOWN_RATIO = 0.9
+"""Of what is produced to a topic, clients whose rack is known must produce so much: then theirs are its racks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -22,6 +27,63 @@ class Producers:
     def is_known(self) -> NDArray[np.bool_]:
         """bool[T], whether their racks are known."""
         return np.asarray(self.share.any(axis=1), dtype=np.bool_)
+
+    def before(self, others: Producers) -> Producers:
+        """Return these, and others for the topics of which they say nothing."""
+        racks = tuple(sorted({*self.racks, *others.racks}))
+        share = np.zeros((len(self.share), len(racks)))
+        for one, rows in ((self, self.is_known), (others, ~self.is_known)):
+            places = np.array([racks.index(rack) for rack in one.racks], dtype=np.int64)
+            share[np.ix_(np.flatnonzero(rows), places)] = one.share[rows]
+        return Producers(racks=racks, share=share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Measured:
+    """Who produces to T topics, by the counters of clients: one entry a topic, client id and rack."""
+
+    clients: tuple[str, ...]  # client ids
+    racks: tuple[str, ...]
+    topic: NDArray[np.int64]  # int64[N]
+    client: NDArray[np.int64]  # int64[N], position in `clients`, -1 where it is not known
+    rack: NDArray[np.int64]  # int64[N], position in `racks`, likewise
+    share: NDArray[np.float64]  # float64[N], of all that is produced to the topic; what is missing nobody counts
+
+    @classmethod
+    def of(cls, raw: RawInventory, topics: Sequence[str], produced: NDArray[np.float64]) -> Measured:
+        """Read the table ``producers``; ``produced`` is to each topic, float64[T], bytes per second."""
+        table = raw.table("producers")
+        place = {name: number for number, name in enumerate(topics)}
+        topic = np.array([place.get(name, -1) for name in table.column("topic").to_pylist()], dtype=np.int64)
+        rate = floats(table.column("bytes_per_second"))
+        is_ours = (topic >= 0) & np.isfinite(rate) & (rate > 0)
+        clients, client = _coded(table.column("client_id").to_pylist())
+        racks, rack = _coded(table.column("rack").to_pylist())
+        topic, rate = topic[is_ours], rate[is_ours]
+        whole = np.maximum(np.bincount(topic, weights=rate, minlength=len(topics)), produced)
+        return cls(
+            clients=clients,
+            racks=racks,
+            topic=topic,
+            client=client[is_ours],
+            rack=rack[is_ours],
+            share=rate / whole[topic],
+        )
+
+    def producers(self, topics: int) -> Producers:
+        """Return in which racks the producers of each topic are, where that is known of nearly all."""
+        share = np.zeros((topics, len(self.racks)))
+        has_rack = self.rack >= 0
+        np.add.at(share, (self.topic[has_rack], self.rack[has_rack]), self.share[has_rack])
+        known = share.sum(axis=1, keepdims=True)
+        is_enough = known >= LEAST_KNOWN_RATIO
+        return Producers(racks=self.racks, share=np.divide(share, known, out=np.zeros(share.shape), where=is_enough))
+
+
+def _coded(names: Sequence[str | None]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    known = tuple(sorted({name for name in names if name}))
+    place = {name: number for number, name in enumerate(known)}
+    return known, np.array([place.get(name or "", -1) for name in names], dtype=np.int64)
 
 
 def stated_producers(stated: Sequence[tuple[str, str]], topics: Sequence[str]) -> Producers:

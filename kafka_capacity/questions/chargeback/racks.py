@@ -9,9 +9,7 @@ Who is where:
 Follower fetching (KIP-392): who reads does so from the replica in their own rack, and from the leader where it has
 none. Brokers then read out what their rack reads, whoever leads.
 
-Rack-aware partitioner (KIP-1123, `partitioner.rack.aware`): a producer chooses among the partitions whose leader is in
-its own rack, and among all where there is none. So each of a rack's n partitions gets 1 / n of what the rack produces:
-partitions are as uneven as leaders are over racks. Only records without a key choose; what is saved is an upper bound.
+Rack-aware partitioner (KIP-1123): :mod:`kafka_capacity.hardware.rack_aware`.
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.hardware.bill import Bill
 from kafka_capacity.hardware.flows import read_shares
+from kafka_capacity.hardware.rack_aware import leader_racks, rack_aware
 from kafka_capacity.questions.chargeback.producers import Producers
 from kafka_capacity.questions.chargeback.readers import NOBODY, Readers
 
@@ -52,7 +51,7 @@ class RackFlows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RackAware:
+class RackAwareTopics:
     """What rack-aware producers would do, by topic, float64[T] each, and by partition, float64[P]."""
 
     produced: Rates
@@ -226,33 +225,23 @@ def _per_broker(bill: Bill, rates: Rates) -> Rates:
     return _summed(bill.replicas[alive].astype(np.int64), rates[alive], len(bill.brokers))
 
 
-def rack_aware(bill: Bill, producers: Producers) -> RackAware:
+def rack_aware_topics(bill: Bill, producers: Producers) -> RackAwareTopics:
     """Work out what rack-aware producers without keys would do to partitions, and to bytes between racks."""
-    placed, partitions = _placed(bill), bill.workload.partitions
-    rate, topic, topics = (
-        bill.workload.load.bytes_in_mean_bytes_per_second,
-        partitions.topic.astype(np.int64),
-        len(partitions.topics),
-    )
-    racks = placed.broker_racks
-    led = np.flatnonzero((placed.leader >= 0) & (placed.leader < racks))
-    leaders = np.zeros((topics, racks))
-    np.add.at(leaders, (topic[led], placed.leader[led]), 1.0)
+    workload = bill.workload
+    topic, rate = workload.partitions.topic.astype(np.int64), workload.load.bytes_in_mean_bytes_per_second
+    topics = len(workload.partitions.topics)
+    rack, share = leader_racks(bill.replicas, bill.brokers), produced_share(bill, producers)
+    aware = rack_aware(workload, rack, share[:, :-1])
     produced = _summed(topic, rate, topics)
-    count = np.bincount(topic, minlength=topics).astype(np.float64)
-    share = produced_share(bill, producers)[:, :racks]
-    without = 1.0 - np.where(leaders > 0, share, 0.0).sum(axis=1)  # of what is produced
-    after = (produced * without / np.maximum(count, 1.0))[topic]
-    place = topic[led], placed.leader[led]
-    after[led] += produced[topic[led]] * share[place] / leaders[place]
+    after = produced[topic] * aware.share
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = produced / count
+        mean = produced / np.bincount(topic, minlength=topics)
         now, then = (np.where(mean > 0, _largest(topic, one, topics) / mean, np.nan) for one in (rate, after))
-    within = _summed(topic[led], rate[led] * share[place], topics)
+    within = _summed(topic, rate * share[topic, rack], topics)
     leaving = np.where(producers.is_known, produced - within, produced * bill.leaving.produced)
-    return RackAware(
+    return RackAwareTopics(
         produced=produced,
-        saved=np.maximum(leaving - produced * without, 0.0),
+        saved=np.maximum(leaving - produced * aware.leaving, 0.0),
         fullest_ratio_now=now,
         fullest_ratio_after=then,
         by_partition=after,

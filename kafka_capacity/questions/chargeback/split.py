@@ -59,6 +59,7 @@ class Drivers:
     replicated: NDArray[np.float64]  # likewise, to all followers
     consumed: NDArray[np.float64]  # likewise
     uploaded: NDArray[np.float64]  # likewise, to the object store, of tiered topics
+    remote: NDArray[np.float64]  # likewise, read from the object store
     replicas: NDArray[np.float64]  # how many
     cross_rack_written: NDArray[np.float64]  # bytes per second that are paid for between racks, to write
     cross_rack_read: NDArray[np.float64]  # likewise, to read
@@ -76,6 +77,7 @@ class Drivers:
             replicated=produced * np.maximum(factor - 1.0, 0.0),
             consumed=consumed,
             uploaded=produced * bill.workload.is_tiered,
+            remote=bill.workload.remote_reads(),
             replicas=factor,
             cross_rack_written=produced * (leaving.produced + paid * leaving.replicated),
             cross_rack_read=consumed * leaving.consumed,
@@ -110,14 +112,17 @@ def split_of_brokers(bill: Bill, drivers: Drivers) -> BrokerSplit:
 
 def _carried(use: ResourceUse, bill: Bill, drivers: Drivers) -> dict[Charge, float]:
     """Return which part of a resource's use each charge makes: ratios that sum to 1, none where nobody uses it."""
-    produced, replicated, consumed, uploaded = (
-        float(rate.sum()) for rate in (drivers.produced, drivers.replicated, drivers.consumed, drivers.uploaded)
+    produced, replicated, consumed, uploaded, remote = (
+        float(rate.sum())
+        for rate in (drivers.produced, drivers.replicated, drivers.consumed, drivers.uploaded, drivers.remote)
     )
     cpu, written = bill.cpu, {Charge.PRODUCE: produced, Charge.REPLICATE: replicated}
     network_in = next((one.load for one in bill.uses if one.resource is Resource.NETWORK_IN), None)
-    cold = 0.0 if network_in is None or not use.load > 0 else max(0.0, 1.0 - network_in / use.load)
+    cold = 0.0
+    if network_in is not None and use.load > 0 and produced > 0:
+        cold = max(0.0, 1.0 - network_in * ((produced + replicated) / (produced + replicated + remote)) / use.load)
     parts: dict[Charge, float] = {
-        Resource.NETWORK_IN: written,
+        Resource.NETWORK_IN: {**written, Charge.CONSUME: remote},
         Resource.NETWORK_OUT: {Charge.PRODUCE: uploaded, Charge.REPLICATE: replicated, Charge.CONSUME: consumed},
         Resource.CLIENT_IN: {Charge.PRODUCE: produced},
         Resource.CLIENT_OUT: {Charge.PRODUCE: uploaded, Charge.CONSUME: consumed},

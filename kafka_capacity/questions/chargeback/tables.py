@@ -9,9 +9,10 @@ from kafka_capacity.objects.tables import Int32, Tables, schema_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargeRow:
-    """One row a topic, and one a topic, consumer group and client id that reads it: what each pays a month, in cents.
+    """What each pays a month, in cents: one row a topic, producing client id, and consumer group and client id.
 
-    A row without a group is what the topic itself carries, and what is read of it by nobody known. ``owner`` is that of
+    A row with a client id and no group is what that client produces to the topic. One with neither is what the topic
+    itself carries, and what is produced to it and read of it by nobody known. ``owner`` is that of
     the group, else of the topic; null where nobody is known to own it. The totals, and headroom and idle capacity of
     ``chargeback_bill`` where these are not shared out, sum to the bill.
     """
@@ -79,16 +80,18 @@ class ChargebackScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieredRow:
-    """One row a topic in tiered storage (KIP-405): what the object store holds of it once its retention is reached.
+    """One row a topic in tiered storage (KIP-405): what the object store holds of it.
 
-    It is null, as are its dollars a month, where the topic has no limit or no rates are known. Dollars are beside the
-    bill. ``remote_read_bytes_per_second`` is what groups read of it that are further behind than brokers keep.
+    That is what brokers measured (``is_measured``), else what is there once its retention is reached. It is null, as
+    are its dollars a month, where neither is known: the topic has no limit, or no rates are known. Dollars are beside
+    the bill. ``remote_read_bytes_per_second`` is what groups read of it that are further behind than brokers keep.
     """
 
     topic: str
     owner: str | None
     remote_bytes: float | None
     usd_per_month: float | None
+    is_measured: bool
     remote_read_bytes_per_second: float
 
 

@@ -29,8 +29,9 @@ def paid_by_group(table: pa.Table) -> list[Row]:
 
 
 def paid_by_client(table: pa.Table) -> list[Row]:
-    """Sum what groups pay by the client ids of their members; null is of groups whose members are not known."""
-    return paid_by(table.filter(pc.is_valid(table.column("group_id"))), "client_id")
+    """Sum what producers and groups pay by client ids; null is of groups whose members are not known."""
+    is_client = pc.or_(pc.is_valid(table.column("group_id")), pc.is_valid(table.column("client_id")))
+    return paid_by(table.filter(is_client), "client_id")
 
 
 def charged(bill: pa.Table) -> dict[str, int]:

@@ -23,6 +23,7 @@ class ActionKind(StrEnum):
     PARTITIONS = "partitions"  # topics that have far too many are made again with fewer
     QUOTAS = "quotas"  # the few that make the peak are throttled
     FOLLOWER_FETCHING = "follower-fetching"  # consumers read from the replica in their rack (KIP-392)
+    RACK_AWARE_PRODUCERS = "rack-aware-producers"  # they choose partitions led in their rack (KIP-1123)
     VOLUMES = "volumes"  # smaller volumes take the place of today's
     SHAPE = "shape"  # fewer larger brokers, or more smaller ones
 
@@ -105,6 +106,15 @@ FACTS = {
         risk=(
             "records reach followers a little later; consumers without `client.rack`, or in a rack without a replica, "
             "read from leaders as before"
+        ),
+    ),
+    ActionKind.RACK_AWARE_PRODUCERS: KindFacts(
+        effort=5,
+        needs_restart="producers",
+        is_reversible=True,
+        risk=(
+            "a rack's partitions share what the rack produces; it takes clients of Kafka 4.4 with "
+            "`partitioner.rack.aware` and `client.rack`, and records with a key go where they went before"
         ),
     ),
     ActionKind.VOLUMES: KindFacts(

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.changed import ClusterChange, compacted_today, kept_today
 from kafka_capacity.demand.reading import late_read_seconds
+from kafka_capacity.demand.workload import Workload
+from kafka_capacity.hardware.rack_aware import rack_aware_of
 from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topics
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.question import SizedCluster
@@ -29,6 +31,7 @@ from kafka_capacity.text.wording import few_names, shown_rate
 _DAY_SECONDS, _HOUR_SECONDS = 86_400.0, 3600.0
 _NAMED = 3
 _FAR_TOO_MANY = 4  # times as many partitions as are needed
+_LEAST_SKEW = 0.1  # less, of the mean of a topic, is not worth a word
 _MAX_SINGLE_TOPICS = 50  # retention is cut of so many topics alone, those that free most
 NOT_COMPRESSED = frozenset({"uncompressed", "producer"})
 """Values of ``compression.type`` that do not say that records are compressed; producers may compress nevertheless."""
@@ -42,7 +45,9 @@ Chosen = NDArray[np.bool_]  # bool[T], some topics
 class FoundActions:
     """What was found."""
 
-    actions: tuple[Action, ...]  # follower fetching, then those that free most first, single topics after all others
+    actions: tuple[
+        Action, ...
+    ]  # those that keep bytes within racks, then those that free most first, single topics after all others
     notes: tuple[str, ...]  # sentences about what was not looked at, and why
 
 
@@ -72,7 +77,12 @@ def find_actions(
     narrow = sorted(
         finder.retention_of_topics(one for one in wide if one.kind is ActionKind.RETENTION), key=_most_freed
     )
-    actions = [*finder.follower_fetching(), *sorted(wide, key=_most_freed), *narrow[:_MAX_SINGLE_TOPICS]]
+    actions = [
+        *finder.follower_fetching(),
+        *finder.rack_aware_producers(),
+        *sorted(wide, key=_most_freed),
+        *narrow[:_MAX_SINGLE_TOPICS],
+    ]
     return FoundActions(actions=tuple(actions), notes=tuple(finder.notes()))
 
 
@@ -101,7 +111,7 @@ class _Finder:
         self.factors = replication_factors(cluster.snapshot.replicas)
         first = np.searchsorted(self.topic, np.arange(len(self.topics)))
         self.class_of = workload.outlook.class_of[first]
-        self.retention = workload.retention_seconds[first]
+        self.retention = _reach_seconds(workload)
         is_planned = (workload.outlook.retention_ratio != 1.0).any(axis=1)[self.class_of]
         rate = np.bincount(self.topic, weights=workload.load.bytes_in_mean_bytes_per_second, minlength=len(self.topics))
         self.is_compacted = workload.is_compacted[first]
@@ -249,14 +259,41 @@ class _Finder:
 
     def follower_fetching(self) -> Iterator[Action]:
         """Yield reading from the replica in the consumer's rack, where bytes between racks are paid for."""
-        cluster = self.cluster
-        is_paid = cluster.today.usd_per_gib_between_racks > 0 and len(cluster.snapshot.brokers.rack_names()) > 1
-        is_read = bool((cluster.workload.load.bytes_out_mean_bytes_per_second > 0).any())
-        if is_paid and is_read and not cluster.is_read_in_rack:
+        is_read = bool((self.cluster.workload.load.bytes_out_mean_bytes_per_second > 0).any())
+        if self._is_rack_traffic_paid() and is_read and not self.cluster.is_read_in_rack:
             change = dataclasses.replace(self._nothing(), is_read_in_rack=True)
             text = "let consumers fetch from the replica in their rack"
             nobody = np.zeros(len(self.topics), dtype=np.bool_)
             yield self._action(ActionKind.FOLLOWER_FETCHING, nobody, change, text, np.zeros(1), about="all topics")
+
+    def rack_aware_producers(self) -> Iterator[Action]:
+        """Yield producing to partitions led in the producer's rack, where bytes between racks are paid for."""
+        snapshot, workload = self.cluster.snapshot, self.cluster.workload
+        rate = workload.load.bytes_in_mean_bytes_per_second
+        if not self._is_rack_traffic_paid() or not (rate[~workload.is_compacted] > 0).any():
+            return
+        aware = rack_aware_of(workload, snapshot.brokers.index_of(snapshot.replicas), snapshot.brokers)
+        count = len(self.topics)
+        total = np.bincount(self.topic, weights=rate, minlength=count)
+        mean = (total / np.bincount(self.topic, minlength=count))[self.topic]
+        fullest = int(np.argmax(np.where(mean > 0, np.round(total[self.topic] * aware.share - rate), -np.inf)))
+        name = f"{self.topics[self.topic[fullest]]}-{workload.partitions.partition[fullest]}"
+        then, now = (one[fullest] / mean[fullest] for one in (total[self.topic] * aware.share, rate))
+        action = self._action(
+            ActionKind.RACK_AWARE_PRODUCERS,
+            np.zeros(count, dtype=np.bool_),
+            dataclasses.replace(self._nothing(), is_produced_in_rack=True),
+            "let producers prefer partitions led in their rack (an upper bound: only records without a key can choose)",
+            np.zeros(1),
+            about="all topics",
+        )
+        skew = (
+            f"with today's leaders partition {name} would get {then:.1f} times the mean of its topic ({now:.1f} today)"
+        )
+        yield dataclasses.replace(action, affected=skew if then - now >= _LEAST_SKEW else "")
+
+    def _is_rack_traffic_paid(self) -> bool:
+        return self.cluster.today.usd_per_gib_between_racks > 0 and len(self.cluster.snapshot.brokers.rack_names()) > 1
 
     def hardware(self) -> Iterator[Action]:
         """Yield smaller volumes, and the next sizes of today's shape."""
@@ -358,6 +395,16 @@ class _Finder:
             change=change,
             freed_bytes=float(freed.sum()),
         )
+
+
+def _reach_seconds(workload: Workload) -> NDArray[np.float64]:
+    """Return float64[T], how far back limits of time and bytes let the quietest used partition of each topic reach."""
+    rate, count = workload.load.bytes_in_mean_bytes_per_second, len(workload.partitions.topics)
+    unused = np.where(np.isfinite(workload.retention_bytes), 0.0, np.inf)
+    by_bytes = np.divide(workload.retention_bytes, rate, out=unused, where=rate > 0)
+    found = np.zeros(count)
+    np.maximum.at(found, workload.partitions.topic, np.minimum(workload.retention_seconds, by_bytes))
+    return found
 
 
 def needed_seconds(cluster: SizedCluster, use: TopicUse) -> tuple[NDArray[np.float64], Sequence[str]]:

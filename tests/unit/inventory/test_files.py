@@ -180,7 +180,8 @@ def test_wrong_files_are_all_named_at_once(folder):
     (folder / "README.md").write_text("kept apart")
     assert fails(folder) == (
         "replica.json: is not a table of a snapshot; the tables are brokers, log_dirs, topics, replicas, groups, "
-        "members, lags, metrics, broker_metrics, quorum_replicas, history\ntopics.parquet: the table is given by "
+        "members, lags, metrics, broker_metrics, producers, quorum_replicas, history\n"
+        "topics.parquet: the table is given by "
         "topics.json too; remove one of the two\nbrokers.parquet or .json is missing; every snapshot has the table "
         "'brokers'"
     )
@@ -298,7 +299,7 @@ def test_parquet_as_pandas_and_spark_write_it_is_taken(folder):
             "topics.parquet: there is no column 'colour'; remove it or correct its name, the columns are topic, "
             "topic_id, is_internal, min_insync_replicas, retention_bytes, retention_ms, segment_bytes, "
             "cleanup_policy, unclean_leader_election_enable, compression_type, remote_storage_enable, "
-            "local_retention_ms",
+            "local_retention_ms, remote_copy_lag_ms, remote_copy_lag_bytes, remote_bytes",
         ),
         ({"topic_id": ["x"]}, "topics.parquet: column 'topic' is missing; add it as string"),
         (

@@ -5,6 +5,8 @@ import datetime
 import numpy as np
 import pytest
 
+from kafka_capacity.errors import SourceError
+from kafka_capacity.inventory import prometheus
 from kafka_capacity.inventory.prometheus import window_end, with_prometheus
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
 from kafka_capacity.inventory.sizing_workload import observed_costs
@@ -52,6 +54,76 @@ def test_jmx_counters_become_the_true_rates_of_partitions():
     assert not raw.remarks
     assert not validate(raw).fatal
     assert len(raw.table("metrics")) == 7 * 48
+
+
+def remote_samples(world, sizes, *, copies=1):
+    """What brokers hold in the object store: bytes by broker and topic."""
+    for copy in range(copies):
+        server = {"replica": f"prometheus-{copy}"} if copies > 1 else {}
+        for (broker, topic), size in sizes.items():
+            moments = world.moments(broker)
+            labels = {"job": "kafka", "instance": f"kafka-{broker}.example.com:7071", "topic": topic, **server}
+            name = "kafka_server_brokertopicmetrics_remotelogsizebytes"
+            yield {"__name__": name, **labels}, moments, np.full(len(moments), size)
+
+
+def test_what_leaders_hold_in_the_object_store_is_summed_up():
+    """Partition n is led by broker n mod 3, plus 1; of `clicks` one of two leaders says nothing."""
+    world = World()
+    sizes = {(1, "orders"): 70.0, (2, "orders"): 20.0, (3, "orders"): 9.0, (1, "clicks"): 5.0, (3, "idle"): 1.0}
+    for copies in (1, 2):
+        samples = [*world.jmx(), *remote_samples(world, sizes, copies=copies)]
+        raw = read(samples, world.inventory())
+        found = {row["topic"]: row["remote_bytes"] for row in rows_of(raw, "topics")}
+        assert found == {"orders": 99, "clicks": None, "idle": None}
+        assert not validate(raw).fatal
+    assert {row["remote_bytes"] for row in rows_of(read(world.jmx(), world.inventory()), "topics")} == {None}
+
+
+def client_samples(world, rates, name, *, client="client_id", **more):
+    """Counters of producers, MiB/s by instance, client id, rack and topic, over the last two days."""
+    for (instance, client_id, rack, topic), rate in rates.items():
+        moments = world.moments()
+        labels = {"instance": instance, client: client_id, "topic": topic, **({"client_rack": rack} if rack else {})}
+        yield {"__name__": name, **labels, **more}, moments, world.counted(np.full(world.hours, rate), moments)
+
+
+def test_what_producers_count_is_summed_up_by_client_id_and_rack():
+    world = World()
+    rates = {
+        ("10.0.0.1:80", "shop", "a", "orders"): 3.0,
+        ("10.0.0.2:80", "shop", "a", "orders"): 4.0,  # another instance with the same client id
+        ("10.0.0.3:80", "shop", "b", "orders"): 1.0,
+        ("10.0.0.3:80", "batch", None, "clicks"): 2.0,
+        ("10.0.0.3:80", "batch", None, "of another cluster"): 9.0,
+    }
+    wanted = [
+        {"topic": "clicks", "client_id": "batch", "rack": None, "bytes_per_second": pytest.approx(2.0)},
+        {"topic": "orders", "client_id": "shop", "rack": "a", "bytes_per_second": pytest.approx(7.0)},
+        {"topic": "orders", "client_id": "shop", "rack": "b", "bytes_per_second": pytest.approx(1.0)},
+    ]
+    for name in ("clients_org_apache_kafka_producer_topic_byte_total", "kafka_producer_topic_byte_total", "our:own"):
+        samples = [*world.jmx(), *client_samples(world, rates, name)]
+        # Two servers that scrape side by side count once.
+        samples += [(labels | {"replica": "b"}, *rest) for labels, *rest in client_samples(world, rates, name)]
+        names = {"names": {"producer_bytes": name}} if ":" in name else {}
+        raw = read(samples, world.inventory(), **names)
+        assert rows_of(raw, "producers") == wanted
+        assert not validate(raw).fatal
+    assert not len(read(world.jmx(), world.inventory()).table("producers"))
+    assert not len(read(samples, world.inventory(), dialects=("jmx",)).table("producers"))
+
+
+def test_hours_in_which_a_producer_did_not_count_are_of_nobody():
+    world = World()
+    samples = [
+        (labels, moments, np.where(moments < END - 12 * HOUR, np.nan, values))
+        for labels, moments, values in client_samples(
+            world, {("x", "shop", None, "orders"): 8.0}, "kafka_producer_topic_byte_total"
+        )
+    ]
+    (row,) = rows_of(read([*world.jmx(), *samples], world.inventory()), "producers")
+    assert row["bytes_per_second"] == pytest.approx(8.0 * 12 / 48)
 
 
 def test_brokers_and_their_processors():
@@ -216,6 +288,18 @@ def test_days_that_could_be_read_before_the_server_failed_are_kept():
     (remark,) = [remark for remark in raw.remarks if remark.code == "prometheus_failed"]
     assert "1 of 2 days of metrics could be read" in remark.message
     assert len(raw.table("metrics")) == 7 * 24
+
+
+def test_days_are_kept_where_clients_cannot_be_asked_for(monkeypatch):
+    def fail(*_):
+        raise SourceError("too many clients")
+
+    monkeypatch.setattr(prometheus, "producers_table", fail)
+    world = World()
+    raw = read(world.jmx(), world.inventory())
+    (remark,) = raw.remarks
+    assert "2 of 2 days of metrics could be read, newest first, then: too many clients" in remark.message
+    assert len(raw.table("metrics")) == 7 * 48
 
 
 def test_a_server_without_our_metrics_is_said():

@@ -62,7 +62,7 @@ def test_an_unknown_or_missing_table_is_refused():
         replace(cluster(), tables={**cluster().tables, "topic": cluster().table("topics")})
     assert str(caught.value) == (
         "an inventory has no table 'topic'; the tables are brokers, log_dirs, topics, replicas, groups, members, "
-        "lags, metrics, broker_metrics, quorum_replicas, history"
+        "lags, metrics, broker_metrics, producers, quorum_replicas, history"
     )
     with pytest.raises(InventoryError) as caught:
         replace(cluster(), tables={"brokers": cluster().table("brokers")})

@@ -169,6 +169,25 @@ CASES = [
         "log_start_offset above log_end_offset on 1 partition (orders-0); sizes of records are not measured there, "
         "fix the offsets",
     ),
+    # producers
+    (
+        cluster(producers=[{"topic": "gone", "bytes_per_second": 1.0}]),
+        "warning",
+        "producers_of_unknown_topic",
+        "producers of 1 topic that the inventory lacks (gone); they are left out",
+    ),
+    (
+        cluster(producers=[{"topic": "orders", "bytes_per_second": -1.0}]),
+        "warning",
+        "unusable_producer_rate",
+        "1 value of bytes_per_second negative, infinite or not a number; they are left out",
+    ),
+    (
+        cluster(producers=[{"topic": "orders", "bytes_per_second": 1e14}]),
+        "warning",
+        "absurd_producer_rate",
+        "1 value of bytes_per_second above 1e+13 of one topic; check the unit",
+    ),
 ]
 
 

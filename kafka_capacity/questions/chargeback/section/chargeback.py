@@ -61,6 +61,7 @@ TIERED = (
     column("topic", "Topic", "name"),
     column("owner", "Owner", "name"),
     column("remote_bytes", "In the object store", "bytes"),
+    column("is_measured", "Measured", "yes"),
     column("usd_per_month", "A month", "usd"),
     column("remote_read_bytes_per_second", "Read from there", "rate"),
 )

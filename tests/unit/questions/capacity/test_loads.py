@@ -78,6 +78,34 @@ def test_who_takes_over_reads_from_its_disk_for_groups_that_are_behind():
         assert why.tolist() == [-1, 0, -1]
 
 
+def test_what_only_the_object_store_has_comes_in_over_the_network_and_from_no_disk():
+    """The same group, where brokers keep six hours of a tiered topic; where they keep a day, it reads from disk."""
+    lags = Lags(
+        groups=("billing",), group=np.zeros(1, np.int32), row=np.zeros(1, np.int64), seconds=np.array([43_200.0])
+    )
+    found = {}
+    for kept in (6, 24):
+        work, three_brokers, lists = three(lags=lags, is_tiered=True, retention=kept * 3600.0)
+        shape = dataclasses.replace(observed_shape(three_brokers), memory_bytes=8 * GIB)
+        use = capacity_use(work, placed_loads(work, three_brokers, lists, LoadSettings(cpu=COSTS)), shape)
+        found[kept] = (
+            (use.fallen_out, work.remote_reads().tolist()),
+            [
+                [load_of(use, resource, condition).tolist() for resource in (Resource.NETWORK_IN, Resource.DISK_IO)]
+                for condition in (Condition.NORMAL, Condition.BROKER_LOST, Condition.RACK_LOST)
+            ],
+        )
+    alone = [14 * MIB, 14 * MIB, 10 * MIB]
+    # Broker 1 fetches the 10 MiB/s that the group reads, and 2 does once 1 is lost.
+    after = [[24 * MIB, 24 * MIB, 10 * MIB], alone]
+    assert found[6] == (((), [10 * MIB, 0.0]), [[[24 * MIB, 14 * MIB, 10 * MIB], alone], after, after])
+    from_disk = [alone, [24 * MIB, 24 * MIB, 10 * MIB]]
+    assert found[24] == (
+        ((("billing", "2026-11-20"),), [0.0, 0.0]),
+        [[alone, [24 * MIB, 14 * MIB, 10 * MIB]], from_disk, from_disk],
+    )
+
+
 def test_consumers_may_read_in_their_rack():
     loads = placed_loads(*three(), LoadSettings(is_read_in_rack=True))
     assert load_of(loads, Resource.CLIENT_OUT) == pytest.approx([20 * MIB / 3] * 3)

@@ -65,12 +65,13 @@ def tiered(**settings):
 def test_what_is_tiered_by_hand():
     tables = charged(tiered(), **HAND_MADE, marginal_topics=0, owners={"orders": "shop"})
     # Each broker sends 7 MiB/s more, to the object store: 28 of 70 that are allowed, and processors take 0.04 × 7 more.
+    # It receives 7 more, which billing reads from there.
     cpu = 1.42 / 5.7
     use = {
         "storage": 0.5,
-        "produce": 0.3 * 7 / 21 + 0.4 * 7 / 28 + cpu * (0.21 + 0.28) / 1.42,
-        "replicate": 0.3 * 14 / 21 + 0.4 * 14 / 28 + cpu * (0.09 + 0.56) / 1.42,
-        "consume": 0.4 * 7 / 28 + cpu * 0.28 / 1.42,
+        "produce": 0.4 * 7 / 28 + 0.4 * 7 / 28 + cpu * (0.21 + 0.28) / 1.42,
+        "replicate": 0.4 * 14 / 28 + 0.4 * 14 / 28 + cpu * (0.09 + 0.56) / 1.42,
+        "consume": 0.4 * 7 / 28 + 0.4 * 7 / 28 + cpu * 0.28 / 1.42,
         "partitions": 0.1,
     }
     found, total = bill(tables), sum(use.values())
@@ -85,10 +86,37 @@ def test_what_is_tiered_by_hand():
     assert row["remote_read_bytes_per_second"] == pytest.approx(3 * 7 * MIB)
     reasons = decide_chargeback(tables).reasons
     assert (
-        "Beside the brokers, the object store takes $285 a month for 12.1 TiB of 1 tiered topic once their retention "
-        "is reached; its requests and traffic are not costed."
+        "Beside the brokers, the object store takes $285 a month for 12.1 TiB of 1 tiered topic (once their retention "
+        "is reached); its requests and traffic are not costed."
     ) in reasons
     assert "Groups that are further behind than brokers keep read 21.0 MiB/s from the object store." in reasons
+
+
+@pytest.mark.parametrize(
+    ("settings", "held"),
+    [
+        ({"remote_copy_lag_ms": -1}, 7 * MIB * (7 * 86_400 - 3600)),  # as long as brokers keep it: an hour
+        ({"remote_copy_lag_ms": 60_000}, 7 * MIB * (7 * 86_400 - 60)),
+        ({"remote_copy_lag_ms": 7_200_000}, 7 * MIB * (7 * 86_400 - 3600)),
+        ({"remote_copy_lag_ms": -1, "remote_copy_lag_bytes": 700 * MIB}, 7 * MIB * (7 * 86_400 - 100)),
+        ({"remote_copy_lag_ms": 0, "remote_copy_lag_bytes": -1}, 7 * MIB * 7 * 86_400),  # the defaults
+        ({"remote_copy_lag_ms": -1, "retention_bytes": 70_000 * MIB}, 7 * MIB * (10_000 - 3600)),
+    ],
+)
+def test_uploads_that_are_held_back_are_not_in_the_object_store(settings, held):
+    (row,) = charged(tiered(**settings), **HAND_MADE, marginal_topics=0)["chargeback_tiered"].to_pylist()
+    assert (row["remote_bytes"], row["is_measured"]) == (pytest.approx(3 * held), False)
+
+
+def test_what_brokers_measure_in_the_object_store_counts_before_what_is_reckoned():
+    measured = {"remote_bytes": 1000 * 2**30, "retention_ms": -1}
+    tables = charged(tiered(**measured), **HAND_MADE, marginal_topics=0)
+    (row,) = tables["chargeback_tiered"].to_pylist()
+    assert (row["remote_bytes"], row["usd_per_month"], row["is_measured"]) == (1000 * 2**30, pytest.approx(23.0), True)
+    assert (
+        "Beside the brokers, the object store takes $23.00 a month for 1,000.0 GiB of 1 tiered topic (as measured); "
+        "its requests and traffic are not costed."
+    ) in decide_chargeback(tables).reasons
 
 
 def test_what_is_tiered_without_a_limit_is_not_known():
@@ -121,6 +149,46 @@ def test_a_topic_carries_what_it_holds_and_a_group_what_it_reads():
     assert own["storage_cents"] == charges["storage"]
     assert [row["group_id"] for row in paid_by_group(tables["chargeback"])] == ["billing", "fraud"]
     assert [row["client_id"] for row in paid_by_client(tables["chargeback"])] == ["billing-app", "fraud-app"]
+
+
+def producers(*rows):
+    """The table: topic, client id, rack and MiB/s of each row."""
+    names = ("topic", "client_id", "rack", "bytes_per_second")
+    return [dict(zip(names, (*row[:3], row[3] * MIB), strict=True)) for row in rows]
+
+
+def test_producing_is_charged_to_the_clients_that_count_what_they_produce():
+    """Of 21 MiB/s to `orders` shop counts 9 and 3 in two racks, batch 6, and 3 are of nobody."""
+    counted = producers(("orders", "shop", "a", 9.0), ("orders", "shop", "b", 3.0), ("orders", "batch", None, 6.0))
+    others = producers(("gone", "shop", "a", 5.0), ("orders", None, "a", 1.0), ("orders", "shop", "a", float("nan")))
+    raw = hand_made(groups=groups("billing"), members=members([("orders", 0)]), producers=[*counted, *others])
+    tables = charged(raw, **HAND_MADE, marginal_topics=0, owners={"orders": "team@example.net"})
+    rows, charges = ledger(tables), charges_of(tables["chargeback_bill"])
+    assert {key: row["produce_cents"] / charges["produce"] for key, row in rows.items()} == {
+        ("orders", None, None): pytest.approx(3 / 21, abs=1e-4),
+        ("orders", None, "batch"): pytest.approx(6 / 21, abs=1e-4),
+        ("orders", None, "shop"): pytest.approx(12 / 21, abs=1e-4),
+        ("orders", "billing", "billing-app"): 0,
+    }
+    shop = rows["orders", None, "shop"]
+    assert (shop["total_cents"], shop["owner"]) == (shop["produce_cents"], "team@example.net")
+    assert rows["orders", None, None]["replicate_cents"] == charges["replicate"]
+    assert {row["client_id"]: row["total_cents"] for row in paid_by_client(tables["chargeback"])} == {
+        client: rows["orders", group, client]["total_cents"]
+        for group, client in (("billing", "billing-app"), (None, "shop"), (None, "batch"))
+    }
+    assert "85.7 % of producing is charged to 2 client ids that produce." in decide_chargeback(tables).reasons
+    assert sum(row["total_cents"] for row in rows.values()) + charges["headroom"] + charges["idle"] == sum(
+        charges.values()
+    )
+
+
+def test_producers_that_count_more_than_brokers_share_what_brokers_count():
+    raw = hand_made(producers=producers(("orders", "shop", None, 60.0), ("orders", "batch", None, 20.0)))
+    tables = charged(raw, **HAND_MADE, marginal_topics=0)
+    rows, whole = ledger(tables), charges_of(tables["chargeback_bill"])["produce"]
+    assert rows["orders", None, "shop"]["produce_cents"] == pytest.approx(whole * 0.75, abs=1)
+    assert rows["orders", None, None]["produce_cents"] == pytest.approx(0, abs=1)
 
 
 def test_what_is_read_by_nobody_known_stays_with_the_topic():

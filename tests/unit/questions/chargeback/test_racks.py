@@ -88,6 +88,19 @@ def test_with_follower_fetching_there_is_nothing_more_to_save():
     assert [row["read_now"] for row in rows] == [row["read_with_follower_fetching"] for row in rows]
 
 
+def test_compacted_topics_have_no_records_that_could_choose():
+    spec = topic(
+        "state",
+        rf=2,
+        bytes_in=6.0 * MIB,
+        replicas=[[1, 2], [1, 2], [3, 2], [2, 1]],
+        settings={"cleanup_policy": "compact"},
+    )
+    found = charged(cluster(brokers=3, racks=2, topics=[spec]), **PRICES, marginal_topics=0)
+    (row,) = found["rack_topics"].to_pylist()
+    assert (row["saved_bytes_per_second"], row["fullest_ratio_after"]) == (0, 1)
+
+
 def test_rack_aware_producers_by_hand():
     found = charged(two_racks(), **PRICES, marginal_topics=0)
     (row,) = found["rack_topics"].to_pylist()
@@ -132,9 +145,7 @@ def test_leaders_where_producers_are_by_hand():
     }
     assert brokers[2]["produced_then"] == 24 * MIB
     reasons = decide_chargeback(found).reasons
-    assert any(
-        "cross racks, with the producers of 100 % of what is written in the given racks" in one for one in reasons
-    )
+    assert any("cross racks, with the producers of 100 % of what is written in known racks" in one for one in reasons)
     # 18 MiB/s are 46,195 GiB in 730 hours, at $0.02.
     assert reasons[-1] == (
         "Leaders in the racks of producers would keep 18.0 MiB/s within racks and save $924 per month at today’s rates "
@@ -166,9 +177,9 @@ def test_leaders_near_producers_are_far_from_consumers():
         (
             ["orders=a", "orders=b"],
             {("a", "a"): 9, ("a", "b"): 3, ("b", "a"): 9, ("b", "b"): 3},
-            "Leaders are in the given racks of producers already, as far as there are replicas there.",
+            "Leaders are in the known racks of producers already, as far as there are replicas there.",
         ),
-        (["orders=z"], {("z", "a"): 18, ("z", "b"): 6}, "No broker is in z, which is given as a rack of producers."),
+        (["orders=z"], {("z", "a"): 18, ("z", "b"): 6}, "No broker is in z, where producers are."),
     ],
 )
 def test_leaders_that_nobody_has_to_move(stated, produced, sentence):
@@ -177,6 +188,43 @@ def test_leaders_that_nobody_has_to_move(stated, produced, sentence):
     assert sentence in decide_chargeback(found).reasons
     (row,) = found["rack_leaders"].to_pylist()
     assert (row["moved_partitions"], row["produce_bytes_per_second"]) == (0, 0)
+
+
+def counted(*rates):
+    """What clients say that they produce to `orders`, MiB/s by rack; 24 are produced."""
+    return [
+        {"topic": "orders", "client_id": f"app-{n}", "rack": rack, "bytes_per_second": rate * MIB}
+        for n, (rack, rate) in enumerate(rates)
+    ]
+
+
+def test_racks_that_clients_tell_are_where_producers_are():
+    raw = two_racks(producers=counted(("a", 16.5), ("a", 0.0), ("b", 5.5)))
+    found = charged(raw, **PRICES, marginal_topics=0)
+    # 22 of 24 are known, three quarters of them in a: 18 MiB/s, a quarter of which goes to the leader in b.
+    assert flows(found, "produce") == pytest.approx(
+        {("a", "a"): 13.5, ("a", "b"): 4.5, ("b", "a"): 4.5, ("b", "b"): 1.5}
+    )
+    (row,) = found["rack_leaders"].to_pylist()
+    assert row["producer_racks"] == ["a", "b"]
+    assert any(
+        "with the producers of 100 % of what is written in known racks" in one
+        for one in decide_chargeback(found).reasons
+    )
+
+
+@pytest.mark.parametrize(
+    ("rates", "stated", "from_a"),
+    [
+        ([("a", 21.0), (None, 3.0)], [], 12),  # 87.5 % are too few: producers are spread evenly
+        ([("a", 24.0)], ["orders=b"], 0),  # what somebody says counts before
+        ([("a", 24.0)], ["others=b"], 24),
+    ],
+)
+def test_racks_of_producers_that_are_not_known_of_nearly_all_or_said_otherwise(rates, stated, from_a):
+    raw = two_racks(producers=counted(*rates))
+    produced = flows(charged(raw, **PRICES, marginal_topics=0, producer_racks=stated), "produce")
+    assert sum(rate for (source, _), rate in produced.items() if source == "a") == pytest.approx(from_a)
 
 
 def test_without_known_producers_nothing_is_said_of_leaders():

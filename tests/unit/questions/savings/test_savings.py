@@ -10,12 +10,16 @@ import pytest
 
 from kafka_capacity.demand.changed import ClusterChange, all_of, changed_cluster
 from kafka_capacity.demand.disk import partition_sizes
+from kafka_capacity.hardware.limits import RESOURCES, Resource
 from kafka_capacity.plan.handing import sized_cluster
 from kafka_capacity.questions.capacity import resize
+from kafka_capacity.questions.capacity.found import sizing_setup
+from kafka_capacity.questions.capacity.options import placement_keys
+from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
 from kafka_capacity.questions.question import run_here
 from kafka_capacity.questions.savings.decide import decide_savings, instead, read_savings
-from tests.builders import rows_of, with_rows
+from tests.builders import cluster, rows_of, topic, with_rows
 from tests.unit.questions.savings.small import (
     DAY,
     DOLLARS,
@@ -67,6 +71,44 @@ def test_follower_fetching_saves_what_consumers_read_across_racks():
     assert action["needs_restart"] == "brokers and consumers"
     for settings in ({}, {**priced, "is_follower_fetching": True}):
         assert "follower-fetching:all topics" not in action_rows(savings_of(inventory(logs()), **settings))
+
+
+RACK_AWARE = "rack-aware-producers:all topics"
+RACKS_PAID = {"usd_per_gib_between_racks": 0.02}
+
+
+def test_rack_aware_producers_save_what_is_produced_across_racks():
+    """Two thirds of what is produced crosses racks today, and every rack leads a third of the partitions."""
+    action = action_rows(savings_of(inventory(logs()), **RACKS_PAID))[RACK_AWARE]
+    # 100 GiB are produced to each of 12 partitions in 7 days; a month has 730 hours.
+    assert action["saved_usd_per_month"] == pytest.approx(12 * 100 / 7 * 730 / 24 * 2 / 3 * 0.02)
+    assert (action["saved_brokers"], action["freed_bytes"], action["needs_restart"]) == (0, 0, "producers")
+    assert "an upper bound: only records without a key can choose" in action["text"]
+    assert action["risk"].startswith("a rack's partitions share what the rack produces")
+    compacted = logs(settings={"cleanup_policy": "compact"})
+    for raw, settings in ((inventory(logs()), {}), (inventory(compacted), RACKS_PAID)):
+        assert RACK_AWARE not in action_rows(savings_of(raw, **settings))
+    # A topic to which nothing is produced has no mean, and comes first.
+    assert RACK_AWARE in action_rows(savings_of(inventory(idle("a"), logs()), **RACKS_PAID))
+
+
+def test_rack_aware_producers_are_judged_with_the_skew_that_they_cause():
+    """Of eight partitions one is led in b: it gets half of 80 MiB/s, and the seven led in a share the other half."""
+    lists = [[1, 2]] * 4 + [[3, 4]] * 3 + [[2, 1]]
+    orders = topic("orders", rf=2, bytes_in=10.0 * 2**20, bytes_out=0.0, replicas=lists, size_bytes=GIB)
+    raw = cluster(brokers=4, racks=2, topics=[orders])
+    assert action_rows(savings_of(raw, **RACKS_PAID))[RACK_AWARE]["risk"].startswith(
+        "with today's leaders partition orders-7 would get 4.0 times the mean of its topic (1.0 today); a rack's"
+    )
+    inputs = sizing_setup(asked_of(raw, **RACKS_PAID)).inputs
+    loads = dataclasses.replace(inputs.request.loads, is_produced_in_rack=True)
+    inputs = dataclasses.replace(inputs, request=dataclasses.replace(inputs.request, loads=loads))
+    placed = place_option(inputs, next(key for key in placement_keys(inputs.options) if key.is_observed))
+    # Brokers 1 and 2 hold four of the seven and the one of b, 3 and 4 three of the seven.
+    network = placed.loads.load[0, RESOURCES.index(Resource.NETWORK_IN), 0, 0] / 2**20
+    assert network == pytest.approx([4 * 40 / 7 + 40, 4 * 40 / 7 + 40, 3 * 40 / 7, 3 * 40 / 7])
+    assert placed.loads.sizes[:, 0, 0] / GIB == pytest.approx([4 / 7] * 7 + [4])
+    assert placed.traffic.produced[0] == pytest.approx(0.0)
 
 
 def test_two_together_save_what_neither_does_alone(tables):
@@ -206,6 +248,27 @@ def test_what_is_read_late_keeps_its_retention():
     assert "text" in action_rows(savings_of(raw, lag_margin=4.0))["retention:logs"]
     assert action_rows(savings_of(raw, lag_margin=4.0))["retention:logs"]["text"].endswith("to 4 days")
     assert "retention:logs" not in action_rows(savings_of(raw, lag_margin=7.0))
+
+
+@pytest.mark.parametrize(
+    ("kept_bytes", "kept_ms", "saved"),
+    [
+        (100 * GIB, -1, 3),  # seven days at what is produced: a day is cut as where time is the limit
+        (10 * GIB, 7 * DAY * 1000, None),  # less than the day that is kept at least
+        (-1, -1, None),  # meant to be kept
+    ],
+)
+def test_what_only_bytes_limit_is_cut_by_time(kept_bytes, kept_ms, saved):
+    limits = {"retention_bytes": kept_bytes, "retention_ms": kept_ms}
+    size = min(100, kept_bytes // GIB) * GIB if kept_bytes > 0 else 100 * GIB
+    raw = inventory(logs(settings=limits, size_bytes=size), idle())
+    found = action_rows(savings_of(raw))
+    assert ("retention:logs" in found) == (saved is not None)
+    assert saved is None or found["retention:logs"]["saved_brokers"] == saved
+    # A partition to which nothing is produced says nothing of how far back the others reach.
+    nothing = {"bytes_in_bytes_per_second": 0.0}
+    rows = [row | (nothing if row["partition"] == 0 else {}) for row in rows_of(raw, "metrics")]
+    assert ("retention:logs" in action_rows(savings_of(with_rows(raw, "metrics", rows)))) == (saved is not None)
 
 
 def test_unknown_is_never_a_saving():

@@ -1,0 +1,110 @@
+"""Producers that choose partitions led in their own rack (KIP-1123, `partitioner.rack.aware`), and what that skews.
+
+A producer chooses among the partitions whose leader is in its own rack, and among all where there is none. So each of a
+rack's n partitions gets 1 / n of what the rack produces: partitions are as uneven as leaders are over racks. Only
+records without a key choose, so what is saved is an upper bound. Brokers accept no such record for a compacted topic,
+which stays as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.workload import Workload
+from kafka_capacity.kafka.cluster.brokers import Brokers
+
+Rates = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RackAware:
+    """What such producers would do."""
+
+    share: Rates  # float64[P], of what is produced to its topic, how much each partition gets
+    leaving: Rates  # float64[T], of what is produced to each topic, how much leaves its rack
+
+
+def leader_racks(replicas: NDArray[np.int32], brokers: Brokers) -> NDArray[np.int64]:
+    """Return int64[P], the place of each leader's rack among the racks that have a name, -1 where there is none.
+
+    Args:
+        replicas: int32[P, W], positions of brokers, the leader first, -1 for padding.
+        brokers: with their racks.
+    """
+    if not replicas.shape[1]:
+        return np.full(len(replicas), -1, dtype=np.int64)
+    leader = replicas[:, 0]
+    rack = brokers.rack_indexes().astype(np.int64)[leader.clip(min=0)]
+    return np.where((leader >= 0) & (rack < len(brokers.rack_names())), rack, -1)
+
+
+def rack_aware(workload: Workload, leader_rack: NDArray[np.int64], produced: Rates) -> RackAware:
+    """Return what rack-aware producers would do.
+
+    Args:
+        workload: of the partitions.
+        leader_rack: what :func:`leader_racks` gives.
+        produced: float64[T, R], how much of what is produced to each topic is in each rack.
+    """
+    topic, rate = workload.partitions.topic.astype(np.int64), workload.load.bytes_in_mean_bytes_per_second
+    count = np.bincount(topic, minlength=len(produced))
+    total = np.bincount(topic, weights=rate, minlength=len(produced))
+    led = np.flatnonzero(leader_rack >= 0)
+    place = topic[led], leader_rack[led]
+    leaders = np.zeros(produced.shape)
+    np.add.at(leaders, place, 1.0)
+    without = 1.0 - np.where(leaders > 0, produced, 0.0).sum(axis=1)
+    share = (without / np.maximum(count, 1))[topic]
+    share[led] += produced[place] / leaders[place]
+    measured = np.divide(rate, total[topic], out=np.zeros(len(rate)), where=total[topic] > 0)
+    staying = np.zeros(len(rate))
+    staying[led] = measured[led] * produced[place]
+    is_keyed = np.bincount(topic, weights=workload.is_compacted, minlength=len(produced)) > 0
+    as_now = 1.0 - np.bincount(topic, weights=staying, minlength=len(produced))
+    return RackAware(
+        share=np.where(workload.is_compacted, measured, share), leaving=np.where(is_keyed, as_now, without)
+    )
+
+
+def rack_aware_of(workload: Workload, replicas: NDArray[np.int32], brokers: Brokers) -> RackAware:
+    """Return the same with producers spread evenly over the racks of brokers, as sizing takes them to be."""
+    racks = len(brokers.rack_names())
+    produced = np.full((len(workload.partitions.topics), racks), 1.0 / max(1, racks))
+    return rack_aware(workload, leader_racks(replicas, brokers), produced)
+
+
+def spread_by_rack(workload: Workload, sizes: Rates, share: Rates) -> tuple[Workload, Rates]:
+    """Return the partitions with what is produced and read of each topic shared out among them, and their sizes.
+
+    What is stored follows, as it is once everything has been produced so; partitions with a limit of bytes hold as much
+    as before.
+
+    Args:
+        workload: the partitions.
+        sizes: float64[P, 2, D], what they hold.
+        share: float64[P], see :class:`RackAware`.
+    """
+    topic = workload.partitions.topic
+    first = np.searchsorted(topic, np.arange(len(workload.partitions.topics)))
+
+    def spread(values: NDArray[Any], is_spread: NDArray[np.bool_]) -> NDArray[Any]:
+        along = (-1, *(1,) * (values.ndim - 1))
+        totals = np.add.reduceat(values, first, axis=0, dtype=np.float64)[topic]
+        return np.where(is_spread.reshape(along), totals * share.reshape(along), values).astype(values.dtype)
+
+    chooses, load, traffic = ~workload.is_compacted, workload.load, workload.traffic
+    rates: dict[str, Any] = {
+        one.name: spread(getattr(load, one.name), chooses) for one in dataclasses.fields(load) if one.name != "hours"
+    }
+    bytes_in, bytes_out = spread(traffic.bytes_in, chooses), spread(traffic.bytes_out, chooses)
+    changed = dataclasses.replace(
+        workload,
+        load=dataclasses.replace(load, **rates),
+        traffic=dataclasses.replace(traffic, bytes_in=bytes_in, bytes_out=bytes_out),
+    )
+    return changed, spread(sizes, chooses & np.isinf(workload.retention_bytes))
