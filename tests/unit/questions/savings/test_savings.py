@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
 from kafka_capacity.questions.question import run_here
 from kafka_capacity.questions.savings.decide import decide_savings, instead, read_savings
+from kafka_capacity.questions.savings.simulate import NOTHING, Judge
 from tests.builders import cluster, rows_of, topic, with_rows
 from tests.unit.questions.savings.small import (
     DAY,
@@ -192,6 +194,17 @@ def test_half_of_it_deleted_saves_nothing_where_the_network_binds():
     )
     assert "would send 1,017 MiB/s at peak on 2026-11-20, but 834 MiB/s are allowed" in answer.reasons[0]
     assert answer.details is None
+
+
+def test_less_than_volumes_are_rounded_by_is_nothing_saved():
+    def resized(*usd):
+        return SimpleNamespace(usd_per_month=usd, remote_bytes=(0.0, 0.0))
+
+    free_store = SimpleNamespace(object_store_usd_per_gib_month=0.0)
+    found = {NOTHING: resized(0.1 + 0.2, 30.0), frozenset([0]): resized(0.3, 27.5)}
+    judge = Judge(cluster=None, actions=(), settings=free_store, run=None, resized=found)
+    assert 0.1 + 0.2 != 0.3
+    assert judge.saved_usd(frozenset([0])).tolist() == [0.0, 2.5]
 
 
 def test_what_is_tiered_already_is_uploaded_beside_what_is_read():
