@@ -72,6 +72,8 @@ def test_one_that_cannot_be_read_costs_the_others_nothing_and_is_told_once(fleet
     for task in ("stage_inventory", "describe_traffic", "announce"):
         found = states_of(run, task)
         assert found["north"] == found["south"] == "success", task
+    skipped = states_of(run, "load_profile")  # their traffic is described without Spark
+    assert skipped["north"] == skipped["south"] == "skipped"
     assert states_of(run, "stage_inventory")["nowhere"] == "failed"
     with create_session() as session:
         events = session.query(AssetEvent).filter(AssetEvent.source_run_id == run.run_id).all()
