@@ -275,6 +275,7 @@ def release_if_approved(pinned: Mapping[str, str], params: Mapping[str, Any], ti
         AirflowSkipException: the plan was not approved.
     """
     if not is_released(ti, params):
+        withdraw(pinned)  # another run may have released the same plan while this one waited for its answer
         raise AirflowSkipException("the plan was not approved")
     released = release_plan_files(airflow_store(), PinnedPlan(**pinned))
     record_lineage(pinned["cluster"], read=("plans",), written=("reports",))
