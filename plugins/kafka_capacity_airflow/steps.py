@@ -156,14 +156,20 @@ def pin(
         raise RequestError(msg)
     pinned, unplanned = [], []
     for name in names:
+        request = plan_request({"ds": None if only else landed.get(name), **given}, name)
         try:
             plan = pin_plan(
                 store,
-                plan_request({"ds": None if only else landed.get(name), **given}, name),
+                request,
                 run_date=run_after.astimezone(datetime.UTC).date(),
                 own_shapes=own_shapes(),
                 owners=owners(),
             )
+        except RequestError as error:
+            if only:
+                raise
+            msg = f"{error} (cluster {name!r})"  # which nobody named: what others have it may lack
+            raise RequestError(msg) from error
         except (InventoryError, DamagedObjectError) as error:
             if len(names) == 1:
                 raise
