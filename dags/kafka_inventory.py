@@ -113,7 +113,7 @@ with DAG(
             job="load_profile",
             arguments=describe_traffic(staged=staged),
             pool=spark_pool(),
-            map_index_template="{{ task.arguments[0].partition('=')[2] }}",
+            map_index_template="{{ ti.xcom_pull('stage_inventory', map_indexes=ti.map_index)['cluster'] }}",
         )
         load_profile >> announce(staged=staged)
 

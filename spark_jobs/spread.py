@@ -37,11 +37,12 @@ MOST_TASKS = 200
 A task costs 10 to 50 ms; of many the last ones end together, and the log moves, as Spark tells of ended ones only.
 """
 
+SPARK_SOCKETS = "spark.python.unix.domain.socket.dir"
 SPARK_DEFAULTS = {
     # Over TCP a Python worker waits 40 ms, twice a task, for what the other end holds back to send together (Nagle).
     "spark.python.unix.domain.socket.enabled": "true",
     # Temporary folders of node managers have longer names than the 108 bytes that the address of a socket may have.
-    "spark.python.unix.domain.socket.dir": "/tmp",  # noqa: S108 (only their owner may write to sockets)
+    SPARK_SOCKETS: "/tmp",  # noqa: S108 (only their owner may write to sockets)
 }
 """What suits our jobs anywhere, unless a deployment says otherwise; to be set when they are submitted."""
 

@@ -18,8 +18,11 @@ def spark_pool() -> str:
 
 @hookimpl
 def on_starting(component: Any) -> None:
-    """Make the pool; Airflow calls this when its scheduler or another part of it starts."""
+    """Make the pool; Airflow calls this when its scheduler or another part of it starts, and when a task does."""
+    from airflow.jobs.job import Job
     from airflow.models.pool import Pool
 
+    if not isinstance(component, Job):  # a task, which may not reach Airflow's database
+        return
     if Pool.get_pool(spark_pool()) is None:
         Pool.create_or_update_pool(spark_pool(), SPARK_SLOTS, "Plans and profiles of Kafka Capacity on Spark", False)

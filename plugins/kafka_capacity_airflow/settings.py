@@ -17,6 +17,7 @@ kafka_capacity_report_url     how a browser reaches an object: a URL with {key} 
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
@@ -191,9 +192,11 @@ def spark_conf() -> dict[str, str]:
     if not isinstance(raw, dict):
         msg = f'the Airflow variable {SPARK_CONF} is not a JSON object; write {{}} or {{"spark.executor.memory": "4g"}}'
         raise RequestError(msg)
-    from spark_jobs.spread import SPARK_DEFAULTS
+    from spark_jobs.spread import SPARK_DEFAULTS, SPARK_SOCKETS
 
-    return SPARK_DEFAULTS | {str(key): str(value) for key, value in raw.items()}
+    # In a container whose root is read-only no socket can be made there, and Spark would not start.
+    suits = SPARK_DEFAULTS if os.access(SPARK_DEFAULTS[SPARK_SOCKETS], os.W_OK) else {}
+    return suits | {str(key): str(value) for key, value in raw.items()}
 
 
 def own_shapes() -> str:

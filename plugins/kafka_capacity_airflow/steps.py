@@ -156,14 +156,20 @@ def pin(
         raise RequestError(msg)
     pinned, unplanned = [], []
     for name in names:
+        request = plan_request({"ds": None if only else landed.get(name), **given}, name)
         try:
             plan = pin_plan(
                 store,
-                plan_request({"ds": None if only else landed.get(name), **given}, name),
+                request,
                 run_date=run_after.astimezone(datetime.UTC).date(),
                 own_shapes=own_shapes(),
                 owners=owners(),
             )
+        except RequestError as error:
+            if only:
+                raise
+            msg = f"{error} (cluster {name!r})"  # which nobody named: what others have it may lack
+            raise RequestError(msg) from error
         except (InventoryError, DamagedObjectError) as error:
             if len(names) == 1:
                 raise
@@ -275,6 +281,7 @@ def release_if_approved(pinned: Mapping[str, str], params: Mapping[str, Any], ti
         AirflowSkipException: the plan was not approved.
     """
     if not is_released(ti, params):
+        withdraw(pinned)  # another run may have released the same plan while this one waited for its answer
         raise AirflowSkipException("the plan was not approved")
     released = release_plan_files(airflow_store(), PinnedPlan(**pinned))
     record_lineage(pinned["cluster"], read=("plans",), written=("reports",))

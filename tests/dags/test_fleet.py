@@ -72,6 +72,8 @@ def test_one_that_cannot_be_read_costs_the_others_nothing_and_is_told_once(fleet
     for task in ("stage_inventory", "describe_traffic", "announce"):
         found = states_of(run, task)
         assert found["north"] == found["south"] == "success", task
+    skipped = states_of(run, "load_profile")  # their traffic is described without Spark
+    assert skipped["north"] == skipped["south"] == "skipped"
     assert states_of(run, "stage_inventory")["nowhere"] == "failed"
     with create_session() as session:
         events = session.query(AssetEvent).filter(AssetEvent.source_run_id == run.run_id).all()
@@ -127,15 +129,27 @@ def test_files_of_another_day_are_refused_or_told(services, snapshots, caplog):
 
 
 def test_the_pool_is_made_once_and_stays_as_it_is_set(services):
+    from airflow.jobs.job import Job
     from airflow.models.pool import Pool
 
     from kafka_capacity_airflow.pool import SPARK_SLOTS, on_starting, spark_pool
 
-    on_starting(object())
+    on_starting(Job())
     assert Pool.get_pool(spark_pool()).slots == SPARK_SLOTS
     Pool.create_or_update_pool(spark_pool(), 1, "", False)
-    on_starting(object())
+    on_starting(Job())
     assert Pool.get_pool(spark_pool()).slots == 1
+
+
+def test_a_task_that_starts_leaves_the_pool_alone(services, monkeypatch):
+    from airflow.models.pool import Pool
+    from airflow.sdk.execution_time.task_runner import TaskRunnerMarker
+
+    from kafka_capacity_airflow.pool import on_starting
+
+    # Airflow keeps tasks from its database: an error with its traceback would begin the log of every one.
+    monkeypatch.setattr(Pool, "get_pool", lambda name: pytest.fail("a task asked Airflow's database"))
+    on_starting(TaskRunnerMarker())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 
-from kafka_capacity.errors import DamagedObjectError, InventoryError
+from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects import object_store
 from kafka_capacity.objects.keys import inventory_prefix
@@ -75,3 +75,16 @@ def test_a_run_that_inventories_started_plans_these_on_their_days(steps, store):
     # What somebody asks for counts before what landed.
     (asked,), _ = steps.pin({"cluster": "last", "broker_counts": [7]}, AT, landed={"last": "2026-11-18"})
     assert asked["ds"] == DS
+
+
+def test_a_request_that_cannot_be_asked_of_one_of_all_names_that_one(steps, store):
+    with pytest.raises(RequestError, match=r"^removed_brokers: broker 99 is invalid: .*\(cluster 'broken'\)$"):
+        steps.pin({"removed_brokers": [99]}, AT, landed={})
+    # Not where a cluster is named, or where no cluster could be asked that.
+    for params, words in (
+        ({"cluster": "last", "removed_brokers": [99]}, "^removed_brokers: broker 99 is invalid"),
+        ({"broker_counts": [0]}, "^broker_counts"),
+    ):
+        with pytest.raises(RequestError, match=words) as refused:
+            steps.pin(params, AT, landed={})
+        assert "(cluster " not in str(refused.value)

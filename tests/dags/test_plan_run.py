@@ -196,6 +196,26 @@ def test_with_an_approval_asked_for_nothing_but_an_approval_releases_the_files(s
 
 
 @pytest.mark.usefixtures("in_one_spark")
+def test_who_rejects_takes_back_what_another_run_released_meanwhile(staged):
+    from types import SimpleNamespace
+
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    from kafka_capacity_airflow import steps
+    from local.airflow_runs import run_dag
+
+    params = {"cluster": "metrics-uneven", "broker_counts": [10], **SMALL_REQUEST}
+    run = run_dag("kafka_capacity_plan", params)
+    files = report_folder(staged, "metrics-uneven", 10) / "reassignment" / "moves.json"
+    assert files.exists()
+    (pinned,), _ = steps.pin(params, run.run_after, landed={})
+    rejected = SimpleNamespace(map_index=0, xcom_pull=lambda **_: {"chosen_options": ["Reject"]})
+    with pytest.raises(AirflowSkipException, match="not approved"):
+        steps.release_if_approved(pinned, {**params, "is_approval_required": True}, rejected)
+    assert not files.exists()
+
+
+@pytest.mark.usefixtures("in_one_spark")
 def test_with_the_mail_server_down_the_files_are_published_and_released(staged, monkeypatch):
     from kafka_capacity_airflow import task_defaults
     from local.airflow_runs import run_dag

@@ -50,3 +50,15 @@ def test_what_a_deployment_says_of_spark_overrides_what_suits_our_jobs(services,
     }
     monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_SPARK_CONF", json.dumps({sockets: False}))
     assert spark_conf()[sockets] == "False"
+
+
+def test_where_no_socket_can_be_made_python_workers_are_reached_over_tcp(services, monkeypatch):
+    from kafka_capacity_airflow.settings import spark_conf
+
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_SPARK_CONF", '{"spark.executor.memory": "4g"}')
+    # As in a container whose root is read-only; root itself may write to any folder that merely forbids it.
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != ("/tmp", os.W_OK))  # noqa: S108 (of executors)
+    assert spark_conf() == {"spark.executor.memory": "4g"}
+    own = {"spark.python.unix.domain.socket.enabled": "true", "spark.python.unix.domain.socket.dir": "/run/spark"}
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_SPARK_CONF", json.dumps(own))
+    assert spark_conf() == own
