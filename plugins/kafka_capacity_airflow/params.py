@@ -94,9 +94,22 @@ def _field(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     if schema["type"] in ("array", "object") or unit_of(name) is not None:
         # Typed as text: lists and pairs with commas between them, amounts with their units. The form draws a line of
         # text for what has no one type.
-        bounds = {"anyOf": [bounds, {"type": ["string", "null"]}]}
+        bounds = {"anyOf": [bounds, {"type": ["string", "null"], "pattern": _pattern(bounds)}]}
         default = None if default in ((), {}, None) else shown_quantity(name, default)
     return {"default": default, "title": title, "description_md": text, **bounds}
+
+
+def _pattern(bounds: Mapping[str, Any]) -> str:
+    """Return what may be typed instead: what nothing reads, or is too small for the bounds, starts no run."""
+    if bounds["type"] == "array":
+        item = bounds["items"]
+        one = r"[^\s,;]+" if item["type"] != "integer" else r"0*[1-9]\d*" if item["minimum"] > 0 else r"\d+"
+        return rf"^\s*({one}([\s,;]+|$))*$"
+    if bounds["type"] == "object":
+        return r"^\s*(\d+=\d+([\s,;]+|$))*$"
+    if bounds.get("minimum", 0) < 0:
+        return r"^\s*$|\d"
+    return r"^\s*$|^[^-]*[1-9]"
 
 
 def asked(params: Mapping[str, Any]) -> dict[str, Any]:

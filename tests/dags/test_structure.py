@@ -207,6 +207,32 @@ def test_a_refusal_names_the_field_and_the_remedy(services, params, words):
         plan_request(params, "shop-eu")
 
 
+@pytest.mark.parametrize(
+    ("name", "taken", "refused"),
+    [
+        ("broker_counts", ["12, 15", "12;15 18", "", [12], None], ["0", "12, 0", "many", "-3", [0]]),
+        ("removed_brokers", ["0, 3", "3"], ["-1", "3=4"]),
+        ("replaced_brokers", ["3=13, 4=14", "3=13"], ["3", "3=x"]),
+        ("throttle_bytes_per_second", ["50MB/s", "1e-3", "0.5 MiB/s", 1e6], ["0", "-50MB/s", "fast", 0]),
+        ("horizon_months", ["12", 12], ["0", "soon", 0, 61]),
+        ("growth_per_year_ratio", ["40%", "-10%", "0", -0.1], ["much", -1]),
+        ("lag_slo_seconds", ["2m", "120s"], ["0s", "-1m"]),
+        ("recipients", ["a@example.net, b@example.net"], []),
+    ],
+)
+def test_what_no_plan_takes_starts_no_run(services, name, taken, refused):
+    from airflow.sdk.exceptions import ParamValidationError
+
+    from kafka_capacity_airflow.params import plan_params
+
+    field = plan_params()[name]
+    for value in taken:
+        field.resolve(value)
+    for value in refused:
+        with pytest.raises(ParamValidationError):
+            field.resolve(value)
+
+
 def test_a_dag_loads_where_variables_cannot_be_read(services, monkeypatch):
     from kafka_capacity_airflow import params
 
