@@ -422,9 +422,10 @@ def test_prometheus_scrapes_every_broker_under_its_id() -> None:
 
 def test_brokers_tell_what_the_planner_asks_for() -> None:
     rules = yaml.safe_load((DOCKER / "jmx_rules.yaml").read_text(encoding="utf-8"))["rules"]
-    counters = [f"BrokerTopicMetrics, name={way}PerSec{of}><>Count" for way in COUNTERS for of in ("", ", topic=a")]
+    metrics = [f"BrokerTopicMetrics, name={way}PerSec{of}><>Count" for way in COUNTERS for of in ("", ", topic=a")]
     offsets = [f"Log, name=Log{end}Offset, topic=a, partition=0><>Value" for end in ("Start", "End")]
-    beans = [*(f"kafka.server<type={bean}" for bean in counters), *(f"kafka.log<type={bean}" for bean in offsets)]
+    metrics.append("BrokerTopicMetrics, name=RemoteLogSizeBytes, topic=a><>Value")
+    beans = [*(f"kafka.server<type={bean}" for bean in metrics), *(f"kafka.log<type={bean}" for bean in offsets)]
     told = set()
     for bean in beans:
         rule, found = next((one, match) for one in rules if (match := re.fullmatch(one["pattern"], bean)))
