@@ -49,7 +49,7 @@ from kafka_capacity.questions.chargeback.tables import (
 from kafka_capacity.questions.question import Handed, PlanContext, Pricing, RunPieces
 from kafka_capacity.text import listed
 
-TOPIC, OWNER = "topic", "owner"
+TOPIC, GROUP, OWNER = "topic", "group", "owner"
 _NAMES = {
     "brokers": "the price of a broker",
     "disks": "the price of disks",
@@ -182,21 +182,21 @@ def _named(names: Sequence[str | None], place: np.ndarray[tuple[int], np.dtype[n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Marginal:
-    """Of which topics and owners the marginal cost is worked out: kind, name, share of the bill, and what is gone."""
+    """Of whom the marginal cost is worked out: kind, name, share of the bill, and what is gone."""
 
     wanted: tuple[tuple[str, str, int, ClusterChange], ...]
 
     @classmethod
     def of(cls, asked: PlanContext, ledger: Ledger, owned: Owned, readers: Readers) -> _Marginal:
         snapshot, cents = asked.basis.snapshot, ledger.total_cents
-        by_topic = np.zeros(len(snapshot.partitions.topics), dtype=np.int64)
-        np.add.at(by_topic, ledger.topic, cents)
-        largest = np.argsort(-by_topic, kind="stable")[: asked.parameters.marginal_topics].tolist()
         of = snapshot.partitions
         topics = [
-            (TOPIC, of.topics[place], int(by_topic[place]), _without_topics(of, [place]))
-            for place in sorted(largest)
-            if by_topic[place] > 0
+            (TOPIC, of.topics[place], paid, _without_topics(of, [place]))
+            for place, paid in _largest(ledger.topic, cents, asked.parameters.marginal_topics)
+        ]
+        groups = [
+            (GROUP, readers.groups[place], paid, _without_groups(of, readers, frozenset([readers.groups[place]])))
+            for place, paid in _largest(ledger.group, cents, asked.parameters.marginal_groups)
         ]
         by_owner: dict[str, int] = {}
         for owner, paid in zip(owned.of_rows(ledger), cents.tolist(), strict=True):
@@ -205,7 +205,7 @@ class _Marginal:
         owners = [
             (OWNER, owner, paid, _without_owner(of, owned, readers, owner)) for owner, paid in sorted(by_owner.items())
         ]
-        return cls(wanted=(*topics, *owners))
+        return cls(wanted=(*topics, *groups, *owners))
 
     def rows(self, pricing: Pricing, run: RunPieces) -> tuple[list[MarginalRow], tuple[int | None, int | None]]:
         """Return them with their marginal cost; and the brokers and cents of the smallest size of all."""
@@ -228,22 +228,36 @@ class _Marginal:
         return rows, (whole.broker_count, smallest)
 
 
+def _largest(place: NDArray[np.int64], cents: NDArray[np.int64], count: int) -> list[tuple[int, int]]:
+    """Return those that pay most in all, in the order of their places, each with what it pays; -1 is nobody."""
+    paid = np.bincount(place[place >= 0], weights=cents[place >= 0]).astype(np.int64)
+    largest = np.argsort(-paid, kind="stable")[:count].tolist()
+    return [(one, int(paid[one])) for one in sorted(largest) if paid[one] > 0]
+
+
 def _without_topics(partitions: Partitions, places: Sequence[int]) -> ClusterChange:
     return dataclasses.replace(
         ClusterChange.nothing(len(partitions)), is_removed=np.isin(partitions.topic, np.array(places, dtype=np.int32))
     )
 
 
-def _without_owner(partitions: Partitions, owned: Owned, readers: Readers, owner: str) -> ClusterChange:
-    """Take out the topics of an owner, and what their groups read of other topics."""
+def _without_groups(partitions: Partitions, readers: Readers, gone_groups: frozenset[str]) -> ClusterChange:
+    """Take out groups, with what they read."""
     # The last place stands for nobody known.
-    is_theirs = np.array([*(one == owner for one in owned.groups), False], dtype=np.bool_)
-    gone = np.where(is_theirs[readers.group], readers.share, 0.0)
+    is_gone = np.array([*(name in gone_groups for name in readers.groups), False], dtype=np.bool_)
+    gone = np.where(is_gone[readers.group], readers.share, 0.0)
     left = 1.0 - np.bincount(readers.row, weights=gone, minlength=len(partitions))
     return dataclasses.replace(
-        _without_topics(partitions, [place for place, one in enumerate(owned.topics) if one == owner]),
-        read_ratio=np.clip(left, 0.0, 1.0),
-        gone_groups=frozenset(name for name, one in zip(readers.groups, owned.groups, strict=True) if one == owner),
+        ClusterChange.nothing(len(partitions)), read_ratio=np.clip(left, 0.0, 1.0), gone_groups=gone_groups
+    )
+
+
+def _without_owner(partitions: Partitions, owned: Owned, readers: Readers, owner: str) -> ClusterChange:
+    """Take out the topics of an owner, and what their groups read of other topics."""
+    groups = frozenset(name for name, one in zip(readers.groups, owned.groups, strict=True) if one == owner)
+    topics = [place for place, one in enumerate(owned.topics) if one == owner]
+    return dataclasses.replace(
+        _without_groups(partitions, readers, groups), is_removed=_without_topics(partitions, topics).is_removed
     )
 
 

@@ -43,10 +43,10 @@ class BillRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarginalRow:
-    """One row a topic or owner: its share of the bill, and what the bill of the smallest size would be less without it.
+    """One row a topic, group or owner: its share of the bill, and what that of the smallest size would be less without.
 
-    ``kind`` is ``topic`` or ``owner``. Null is what is not known: of a price, or where no size that was tried carries
-    what is left. ``broker_count`` is of the smallest size without it.
+    ``kind`` is ``topic``, ``group`` or ``owner``. Null is what is not known: of a price, or where no size that was
+    tried carries what is left. ``broker_count`` is of the smallest size without it.
     """
 
     kind: str

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.questions.chargeback.decide import WORDS, usd_of
-from kafka_capacity.questions.chargeback.evaluate import OWNER, TOPIC
+from kafka_capacity.questions.chargeback.evaluate import GROUP, OWNER, TOPIC
 from kafka_capacity.questions.chargeback.share import CHARGEBACK
 from kafka_capacity.questions.chargeback.split import CHARGES
 from kafka_capacity.questions.chargeback.totals import (
@@ -47,7 +47,7 @@ _MARGINAL = column(
 _COUNT = column("broker_count", "Brokers without it", "count")
 TOPICS = (column("topic", "Topic", "name"), _TOTAL, *_CHARGES, _MARGINAL, _COUNT)
 OWNERS = (column("owner", "Owner", "name"), _TOTAL, *_CHARGES, _MARGINAL, _COUNT)
-GROUPS = (column("group_id", "Consumer group", "name"), _TOTAL, *_CHARGES)
+GROUPS = (column("group_id", "Consumer group", "name"), _TOTAL, *_CHARGES, _MARGINAL, _COUNT)
 CLIENTS = (column("client_id", "Client id", "name"), _TOTAL, *_CHARGES)
 BILL = (
     column("charge", "Paid for", "text"),
@@ -113,11 +113,12 @@ def owners_table(tables: Mapping[str, pa.Table]) -> dict[str, Any] | None:
 def all_tables(tables: Mapping[str, pa.Table], *, most: int) -> dict[str, dict[str, Any]]:
     """Return every table by name, those without rows left out."""
     ledger = tables["chargeback"]
+    groups = _with_marginal(tables, paid_by_group(ledger), GROUP, "group_id")
     found = {
         "bill": _table("Bill", BILL, bill_rows(tables["chargeback_bill"]), most=most),
         "owners": _table("Owners", OWNERS, _payers(tables, OWNER), most=most),
         "topics": _table("Topics", TOPICS, _payers(tables, TOPIC), most=most),
-        "groups": _table("Consumer groups", GROUPS, paid_by_group(ledger), most=most),
+        "groups": _table("Consumer groups", GROUPS, groups, most=most),
         "clients": _table("Client ids", CLIENTS, _named(paid_by_client(ledger), "client_id"), most=most),
         "tiered": _table("Tiered topics", TIERED, tables["chargeback_tiered"].to_pylist(), most=most),
         "racks": _table("Racks", RACKS, rack_matrix(tables["rack_flows"]), most=most),
@@ -140,12 +141,16 @@ def bill_rows(bill: pa.Table) -> list[Row]:
 
 
 def _payers(tables: Mapping[str, pa.Table], kind: str) -> list[Row]:
-    marginal = {row["name"]: row for row in tables["chargeback_marginal"].to_pylist() if row["kind"] == kind}
     if kind == OWNER and not scope_of(tables)["owners"]:
         return []
+    return _named(_with_marginal(tables, paid_by(tables["chargeback"], kind), kind, kind), kind)
+
+
+def _with_marginal(tables: Mapping[str, pa.Table], paid: Sequence[Row], kind: str, key: str) -> list[Row]:
+    """Add the marginal cost to rows of who pays, empty where it was not worked out."""
+    marginal = {row["name"]: row for row in tables["chargeback_marginal"].to_pylist() if row["kind"] == kind}
     nothing = {"marginal_cents": None, "broker_count": None}
-    paid = paid_by(tables["chargeback"], kind)
-    return _named([{**row, **nothing, **_found(marginal.get(row[kind]))} for row in paid], kind)
+    return [{**row, **nothing, **_found(marginal.get(row[key]))} for row in paid]
 
 
 def _found(row: Row | None) -> Row:
@@ -157,7 +162,7 @@ def _named(rows: Sequence[Row], key: str) -> list[Row]:
 
 
 def _table(caption: str, columns: Sequence[Column], rows: Sequence[Row], *, most: int) -> dict[str, Any]:
-    """Return the first rows, and the others as one where they are cents; charges of nothing are left out."""
+    """Return the first rows, and the others as one where they are cents; columns that say nothing are left out."""
     kept, left, note = list(rows[:most]), rows[most:], None
     if left and "total_cents" in left[0]:
         sums = {name: sum(row[name] for row in left) for name in (*CENTS, "total_cents")}
@@ -165,5 +170,7 @@ def _table(caption: str, columns: Sequence[Column], rows: Sequence[Row], *, most
     elif left:
         note = f"{len(left):,} more are not listed."
     empty = {one.key for one in _CHARGES if not any(row.get(f"{one.key}_cents") for row in kept)}
+    if not any(row.get("marginal_cents") is not None for row in kept):
+        empty |= {_MARGINAL.key, _COUNT.key}
     shown = [one for one in columns if one.key not in empty]
     return table(caption, shown, [cells(shown, row) for row in kept], note=note)

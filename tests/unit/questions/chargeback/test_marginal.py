@@ -10,6 +10,7 @@ from kafka_capacity.inventory.owners import owner_of
 from kafka_capacity.questions.capacity.found import sizing_setup
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
 from kafka_capacity.questions.capacity.smallest import is_enough
+from kafka_capacity.questions.chargeback.section.chargeback import all_tables
 from tests.asking import run_sizes
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.unit.questions.chargeback.clusters import MIB, PRICES, asked, charged, groups, hand_made, members
@@ -81,6 +82,28 @@ def test_without_a_topic(tables, name):
     assert (row["broker_count"], scope["smallest_cents"] - row["marginal_cents"]) == (count, cents)
     # Without clicks 60 × 54 are 3,240 GiB: 3.8 brokers, so 6.
     assert count == {"audit": 9, "clicks": 6, "orders": 6}[name]
+
+
+def test_without_a_group_goes_what_it_reads():
+    # billing alone reads orders: 18 × 60 MiB/s, two thirds of them from another rack.
+    raw = inventory()
+    busy = [
+        {**row, "bytes_out_bytes_per_second": 60.0 * MIB} if row["topic"] == "orders" else row
+        for row in rows_of(raw, "metrics")
+    ]
+    raw = with_rows(raw, "metrics", busy)
+    found = charged(raw, **GIVEN, marginal_topics=0, marginal_groups=5)
+    (row,), (scope,) = found["chargeback_marginal"].to_pylist(), found["chargeback_scope"].to_pylist()
+    assert (row["kind"], row["name"]) == ("group", "billing")
+    count, cents = the_long_way(without(raw, group_ids=["billing"], kept_reads=0.0))
+    assert (row["broker_count"], scope["smallest_cents"] - row["marginal_cents"]) == (count, cents)
+    assert row["average_cents"] == sum(
+        one["total_cents"] for one in found["chargeback"].to_pylist() if one["group_id"] == "billing"
+    )
+    asked_for = {"Marginal cost", "Brokers without it"}
+    shown = {name: {of["label"] for of in one["columns"]} for name, one in all_tables(found, most=9).items()}
+    assert asked_for <= shown["groups"]
+    assert not asked_for & shown["topics"]
 
 
 def test_without_an_owner_go_their_topics_and_what_their_groups_read(tables):
