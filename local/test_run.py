@@ -4,10 +4,10 @@ What a machine lacks is deselected and named. With KAFKA_CAPACITY_TEST_EVERYTHIN
 part fails the run.
 
 Where there are two cores there are courses side by side, and what each says is printed when it is done. The tests with
-live brokers mostly wait, for heartbeats and throttles: they run beside ``make check``, which has something to do for
-every core. What is left are parts of whole files, since tests of a file rest on what those before them have stored; as
-soon as one is done the next begins, the longest first, and some more at once than there are cores, since all of them
-wait now and then.
+live brokers and with a running Airflow mostly wait, for heartbeats, throttles and deadlines: they run beside
+``make check``, which has something to do for every core. What is left are parts of whole files, since tests of a file
+rest on what those before them have stored; as soon as one is done the next begins, the longest first, and some more at
+once than there are cores, since all of them wait now and then.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ PARTS = {
     "prometheus": ("tests against a real Prometheus", "Prometheus", ("promtool",)),
 }
 """By the marker of the tests: what they are, what they need, and the programs any of which is enough."""
-BESIDE = "tests/live"  # takes about as long as `make check`
+BESIDE = (("tests/live",), ("tests/e2e/test_sources.py", "tests/e2e/test_up.py"))
+"""Parts that mostly wait; the first takes about as long as all others."""
 PARTS_LEFT = (
     ("tests/e2e/test_decided_once.py", "tests/e2e/test_one_command.py"),
     ("tests/dags/test_fleet.py", "tests/dags/test_installed.py", "tests/dags/test_two_weeks.py"),
     ("tests/spark",),
-    ("tests/e2e/test_sources.py", "tests/e2e/test_up.py"),
     ("tests/dags",),
     ("tests/frozen", "tests/reliability"),
 )
@@ -48,10 +48,10 @@ def main() -> int:
     check = ("make", "--no-print-directory", "check")
     if (os.cpu_count() or 1) < 2:
         return subprocess.call(check) or subprocess.call(_pytest(wanted))
-    named = [*PARTS_LEFT, (BESIDE,)]
+    named = [*PARTS_LEFT, *BESIDE]
     others = [*wanted, *(f"--ignore={path}" for path in chain(*named))]
     left = [*(_pytest([*part, *_elsewhere(part), *left_out]) for part in PARTS_LEFT), _pytest(others)]
-    return side_by_side(check, left, beside=_pytest([BESIDE, *left_out]))
+    return side_by_side(check, left, beside=[_pytest([*part, *left_out]) for part in BESIDE])
 
 
 def _elsewhere(part: Sequence[str]) -> list[str]:
@@ -75,8 +75,8 @@ def _pytest(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "pytest", "-q", "--durations=10", *arguments]
 
 
-def side_by_side(first: Sequence[str], left: Sequence[Sequence[str]], *, beside: Sequence[str]) -> int:
-    """Run a command with another beside it, then what is left, and show what each of these says when it is done.
+def side_by_side(first: Sequence[str], left: Sequence[Sequence[str]], *, beside: Sequence[Sequence[str]]) -> int:
+    """Run a command with others beside it, then what is left, and show what each of these says when it is done.
 
     Where the first fails, nothing else is run to its end.
 
@@ -84,11 +84,11 @@ def side_by_side(first: Sequence[str], left: Sequence[Sequence[str]], *, beside:
         0 where all ended with that, else the status of one that did not.
     """
     with ThreadPoolExecutor(AT_ONCE) as several, _Background() as background:
-        waiting = background.start(beside)
+        waiting = [background.start(command) for command in beside]
         if status := subprocess.call(first):
             return status
         ends = [several.submit(background.run, command) for command in left]
-        statuses = [waiting(), *(end.result() for end in ends)]
+        statuses = [*(end() for end in waiting), *(end.result() for end in ends)]
     return next((status for status in statuses if status), 0)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.test_run import AT_ONCE, PARTS_LEFT, deselected, main, side_by_side
+from local.test_run import AT_ONCE, BESIDE, PARTS_LEFT, deselected, main, side_by_side
 
 WAIT_SECONDS = 300
 WAIT = f"import time; time.sleep({WAIT_SECONDS})"
@@ -22,12 +22,12 @@ def python(code):
 )
 def test_it_fails_where_one_of_them_does(beside, left, status):
     first, other, *ends = [python(f"raise SystemExit({each})") for each in (0, beside, *left)]
-    assert side_by_side(first, ends, beside=other) == status
+    assert side_by_side(first, ends, beside=[python(""), other]) == status
 
 
 def test_nothing_goes_on_where_the_first_fails():
     began = time.monotonic()
-    assert side_by_side(python("raise SystemExit(5)"), [python(WAIT)], beside=python(WAIT)) == 5
+    assert side_by_side(python("raise SystemExit(5)"), [python(WAIT)], beside=[python(WAIT)]) == 5
     assert time.monotonic() - began < WAIT_SECONDS
 
 
@@ -40,7 +40,7 @@ def test_each_says_all_it_has_to_say_when_it_is_done(capfd, tmp_path):
     # Those that wait are waited for by nobody else: they do run at once.
     other = f"import pathlib\nprint('of another'); pathlib.Path({str(done)!r}).touch()"
     for beside, left in ((waiting, [other]), ("", [waiting, other])):
-        assert side_by_side(python(""), [python(each) for each in left], beside=python(beside)) == 0
+        assert side_by_side(python(""), [python(each) for each in left], beside=[python(beside)]) == 0
         said = capfd.readouterr().out
         assert "I wait\nno longer\n" in said
         assert "of another" in said
@@ -54,7 +54,7 @@ def test_what_is_left_waits_for_a_place(tmp_path):
         "mine.touch(); time.sleep(0.3); count = len(list(folder.iterdir())); mine.unlink()\n"
         f"raise SystemExit(count > {AT_ONCE})"
     )
-    assert side_by_side(python(""), [python(code)] * (AT_ONCE + 2), beside=python("")) == 0
+    assert side_by_side(python(""), [python(code)] * (AT_ONCE + 2), beside=[python("")]) == 0
 
 
 def test_the_others_do_not_outlive_an_interrupt(monkeypatch, tmp_path):
@@ -68,7 +68,7 @@ def test_the_others_do_not_outlive_an_interrupt(monkeypatch, tmp_path):
     monkeypatch.setattr("local.test_run.subprocess.call", interrupted)
     second = f"import os, pathlib, time\npathlib.Path({str(file)!r}).write_text(f'{{os.getpid()}}\\n'); {WAIT}"
     with pytest.raises(KeyboardInterrupt):
-        side_by_side(python(""), [python("")], beside=python(second))
+        side_by_side(python(""), [python("")], beside=[python(second)])
     with pytest.raises(ProcessLookupError):
         os.kill(int(file.read_text()), 0)
 
@@ -93,7 +93,7 @@ def test_every_file_is_in_one_part(monkeypatch):
     """What each of the commands would run, by the paths and the paths left out that it is given."""
     given = []
     monkeypatch.setattr("local.test_run.os.cpu_count", lambda: 2)
-    monkeypatch.setattr("local.test_run.side_by_side", lambda _, left, beside: given.extend([*left, beside]) or 0)
+    monkeypatch.setattr("local.test_run.side_by_side", lambda _, left, beside: given.extend([*left, *beside]) or 0)
     assert main() == 0
     commands = [command[command.index("--durations=10") + 1 :] for command in given]
 
@@ -108,4 +108,4 @@ def test_every_file_is_in_one_part(monkeypatch):
     counts = {file: sum(runs(command, file) for command in commands) for file in files}
     checked = ("unit", "properties", "golden", "docker", "fuzz")
     assert {file: count for file, count in counts.items() if count != (file.split("/")[1] not in checked)} == {}
-    assert len(commands) == len(PARTS_LEFT) + 2
+    assert len(commands) == len(PARTS_LEFT) + len(BESIDE) + 1
