@@ -283,7 +283,7 @@ class _Finder:
             ActionKind.RACK_AWARE_PRODUCERS,
             np.zeros(count, dtype=np.bool_),
             dataclasses.replace(self._nothing(), is_produced_in_rack=True),
-            "let producers prefer partitions led in their rack (an upper bound: only records without a key can choose)",
+            "let producers of records without keys prefer partitions led in their rack",
             np.zeros(1),
             about="all topics",
         )

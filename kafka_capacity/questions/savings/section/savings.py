@@ -19,7 +19,7 @@ def _binds(row: Mapping[str, Any]) -> str | None:
 
 
 SETS = (
-    column("text", "What to do"),
+    column("text", "What to do", "name"),
     column(
         "effort", "Effort", "count", None, "Effort is in points: 1 is a setting that one person changes in an hour."
     ),

@@ -85,8 +85,11 @@ def test_rack_aware_producers_save_what_is_produced_across_racks():
     # 100 GiB are produced to each of 12 partitions in 7 days; a month has 730 hours.
     assert action["saved_usd_per_month"] == pytest.approx(12 * 100 / 7 * 730 / 24 * 2 / 3 * 0.02)
     assert (action["saved_brokers"], action["freed_bytes"], action["needs_restart"]) == (0, 0, "producers")
-    assert "an upper bound: only records without a key can choose" in action["text"]
-    assert action["risk"].startswith("a rack's partitions share what the rack produces")
+    assert action["text"] == "let producers of records without keys prefer partitions led in their rack"
+    assert action["risk"].startswith(
+        "a rack's partitions share what the rack produces; records with a key go where they went before, so that the "
+        "saving is an upper bound"
+    )
     compacted = logs(settings={"cleanup_policy": "compact"})
     for raw, settings in ((inventory(logs()), {}), (inventory(compacted), RACKS_PAID)):
         assert RACK_AWARE not in action_rows(savings_of(raw, **settings))
