@@ -114,7 +114,7 @@ FACTS = {
         is_reversible=True,
         risk=(
             "a rack's partitions share what the rack produces; records with a key go where they went before, so that "
-            "the saving is an upper bound; clients must be of Kafka 4.4, with `partitioner.rack.aware` and `client.rack`"
+            "the saving is an upper bound; clients must be of Kafka 4.4 with `partitioner.rack.aware` and `client.rack`"
         ),
     ),
     ActionKind.VOLUMES: KindFacts(
