@@ -128,13 +128,21 @@ def read_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
 
 
 def read_plan_tables(store: ObjectStore, manifest: Manifest) -> dict[str, pa.Table]:
-    """Read every table of a plan; those of later versions are empty in a plan made before there were any."""
+    """Read every table of a plan; tables and columns of later versions are empty in one made before there were any."""
     return {
-        name: read_table(store, manifest, name)
+        name: _completed(read_table(store, manifest, name), schema)
         if name in manifest.tables or name in RESULT_TABLES
         else schema.empty_table()
         for name, (schema, _) in TABLES.items()
     }
+
+
+def _completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Add what columns a table lacks, of nulls; it keeps its own where it has others."""
+    for field in schema:
+        if field.name not in table.column_names:
+            table = table.append_column(field, pa.nulls(len(table), field.type))
+    return table
 
 
 def finished_document(store: ObjectStore, cluster: str, ds: str, plan_id: str, name: str) -> dict[str, Any]:

@@ -120,10 +120,13 @@ def test_a_plan_is_sealed_when_all_shares_are_there_and_the_report_reads_them(pi
 def test_a_plan_from_before_there_were_groups_is_read(pinned, tmp_path):
     store = LocalStore(tmp_path)
     tables = {name: schema.empty_table() for name, (schema, _) in PLAN_TABLES.items()}
+    tiered, _ = TABLES["chargeback_tiered"]
+    tables["chargeback_tiered"] = tiered.empty_table().drop_columns(["is_measured"])
     write_dataset(store, pinned[1].plan_prefix, kind="plan", schema_version=1, tables=tables, documents={}, facts={})
     found = read_plan_tables(store, read_plan(store, pinned[1]))
     assert found["group_scenarios"].schema == GROUP_TABLES["group_scenarios"][0]
     assert len(found["group_scenarios"]) == 0
+    assert found["chargeback_tiered"].column("is_measured").type == tiered.field("is_measured").type
 
 
 def test_a_group_that_there_is_not_is_refused_when_the_plan_is_pinned(pinned):
