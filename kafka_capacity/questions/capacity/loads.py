@@ -81,6 +81,8 @@ def _read_by_leaders(
     read = np.zeros(window.shape)
     # Who is behind by nothing that could be told is served from memory, whatever the memory.
     is_asked = (lags.seconds > 0) & (leader[lags.row] >= 0)
+    if not is_asked.any():
+        return read, ()
     row, group, seconds = lags.row[is_asked], lags.group[is_asked], lags.seconds[is_asked]
     broker = leader[row]
     rate = workload.load.bytes_in_peak_bytes_per_second[row]
@@ -355,17 +357,15 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
     load[:, _OF[Resource.CPU]] *= speed_factor(settings.cpu, shape.core_speed_ratio)
     load[:, _OF[Resource.DISK_IO]] += reads.read_bytes_per_second
     load[:, _OF[Resource.NETWORK_IN]] += reads.remote_bytes_per_second
-    local, remote = workload.lags_by_source()
+    (local, remote), uncached = workload.lags_by_source(), np.zeros_like(reads.window_seconds)
     racks = placed.brokers.rack_indexes()
     for condition, unit_of in ((Condition.BROKER_LOST, np.arange(len(racks))), (Condition.RACK_LOST, racks)):
         unit_of = unit_of.astype(np.int32)
         more, why = reads_taken_over(workload, local, placed.replicas, unit_of, reads.window_seconds)
         load[_AT[condition], _OF[Resource.DISK_IO]] += more
         cause[_AT[condition], _OF[Resource.DISK_IO]] = why
-        window = np.zeros_like(reads.window_seconds)
-        load[_AT[condition], _OF[Resource.NETWORK_IN]] += reads_taken_over(
-            workload, remote, placed.replicas, unit_of, window
-        )[0]
+        more, _ = reads_taken_over(workload, remote, placed.replicas, unit_of, uncached)
+        load[_AT[condition], _OF[Resource.NETWORK_IN]] += more
     capacity = has.by_resource()
     for resource, seconds, share in (
         (Resource.RECOVERY, settings.recovery_seconds, 1.0),
