@@ -45,9 +45,8 @@ Chosen = NDArray[np.bool_]  # bool[T], some topics
 class FoundActions:
     """What was found."""
 
-    actions: tuple[
-        Action, ...
-    ]  # those that keep bytes within racks, then those that free most first, single topics after all others
+    # those that keep bytes within racks, then those that free most first, single topics after all others
+    actions: tuple[Action, ...]
     notes: tuple[str, ...]  # sentences about what was not looked at, and why
 
 
@@ -276,9 +275,10 @@ class _Finder:
         count = len(self.topics)
         total = np.bincount(self.topic, weights=rate, minlength=count)
         mean = (total / np.bincount(self.topic, minlength=count))[self.topic]
-        fullest = int(np.argmax(np.where(mean > 0, np.round(total[self.topic] * aware.share - rate), -np.inf)))
+        after = total[self.topic] * aware.share
+        fullest = int(np.argmax(np.where(mean > 0, np.round(after - rate), -np.inf)))
         name = f"{self.topics[self.topic[fullest]]}-{workload.partitions.partition[fullest]}"
-        then, now = (one[fullest] / mean[fullest] for one in (total[self.topic] * aware.share, rate))
+        then, now = (one[fullest] / mean[fullest] for one in (after, rate))
         action = self._action(
             ActionKind.RACK_AWARE_PRODUCERS,
             np.zeros(count, dtype=np.bool_),
