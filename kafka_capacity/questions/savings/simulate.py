@@ -114,9 +114,8 @@ class Judge:
         return int(known.max()) if len(known) else None
 
     def saved_usd(self, found: ActionSet) -> NDArray[np.float64]:
-        """Return float64[D] likewise, dollars a month; less than what the rounding of volumes makes is nothing."""
-        saved = self.usd(NOTHING) - self.usd(found)
-        return np.where(np.abs(saved) < _LEAST_USD, 0.0, saved)
+        """Return float64[D] likewise, dollars a month; what sums differ by in their order is nothing."""
+        return np.round(self.usd(NOTHING) - self.usd(found), 6) + 0.0  # no negative zero
 
     def mean(self, values: NDArray[np.float64]) -> float | None:
         """Return the average over the time of which values are known; ``None`` where none is."""

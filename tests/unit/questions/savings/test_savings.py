@@ -199,15 +199,15 @@ def test_half_of_it_deleted_saves_nothing_where_the_network_binds():
     assert answer.details is None
 
 
-def test_less_than_volumes_are_rounded_by_is_nothing_saved():
+def test_sums_in_another_order_save_nothing():
     def resized(*usd):
-        return SimpleNamespace(usd_per_month=usd, remote_bytes=(0.0, 0.0))
+        return SimpleNamespace(usd_per_month=usd, remote_bytes=(0.0,) * 3)
 
     free_store = SimpleNamespace(object_store_usd_per_gib_month=0.0)
-    found = {NOTHING: resized(0.1 + 0.2, 30.0), frozenset([0]): resized(0.3, 27.5)}
+    found = {NOTHING: resized(0.1 + 0.2, 30.0, 5.25), frozenset([0]): resized(0.3, 27.5, 5.0)}
     judge = Judge(cluster=None, actions=(), settings=free_store, run=None, resized=found)
     assert 0.1 + 0.2 != 0.3
-    assert judge.saved_usd(frozenset([0])).tolist() == [0.0, 2.5]
+    assert judge.saved_usd(frozenset([0])).tolist() == [0.0, 2.5, 0.25]
 
 
 def test_what_is_tiered_already_is_uploaded_beside_what_is_read():
