@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -35,10 +34,8 @@ Day = Annotated[
 
 def _brokers_file(path: Path | None) -> Path | None:
     """Refuse what is no file, with the option that takes counts where these were typed."""
-    if path is None or (os.access(path, os.R_OK) and path.is_file()):
+    if path is None or path.is_file():
         return path
-    if path.is_file():
-        raise typer.BadParameter(f"file '{path}' is not readable")
     counts = str(path).replace(" ", "")
     remedy = f"; for broker counts, write --broker-counts {counts}" if counts.replace(",", "").isdecimal() else ""
     raise typer.BadParameter(f"file '{path}' does not exist{remedy}")
