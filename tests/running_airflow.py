@@ -32,6 +32,8 @@ class Ui:
     """A signed-in user of the API."""
 
     def __init__(self, address: str, password: str, log: Path) -> None:
+        self.address = address
+        self.password = password
         self.log = log
         token = httpx.post(
             f"{address}/auth/token", json={"username": "admin", "password": password}, timeout=ANSWER_SECONDS

@@ -23,7 +23,7 @@ from pydantic import BaseModel
 from kafka_capacity.cli.console import prints_options
 from kafka_capacity.cli.options import with_parameters
 from kafka_capacity.errors import RequestError
-from kafka_capacity.plan.request import PlanRequest, parse_plan_request
+from kafka_capacity.plan.request import PlanRequest, parse_plan_request, shown_bounds
 from kafka_capacity.text.quantities import shown_quantity, unit_of
 
 NO_OPTIONS = ("cluster", "ds", "recipients", "is_approval_required")
@@ -116,13 +116,8 @@ class FieldOption:
         return ", ".join(map(str, default)) if isinstance(default, tuple) else f"{default}"
 
     def bounds(self) -> str:
-        """Return the bounds of a number, but for such that nobody comes near to."""
-        described = PlanRequest.model_fields[self.field]
-        limits = {name: getattr(one, name) for one in described.metadata for name in _LIMITS if hasattr(one, name)}
-        low, high = limits.get("ge", limits.get("gt")), limits.get("le", limits.get("lt"))
-        if low is None or high is None or high >= _FAR_AWAY:
-            return ""
-        return f"{shown_quantity(self.field, low) if low else 0} to {shown_quantity(self.field, high)}"
+        """Return the bounds of a number, empty without any."""
+        return shown_bounds(self.field)
 
     def _long_choices(self) -> tuple[str, ...]:
         one = _bare(get_args(self.kind)[0]) if get_origin(self.kind) is tuple else self.kind
@@ -206,10 +201,6 @@ def _choices(kind: Any) -> tuple[str, ...]:
 
 
 _WIDEST_CHOICES = 60  # so wide may all values stand in the place of one; of more the help has a sentence
-
-
-_LIMITS = ("ge", "gt", "le", "lt")
-_FAR_AWAY = 1e9
 
 
 def _list_in_file(path: str, option: str) -> Any:

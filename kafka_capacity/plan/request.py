@@ -230,6 +230,20 @@ def parameter_schemas() -> dict[str, dict[str, Any]]:
     return flat_schemas(PlanRequest)
 
 
+def shown_bounds(name: str) -> str:
+    """Return the bounds of a parameter that is a number, but for such that nobody comes near to; empty without any."""
+    described = PlanRequest.model_fields[name]
+    limits = {limit: getattr(one, limit) for one in described.metadata for limit in _LIMITS if hasattr(one, limit)}
+    low, high = limits.get("ge", limits.get("gt")), limits.get("le", limits.get("lt"))
+    if low is None or high is None or high >= _FAR_AWAY:
+        return ""
+    return f"{shown_quantity(name, low) if low else 0} to {shown_quantity(name, high)}"
+
+
+_LIMITS = ("ge", "gt", "le", "lt")
+_FAR_AWAY = 1e9
+
+
 def flat_schemas(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
     """Return the JSON schema of each field of a model, each whole by itself, without defaults."""
     document = model.model_json_schema()

@@ -41,6 +41,7 @@ FORM_FIELDS = (
 """Parameters with a field of their own. The others are given by their names: in the last field, or by the API."""
 
 OTHERS = "other_parameters"
+_WRITE_PAIRS = "write old=new, separated by commas if there are several"
 _EVERY_CLUSTER = " Empty: every cluster of the deployment, one after another."
 _OTHERS_TEXT = (
     'JSON object with any other parameters by name, such as {"placers": ["fewest-bytes"], "replication_factor": 3}; '
@@ -93,10 +94,25 @@ def _field(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     bounds = {key: value for key, value in schema.items() if key not in {"title", "description", "section"}}
     if schema["type"] in ("array", "object") or unit_of(name) is not None:
         # Typed as text: lists and pairs with commas between them, amounts with their units. The form draws a line of
-        # text for what has no one type.
-        bounds = {"anyOf": [bounds, {"type": ["string", "null"], "pattern": _pattern(bounds)}]}
+        # text for what has no one type. A refusal shows the alternative that was meant, so it begins with words.
+        typed = {"description": _how_to_write(name, bounds), "type": ["string", "null"], "pattern": _pattern(bounds)}
+        bounds = {"anyOf": [bounds, typed]}
         default = None if default in ((), {}, None) else shown_quantity(name, default)
     return {"default": default, "title": title, "description_md": text, **bounds}
+
+
+def _how_to_write(name: str, bounds: Mapping[str, Any]) -> str:
+    """Return what may be typed for a field that takes text, for whoever typed something else."""
+    from kafka_capacity.plan.request import shown_bounds
+    from kafka_capacity.text.quantities import unit_of
+
+    if unit := unit_of(name):
+        return f"{unit.example}; {shown}" if (shown := shown_bounds(name)) else unit.example
+    if bounds["type"] == "object":
+        return _WRITE_PAIRS
+    item = bounds["items"]
+    kind = f"whole numbers from {item['minimum']} on" if item["type"] == "integer" else "names"
+    return f"write {kind}, separated by commas if there are several"
 
 
 def _pattern(bounds: Mapping[str, Any]) -> str:
@@ -155,7 +171,7 @@ def _typed(name: str, value: Any) -> Any:
     if kind is dict:
         wrong = [part for part in parts if part.count("=") != 1]
         if wrong:
-            msg = f"{name}: {wrong[0]!r} is invalid: write old=new, separated by commas if there are several"
+            msg = f"{name}: {wrong[0]!r} is invalid: {_WRITE_PAIRS}"
             raise RequestError(msg)
         return dict(part.split("=") for part in parts)
     return value

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -205,6 +207,27 @@ def test_a_refusal_names_the_field_and_the_remedy(services, params, words):
 
     with pytest.raises(RequestError, match=words):
         plan_request(params, "shop-eu")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("horizon_months", "0", "write months, or 6m or 1y; 1 to 60"),
+        ("throttle_bytes_per_second", "fast", "write bytes per second, such as 50MB/s"),
+        ("growth_per_year_ratio", "much", "write a ratio, such as 0.4 or 40%"),
+        ("broker_counts", "12, many", "write whole numbers from 1 on, separated by commas"),
+        ("replaced_brokers", "3", "write old=new, separated by commas"),
+    ],
+)
+def test_a_refused_trigger_says_what_to_write(bag, name, value, words):
+    """The text is the one of the API's answer, which the form shows above its fields."""
+    from airflow.sdk.exceptions import ParamValidationError
+
+    params = copy.deepcopy(bag.dags["kafka_capacity_plan"].params)
+    with pytest.raises(ParamValidationError) as refusal:
+        params[name] = value
+    assert f"Invalid input for param {name}: {value!r}" in str(refusal.value)
+    assert words in re.sub(r"\s*'\s+'", " ", str(refusal.value))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ import pytest
 
 from local.one_holder import LOCK_FILE, marked
 from local.up import PASSWORDS
-from tests.running_airflow import ANSWER_SECONDS, running_airflow
+from tests.browser import PATIENCE_MS, started_browser
+from tests.running_airflow import ANSWER_SECONDS, PLAN, running_airflow
 from tests.small_requests import SMALL_REQUEST
 
 pytestmark = [pytest.mark.e2e, pytest.mark.airflow, pytest.mark.spark]
@@ -47,6 +48,25 @@ def test_bad_values_are_refused_by_the_api_with_the_field(airflow):
     answer = ui.trigger({"cluster": "metrics-uneven", "broker_counts": [0]})
     assert answer.status_code == 400
     assert "broker_counts" in answer.text
+
+
+@pytest.mark.browser
+def test_a_refused_trigger_says_why_in_the_form_and_starts_nothing(airflow):
+    _, ui = airflow
+    with started_browser() as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(PATIENCE_MS)
+        page.goto(f"{ui.address}/auth/login/?next={ui.address}/dags/{PLAN}")
+        page.fill("input[name=username]", "admin")
+        page.fill("input[name=password]", ui.password)
+        page.keyboard.press("Enter")
+        page.get_by_test_id("trigger-dag-button").first.click()
+        page.locator("#element_horizon_months").fill("0")
+        page.get_by_role("dialog").get_by_role("button", name="Trigger").click()
+        said = page.get_by_test_id("error-alert").inner_text()
+    assert "horizon_months: '0'" in said
+    assert "write months, or 6m or 1y; 1 to 60" in said
+    assert ui.http.get(f"/dags/{PLAN}/dagRuns").json()["dag_runs"] == []
 
 
 def test_a_refused_plan_releases_nothing_and_an_approved_one_its_files(airflow):
