@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kafka_capacity.kafka.cluster.columns import change_columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,6 +66,18 @@ class Brokers:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def take(self, places: NDArray[np.integer] | NDArray[np.bool_]) -> Brokers:
+        """Return some of the brokers, by their positions."""
+        racks = np.array(self.racks, dtype=np.object_)[places]
+        return change_columns(self, lambda column: column[places], racks=tuple(racks.tolist()))
+
+    def joined(self, others: Brokers) -> Brokers:
+        """Put others, with other ids, among these."""
+        names = [one.name for one in fields(self) if one.name != "racks"]
+        columns = {name: np.append(getattr(self, name), getattr(others, name)) for name in names}
+        both = replace(self, **columns, racks=(*self.racks, *others.racks))
+        return both.take(np.argsort(both.ids))
 
     @property
     def takes_replicas(self) -> NDArray[np.bool_]:
