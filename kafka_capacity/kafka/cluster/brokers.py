@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.cluster.columns import change_columns
+from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,9 +74,7 @@ class Brokers:
 
     def joined(self, others: Brokers) -> Brokers:
         """Put others, with other ids, among these."""
-        names = [one.name for one in fields(self) if one.name != "racks"]
-        columns = {name: np.append(getattr(self, name), getattr(others, name)) for name in names}
-        both = replace(self, **columns, racks=(*self.racks, *others.racks))
+        both = join_columns([self, others], racks=(*self.racks, *others.racks))
         return both.take(np.argsort(both.ids))
 
     @property

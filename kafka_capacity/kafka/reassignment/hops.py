@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.cluster.columns import change_columns
+from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
@@ -58,12 +58,7 @@ class Hops:
 
     def joined(self, other: Hops) -> Hops:
         """Put others after these."""
-        return Hops(
-            **{
-                each.name: np.concatenate([getattr(self, each.name), getattr(other, each.name)])
-                for each in fields(self)
-            }
-        )
+        return join_columns([self, other])
 
 
 def first_state(problem: MoveProblem) -> State:
