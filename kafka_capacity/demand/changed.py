@@ -33,6 +33,7 @@ from kafka_capacity.demand.profile import PEAK_QUANTILE
 from kafka_capacity.demand.quota import throttled
 from kafka_capacity.demand.workload import Lags, Workload
 from kafka_capacity.kafka.cluster.assignment import Partitions
+from kafka_capacity.kafka.cluster.columns import change_columns
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
 MIN_CLEANABLE_DIRTY_RATIO = 0.5  # Kafka's default (``LogConfig``, 4.3.1): with less that is new, no log is cleaned
@@ -162,10 +163,7 @@ def _merged(cluster: ChangedCluster, into: NDArray[np.int64]) -> ChangedCluster:
     def added(values: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(np.add.reduceat(values[order], first, axis=0), dtype=values.dtype)
 
-    load, traffic, lags = workload.load, workload.traffic, workload.lags
-    rates: dict[str, Any] = {
-        one.name: added(getattr(load, one.name)) for one in dataclasses.fields(load) if one.name != "hours"
-    }
+    lags = workload.lags
     pairs, place = np.unique(np.stack([lags.group, into[lags.row]]), axis=1, return_inverse=True)
     behind = np.zeros(pairs.shape[1])
     np.maximum.at(behind, place.reshape(-1), lags.seconds)
@@ -183,8 +181,8 @@ def _merged(cluster: ChangedCluster, into: NDArray[np.int64]) -> ChangedCluster:
         workload=dataclasses.replace(
             workload,
             partitions=partitions,
-            load=dataclasses.replace(load, **rates),
-            traffic=dataclasses.replace(traffic, bytes_in=added(traffic.bytes_in), bytes_out=added(traffic.bytes_out)),
+            load=change_columns(workload.load, added),
+            traffic=change_columns(workload.traffic, added),
             size_bytes=added(workload.size_bytes),
             **{name: getattr(workload, name)[rows] for name in _OF_TOPICS},
             lags=Lags(
@@ -245,11 +243,10 @@ def _snapshot_of(
     replicas = np.where(stays, snapshot.replicas[rows], -1).astype(np.int32)
     leader = snapshot.leader[rows]
     is_led = (replicas == leader[:, None]).any(axis=1) | (leader < 0) | (not len(width))
-    topics = {one.name: getattr(snapshot.topics, one.name)[places] for one in dataclasses.fields(snapshot.topics)}
     return dataclasses.replace(
         snapshot,
         partitions=_partitions_of(snapshot.partitions, rows),
-        topics=type(snapshot.topics)(**topics),
+        topics=change_columns(snapshot.topics, lambda column: column[places]),
         replicas=replicas,
         in_sync=snapshot.in_sync[rows] & stays,
         size_bytes=np.where(stays, snapshot.size_bytes[rows] * size_ratio[rows, None], 0).astype(np.int64),
@@ -296,12 +293,7 @@ def _workload_of(workload: Workload, rows: NDArray[np.int64], change: ClusterCha
         traffic=dataclasses.replace(traffic, bytes_in=coming, bytes_out=going),
         size_bytes=workload.size_bytes[rows],
         **{name: getattr(workload, name)[rows] for name in _OF_TOPICS},
-        lags=Lags(
-            groups=lags.groups,
-            group=lags.group[is_there],
-            row=place[lags.row][is_there],
-            seconds=lags.seconds[is_there],
-        ),
+        lags=dataclasses.replace(lags.part(is_there), row=place[lags.row][is_there]),
         outlook=dataclasses.replace(workload.outlook, class_of=workload.outlook.class_of[rows]),
     )
 

@@ -14,6 +14,7 @@ from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.topic_classes import matching
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
+from kafka_capacity.text.wording import few_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +142,7 @@ def _retention_mistakes(index: int, event: RetentionChange, snapshot: Snapshot, 
 
 
 def _named(topics: Sequence[str]) -> str:
-    shown = ", ".join(topics[:3]) + (f" and {len(topics) - 3:,} more" if len(topics) > 3 else "")
-    return f"{shown} {'is' if len(topics) == 1 else 'are'}"
+    return f"{few_names(topics, 3)} {'is' if len(topics) == 1 else 'are'}"
 
 
 def _turns(of_topics: Sequence[TopicEvent], added: Sequence[AddedTopic], snapshot: Snapshot) -> tuple[str, ...]:

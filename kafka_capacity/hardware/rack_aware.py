@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.columns import change_columns
 
 Rates = NDArray[np.float64]
 
@@ -97,14 +98,10 @@ def spread_by_rack(workload: Workload, sizes: Rates, share: Rates) -> tuple[Work
         totals = np.add.reduceat(values, first, axis=0, dtype=np.float64)[topic]
         return np.where(is_spread.reshape(along), totals * share.reshape(along), values).astype(values.dtype)
 
-    chooses, load, traffic = ~workload.is_compacted, workload.load, workload.traffic
-    rates: dict[str, Any] = {
-        one.name: spread(getattr(load, one.name), chooses) for one in dataclasses.fields(load) if one.name != "hours"
-    }
-    bytes_in, bytes_out = spread(traffic.bytes_in, chooses), spread(traffic.bytes_out, chooses)
+    chooses = ~workload.is_compacted
     changed = dataclasses.replace(
         workload,
-        load=dataclasses.replace(load, **rates),
-        traffic=dataclasses.replace(traffic, bytes_in=bytes_in, bytes_out=bytes_out),
+        load=change_columns(workload.load, lambda rates: spread(rates, chooses)),
+        traffic=change_columns(workload.traffic, lambda rates: spread(rates, chooses)),
     )
     return changed, spread(sizes, chooses & np.isinf(workload.retention_bytes))

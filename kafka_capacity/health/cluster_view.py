@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,6 +90,13 @@ class ClusterView:
             bytes_per_second=rate,
             topics=tuple(topics[:MAX_TOPICS]),
         )
+
+    def problems(
+        self, severity: Severity, code: str, rows: NDArray[np.bool_], what: str, remedy: str
+    ) -> Iterator[Problem]:
+        """Make a :meth:`problem` of some partitions, where it is of any."""
+        if rows.any():
+            yield self.problem(severity, code, rows, what, remedy)
 
     def topics(self, rows: NDArray[np.bool_]) -> list[str]:
         """Name the topics of some partitions, in order."""

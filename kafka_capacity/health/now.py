@@ -19,31 +19,28 @@ def check_now(view: ClusterView) -> Iterator[Problem]:
     offline = states.is_offline
     refused = ~offline & (size < states.min_isr)
     behind = ~offline & ~refused & (size < view.factor)
-    if offline.any():
-        yield view.problem(
-            Severity.SERIOUS,
-            Code.OFFLINE,
-            offline,
-            "have no leader: nothing is written or read there",
-            "bring back the brokers that were last in sync; an unclean election loses records",
-        )
-    if refused.any():
-        yield view.problem(
-            Severity.SERIOUS,
-            Code.UNDER_MIN_ISR,
-            refused,
-            "have fewer replicas in sync than min.insync.replicas: writes with acks=all are rejected",
-            "bring the missing replicas back in sync; do not lower min.insync.replicas to hide the problem",
-        )
-    if behind.any():
-        one_left = behind & (size == 1)
-        yield view.problem(
-            Severity.SERIOUS if one_left.any() else Severity.WARNING,
-            Code.UNDER_REPLICATED,
-            behind,
-            "have replicas out of sync" + _alone(int(one_left.sum()), int(behind.sum())),
-            "find out which brokers lag before anything is moved or restarted",
-        )
+    yield from view.problems(
+        Severity.SERIOUS,
+        Code.OFFLINE,
+        offline,
+        "have no leader: nothing is written or read there",
+        "bring back the brokers that were last in sync; an unclean election loses records",
+    )
+    yield from view.problems(
+        Severity.SERIOUS,
+        Code.UNDER_MIN_ISR,
+        refused,
+        "have fewer replicas in sync than min.insync.replicas: writes with acks=all are rejected",
+        "bring the missing replicas back in sync; do not lower min.insync.replicas to hide the problem",
+    )
+    one_left = behind & (size == 1)
+    yield from view.problems(
+        Severity.SERIOUS if one_left.any() else Severity.WARNING,
+        Code.UNDER_REPLICATED,
+        behind,
+        "have replicas out of sync" + _alone(int(one_left.sum()), int(behind.sum())),
+        "find out which brokers lag before anything is moved or restarted",
+    )
     yield from _fenced(view)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
@@ -32,6 +32,9 @@ class Severity(StrEnum):
 
 MAX_TOPICS = 2_000
 """Topics that a problem names for those who own them: more would make every document heavy."""
+
+
+_ALWAYS_TOLD = frozenset({"severity", "code", "where", "message"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +82,10 @@ class Problem:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data: severity, code, where and message, and whatever else there is to say."""
-        figure = self.figure
-        more = {
-            "about": self.about,
-            "remedy": self.remedy,
-            "figure": figure and {"needed": figure.needed, "available": figure.available, "unit": figure.unit},
-            "partitions": self.partitions,
-            "bytes_per_second": self.bytes_per_second,
-            "topics": list(self.topics),
-        }
-        return {
-            "severity": self.severity.value,
-            "code": self.code,
-            "where": self.where,
-            "message": self.message,
-            **{name: value for name, value in more.items() if value},
-        }
+        plain = {one.name: getattr(self, one.name) for one in fields(self)}
+        plain |= {"severity": self.severity.value, "topics": list(self.topics)}
+        plain["figure"] = self.figure and asdict(self.figure)
+        return {name: value for name, value in plain.items() if value or name in _ALWAYS_TOLD}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Problem:
@@ -103,7 +94,7 @@ class Problem:
         Raises:
             ValueError: it is no problem.
         """
-        if not {"severity", "code", "where", "message"} <= set(row):
+        if not set(row) >= _ALWAYS_TOLD:
             msg = "a problem has severity, code, where and message"
             raise ValueError(msg)
         figure = row.get("figure")

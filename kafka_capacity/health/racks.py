@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.health.cluster_view import ClusterView, RackLoss, called
+from kafka_capacity.health.cluster_view import ClusterView, RackLoss, called, some_names
 from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import RackRule
@@ -61,23 +61,21 @@ def _spread(view: ClusterView) -> Iterator[Problem]:
     available = int(view.snapshot.brokers.rack_indexes().max()) + 1
     possible = np.minimum(view.factor, available)
     together = (used == 1) & (view.factor > 1)
-    if together.any():
-        yield view.problem(
-            Severity.SERIOUS,
-            Code.ONE_RACK_PARTITIONS,
-            together,
-            f"have all their replicas in one rack although there are {available}: losing that rack stops them",
-            "move one replica of each to another rack, with a placer and rack rule that spread them",
-        )
+    yield from view.problems(
+        Severity.SERIOUS,
+        Code.ONE_RACK_PARTITIONS,
+        together,
+        f"have all their replicas in one rack although there are {available}: losing that rack stops them",
+        "move one replica of each to another rack, with a placer and rack rule that spread them",
+    )
     narrow = (used < possible) & ~together
-    if narrow.any():
-        yield view.problem(
-            Severity.WARNING,
-            Code.NARROW_PARTITIONS,
-            narrow,
-            "are in fewer racks than possible: losing one rack takes more than one of their replicas",
-            "move replicas to other racks, with the strict rack rule",
-        )
+    yield from view.problems(
+        Severity.WARNING,
+        Code.NARROW_PARTITIONS,
+        narrow,
+        "are in fewer racks than possible: losing one rack takes more than one of their replicas",
+        "move replicas to other racks, with the strict rack rule",
+    )
 
 
 def _losses(view: ClusterView) -> Iterator[Problem]:
@@ -230,8 +228,7 @@ def changed_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> t
     changed = [b for b, rack in after.items() if b in before and before[b] != rack]
     if not changed:
         return ()
-    names = ", ".join(f"{b}: {before[b] or 'none'} → {after[b] or 'none'}" for b in changed[:5])
-    more = f" and {len(changed) - 5:,} more" if len(changed) > 5 else ""
+    names = some_names(f"{b}: {before[b] or 'none'} → {after[b] or 'none'}" for b in changed)
     return (
         Problem(
             severity=Severity.INFO,
@@ -239,7 +236,7 @@ def changed_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> t
             where=what,
             message=(
                 f"{len(changed):,} {'broker has' if len(changed) == 1 else 'brokers have'} a different rack from "
-                f"today ({names}{more})"
+                f"today ({names})"
             ),
             remedy="set broker.rack and restart them before the move",
         ),

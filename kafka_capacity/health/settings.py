@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.kafka.cluster.snapshot import (
@@ -24,8 +22,7 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
     topic = snapshot.partitions.topic
     least = snapshot.topics.min_insync_replicas[topic]
     single = factor == 1
-    yield from _rows(
-        view,
+    yield from view.problems(
         Severity.SERIOUS,
         Code.SINGLE_REPLICA,
         single,
@@ -34,8 +31,7 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
         if len(snapshot.brokers) > 1
         else "add brokers: a single broker cannot hold a second replica",
     )
-    yield from _rows(
-        view,
+    yield from view.problems(
         Severity.WARNING,
         Code.MIN_ISR_ABOVE_RF,
         least > factor,
@@ -43,8 +39,7 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
         "acks=all, later ones once a replica is lost",
         "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas",
     )
-    yield from _rows(
-        view,
+    yield from view.problems(
         Severity.WARNING,
         Code.MIN_ISR_EQUALS_RF,
         (factor > 1) & (least == factor),
@@ -52,8 +47,7 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
         "writes with acks=all fail",
         "lower min.insync.replicas by one, or add a replica",
     )
-    yield from _rows(
-        view,
+    yield from view.problems(
         Severity.WARNING,
         Code.MIN_ISR_ONE,
         (factor >= USUAL_FACTOR) & (least == 1),
@@ -61,8 +55,7 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
         "acks=all and then be lost with it",
         "set min.insync.replicas to 2",
     )
-    yield from _rows(
-        view,
+    yield from view.problems(
         Severity.WARNING,
         Code.UNCLEAN_ELECTION,
         snapshot.topics.allows_unclean_election[topic],
@@ -71,18 +64,6 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
         "set unclean.leader.election.enable to false, unless availability matters more than the records",
     )
     yield from _internal(view)
-
-
-def _rows(
-    view: ClusterView,
-    severity: Severity,
-    code: str,
-    rows: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-    what: str,
-    remedy: str,
-) -> Iterator[Problem]:
-    if rows.any():
-        yield view.problem(severity, code, rows, what, remedy)
 
 
 def _internal(view: ClusterView) -> Iterator[Problem]:

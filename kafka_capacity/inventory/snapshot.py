@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import GroupProfile, profile_groups
 from kafka_capacity.inventory.brokers_file import brokers_of
-from kafka_capacity.inventory.chosen_hours import RATES, ChosenHours
+from kafka_capacity.inventory.chosen_hours import RATES
 from kafka_capacity.inventory.column_values import (
     Flags,
     Ints,
@@ -28,6 +28,7 @@ from kafka_capacity.inventory.column_values import (
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.columns import join_columns
 from kafka_capacity.kafka.cluster.release import kafka_release
 from kafka_capacity.kafka.cluster.snapshot import (
     Group,
@@ -97,7 +98,8 @@ def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
     as not known. The percentile is numpy's linear one, see :mod:`kafka_capacity.demand.profile`.
     """
     if raw.hours is not None:
-        return _load_of_chosen(raw.hours)
+        bytes_in, bytes_out = (_profile_of_chosen(raw.hours.rates[column]) for column in RATES)
+        return _load_of(bytes_in, bytes_out, len(raw.hours.seconds))
     metrics = raw.table("metrics")
     partitions = snapshot.partitions
     index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
@@ -107,34 +109,27 @@ def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
         return PartitionLoad.unknown(len(partitions))
     bytes_in = _profile(metrics, "bytes_in_bytes_per_second", place, len(partitions))
     bytes_out = _profile(metrics, "bytes_out_bytes_per_second", place, len(partitions))
+    return _load_of(bytes_in, bytes_out, len(metrics.column("hour").filter(pa.array(is_ours)).unique()))
+
+
+def _load_of(bytes_in: GroupProfile, bytes_out: GroupProfile, hours: int) -> PartitionLoad:
     return PartitionLoad(
         bytes_in_mean_bytes_per_second=bytes_in.mean,
         bytes_in_peak_bytes_per_second=bytes_in.peak,
         bytes_out_mean_bytes_per_second=bytes_out.mean,
         bytes_out_peak_bytes_per_second=bytes_out.peak,
-        hours=len(metrics.column("hour").filter(pa.array(is_ours)).unique()),
+        hours=hours,
     )
 
 
-def _load_of_chosen(hours: ChosenHours) -> PartitionLoad:
-    bytes_in, bytes_out = (_profile_of_chosen(hours.rates[column]) for column in RATES)
-    return PartitionLoad(
-        bytes_in_mean_bytes_per_second=bytes_in[0],
-        bytes_in_peak_bytes_per_second=bytes_in[1],
-        bytes_out_mean_bytes_per_second=bytes_out[0],
-        bytes_out_peak_bytes_per_second=bytes_out[1],
-        hours=len(hours.seconds),
-    )
-
-
-def _profile_of_chosen(rates: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and peak of float32[P, H], some partitions after others: what is sorted takes 16 bytes a value."""
+def _profile_of_chosen(rates: NDArray[np.float32]) -> GroupProfile:
+    """Profile float32[P, H], some partitions after others: what is sorted takes 16 bytes a value."""
     found = []
     for start in range(0, len(rates), PARTITIONS_TOGETHER):
         some = rates[start : start + PARTITIONS_TOGETHER]
         row, column = np.nonzero(~np.isnan(some))
         found.append(profile_groups(row, some[row, column], len(some)))
-    return np.concatenate([one.mean for one in found]), np.concatenate([one.peak for one in found])
+    return join_columns(found)
 
 
 def _profile(metrics: pa.Table, column: str, place: Ints, count: int) -> GroupProfile:

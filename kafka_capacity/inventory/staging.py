@@ -198,23 +198,19 @@ def load_findings(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256:
     return Problems.from_json(json.loads(read_document(store, manifest, FINDINGS_DOCUMENT)))
 
 
-def newest_complete(
-    store: ObjectStore, cluster: str, *, not_after: datetime.date, not_before: datetime.date | None = None
-) -> str:
-    """Return the day of the newest inventory that is complete, between two days that count; any before the last may.
+def newest_complete(store: ObjectStore, cluster: str, *, not_after: datetime.date) -> str:
+    """Return the day of the newest inventory that is complete, up to a day that counts.
 
     Raises:
         InventoryError: there is none.
     """
     days = [ds for ds in list_inventory_days(store, cluster) if is_day(ds)]
-    first = not_before.isoformat() if not_before is not None else ""
     for ds in reversed(days):
-        if first <= ds <= not_after.isoformat() and has_manifest(store, inventory_prefix(cluster, ds)):
+        if ds <= not_after.isoformat() and has_manifest(store, inventory_prefix(cluster, ds)):
             return ds
-    span = f"from {first} to {not_after}" if first else f"up to {not_after}"
     complete = [ds for ds in days if has_manifest(store, inventory_prefix(cluster, ds))]
     there = f"; there is one of {complete[-1]}" if complete else ""
-    msg = f"cluster {cluster!r} has no complete inventory {span}{there}: stage one first"
+    msg = f"cluster {cluster!r} has no complete inventory up to {not_after}{there}: stage one first"
     raise InventoryError(msg)
 
 

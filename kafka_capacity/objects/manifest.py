@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -77,10 +77,6 @@ def canonical_json(value: Any) -> bytes:
     return (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def _part_json(part: Part) -> dict[str, Any]:
-    return {"key": part.key, "rows": part.rows, "bytes": part.bytes, "sha256": part.sha256}
-
-
 def manifest_body(
     kind: str,
     schema_version: int,
@@ -94,8 +90,8 @@ def manifest_body(
             "kind": kind,
             "schema_version": schema_version,
             "code_version": __version__,
-            "tables": {name: [_part_json(part) for part in parts] for name, parts in tables.items()},
-            "documents": {name: _part_json(part) for name, part in documents.items()},
+            "tables": {name: [asdict(part) for part in parts] for name, parts in tables.items()},
+            "documents": {name: asdict(part) for name, part in documents.items()},
             "facts": dict(facts),
         }
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 _ROUNDING_RATIO = 1e-9  # the same replicas in another order add up to a sum that differs by less
@@ -34,16 +34,8 @@ class Excuse:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for tables and JSON."""
-        known = {name: getattr(self, name) for name in ("when", "broker_id", "before", "replaced_broker_id")}
-        return {
-            "reason": self.reason,
-            "constraint": self.constraint,
-            "where": self.where,
-            "needed": self.needed,
-            "available": self.available,
-            "unit": self.unit,
-            **{name: value for name, value in known.items() if value is not None},
-        }
+        plain = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in plain.items() if value is not None}
 
 
 def shortfall_ratio(excuse: Mapping[str, Any]) -> float:

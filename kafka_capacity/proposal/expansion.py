@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.assignment import Partitions, replica_lists, replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.columns import change_columns
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.producer.key_hashing import even_share_remapped
 from kafka_capacity.kafka.reassignment.runbook import NewPartitions
@@ -107,13 +108,7 @@ def _shared_load(
         wide[places] = rates
         return np.where(is_raised[topic], evened(wide, topic), wide)
 
-    return PartitionLoad(
-        bytes_in_mean_bytes_per_second=shared(load.bytes_in_mean_bytes_per_second),
-        bytes_in_peak_bytes_per_second=shared(load.bytes_in_peak_bytes_per_second),
-        bytes_out_mean_bytes_per_second=shared(load.bytes_out_mean_bytes_per_second),
-        bytes_out_peak_bytes_per_second=shared(load.bytes_out_peak_bytes_per_second),
-        hours=load.hours,
-    )
+    return change_columns(load, shared)
 
 
 def evened(amount: NDArray[np.float64], topic: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -65,24 +65,17 @@ class BrokerChanges:
     def apply(self, observed: Brokers) -> Brokers:
         """Return the brokers after the changes; what replaces a fenced or cordoned broker is neither."""
         new_id, new_rack = dict(self.replaced), dict(self.rack_names)
-        kept = ~np.isin(observed.ids, self.removed)
-        places = np.flatnonzero(kept).tolist()
-        ids = observed.ids.tolist()
-
-        def figures(name: str) -> list[float]:
-            return [float(value) for value in getattr(observed, name)[places]]
-
-        return Brokers.of(
-            [new_id.get(ids[at], ids[at]) for at in places],
-            [new_rack.get(observed.racks[at] or "", observed.racks[at]) for at in places],
-            is_fenced=[bool(observed.is_fenced[at]) and ids[at] not in new_id for at in places],
-            is_cordoned=[bool(observed.is_cordoned[at]) and ids[at] not in new_id for at in places],
-            is_voter=[bool(observed.is_voter[at]) and ids[at] not in new_id for at in places],
-            disk_capacity_bytes=figures("disk_capacity_bytes"),
-            network_in_bytes_per_second=figures("network_in_bytes_per_second"),
-            network_out_bytes_per_second=figures("network_out_bytes_per_second"),
-            memory_bytes=figures("memory_bytes"),
+        kept = observed.take(~np.isin(observed.ids, self.removed))
+        is_old = ~np.isin(kept.ids, list(new_id))
+        changed = replace(
+            kept,
+            ids=np.array([new_id.get(broker, broker) for broker in kept.ids.tolist()], dtype=np.int32),
+            racks=tuple(new_rack.get(rack or "", rack) or None for rack in kept.racks),
+            is_fenced=kept.is_fenced & is_old,
+            is_cordoned=kept.is_cordoned & is_old,
+            is_voter=kept.is_voter & is_old,
         )
+        return changed.take(np.argsort(changed.ids, kind="stable"))
 
     def check(self, observed: Brokers) -> None:
         """Refuse changes of brokers and racks that there are not, and new ids that are taken.
@@ -174,27 +167,21 @@ def proposed_brokers(
     while len(keep) > count:
         sizes = Counter(observed.racks[i] for i in keep)
         keep.remove(max(keep, key=lambda i: (sizes[observed.racks[i]], *readiness[i], int(observed.ids[i]))))
-    ids = [int(observed.ids[i]) for i in keep]
-    racks: list[str | None] = [observed.racks[i] for i in keep]
-    for number in range(count - len(keep)):
-        ids.append(max([0, *observed.ids.tolist(), *ids_taken]) + 1 + number)
+    kept = observed.take(np.array(keep, dtype=np.int64))
+    first_free = max([0, *observed.ids.tolist(), *ids_taken]) + 1
+    added = range(count - len(keep))
+    racks = list(kept.racks)
+    for number in added:
         racks.append(new_racks[number % len(new_racks)] if new_racks else _smallest_rack(racks))
-
-    def figures(values: NDArray[np.float64]) -> list[float | None]:
-        own: list[float | None] = [float(values[i]) for i in keep]
-        return own + [_median(values)] * (len(ids) - len(keep))
-
-    return Brokers.of(
-        ids,
-        racks,
-        is_fenced=[bool(observed.is_fenced[i]) for i in keep] + [False] * (len(ids) - len(keep)),
-        is_cordoned=[bool(observed.is_cordoned[i]) for i in keep] + [False] * (len(ids) - len(keep)),
-        is_voter=[bool(observed.is_voter[i]) for i in keep] + [False] * (len(ids) - len(keep)),
-        disk_capacity_bytes=figures(observed.disk_capacity_bytes),
-        network_in_bytes_per_second=figures(observed.network_in_bytes_per_second),
-        network_out_bytes_per_second=figures(observed.network_out_bytes_per_second),
-        memory_bytes=figures(observed.memory_bytes),
+    new = Brokers.of(
+        [first_free + number for number in added],
+        racks[len(keep) :],
+        disk_capacity_bytes=[_median(observed.disk_capacity_bytes)] * len(added),
+        network_in_bytes_per_second=[_median(observed.network_in_bytes_per_second)] * len(added),
+        network_out_bytes_per_second=[_median(observed.network_out_bytes_per_second)] * len(added),
+        memory_bytes=[_median(observed.memory_bytes)] * len(added),
     )
+    return kept.joined(new)
 
 
 def _smallest_rack(racks: Sequence[str | None]) -> str | None:

@@ -20,22 +20,7 @@ from kafka_capacity.proposal.scenario import BrokerLoads
 
 def all_brokers(observed: Brokers, target: Brokers) -> Brokers:
     """Return the union of two lists; where a broker is in both, the target says what it is like."""
-    only_observed = [i for i, b in enumerate(observed.ids.tolist()) if b not in set(target.ids.tolist())]
-    ids = [*target.ids.tolist(), *(int(observed.ids[i]) for i in only_observed)]
-
-    def joined(name: str) -> list[float]:
-        return [*getattr(target, name).tolist(), *(float(getattr(observed, name)[i]) for i in only_observed)]
-
-    return Brokers.of(
-        ids,
-        [*target.racks, *(observed.racks[i] for i in only_observed)],
-        is_fenced=[*target.is_fenced.tolist(), *(bool(observed.is_fenced[i]) for i in only_observed)],
-        is_cordoned=[*target.is_cordoned.tolist(), *(bool(observed.is_cordoned[i]) for i in only_observed)],
-        disk_capacity_bytes=joined("disk_capacity_bytes"),
-        network_in_bytes_per_second=joined("network_in_bytes_per_second"),
-        network_out_bytes_per_second=joined("network_out_bytes_per_second"),
-        memory_bytes=joined("memory_bytes"),
-    )
+    return target.joined(observed.take(target.index_of(observed.ids) < 0))
 
 
 def network_in(brokers: Brokers, matrix: NDArray[np.int32], bytes_in: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kafka_capacity.conformance.models.kraft_change import (
     ChangeRules,
     Election,
@@ -18,6 +16,7 @@ from kafka_capacity.conformance.registry import Case, answers_to
 
 _RECOVERY_CODES = {None: -1, RecoveryState.RECOVERED: 0, RecoveryState.RECOVERING: 1}
 _NO_LEADER_CHANGE = -2
+_BROKER_LISTS = ("replicas", "isr", "removing", "adding", "elr", "last_known_elr")
 
 
 @answers_to("kraft_partition_change")
@@ -39,36 +38,22 @@ def kraft_partition_change(given: Case) -> Case:
 
 
 def _registration(given: Case) -> PartitionRegistration:
-    replicas, isr, removing, adding, elr, last_known_elr = (
-        tuple(given.get(name) or ()) for name in ("replicas", "isr", "removing", "adding", "elr", "last_known_elr")
-    )
     return PartitionRegistration(
-        replicas=replicas,
-        isr=isr,
-        removing=removing,
-        adding=adding,
-        elr=elr,
-        last_known_elr=last_known_elr,
+        **{name: tuple(given.get(name) or ()) for name in _BROKER_LISTS},
         leader=given["leader"],
         recovery=RecoveryState(given["leader_recovery_state"]),
         leader_epoch=given["leader_epoch"],
         partition_epoch=given["partition_epoch"],
-        directories=tuple(map(_directory, replicas)),
+        directories=tuple(map(_directory, given.get("replicas") or ())),
     )
 
 
 def _target(given: Case) -> PartitionTarget:
-    isr, replicas, removing, adding = (
-        None if given.get(name) is None else tuple(given[name])
-        for name in ("target_isr", "target_replicas", "target_removing", "target_adding")
-    )
+    lists = {name: given.get(f"target_{name}") for name in ("isr", "replicas", "removing", "adding")}
     recovery = given.get("target_recovery_state")
     return PartitionTarget(
         election=Election(given.get("election") or Election.ONLINE),
-        isr=isr,
-        replicas=replicas,
-        removing=removing,
-        adding=adding,
+        **{name: None if brokers is None else tuple(brokers) for name, brokers in lists.items()},
         recovery=None if recovery is None else RecoveryState(recovery),
         unclean_shutdown=frozenset(given.get("unclean_shutdown") or ()),
     )
@@ -82,12 +67,7 @@ def _directory(broker: int) -> str:
 def _record(change: PartitionChange) -> Case:
     return {
         "leader": _NO_LEADER_CHANGE if change.leader is None else change.leader,
-        "isr": _listed(change.isr),
-        "replicas": _listed(change.replicas),
-        "removing": _listed(change.removing),
-        "adding": _listed(change.adding),
-        "elr": _listed(change.elr),
-        "last_known_elr": _listed(change.last_known_elr),
+        **_broker_lists(change),
         "leader_recovery_state": _RECOVERY_CODES[change.recovery],
         "directories_changed": change.directories is not None,
     }
@@ -95,12 +75,7 @@ def _record(change: PartitionChange) -> Case:
 
 def _written(partition: PartitionRegistration) -> Case:
     return {
-        "replicas": list(partition.replicas),
-        "isr": list(partition.isr),
-        "removing": list(partition.removing),
-        "adding": list(partition.adding),
-        "elr": list(partition.elr),
-        "last_known_elr": list(partition.last_known_elr),
+        **_broker_lists(partition),
         "leader": partition.leader,
         "leader_recovery_state": partition.recovery.value,
         "leader_epoch": partition.leader_epoch,
@@ -108,5 +83,6 @@ def _written(partition: PartitionRegistration) -> Case:
     }
 
 
-def _listed(brokers: Sequence[int] | None) -> list[int] | None:
-    return None if brokers is None else list(brokers)
+def _broker_lists(source: PartitionRegistration | PartitionChange) -> dict[str, list[int] | None]:
+    lists = {name: getattr(source, name) for name in _BROKER_LISTS}
+    return {name: None if brokers is None else list(brokers) for name, brokers in lists.items()}

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -110,20 +110,17 @@ class PartitionRegistration:
 
     def merge(self, change: PartitionChange) -> PartitionRegistration:
         """Apply a change. New replicas that come without log directories leave these unknown."""
-        directories = self.directories if change.replicas is None else ()
-        return PartitionRegistration(
-            replicas=_changed(change.replicas, self.replicas),
-            isr=_changed(change.isr, self.isr),
-            removing=_changed(change.removing, self.removing),
-            adding=_changed(change.adding, self.adding),
-            elr=_changed(change.elr, self.elr),
-            last_known_elr=_changed(change.last_known_elr, self.last_known_elr),
-            leader=self.leader if change.leader is None else change.leader,
-            recovery=self.recovery if change.recovery is None else change.recovery,
+        merged = replace(
+            self,
             leader_epoch=self.leader_epoch + (change.leader is not None),
             partition_epoch=self.partition_epoch + 1,
-            directories=directories if change.directories is None else change.directories,
+            directories=self.directories if change.replicas is None else (),
         )
+        return merged.with_what_is_named(change, *(one.name for one in fields(change)))
+
+    def with_what_is_named(self, change: PartitionChange | PartitionTarget, *names: str) -> PartitionRegistration:
+        """Take over those of the named fields of a change that are not ``None``."""
+        return replace(self, **{name: new for name in names if (new := getattr(change, name)) is not None})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,19 +163,6 @@ class PartitionTarget:
     unclean_shutdown: frozenset[int] = frozenset()  # brokers that shut down uncleanly and may have lost records
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
-    """A partition on its way to its target."""
-
-    replicas: tuple[int, ...]
-    isr: tuple[int, ...]
-    removing: tuple[int, ...]
-    adding: tuple[int, ...]
-    elr: tuple[int, ...]
-    last_known_elr: tuple[int, ...]
-    recovery: RecoveryState
-
-
 class _Elected(NamedTuple):
     leader: int
     is_unclean: bool = False
@@ -191,7 +175,8 @@ def partition_change(
 
     Only an ``acceptable`` broker, alive and not fenced, may lead.
     """
-    draft = _complete_reassignment(_drafted(before, target))
+    asked = before.with_what_is_named(target, "replicas", "isr", "removing", "adding", "recovery")
+    draft = _complete_reassignment(asked)
     if rules.has_elr:
         draft = _with_eligible(draft, before, target.unclean_shutdown, rules.min_isr)
     elected = _elect(draft, before, target.election, rules, acceptable)
@@ -209,19 +194,7 @@ def partition_change(
     return None if change == PartitionChange() else change
 
 
-def _drafted(before: PartitionRegistration, target: PartitionTarget) -> _Draft:
-    return _Draft(
-        replicas=_changed(target.replicas, before.replicas),
-        isr=_changed(target.isr, before.isr),
-        removing=_changed(target.removing, before.removing),
-        adding=_changed(target.adding, before.adding),
-        elr=before.elr,
-        last_known_elr=before.last_known_elr,
-        recovery=before.recovery if target.recovery is None else target.recovery,
-    )
-
-
-def _complete_reassignment(draft: _Draft) -> _Draft:
+def _complete_reassignment(draft: PartitionRegistration) -> PartitionRegistration:
     under_way = ReassignmentReplicas(removing=draft.removing, adding=draft.adding, replicas=draft.replicas)
     completed = under_way.completed_by(draft.isr)
     if completed is None:
@@ -230,8 +203,8 @@ def _complete_reassignment(draft: _Draft) -> _Draft:
 
 
 def _with_eligible(
-    draft: _Draft, before: PartitionRegistration, unclean_shutdown: Collection[int], min_isr: int
-) -> _Draft:
+    draft: PartitionRegistration, before: PartitionRegistration, unclean_shutdown: Collection[int], min_isr: int
+) -> PartitionRegistration:
     """Work out who stays eligible, in the order of the hash set that Kafka gathers them in."""
     if len(draft.isr) >= min_isr:
         return replace(draft, elr=(), last_known_elr=())
@@ -246,7 +219,7 @@ def _with_eligible(
 
 
 def _elect(
-    draft: _Draft,
+    draft: PartitionRegistration,
     before: PartitionRegistration,
     election: Election,
     rules: ChangeRules,
@@ -268,7 +241,9 @@ def _elect(
     return _Elected(NO_LEADER)
 
 
-def _led_by(elected: _Elected, draft: _Draft, before: PartitionRegistration) -> tuple[_Draft, PartitionChange]:
+def _led_by(
+    elected: _Elected, draft: PartitionRegistration, before: PartitionRegistration
+) -> tuple[PartitionRegistration, PartitionChange]:
     leader = elected.leader
     if leader in draft.elr:
         draft = replace(draft, isr=(leader,), elr=tuple(broker for broker in draft.elr if broker != leader))
@@ -280,7 +255,7 @@ def _led_by(elected: _Elected, draft: _Draft, before: PartitionRegistration) -> 
 
 
 def _with_elr_fields(
-    change: PartitionChange, draft: _Draft, before: PartitionRegistration, rules: ChangeRules
+    change: PartitionChange, draft: PartitionRegistration, before: PartitionRegistration, rules: ChangeRules
 ) -> PartitionChange:
     """Put in the eligible leaders; an unclean leader (the ISR is set already) or a cluster without them has none."""
     is_kept = rules.has_elr and change.isr is None
@@ -292,7 +267,7 @@ def _with_elr_fields(
 
 
 def _with_isr(
-    change: PartitionChange, draft: _Draft, before: PartitionRegistration, rules: ChangeRules
+    change: PartitionChange, draft: PartitionRegistration, before: PartitionRegistration, rules: ChangeRules
 ) -> PartitionChange:
     """Put in the ISR, which may be empty only where there are eligible leaders."""
     if change.isr is None and (draft.isr or rules.has_elr):
@@ -316,7 +291,7 @@ def _with_last_known_leader(
 
 
 def _with_assignment(
-    change: PartitionChange, draft: _Draft, before: PartitionRegistration, rules: ChangeRules
+    change: PartitionChange, draft: PartitionRegistration, before: PartitionRegistration, rules: ChangeRules
 ) -> PartitionChange:
     directories = None
     if rules.version.has_directories and before.directories:
@@ -332,10 +307,6 @@ def _with_assignment(
         adding=_if_new(draft.adding, before.adding),
         directories=directories,
     )
-
-
-def _changed(new: tuple[int, ...] | None, old: tuple[int, ...]) -> tuple[int, ...]:
-    return old if new is None else new
 
 
 def _if_new(new: Sequence[int], old: tuple[int, ...]) -> tuple[int, ...] | None:

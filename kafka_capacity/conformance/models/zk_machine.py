@@ -1,7 +1,7 @@
 """The state machines of the ZooKeeper-era controller, for one partition and its replicas (3.9.2).
 
 The controller keeps states in memory and leadership in ZooKeeper, with a copy of it in memory. A change of state that
-the tables of :mod:`.leadership` do not allow is refused: it is logged, and all stays as it was.
+the tables of :mod:`.leadership` do not allow is refused: Kafka logs it, and all stays as it was.
 
 Partitions (``ZkPartitionStateMachine``):
     * New → Online makes the first live replica the leader and all live ones the ISR, and writes them. Without a live
@@ -55,16 +55,6 @@ class Refusal:
     is_told: bool = False  # whether Kafka's caller gets to know, as it does of elections; it only logs the rest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateChange:
-    """A line of the state-change log."""
-
-    replica: int | None  # the broker id of the replica, `None` for the partition itself
-    source: PartitionState | ReplicaState  # the state before
-    target: PartitionState | ReplicaState  # the state wanted
-    refusal: Refusal | None  # why it was refused, `None` if it was done
-
-
 @dataclass(slots=True, kw_only=True)
 class ControlledPartition:
     """One partition as the controller has it (``ControllerContext``), and its node in ZooKeeper."""
@@ -79,39 +69,11 @@ class ControlledPartition:
     known: LeaderAndIsr | None = None  # leader and ISR in the controller's memory
     znode: LeaderAndIsr | None = None  # leader and ISR in ZooKeeper; the version of the node is the partition epoch
     preferred_replica_imbalance_count: int = 0  # 1 if somebody else than the preferred leader leads
-    log: list[StateChange] = field(default_factory=list)  # the state-change log
 
     @property
     def offline_partition_count(self) -> int:
         """1 if the partition is in the state Offline; one that merely lost its leader is not."""
         return int(self.state is PartitionState.OFFLINE)
-
-    def start_up(self) -> None:
-        """Begin to control the partition, as a newly elected controller does.
-
-        Leadership is read from ZooKeeper. Replicas go Online or Offline as they live, which takes the dead ones out
-        of the ISR. A partition without a leader on record is New, with a live one Online, else Offline; then it is
-        brought online if it is not.
-        """
-        if self.znode is not None:
-            self._learn(self.znode)
-        online = {broker: self.brokers.is_online(broker) for broker in self.assignment.replicas}
-        for broker, is_online in online.items():
-            self.replica_states[broker] = ReplicaState.ONLINE if is_online else ReplicaState.DELETION_INELIGIBLE
-        for broker in sorted(online, key=lambda broker: not online[broker]):
-            self.move_replica(broker, ReplicaState.ONLINE if online[broker] else ReplicaState.OFFLINE)
-        if self.known is None:
-            self.state = PartitionState.NEW
-        else:
-            is_led = self.brokers.is_online(self.known.leader)
-            self.state = PartitionState.ONLINE if is_led else PartitionState.OFFLINE
-        self.bring_online()
-
-    def bring_online(self) -> Refusal | None:
-        """Elect a leader if the partition is New or Offline; done whenever brokers come or go."""
-        if self.state not in (PartitionState.NEW, PartitionState.OFFLINE):
-            return None
-        return self.move(PartitionState.ONLINE, Strategy.OFFLINE)
 
     def move(
         self, target: PartitionState, strategy: Strategy | None = None, *, is_unclean_forced: bool = False
@@ -137,7 +99,6 @@ class ControlledPartition:
             refusal = self._elect(strategy, is_unclean_forced)
         if refusal is None:
             self.state = target
-        self.log.append(StateChange(replica=None, source=source, target=target, refusal=refusal))
         return refusal
 
     def move_replica(self, replica: int, target: ReplicaState) -> Refusal | None:
@@ -158,7 +119,6 @@ class ControlledPartition:
             self.replica_states[replica] = target
             if target is ReplicaState.NON_EXISTENT:
                 del self.replica_states[replica]
-        self.log.append(StateChange(replica=replica, source=source, target=target, refusal=refusal))
         return refusal
 
     def alter_isr(self, isr: Sequence[int]) -> None:

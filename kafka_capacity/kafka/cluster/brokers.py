@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Brokers:
@@ -64,6 +66,16 @@ class Brokers:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def take(self, places: NDArray[np.integer] | NDArray[np.bool_]) -> Brokers:
+        """Return some of the brokers, by their positions."""
+        racks = np.array(self.racks, dtype=np.object_)[places]
+        return change_columns(self, lambda column: column[places], racks=tuple(racks.tolist()))
+
+    def joined(self, others: Brokers) -> Brokers:
+        """Put others, with other ids, among these."""
+        both = join_columns([self, others], racks=(*self.racks, *others.racks))
+        return both.take(np.argsort(both.ids))
 
     @property
     def takes_replicas(self) -> NDArray[np.bool_]:

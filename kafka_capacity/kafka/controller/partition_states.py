@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.cluster.columns import change_columns
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
 NO_SLOT = np.int8(-1)  # the leader of a partition that nobody leads
@@ -65,16 +66,7 @@ class PartitionStates:
 
     def take(self, rows: NDArray[np.int64]) -> PartitionStates:
         """Return some of the partitions."""
-        return PartitionStates(
-            replicas=self.replicas[rows],
-            in_sync=self.in_sync[rows],
-            eligible=self.eligible[rows],
-            leader=self.leader[rows],
-            is_unclean=self.is_unclean[rows],
-            min_isr=self.min_isr[rows],
-            is_unclean_allowed=self.is_unclean_allowed[rows],
-            is_live=self.is_live,
-        )
+        return change_columns(self, lambda column: column[rows], is_live=self.is_live)
 
     @property
     def is_offline(self) -> NDArray[np.bool_]:

@@ -46,13 +46,13 @@ _COLUMNS: tuple[tuple[str, tuple[Outcome, ...], Bounds, Truncation], ...] = tupl
 )
 
 
-def outcome_table(*, max_replicas: int = 3) -> list[str]:
-    """Return the lines of a Markdown table, factors from 1 on; settings with the same figures share a row."""
+def outcome_table() -> list[str]:
+    """Return the lines of a Markdown table, factors from 1 to 3; settings with the same figures share a row."""
     keys = [
         (acks, factor, minimum, unclean, idempotent)
         for acks in Acks
         for idempotent in ((False, True) if acks is Acks.ALL else (False,))
-        for factor in range(1, max_replicas + 1)
+        for factor in (1, 2, 3)
         for minimum, unclean in product(range(1, factor + 1), (False, True))
     ]
     cells: dict[tuple[object, ...], list[str]] = {key: [] for key in keys}

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.cluster.columns import join_columns
 from kafka_capacity.kafka.durability.failing import failing_steps
 from kafka_capacity.kafka.durability.rules import (
     CONFIGURATION,
@@ -138,7 +139,7 @@ def _reach(rules: Rules) -> tuple[Reached, NDArray[np.bool_]]:
         layers.append(layer)
         steps.append(step)
         verdicts.append(outcomes(rules, layer))
-    reached = Reached(rules=rules, states=_joined(layers), step=np.concatenate(steps))
+    reached = Reached(rules=rules, states=join_columns(layers), step=np.concatenate(steps))
     return reached, np.concatenate(verdicts)
 
 
@@ -148,14 +149,6 @@ def following(rules: Rules, states: States) -> Iterator[tuple[int, States]]:
         for step, which, found in taken:
             if len(found):
                 yield step * 16 + which, found
-
-
-def _joined(parts: Sequence[States]) -> States:
-    return States(
-        np.concatenate([part.replicas for part in parts]),
-        np.concatenate([part.rest for part in parts]),
-        np.concatenate([part.number for part in parts]),
-    )
 
 
 class _Seen:
@@ -172,7 +165,7 @@ class _Seen:
             width = self._words.shape[1] - 1
             none = np.empty(0, dtype=np.int64)
             return States(np.empty((0, width), dtype=np.int64), none, none), none
-        states = _joined([part for _, part in parts])
+        states = join_columns([part for _, part in parts])
         step = np.repeat([code for code, _ in parts], [len(part) for _, part in parts]).astype(np.int64)
         words = _words(states)
         # Sorted before they are looked up: a search for one key after another in order finds most of them in the cache.

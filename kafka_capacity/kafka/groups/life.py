@@ -147,13 +147,10 @@ class ServerLife:
         self.standby: Mapping[str, tuple[TopicPartition, ...]] = {}
         self._target: dict[str, TopicPartitions] = {}
 
-    def assign(
-        self, topics: Sequence[Topic], members: Sequence[Member], assignable: frozenset[TopicPartition] | None = None
-    ) -> Assignment:
+    def assign(self, topics: Sequence[Topic], members: Sequence[Member]) -> Assignment:
         """Make the next target assignment; who is not among the members is forgotten.
 
         They are in the order in which the coordinator came to know them, and what they are to have now is filled in.
-        ``assignable`` are the partitions that may be assigned, ``None`` for all.
 
         Raises:
             AssignmentError: Kafka would throw.
@@ -166,9 +163,7 @@ class ServerLife:
             )
             for member in members
         )
-        answer = self.assignor.assign(
-            Group(topics=tuple(topics), members=tuple(known), assignable=assignable, streams=self.streams)
-        )
+        answer = self.assignor.assign(Group(topics=tuple(topics), members=tuple(known), streams=self.streams))
         self._target, self.standby = answer.parts(), answer.standby
         return answer
 

@@ -39,10 +39,6 @@ class NewAssignments:
             self._changed[member] = {topic: set(numbers) for topic, numbers in self.before[member].items()}
         return self._changed[member]
 
-    def of(self, member: int) -> dict[str, set[int]]:
-        """Return a member's partitions."""
-        return self.changed(member)
-
 
 class Sharing(Generic[P]):
     """Who holds which of some partitions.

@@ -68,7 +68,7 @@ def assign_mixed_shares(group: Group) -> Assignment:
     for topic, count in counts.items():
         targets = [p for p in range(count) if group.assignable is None or (topic, p) in group.assignable]
         _assign_topic(topic, subscribers[topic], targets, new)
-    return as_assignment(group, {member.member_id: new.of(index) for index, member in enumerate(members)})
+    return as_assignment(group, {member.member_id: new.changed(index) for index, member in enumerate(members)})
 
 
 def _assign_topic(topic: str, subscribers: list[int], targets: list[int], new: NewAssignments) -> None:
@@ -118,7 +118,7 @@ def _assign_homogeneous(group: Group) -> Assignment:
         sharing.add_partition(pair)
     if len(below):
         sharing.fill(below)
-    return as_assignment(group, {member.member_id: new.of(index) for index, member in enumerate(members)})
+    return as_assignment(group, {member.member_id: new.changed(index) for index, member in enumerate(members)})
 
 
 def _keep(

@@ -199,10 +199,6 @@ class Levels:
         self._high_level = sizes[self._sorted[-1]] + 1
         self._high_next = len(self._sorted) - 1
 
-    def spread(self) -> int:
-        """Return the difference between the most and the least loaded member."""
-        return self._sizes[self._sorted[-1]] - self._sizes[self._sorted[0]]
-
     def is_balanced(self) -> bool:
         """Return whether the levels of the two ranges differ by one or less."""
         return self._high_level - self._low_level <= 1

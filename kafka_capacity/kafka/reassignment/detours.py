@@ -7,7 +7,7 @@ the first. It is copied twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,28 +157,19 @@ def _two_hops(hop: Hops, middle: NDArray[np.int32], middle_dir: NDArray[np.int32
     leads = leader if leader in middle.tolist() else int(middle[after.tolist().index(preferred)])
     held = dict(zip(before.tolist(), hop.before_dir[0].tolist(), strict=True))
     dirs = [held.get(broker, int(chosen)) for broker, chosen in zip(middle.tolist(), middle_dir.tolist(), strict=True)]
-    there = Hops(
-        row=hop.row,
-        before=hop.before,
+    hop = hop.in_waves(np.array([NO_WAVE], dtype=np.int32))
+    there = replace(
+        hop,
         after=middle[None],
-        before_dir=hop.before_dir,
         after_dir=middle_dir[None],
-        leader=hop.leader,
         leader_after=np.array([leads], dtype=np.int32),
         elects=np.zeros(1, dtype=np.bool_),
-        followers=hop.followers,
-        wave=np.array([NO_WAVE], dtype=np.int32),
     )
-    onwards = Hops(
-        row=hop.row,
+    onwards = replace(
+        hop,
         before=middle[None],
-        after=hop.after,
         before_dir=np.array([dirs], dtype=np.int32),
-        after_dir=hop.after_dir,
         leader=np.array([leads], dtype=np.int32),
-        leader_after=hop.leader_after,
-        elects=hop.elects,
         followers=np.array([int((middle >= 0).sum()) - 1], dtype=np.int32),
-        wave=np.array([NO_WAVE], dtype=np.int32),
     )
     return there, onwards

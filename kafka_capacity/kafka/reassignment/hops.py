@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
@@ -49,20 +50,15 @@ class Hops:
 
     def take(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> Hops:
         """Return some of them."""
-        return Hops(**{each.name: getattr(self, each.name)[chosen] for each in fields(self)})
+        return change_columns(self, lambda column: column[chosen])
 
     def in_waves(self, wave: NDArray[np.int32]) -> Hops:
         """Return the same hops in other waves."""
-        return Hops(**{each.name: getattr(self, each.name) for each in fields(self) if each.name != "wave"}, wave=wave)
+        return replace(self, wave=wave)
 
     def joined(self, other: Hops) -> Hops:
         """Put others after these."""
-        return Hops(
-            **{
-                each.name: np.concatenate([getattr(self, each.name), getattr(other, each.name)])
-                for each in fields(self)
-            }
-        )
+        return join_columns([self, other])
 
 
 def first_state(problem: MoveProblem) -> State:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
 from kafka_capacity.kafka.rebalance.model import NOBODY, Interruptions
 
 
@@ -32,12 +33,7 @@ class Reading:
         self._before = self.reader.copy()
         self._started_at = np.zeros(len(self.reader))
         self._left_at = np.full(len(self.reader), np.nan)
-        self._lefts: list[NDArray[np.float64]] = []
-        self._rows: list[NDArray[np.int64]] = []
-        self._stops: list[NDArray[np.float64]] = []
-        self._starts: list[NDArray[np.float64]] = []
-        self._befores: list[NDArray[np.int64]] = []
-        self._afters: list[NDArray[np.int64]] = []
+        self._over: list[Interruptions] = []
 
     def stop(self, rows: NDArray[np.int64], time_seconds: float | NDArray[np.float64]) -> None:
         """Stop reading rows that are read; others are left alone."""
@@ -64,12 +60,7 @@ class Reading:
         rows, readers = rows[is_idle], readers[is_idle]
         if not len(rows):
             return
-        self._rows.append(rows)
-        self._stops.append(self._stopped_at[rows])
-        self._starts.append(np.full(len(rows), time_seconds))
-        self._befores.append(self._before[rows])
-        self._afters.append(readers)
-        self._lefts.append(self._left_at[rows])
+        self._over.append(self._interrupted(rows, time_seconds, readers))
         self.reader[rows] = readers
         self._started_at[rows] = time_seconds
 
@@ -84,14 +75,17 @@ class Reading:
     def interruptions(self) -> Interruptions:
         """Return all interruptions so far; those that still last end never."""
         still = np.flatnonzero(self.reader == NOBODY)
-        rows = np.concatenate([*self._rows, still])
-        stops = np.concatenate([*self._stops, self._stopped_at[still]])
-        order = np.lexsort((rows, stops))
+        lasting = self._interrupted(still, np.inf, np.full(len(still), NOBODY, dtype=np.int64))
+        every = join_columns([*self._over, lasting])
+        order = np.lexsort((every.partition, every.stop_seconds))
+        return change_columns(every, lambda column: column[order])
+
+    def _interrupted(self, rows: NDArray[np.int64], until: float, readers: NDArray[np.int64]) -> Interruptions:
         return Interruptions(
-            partition=rows[order],
-            stop_seconds=stops[order],
-            start_seconds=np.concatenate([*self._starts, np.full(len(still), np.inf)])[order],
-            before=np.concatenate([*self._befores, self._before[still]])[order],
-            after=np.concatenate([*self._afters, np.full(len(still), NOBODY, dtype=np.int64)])[order],
-            left_seconds=np.concatenate([*self._lefts, self._left_at[still]])[order],
+            partition=rows,
+            stop_seconds=self._stopped_at[rows],
+            start_seconds=np.full(len(rows), until),
+            before=self._before[rows],
+            after=readers,
+            left_seconds=self._left_at[rows],
         )

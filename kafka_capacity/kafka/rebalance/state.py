@@ -43,10 +43,6 @@ class GroupState:
         self.reading = Reading(owner)
         self.unclean: list[NDArray[np.int64]] = []
 
-    def add(self, member: int) -> None:
-        """Count somebody as a member."""
-        self.live.append(member)
-
     def remove(self, member: int, now: float) -> None:
         """Strike a member off; what it read is read no more, and nobody owns it."""
         if member in self.live:
@@ -63,10 +59,6 @@ class GroupState:
         self.reading.stop_all_of(member, now)
         if member in self.live:
             self.silent.add(member)
-
-    def wake(self, member: int) -> None:
-        """Let a silent member be there again."""
-        self.silent.discard(member)
 
     def grow(self, factor: int, now: float) -> None:
         """Return every topic more partitions, which nobody owns or reads yet."""
@@ -121,13 +113,13 @@ class RunningGroup:
         """Change who is a member, who is there and what there is to read, as every protocol does."""
         state, now, member = self.state, member_event.time_seconds, member_event.member
         if member_event.kind is Kind.JOIN:
-            state.add(member)
+            state.live.append(member)
         elif member_event.kind in {Kind.LEAVE, Kind.EXPEL}:
             state.remove(member, now)
         elif member_event.kind in {Kind.QUIT, Kind.DIE}:
             state.fall_silent(member, now, is_clean=member_event.kind is Kind.QUIT)
         elif member_event.kind is Kind.RETURN:
-            state.wake(member)
+            state.silent.discard(member)
         elif member_event.kind is Kind.GROW:
             state.grow(self._factor, now)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.assignment import Assignment
-from kafka_capacity.kafka.groups.model import Group, Member, Topic, TopicPartitions
+from kafka_capacity.kafka.groups.model import Group, Member, Topic
 from kafka_capacity.kafka.groups.registry import Assignor, GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
 
@@ -81,10 +81,6 @@ class PartitionTable:
             chosen = (assignment.topic == index) & (assignment.partition < len(rows))
             owner[rows[assignment.partition[chosen]]] = member[chosen]
         return owner
-
-    def listed(self, rows: NDArray[np.int64]) -> TopicPartitions:
-        """Return rows as the list of partitions that a member says it has."""
-        return TopicPartitions(topics=self.names, topic=self.topic[rows], partition=self.partition[rows])
 
     def subscribing(self, members: Sequence[Member], facts: GroupFacts) -> list[Member]:
         """Return members with their subscriptions in the words of the assignor: names, or ids of topics that exist."""

@@ -29,8 +29,9 @@ def partition_of(*replicas, brokers=None, **fields):
 
 
 def online(*replicas, **fields):
-    partition = partition_of(*replicas, **fields)
-    partition.start_up()
+    partition = partition_of(*replicas, state=PartitionState.NEW, **fields)
+    partition.replica_states = dict.fromkeys(replicas, ReplicaState.ONLINE)
+    partition.move(PartitionState.ONLINE)
     return partition
 
 
@@ -48,9 +49,6 @@ def test_a_partition_cannot_skip_the_state_new():
     )
     assert not refusal.is_told
     assert partition.state is PartitionState.NON_EXISTENT
-    assert [(line.source, line.target, line.refusal) for line in partition.log] == [
-        (PartitionState.NON_EXISTENT, PartitionState.ONLINE, refusal)
-    ]
 
 
 def test_the_first_live_replica_leads_a_new_partition_and_the_live_ones_are_in_sync():
@@ -67,12 +65,12 @@ def test_a_new_partition_without_live_replicas_stays_new():
     partition = partition_of(1, 2, brokers=live(3))
     partition.move(PartitionState.NEW)
 
-    refusal = partition.bring_online()
+    refusal = partition.move(PartitionState.ONLINE, Strategy.OFFLINE)
 
     assert (refusal.reason, refusal.is_told) == ("none of the replicas [1, 2] is alive", False)
     assert partition.state is PartitionState.NEW
     partition.brokers = live(2)
-    assert partition.bring_online() is None
+    assert partition.move(PartitionState.ONLINE, Strategy.OFFLINE) is None
     assert partition.znode.leader == 2
 
 
@@ -81,7 +79,7 @@ def test_a_partition_deleted_and_made_again_finds_its_old_node():
     for state in (PartitionState.OFFLINE, PartitionState.NON_EXISTENT, PartitionState.NEW):
         partition.move(state)
 
-    assert partition.bring_online().kafka_type == "NodeExistsException"
+    assert partition.move(PartitionState.ONLINE, Strategy.OFFLINE).kafka_type == "NodeExistsException"
     assert partition.state is PartitionState.NEW
 
 
@@ -91,7 +89,7 @@ def test_an_election_that_fails_is_told_and_leaves_everything():
     partition.brokers = live()
     partition.move(PartitionState.OFFLINE)
 
-    refusal = partition.bring_online()
+    refusal = partition.move(PartitionState.ONLINE, Strategy.OFFLINE)
 
     assert refusal.reason == ("nobody can lead by the strategy offline: replicas [1, 2], ISR [1, 2], live brokers []")
     assert refusal.is_told
@@ -103,7 +101,7 @@ def test_an_election_needs_a_strategy_and_a_node():
     assert partition.move(PartitionState.ONLINE).kafka_type == "IllegalArgumentException"
 
     never_led = partition_of(1, state=PartitionState.OFFLINE)
-    assert never_led.bring_online().reason == "ZooKeeper has no leader and ISR of it"
+    assert never_led.move(PartitionState.ONLINE, Strategy.OFFLINE).reason == "ZooKeeper has no leader and ISR of it"
 
 
 def test_unclean_elections_are_the_topics_choice_or_forced():
@@ -159,7 +157,7 @@ def test_a_replica_out_of_sync_goes_offline_without_a_write():
 
 def test_a_leader_cannot_become_a_new_replica():
     partition = partition_of(1, state=PartitionState.NEW)
-    partition.bring_online()
+    partition.move(PartitionState.ONLINE, Strategy.OFFLINE)
 
     assert partition.move_replica(1, ReplicaState.NEW).reason == "replica 1 is the leader"
     assert partition.replica_states == {1: ReplicaState.NON_EXISTENT}
@@ -212,30 +210,6 @@ def test_a_preferred_replica_that_is_being_added_counts_until_it_is_in_sync():
     assert partition.preferred_replica_imbalance_count == 0
     partition.alter_isr([1, 2, 3])
     assert partition.preferred_replica_imbalance_count == 1
-
-
-def test_a_new_controller_elects_where_the_leader_died_and_drops_the_dead_from_the_isr():
-    partition = partition_of(1, 2, 3, brokers=live(2, 3), znode=LeaderAndIsr(leader=1, isr=(1, 2), leader_epoch=7))
-
-    partition.start_up()
-
-    assert partition.state is PartitionState.ONLINE
-    assert partition.znode == LeaderAndIsr(leader=2, isr=(2,), leader_epoch=9, partition_epoch=2)
-    assert partition.replica_states == {
-        1: ReplicaState.OFFLINE,
-        2: ReplicaState.ONLINE,
-        3: ReplicaState.ONLINE,
-    }
-    assert [line.replica for line in partition.log] == [2, 3, 1, None]
-
-
-def test_a_new_controller_leaves_a_healthy_partition_alone():
-    healthy = LeaderAndIsr(leader=1, isr=(1, 2), leader_epoch=7, partition_epoch=3)
-    partition = partition_of(1, 2, znode=healthy)
-
-    partition.start_up()
-
-    assert (partition.state, partition.znode) == (PartitionState.ONLINE, healthy)
 
 
 class AnyLife(RuleBasedStateMachine):

@@ -16,7 +16,7 @@ from kafka_capacity.conformance.models.kraft_change import (
     partition_change,
 )
 from kafka_capacity.conformance.models.leadership import LeaderAndIsr, PartitionState, ReplicaAssignment, ReplicaState
-from kafka_capacity.conformance.models.zk_election import BrokerView
+from kafka_capacity.conformance.models.zk_election import BrokerView, Strategy
 from kafka_capacity.conformance.models.zk_machine import ControlledPartition
 from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers, losses
 from kafka_capacity.kafka.controller.partition_states import PartitionStates
@@ -132,7 +132,8 @@ def by_zookeeper(one, dead, lost):
     if mine:
         if one.leader in gone:
             partition.move(PartitionState.OFFLINE)
-        partition.bring_online()
+        if partition.state is PartitionState.OFFLINE:
+            partition.move(PartitionState.ONLINE, Strategy.OFFLINE)
         for broker in mine:
             partition.move_replica(broker, ReplicaState.OFFLINE)
     return partition.znode.leader, set(partition.znode.isr), set()
