@@ -19,10 +19,7 @@ from kafka_capacity.questions.failures.durability.evaluate import FAILURE_MODES
 from kafka_capacity.questions.failures.durability.tables import (
     assumed,
     durability_tables,
-    outcome_rows,
     placement_row,
-    topic_rows,
-    worst_first,
 )
 from kafka_capacity.questions.failures.section.durability_figures import (
     PlacementDurability,
@@ -30,6 +27,7 @@ from kafka_capacity.questions.failures.section.durability_figures import (
     losses_sentence,
     placement_durability,
     topics_table,
+    worst_first,
 )
 from kafka_capacity.questions.question import Basis
 from kafka_capacity.text import format_duration, format_percent, plural
@@ -87,15 +85,14 @@ def find_durability(
 
 
 def _document(result: DurabilityResult, check: FormulaCheck | None) -> dict[str, Any]:
-    rows = topic_rows(result)
-    few = result.few_copysets
+    side, few = _side_of(result), result.few_copysets
     return {
         "assumed": assumed(result.scenario),
         "today": placement_row(result.today),
         "few_copysets": None if few is None else {**placement_row(few), "moved_bytes": result.moved_bytes},
         "check": to_plain(check),
-        "topics": [rows[place] for place in worst_first(result)],
-        "outcomes": outcome_rows(result),
+        "topics": worst_first(side),
+        "outcomes": side.outcomes,
     }
 
 

@@ -16,7 +16,7 @@ from kafka_capacity.demand.topic_classes import TopicClasses
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.questions.accuracy.scores import peak_of_all, value_at
 from kafka_capacity.questions.accuracy.watch import Drift
-from kafka_capacity.questions.capacity.demand_parameters import class_patterns
+from kafka_capacity.questions.capacity.demand_parameters import class_pattern
 
 NAMED_SHARE = 0.8
 UNKNOWN = "topics unknown to the plan"
@@ -70,9 +70,8 @@ def _observed(
     snapshot: Snapshot,
     hours: np.ndarray[Any, np.dtype[np.float32]],
 ) -> dict[str, float]:
-    classes = TopicClasses(
-        names=names, class_of_topic=np.empty(0, dtype=np.int32), patterns=class_patterns(topic_classes)
-    )
+    patterns = tuple(class_pattern(item) for item in topic_classes)
+    classes = TopicClasses(names=names, class_of_topic=np.empty(0, dtype=np.int32), patterns=patterns)
     places = [classes.place_of(topic) for topic in snapshot.partitions.topics]
     of_topic = np.array([len(names) if place is None else place for place in places], dtype=np.int32)
     of_partition = of_topic[snapshot.partitions.topic]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, field_validator
 
 
 def named_number(item: str, kind: TypeAdapter[float], refusal: str) -> tuple[str, float]:
@@ -25,6 +25,17 @@ def named_number(item: str, kind: TypeAdapter[float], refusal: str) -> tuple[str
     if not name.strip() or number is None:
         raise ValueError(f"{item!r} {refusal}")
     return name.strip(), number
+
+
+def readable(field: str, read: Callable[[str], object]) -> Any:
+    """Return a validator for a field whose items stay as they were typed: ``read`` refuses what it cannot read."""
+
+    def are_readable(items: tuple[str, ...]) -> tuple[str, ...]:
+        for item in items:
+            read(item)
+        return items
+
+    return field_validator(field)(are_readable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator
@@ -13,7 +12,7 @@ from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.settings import USUAL_GROWTH, ClassPattern, DemandSettings
 from kafka_capacity.hardware.plain import filled
-from kafka_capacity.questions.form_section import FormSection, named_number
+from kafka_capacity.questions.form_section import FormSection, named_number, readable
 from kafka_capacity.text import whole_percent
 
 _DEFAULT = DemandSettings()
@@ -112,10 +111,13 @@ def _class_growth(item: str) -> tuple[str, float]:
     return named_number(item, _GROWTH, "is not a growth rate; write name=ratio, such as payments=0.5, from -0.9 to 100")
 
 
-def class_patterns(items: Sequence[str]) -> tuple[ClassPattern, ...]:
-    """Return the classes of topics from name=pattern."""
-    pairs = [item.partition("=") for item in items]
-    return tuple(ClassPattern(name=name.strip(), topics=pattern.strip()) for name, _, pattern in pairs)
+def class_pattern(item: str) -> ClassPattern:
+    """Return a class of topics from name=pattern."""
+    name, _, pattern = (part.strip() for part in item.partition("="))
+    if not name or not pattern:
+        msg = f"{item!r} is not a topic class; write name=pattern, such as payments=pay*"
+        raise ValueError(msg)
+    return ClassPattern(name=name, topics=pattern)
 
 
 EventParameter = Annotated[LaunchEvent | RetentionEvent | NewTopicEvent, Field(discriminator="kind")]
@@ -175,22 +177,8 @@ class DemandParameters(BaseModel):
         "from_date, partitions, replication_factor, the four rates, retention_seconds)."
     )
 
-    @field_validator("topic_classes")
-    @classmethod
-    def _are_classes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for item in value:
-            name, _, pattern = item.partition("=")
-            if not name.strip() or not pattern.strip():
-                msg = f"{item!r} is not a topic class; write name=pattern, such as payments=pay*"
-                raise ValueError(msg)
-        return value
-
-    @field_validator("class_growth")
-    @classmethod
-    def _are_growths(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for item in value:
-            _class_growth(item)
-        return value
+    _are_classes = readable("topic_classes", class_pattern)
+    _are_growths = readable("class_growth", _class_growth)
 
     @field_validator("growth_high_per_year_ratio")
     @classmethod
@@ -207,6 +195,6 @@ class DemandParameters(BaseModel):
             DemandSettings,
             self,
             class_growth=tuple(_class_growth(item) for item in self.class_growth),
-            topic_classes=class_patterns(self.topic_classes),
+            topic_classes=tuple(class_pattern(item) for item in self.topic_classes),
             events=tuple(event.planned() for event in self.planned_events),
         )

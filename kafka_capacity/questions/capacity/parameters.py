@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.errors import RequestError
@@ -18,7 +18,7 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.partition_advice import PartitionRules
-from kafka_capacity.questions.form_section import FormSection, named_number
+from kafka_capacity.questions.form_section import FormSection, named_number, readable
 
 _FORM = FormSection("Sizing")
 
@@ -215,12 +215,7 @@ class SizingParameters(BaseModel):
     def _core_speeds(self) -> tuple[tuple[str, float], ...]:
         return tuple(_core_speed(item) for item in self.core_speeds)
 
-    @field_validator("core_speeds")
-    @classmethod
-    def _are_core_speeds(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for item in value:
-            _core_speed(item)
-        return value
+    _are_core_speeds = readable("core_speeds", _core_speed)
 
     def _discounted(self, shape: Shape) -> Shape:
         if not shape.is_discounted:

@@ -23,14 +23,10 @@ _LIMITS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ChangeView:
-    """What the question of a change is decided from."""
+class ShownChange:
+    """The options of a plan, and the one of them that is shown."""
 
-    tables: Mapping[str, pa.Table]  # of the plan, by name
     facts: Mapping[str, Any]  # what is known of the cluster (`snapshot` of `facts.json`)
-    findings: Sequence[Mapping[str, Any]]  # of the inventory, as plain data
-    proposed: Sequence[Mapping[str, Any]]  # what is wrong with the brokers of the option to show, likewise
-    ds: str  # the day of the inventory
     options: tuple[Option, ...]  # in the order in which they are shown
     recommended: Option | None  # the option to take; `None` when none fits
     nearest: Option  # the option to show: the recommended one, else the one that is closest to fitting
@@ -44,7 +40,18 @@ class ChangeView:
     @property
     def has_no_sizes(self) -> bool:
         """Whether no partition's size is known, so that bytes and times are not known either."""
-        return no_sizes_known(self.facts)
+        unknown = int(self.facts.get("unknown_size_partitions") or 0)
+        return unknown > 0 and unknown == int(self.facts["partition_count"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ChangeView(ShownChange):
+    """What the question of a change is decided from."""
+
+    tables: Mapping[str, pa.Table]  # of the plan, by name
+    findings: Sequence[Mapping[str, Any]]  # of the inventory, as plain data
+    proposed: Sequence[Mapping[str, Any]]  # what is wrong with the brokers of the option to show, likewise
+    ds: str  # the day of the inventory
 
     @property
     def observed_broker_count(self) -> int:
@@ -85,12 +92,6 @@ class ChangeView:
         if option.standing:
             return Status.NO_WORSE
         return Status.NOT_JUDGED if self.unknown(option) else Status.FITS
-
-
-def no_sizes_known(facts: Mapping[str, Any]) -> bool:
-    """Return whether no partition of a cluster tells its size, by what is known of it (``facts.json``)."""
-    unknown = int(facts.get("unknown_size_partitions") or 0)
-    return unknown > 0 and unknown == int(facts["partition_count"])
 
 
 def view_change(

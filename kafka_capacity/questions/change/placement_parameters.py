@@ -138,14 +138,6 @@ class PlacementParameters(BaseModel):
                 raise ValueError(msg)
         return value
 
-    @field_validator("throttle_bytes_per_second", "disk_limit_ratio", "tolerance_ratio")
-    @classmethod
-    def _is_finite(cls, value: float | None) -> float | None:
-        if value is not None and value != value:
-            msg = "write a number"
-            raise ValueError(msg)
-        return value
-
     def grid(self) -> GridRequest:
         """Return what spans the grid of scenarios."""
         return filled(

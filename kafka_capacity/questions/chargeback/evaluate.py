@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,6 @@ from kafka_capacity.hardware.shapes import GIB
 from kafka_capacity.inventory.owners import owner_of
 from kafka_capacity.inventory.remote_sizes import remote_sizes
 from kafka_capacity.kafka.cluster.assignment import Partitions
-from kafka_capacity.objects.tables import table_of_columns, table_of_rows
 from kafka_capacity.questions.chargeback.cents import in_cents
 from kafka_capacity.questions.chargeback.leaders import leaders_by_producers
 from kafka_capacity.questions.chargeback.ledger import Ledger, Owned, make_ledger
@@ -38,14 +38,7 @@ from kafka_capacity.questions.chargeback.split import (
     bill_in_cents,
     split_of_brokers,
 )
-from kafka_capacity.questions.chargeback.tables import (
-    CHARGEBACK_TABLES,
-    ChargebackScope,
-    MarginalRow,
-    RackLeaderBrokerRow,
-    RackLeaderRow,
-    TieredRow,
-)
+from kafka_capacity.questions.chargeback.tables import ChargebackScope, MarginalRow, of_columns, of_rows
 from kafka_capacity.questions.question import Handed, PlanContext, Pricing, RunPieces
 from kafka_capacity.text import listed
 
@@ -86,8 +79,8 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
     return {
         **racked,
         "chargeback": _ledger_table(ledger, names, readers, owners),
-        "chargeback_bill": table_of_rows(
-            CHARGEBACK_TABLES["chargeback_bill"][0],
+        "chargeback_bill": of_rows(
+            "chargeback_bill",
             [
                 {"part": part, "charge": str(charge), "cents": cents}
                 for part, charges in parts.items()
@@ -95,7 +88,7 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
                 if cents
             ],
         ),
-        "chargeback_marginal": table_of_rows(CHARGEBACK_TABLES["chargeback_marginal"][0], rows),
+        "chargeback_marginal": of_rows("chargeback_marginal", rows),
         "chargeback_scope": _scope(
             asked,
             bill,
@@ -114,18 +107,17 @@ def _tiered_table(asked: PlanContext, bill: Bill) -> pa.Table:
     is_known = sizes.is_measured | (workload.traffic.basis is not PeakBasis.UNKNOWN)
     held = np.where(is_known, sizes.held, np.nan)
     read = np.bincount(of.topic, weights=workload.remote_reads(), minlength=len(of.topics))
-    rows = [
-        TieredRow(
-            topic=of.topics[place],
-            owner=owner_of(asked.owners, of.topics[place]),
-            remote_bytes=float(held[place]),
-            usd_per_month=float(held[place]) / GIB * asked.parameters.object_store_usd_per_gib_month,
-            is_measured=bool(sizes.is_measured[place]),
-            remote_read_bytes_per_second=float(read[place]),
-        )
-        for place in np.unique(of.topic[workload.is_tiered]).tolist()
-    ]
-    return table_of_rows(CHARGEBACK_TABLES["chargeback_tiered"][0], rows)
+    tiered = np.unique(of.topic[workload.is_tiered])
+    topics = [of.topics[place] for place in tiered.tolist()]
+    columns = {
+        "topic": topics,
+        "owner": [owner_of(asked.owners, topic) for topic in topics],
+        "remote_bytes": held[tiered],
+        "usd_per_month": held[tiered] / GIB * asked.parameters.object_store_usd_per_gib_month,
+        "is_measured": sizes.is_measured[tiered],
+        "remote_read_bytes_per_second": read[tiered],
+    }
+    return of_columns("chargeback_tiered", len(topics), columns)
 
 
 def _reason(bill: Bill, brokers: BrokerSplit) -> str | None:
@@ -138,30 +130,18 @@ def _reason(bill: Bill, brokers: BrokerSplit) -> str | None:
     return "no capacity of the brokers is known" if brokers.binding is None else None
 
 
-def _scope(
-    asked: PlanContext,
-    bill: Bill,
-    brokers: BrokerSplit,
-    *,
-    reason: str | None = None,
-    total_cents: int | None = None,
-    broker_count: int | None = None,
-    smallest_cents: int | None = None,
-) -> pa.Table:
+def _scope(asked: PlanContext, bill: Bill, brokers: BrokerSplit, **found: Any) -> pa.Table:
     row = ChargebackScope(
         shape=bill.shape.name,
         priced_on=bill.shape.priced_on or None,
         priced_as=bill.shape.priced_as,
-        reason=reason,
-        total_cents=total_cents,
         binding=None if brokers.binding is None else str(brokers.binding),
         broker_count_now=len(bill.brokers),
-        broker_count=broker_count,
-        smallest_cents=smallest_cents,
         owners=len(set(asked.owners.values())),
         usd_per_gib_between_racks=bill.shape.usd_per_gib_between_racks,
+        **found,
     )
-    return table_of_rows(CHARGEBACK_TABLES["chargeback_scope"][0], [row])
+    return of_rows("chargeback_scope", [row])
 
 
 def _ledger_table(ledger: Ledger, names: Sequence[str], readers: Readers, owners: Sequence[str | None]) -> pa.Table:
@@ -173,7 +153,7 @@ def _ledger_table(ledger: Ledger, names: Sequence[str], readers: Readers, owners
         **{f"{charge}_cents": cents for charge, cents in ledger.cents.items()},
         "total_cents": ledger.total_cents,
     }
-    return table_of_columns(CHARGEBACK_TABLES["chargeback"][0], len(ledger.topic), columns)
+    return of_columns("chargeback", len(ledger.topic), columns)
 
 
 def _named(names: Sequence[str | None], place: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.Array:
@@ -271,8 +251,8 @@ def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str,
     then = _led(leader, aware.by_partition, len(bill.brokers))
     return {
         **(_leader_tables(bill, readers, producers) if producers.is_known.any() else {}),
-        "rack_flows": table_of_columns(
-            CHARGEBACK_TABLES["rack_flows"][0],
+        "rack_flows": of_columns(
+            "rack_flows",
             len(flows.topic),
             {
                 "topic": _named(names, flows.topic),
@@ -280,85 +260,64 @@ def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str,
                 "flow": _named(FLOWS, flows.flow),
                 "from_rack": _named(flows.racks, flows.source),
                 "to_rack": _named(flows.racks, flows.target),
-                "is_known": flows.is_known,
-                "bytes_per_second": flows.bytes_per_second,
-                "saved_bytes_per_second": flows.saved_bytes_per_second,
             },
+            of=flows,
         ),
-        "rack_topics": table_of_columns(
-            CHARGEBACK_TABLES["rack_topics"][0],
+        "rack_topics": of_columns(
+            "rack_topics",
             len(names),
             {
                 "topic": list(names),
                 "produced_bytes_per_second": aware.produced,
                 "saved_bytes_per_second": aware.saved,
-                "fullest_ratio_now": aware.fullest_ratio_now,
-                "fullest_ratio_after": aware.fullest_ratio_after,
             },
+            of=aware,
         ),
-        "rack_brokers": table_of_rows(
-            CHARGEBACK_TABLES["rack_brokers"][0],
-            [
-                {
-                    "broker_id": broker,
-                    "rack": bill.brokers.racks[place],
-                    "read_now": float(now[place]),
-                    "read_with_follower_fetching": float(after[place]),
-                    "produced_now": before[place],
-                    "produced_with_rack_aware": then[place],
-                }
-                for place, broker in enumerate(bill.brokers.ids.tolist())
-            ],
+        "rack_brokers": of_columns(
+            "rack_brokers",
+            len(bill.brokers),
+            {
+                "broker_id": bill.brokers.ids,
+                "rack": bill.brokers.racks,
+                "read_now": now,
+                "read_with_follower_fetching": after,
+                "produced_now": before,
+                "produced_with_rack_aware": then,
+            },
         ),
     }
 
 
-def _led(leader: NDArray[np.int32], amount: NDArray[np.float64], brokers: int) -> list[float]:
-    """Sum an amount of each partition by who leads it."""
+def _led(leader: NDArray[np.int32], amount: NDArray[np.float64], brokers: int) -> NDArray[np.float64]:
+    """Return float64[B], the sum of an amount of each partition by who leads it."""
     is_led = leader >= 0
-    return [float(one) for one in np.bincount(leader[is_led], weights=amount[is_led], minlength=brokers)]
+    return np.bincount(leader[is_led], weights=amount[is_led], minlength=brokers).astype(np.float64)
 
 
 def _leader_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str, pa.Table]:
     partitions, rate = bill.workload.partitions, bill.workload.load.bytes_in_mean_bytes_per_second
-    found, each = leaders_by_producers(bill, readers, producers), np.ones(len(rate))
+    found, brokers = leaders_by_producers(bill, readers, producers), bill.brokers
+    known = np.flatnonzero(producers.is_known)
     count = np.bincount(partitions.topic, minlength=len(partitions.topics))
     moved = np.bincount(partitions.topic, weights=found.is_moved, minlength=len(partitions.topics))
-    by_broker = [
-        _led(leader, amount, len(bill.brokers))
-        for amount in (each, rate)
-        for leader in (bill.replicas[:, 0], found.leader)
-    ]
+    by_broker: dict[str, Any] = {"broker_id": brokers.ids, "rack": brokers.racks}
+    for when, leader in (("now", bill.replicas[:, 0]), ("then", found.leader)):
+        by_broker[f"leaders_{when}"] = np.bincount(leader[leader >= 0], minlength=len(brokers))
+        by_broker[f"produced_{when}"] = _led(leader, rate, len(brokers))
     return {
-        "rack_leaders": table_of_rows(
-            CHARGEBACK_TABLES["rack_leaders"][0],
-            [
-                RackLeaderRow(
-                    topic=partitions.topics[place],
-                    producer_racks=tuple(
-                        rack for rack, share in zip(producers.racks, producers.share[place], strict=True) if share
-                    ),
-                    partitions=int(count[place]),
-                    moved_partitions=int(moved[place]),
-                    **{f"{flow}_bytes_per_second": float(found.kept[place, FLOWS.index(flow)]) for flow in FLOWS},
-                )
-                for place in np.flatnonzero(producers.is_known).tolist()
-            ],
+        "rack_leaders": of_columns(
+            "rack_leaders",
+            len(known),
+            {
+                "topic": _named(partitions.topics, known),
+                "producer_racks": [
+                    [rack for rack, share in zip(producers.racks, shares, strict=True) if share]
+                    for shares in producers.share[known]
+                ],
+                "partitions": count[known],
+                "moved_partitions": moved[known].astype(np.int32),
+                **{f"{flow}_bytes_per_second": found.kept[known, place] for place, flow in enumerate(FLOWS)},
+            },
         ),
-        "rack_leader_brokers": table_of_rows(
-            CHARGEBACK_TABLES["rack_leader_brokers"][0],
-            [
-                RackLeaderBrokerRow(
-                    broker_id=broker,
-                    rack=rack,
-                    leaders_now=int(leaders_now),
-                    leaders_then=int(leaders_then),
-                    produced_now=produced_now,
-                    produced_then=produced_then,
-                )
-                for broker, rack, leaders_now, leaders_then, produced_now, produced_then in zip(
-                    bill.brokers.ids.tolist(), bill.brokers.racks, *by_broker, strict=True
-                )
-            ],
-        ),
+        "rack_leader_brokers": of_columns("rack_leader_brokers", len(brokers), by_broker),
     }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict
 
-from kafka_capacity.questions.form_section import FormSection
+from kafka_capacity.questions.form_section import FormSection, readable
 
 _FORM = FormSection("Chargeback")
 
@@ -43,12 +43,7 @@ class ChargebackParameters(BaseModel):
         "brokers."
     )
 
-    @field_validator("producer_racks")
-    @classmethod
-    def _are_racks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for item in value:
-            _producer_rack(item)
-        return value
+    _are_racks = readable("producer_racks", _producer_rack)
 
     def stated_racks(self) -> tuple[tuple[str, str], ...]:
         """Return patterns of topics and the racks in which their producers are said to be."""

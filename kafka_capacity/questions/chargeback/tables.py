@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from kafka_capacity.objects.tables import Int32, Tables, schema_of
+import pyarrow as pa
+
+from kafka_capacity.objects.tables import Int32, Tables, schema_of, table_of_columns, table_of_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +72,12 @@ class ChargebackScope:
     shape: str
     priced_on: str | None
     priced_as: str | None
-    reason: str | None
-    total_cents: int | None
+    reason: str | None = None
+    total_cents: int | None = None
     binding: str | None
     broker_count_now: Int32
-    broker_count: Int32 | None
-    smallest_cents: int | None
+    broker_count: Int32 | None = None
+    smallest_cents: int | None = None
     owners: Int32
     usd_per_gib_between_racks: float | None
 
@@ -180,3 +184,13 @@ CHARGEBACK_TABLES: Tables = {
     "rack_leader_brokers": (schema_of(RackLeaderBrokerRow), ("broker_id",)),
 }
 """By name: the schema of each table and what it is sorted by."""
+
+
+def of_rows(name: str, rows: Iterable[object]) -> pa.Table:
+    """Make the table of that name of its rows."""
+    return table_of_rows(CHARGEBACK_TABLES[name][0], rows)
+
+
+def of_columns(name: str, count: int, columns: Mapping[str, Any], *, of: object = None) -> pa.Table:
+    """Make the table of that name of its columns; see :func:`~kafka_capacity.objects.tables.table_of_columns`."""
+    return table_of_columns(CHARGEBACK_TABLES[name][0], count, columns, of=of)

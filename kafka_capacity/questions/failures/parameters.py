@@ -12,7 +12,7 @@ from kafka_capacity.kafka.controller.quorum.settings import TIMEOUT_NAMES, timeo
 from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS, parse_voters
 from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest, lost_together
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
-from kafka_capacity.questions.form_section import FormSection
+from kafka_capacity.questions.form_section import FormSection, readable
 
 FAILURES_FORM = FormSection("Failures")
 
@@ -98,12 +98,7 @@ class FailureParameters(BaseModel):
         "How many times to simulate each way of losing the active controller, to predict how long none is active."
     )
 
-    @field_validator("failure_sets")
-    @classmethod
-    def _are_sets(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for text in value:
-            _as_value(lambda text=text: lost_together(text))
-        return value
+    _are_sets = readable("failure_sets", lambda text: _as_value(lambda: lost_together(text)))
 
     @field_validator("controllers", "wanted_controllers")
     @classmethod

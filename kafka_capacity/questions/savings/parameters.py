@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from kafka_capacity.hardware.plain import filled
-from kafka_capacity.questions.form_section import FormSection
+from kafka_capacity.questions.form_section import FormSection, named_number, readable
 from kafka_capacity.questions.savings.settings import SavingsSettings
 
 _FORM = FormSection("Savings")
@@ -19,17 +19,14 @@ Pattern = Annotated[
 _RATIO = TypeAdapter[float](Annotated[float, Field(gt=0.0, lt=1.0, allow_inf_nan=False)])
 
 
-def _ratio(item: str, what: str) -> tuple[str, float]:
+def _compression(item: str, what: str = "compression") -> tuple[str, float]:
     """Return a pattern of topics and what is left of their bytes, from pattern=ratio."""
-    pattern, _, text = item.partition("=")
-    try:
-        ratio = _RATIO.validate_python(text)
-    except ValueError:
-        ratio = None
-    if not pattern.strip() or ratio is None:
-        msg = f"{item!r} is not a {what} ratio; write pattern=ratio, such as logs.*=0.4, above 0 and below 1"
-        raise ValueError(msg)
-    return pattern.strip(), ratio
+    refusal = f"is not a {what} ratio; write pattern=ratio, such as logs.*=0.4, above 0 and below 1"
+    return named_number(item, _RATIO, refusal)
+
+
+def _compaction(item: str) -> tuple[str, float]:
+    return _compression(item, "compaction")
 
 
 class SavingsParameters(BaseModel):
@@ -102,12 +99,8 @@ class SavingsParameters(BaseModel):
         "2025; check it."
     )
 
-    @field_validator("compressions", "compactions")
-    @classmethod
-    def _are_ratios(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        for item in value:
-            _ratio(item, str(info.field_name).removesuffix("s"))
-        return value
+    _are_compressions = readable("compressions", _compression)
+    _are_compactions = readable("compactions", _compaction)
 
     def savings_settings(self, partitions: int) -> SavingsSettings:
         """Return what actions are looked for with in a cluster of so many partitions."""
@@ -116,6 +109,6 @@ class SavingsParameters(BaseModel):
             SavingsSettings,
             self,
             max_sets=(_DEFAULT.max_sets if is_small else 0) if self.max_savings_sets is None else self.max_savings_sets,
-            compressions=tuple(_ratio(item, "compression") for item in self.compressions),
-            compactions=tuple(_ratio(item, "compaction") for item in self.compactions),
+            compressions=tuple(_compression(item) for item in self.compressions),
+            compactions=tuple(_compaction(item) for item in self.compactions),
         )

@@ -98,7 +98,7 @@ def _classes(view: SizingView) -> dict[str, Any]:
     if common:
         note = f"{common} {note}"
     if len(ranked) > MAX_CLASSES:
-        note += f" {MAX_CLASSES} of {plural(len(ranked), 'class').replace('classs', 'classes')} are listed."
+        note += f" {MAX_CLASSES} of {plural(len(ranked), 'class')} are listed."
     return table("Topic classes", columns, rows, note=note)
 
 

@@ -14,12 +14,9 @@ MAX_DETAILED = 11  # with the one in the section before, a dozen; more would onl
 
 
 @section("alternatives", title="The other options in detail", order=30, is_closed=True)
-def build(view: ReportView) -> dict[str, Any] | None:
+def build(report: ReportView) -> dict[str, Any] | None:
     """Return the tables of each other option."""
-    return _build(view.of(change_of))
-
-
-def _build(view: ChangePage) -> dict[str, Any] | None:
+    view = report.of(change_of)
     others = [
         option
         for option in view.options

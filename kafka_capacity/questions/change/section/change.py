@@ -8,7 +8,7 @@ from typing import Any
 from kafka_capacity.questions.change.section.change_figures import broker_rows, moves_of
 from kafka_capacity.questions.change.section.change_tables import broker_table, change_tables
 from kafka_capacity.questions.change.section.flows import who_sends
-from kafka_capacity.questions.change.section.view import ChangePage, change_of
+from kafka_capacity.questions.change.section.view import change_of
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import HOVER, chart, column, table
 from kafka_capacity.report.view import ReportView
@@ -21,12 +21,9 @@ Rows = list[dict[str, Any]]
 
 
 @section("change", title="The change in detail", order=20, is_closed=True)
-def build(view: ReportView) -> dict[str, Any] | None:
+def build(report: ReportView) -> dict[str, Any] | None:
     """Return the tables and charts of the option that is spoken of."""
-    return _build(view.of(change_of))
-
-
-def _build(view: ChangePage) -> dict[str, Any] | None:
+    view = report.of(change_of)
     option = view.nearest
     if option.is_refused:
         return None
@@ -140,21 +137,17 @@ def _leaders_chart(rows: Rows) -> dict[str, Any]:
         f"{min(stays, default=0):,} and {max(stays, default=0):,} on a broker.",
         values=_by_rack(shown, ("before", "after", HOVER)),
         params={"limit": None, "number_format": ",d"},
-        data_table=_before_after_table("Preferred leaders on each broker", shown, "count"),
-        note=f"Hollow is before, filled is after.{left_out}",
-    )
-
-
-def _before_after_table(caption: str, rows: Rows, kind: str) -> dict[str, Any]:
-    return table(
-        caption,
-        (
-            column("broker", "Broker", "id"),
-            column("rack", "Rack", "name"),
-            column("before", "Before", kind),
-            column("after", "After", kind),
+        data_table=table(
+            "Preferred leaders on each broker",
+            (
+                column("broker", "Broker", "id"),
+                column("rack", "Rack", "name"),
+                column("before", "Before", "count"),
+                column("after", "After", "count"),
+            ),
+            shown,
         ),
-        rows,
+        note=f"Hollow is before, filled is after.{left_out}",
     )
 
 

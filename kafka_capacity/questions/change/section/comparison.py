@@ -101,12 +101,9 @@ _THROTTLES = (
 
 
 @section("comparison", title="Options compared", order=10)
-def build(view: ReportView) -> dict[str, Any]:
+def build(report: ReportView) -> dict[str, Any]:
     """Return the table of options and the chart of what they move."""
-    return _build(view.of(change_of))
-
-
-def _build(view: ChangePage) -> dict[str, Any]:
+    view = report.of(change_of)
     drawn = [option for option in view.options if not option.is_refused]
     throttles = {option.figures["throttle_bytes_per_second"] for option in view.options}
     # The one that is spoken of comes first, whatever is cut off.

@@ -6,34 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_capacity.questions.change.change_view import no_sizes_known
+from kafka_capacity.questions.change.change_view import ShownChange
 from kafka_capacity.questions.change.choice import Option, read_options
-from kafka_capacity.questions.change.move_view import MoveView, read_move, read_schedules
+from kafka_capacity.questions.change.move_view import read_move, read_schedules
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.report.view import ReportView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ChangePage:
+class ChangePage(ShownChange):
     """The change of a plan."""
 
     inputs: ReportInputs  # the results
     decision: Mapping[str, Any]  # what was decided, as `decision.json` has it
-    options: tuple[Option, ...]  # all of them, by broker count, then planning placers first, then bytes
-    recommended: Option | None  # the option to take, `None` when none fits
-    nearest: Option  # the option to show: the recommended one, else the one that is closest to fitting
-    move: MoveView | None  # the waves of the option to show; `None` where the plan has none for it
     schedules: Mapping[str, Mapping[str, Any]]  # what is said of the schedule of each option that has one
-
-    @property
-    def rate_history_hours(self) -> int:
-        """How many hours of traffic the plan rests on."""
-        return int(self.inputs.snapshot_facts.get("rate_history_hours") or 0)
-
-    @property
-    def has_no_sizes(self) -> bool:
-        """Whether no partition's size is known."""
-        return no_sizes_known(self.inputs.snapshot_facts)
 
     def verdict(self, option: Option) -> Mapping[str, Any]:
         """Return what was decided about an option."""
@@ -48,6 +34,7 @@ def change_of(view: ReportView) -> ChangePage:
     by_id = {option.scenario_id: option for option in options}
     return ChangePage(
         inputs=view.inputs,
+        facts=view.inputs.snapshot_facts,
         decision=view.decision,
         options=options,
         recommended=by_id.get(view.decision["recommended_scenario_id"] or ""),

@@ -76,12 +76,9 @@ _ORDERS = (
 
 
 @section(WAVES, title="The move, wave by wave", order=22)
-def build(view: ReportView) -> dict[str, Any] | None:
+def build(report: ReportView) -> dict[str, Any] | None:
     """Return the waves of the option that is spoken of; nothing where a plan has none for it."""
-    return _build(view.of(change_of))
-
-
-def _build(view: ChangePage) -> dict[str, Any] | None:
+    view = report.of(change_of)
     move = view.move
     if move is None:
         return None

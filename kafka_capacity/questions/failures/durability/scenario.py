@@ -71,7 +71,3 @@ class DurabilityResult:
     moved_bytes: int  # what that copies, and so costs
     # float64[T], lost a year with leaders that die before followers have everything, where `acks` is not `all`
     tail_bytes: NDArray[np.float64]
-
-    def lost_bytes(self) -> NDArray[np.float64]:
-        """Return float64[T], expected in a year: logs that are gone with all their replicas, and ends of logs."""
-        return np.asarray(self.today.losses.lost_bytes + self.tail_bytes, dtype=np.float64)

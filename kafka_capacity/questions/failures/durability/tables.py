@@ -13,7 +13,7 @@ from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR
 from kafka_capacity.kafka.durability import Acks, Explored, Outcome
 from kafka_capacity.kafka.durability.traces import trace
-from kafka_capacity.objects.tables import Tables, schema_of, table_of_rows
+from kafka_capacity.objects.tables import Tables, schema_of, table_of_columns, table_of_rows
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
 
 _FEWEST = {
@@ -27,53 +27,8 @@ _FEWEST = {
 }
 
 
-def topic_rows(result: DurabilityResult) -> list[dict[str, Any]]:
-    """Return each topic: what is possible after how many failures, and what it loses in a year.
-
-    Fewest failures are ``None`` where as many as were explored do not do it, and where the topic was not explored
-    (``is_explored``); figures are ``None`` where a broker never has its data again under the throttle.
-    """
-    today, few = result.today.losses, result.few_copysets
-    chance, few_chance = today.probability(), None if few is None else few.losses.probability()
-    rows = []
-    for place, topic in enumerate(result.topics):
-        setting = int(result.setting[place])
-        rows.append(
-            {
-                "topic": topic,
-                "partitions": int(result.partitions[place]),
-                "replication_factor": int(result.replication_factor[place]),
-                "min_insync_replicas": int(result.min_insync_replicas[place]),
-                "is_unclean_allowed": bool(result.is_unclean_allowed[place]),
-                "acks": str(Acks.ALL if result.is_internal[place] else result.scenario.acks),
-                "is_idempotent": result.scenario.is_idempotent
-                and result.scenario.acks is Acks.ALL
-                and not result.is_internal[place].item(),
-                "is_explored": setting >= 0,
-                "setting": setting if setting >= 0 else None,
-                **{name: _fewest(result, setting, *which) for name, which in _FEWEST.items()},
-                "copysets": int(today.copysets[place]),
-                "events_per_year": plain_number(float(today.events[place])),
-                "loss_probability": plain_number(float(chance[place])),
-                "lost_bytes_per_year": plain_number(float(today.lost_bytes[place])),
-                "lost_tail_bytes_per_year": plain_number(float(result.tail_bytes[place])),
-                "few_copysets": None if few is None else int(few.losses.copysets[place]),
-                "few_loss_probability": None if few_chance is None else plain_number(float(few_chance[place])),
-                "few_lost_bytes_per_year": None if few is None else plain_number(float(few.losses.lost_bytes[place])),
-            }
-        )
-    return rows
-
-
 def _fewest(result: DurabilityResult, setting: int, mode: str, outcome: Outcome) -> int | None:
     return None if setting < 0 else result.settings[setting][mode].fewest_failures.get(outcome)
-
-
-def worst_first(result: DurabilityResult) -> list[int]:
-    """Order the topics: the greatest expected loss in bytes, then the greatest chance of one."""
-    lost, chance = result.lost_bytes(), result.today.losses.probability()
-    keys = [np.nan_to_num(values, nan=np.inf) for values in (chance, lost)]
-    return [int(place) for place in np.lexsort([np.arange(len(lost)), *(-key for key in keys)])]
 
 
 def outcome_rows(result: DurabilityResult) -> list[dict[str, Any]]:
@@ -215,15 +170,40 @@ DURABILITY_TABLES: Tables = {
 def durability_tables(result: DurabilityResult) -> dict[str, pa.Table]:
     """Return the tables of one placement."""
     where = {"placement_id": result.scenario.placement_id}
-    rows: dict[str, list[dict[str, Any]]] = {
-        "durability": topic_rows(result),
+    rows = {
         "durability_placements": [{"is_few_copysets": False, "moved_bytes": 0, **placement_row(result.today)}],
         "durability_outcomes": outcome_rows(result),
     }
     if result.few_copysets is not None:
         few = {"is_few_copysets": True, "moved_bytes": result.moved_bytes, **placement_row(result.few_copysets)}
         rows["durability_placements"].append(few)
-    return {
-        name: table_of_rows(schema, ({**where, **row} for row in rows[name]))
-        for name, (schema, _) in DURABILITY_TABLES.items()
+    return {"durability": _topics(result)} | {
+        name: table_of_rows(DURABILITY_TABLES[name][0], ({**where, **row} for row in found))
+        for name, found in rows.items()
     }
+
+
+def _topics(result: DurabilityResult) -> pa.Table:
+    """Return each topic: what is possible after how many failures, and what it loses in a year."""
+    today = result.today.losses
+    few = None if result.few_copysets is None else result.few_copysets.losses
+    settings = result.setting.tolist()
+    is_idempotent = result.scenario.is_idempotent and result.scenario.acks is Acks.ALL
+    given = {
+        "placement_id": result.scenario.placement_id,
+        "topic": result.topics,
+        "acks": [str(Acks.ALL if is_internal else result.scenario.acks) for is_internal in result.is_internal],
+        "is_idempotent": is_idempotent & ~result.is_internal,
+        "is_explored": result.setting >= 0,
+        "setting": [setting if setting >= 0 else None for setting in settings],
+        **{name: [_fewest(result, setting, *which) for setting in settings] for name, which in _FEWEST.items()},
+        "copysets": today.copysets,
+        "events_per_year": today.events,
+        "loss_probability": today.probability(),
+        "lost_bytes_per_year": today.lost_bytes,
+        "lost_tail_bytes_per_year": result.tail_bytes,
+        "few_copysets": few and few.copysets,
+        "few_loss_probability": few and few.probability(),
+        "few_lost_bytes_per_year": few and few.lost_bytes,
+    }
+    return table_of_columns(DURABILITY_TABLES["durability"][0], len(settings), given, of=result)

@@ -187,7 +187,7 @@ def topics_table(
     side: PlacementDurability, caption: str, *, max_failures: int, max_rows: int = MAX_TOPICS
 ) -> dict[str, Any]:
     """List the topics with the greatest expected loss."""
-    order = sorted(side.topics, key=_badness)
+    order = worst_first(side)
     more = len(order) - max_rows
     rows = [
         {
@@ -198,6 +198,11 @@ def topics_table(
     ]
     note = f"And {more:,} more topics with smaller losses." if more > 0 else None
     return table(caption, TOPICS, rows, note=note)
+
+
+def worst_first(side: PlacementDurability) -> list[Row]:
+    """Order the topics: the greatest expected loss in bytes, then the greatest chance of one."""
+    return sorted(side.topics, key=_badness)
 
 
 def _badness(row: Row) -> tuple[bool, float, float, str]:
