@@ -13,7 +13,7 @@ from kafka_capacity.demand.changed import ClusterChange
 from kafka_capacity.demand.expectation import expect_demand
 from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.hardware.bill import Bill, ResourceUse, SmallestSize
-from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Limits, Resource
+from kafka_capacity.hardware.limits import CONDITIONS, RECOVERIES, RESOURCES, Condition, Limits, Resource
 from kafka_capacity.hardware.rack_traffic import LeavingRatios, leaving_ratios
 from kafka_capacity.inventory.sizing_workload import sizing_workload
 from kafka_capacity.questions.capacity.cost import billed_disk_bytes
@@ -131,7 +131,7 @@ def _uses(use: CapacityUse, limits: Limits) -> tuple[ResourceUse, ...]:
     found = []
     for q, resource in enumerate(RESOURCES):
         capacity = use.capacity[q]
-        is_of_machine = resource is not Resource.RECOVERY and len(capacity)
+        is_of_machine = resource not in RECOVERIES and len(capacity)
         if not is_of_machine or not (np.isfinite(capacity) & (capacity > 0)).all():
             continue
         found.append(

@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.changed import ClusterChange, changed_cluster
-from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.hardware.limits import RECOVERIES, Resource
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.proposal.resized import InTheWay, Resized
@@ -34,7 +34,7 @@ from kafka_capacity.questions.capacity.tables import SIZING_USE, sizing_exhausti
 from kafka_capacity.text import format_bytes
 
 RESIZED = "resized"
-_OF_DISKS = frozenset({Resource.DISK, Resource.REPLICAS, Resource.RECOVERY})
+_OF_DISKS = RECOVERIES | {Resource.DISK, Resource.REPLICAS}
 """What an order of replicas in their lists does not change."""
 
 

@@ -27,7 +27,7 @@ from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_percent, format_throttle, plural
 from kafka_capacity.text.names import clipped
 
-MAX_ROWS = 120  # waves in the table; further ones are in the files only
+MAX_ROWS = 120  # waves in a table; further ones are in the files only
 MAX_REFUSALS = 20
 
 
@@ -170,7 +170,6 @@ def waves_table(move: MoveView) -> dict[str, Any]:
     return table("The waves", columns, rows, note=note)
 
 
-MAX_ROWS = 60
 _PATH_LENGTH = 60
 _COLUMNS = (
     column("wave", "Wave", "id"),

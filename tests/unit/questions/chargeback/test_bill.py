@@ -53,6 +53,11 @@ def test_the_bill_by_hand():
     assert sum(found.values()) == 219_000 + 359_297
 
 
+def test_limits_on_recovery_are_no_use_of_a_machine():
+    asked_for = {"recovery_hours": 48.0, "volume_recovery_hours": 48.0}
+    assert bill(charged(hand_made(), **HAND_MADE, **asked_for)) == bill(charged(hand_made(), **HAND_MADE))
+
+
 def tiered(**settings):
     """The same, in tiered storage for seven days, of which brokers keep an hour; a group is half of a log behind."""
     offsets = {"committed_offset": 50, "log_start_offset": 0, "log_end_offset": 100, "lag_records": 50}
