@@ -6,6 +6,7 @@ for each series. Every forecast knows the days before it alone, and is held agai
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -69,8 +70,8 @@ class Held:
 
     @property
     def kind(self) -> str:
-        """The name of the series without its seed."""
-        return self.series.partition("/")[0]
+        """The name of the series without its seed, or its name among those of its kind."""
+        return re.split("/|: ", self.series)[0]
 
     @property
     def is_chosen_on(self) -> bool:
@@ -133,7 +134,7 @@ def _series() -> dict[str, Floats]:
     for folder in sys.argv[1:]:
         for path in sorted(Path(folder).glob("*.csv")):
             for column, values in daily_series(path).items():
-                found[f"{path.stem} {column}".removesuffix(" value")] = values
+                found[f"{path.stem}: {column}"] = values
     return found
 
 

@@ -18,12 +18,11 @@ Floats = NDArray[np.float64]
 
 QUANTILE = 0.9
 Z = 1.2815515655446004  # of the normal distribution: `QUANTILE` of what is off lies below so many standard deviations
-USUAL_PER_YEAR = 0.45
-USUAL_POWER = 0.43  # levels are off by 0.45 · years^0.43 in logarithms, one standard deviation
+USUAL_PER_YEAR = 0.4
+USUAL_POWER = 0.3  # levels are off by 0.4 · years^0.3 in logarithms, one standard deviation
 USUAL_NOISE = 0.045
-NOISE_POWER = 0.6
-MAX_NOISE_RATIO = 1.8
-"""Where weeks are twice as noisy as usual levels are off by 2^0.6 times as much, and by 1.8 times at most."""
+MAX_NOISE_RATIO = 3.0
+"""Where weeks are twice as noisy as usual levels are off by twice as much, and by three times at most, either way."""
 PRIOR_WINDOWS = 1.3
 FEW_WINDOWS = 0.35
 """One window of a wandering level shows errors that are smaller by so much; found on series that were made."""
@@ -43,7 +42,7 @@ def level_spread(model: WeekModel, weeks_ahead: int) -> Floats:
         own[place] = np.quantile(errors[np.isfinite(errors)], 2 * QUANTILE - 1) / Z
     # Few windows show less than there is: what they have in common is in the fit.
     own *= 1.0 + FEW_WINDOWS / np.maximum(windows, 1.0)
-    alike = np.log(np.clip((model.noise_size / USUAL_NOISE) ** NOISE_POWER, 1 / MAX_NOISE_RATIO, MAX_NOISE_RATIO))
+    alike = np.log(np.clip(model.noise_size / USUAL_NOISE, 1 / MAX_NOISE_RATIO, MAX_NOISE_RATIO))
     ratio = np.log(np.clip(own / usual_spread(HORIZONS), LEAST_RATIO, MAX_RATIO))
     ahead = np.arange(1, weeks_ahead + 1)
     near = np.exp(-NEARNESS * np.abs(np.log(ahead[:, None] / HORIZONS))) * windows

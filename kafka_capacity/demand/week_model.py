@@ -4,8 +4,9 @@ All is in logarithms of weekly means. There is one for the week that ends on eac
 by much.
 
 * **Level**: exponential smoothing that is not moved by a single odd week (what is new is clipped).
-* **Growth**: the slope of the last two years, pulled to none as far as a series that wanders like this one shows such a
-  slope by chance, and wearing off with the years.
+* **Growth**: the slope of the last two years beside a season of the year, so that the rise of half a season is none,
+  pulled to none as far as a series that wanders like this one shows such a slope by chance, and wearing off with the
+  years.
 * **Last year's shape** comes again by the share by which it has come again so far: the regression of what came on what
   came a year before, pulled to none where less than some quarters could tell.
 * **Errors** are those of the same model, made on every past day with what was known then.
@@ -44,6 +45,7 @@ SMALL_SHAPE = 0.05  # a year whose weeks stand off its level by so much, in loga
 _SHAPE_YEARS = 3
 USUAL_WANDER, MEDIAN_NOISE = 0.03, 0.023
 """How far levels go astray in a week as a rule, and weeks are off their level in half of all series, in logarithms."""
+SEASON = 0.18  # the usual height of a season of the year, in logarithms
 USUAL_WEEKS = 3.0
 """What is usual counts as so many weeks of history: few weeks may seem not to wander at all, and then any slope would
 be taken for growth."""
@@ -87,7 +89,7 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     weeks = np.log(np.maximum(means, FLOOR_RATIO * values.mean()))
     count = len(weeks)
     level = _levels(weeks)
-    slope = _slopes(weeks, level)
+    slope, growing = _slopes(weeks, level)
     lag = WEEK_DAYS * (1 - SMOOTHING) / SMOOTHING
     start = level + slope * np.minimum(lag, np.arange(count) / 2)
     target = _around(weeks, LEVEL_DAYS // 2)
@@ -96,10 +98,10 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     shape = _last_years(target, slope, origins, year)
     share = _season_shares(target, start, slope, origins, shape)
     came = _came(target, origins, HORIZONS)
-    forecast = start[origins, None] + slope[origins, None] * _worn(HORIZONS)
+    forecast = start[origins, None] + growing[origins, None] * _worn(HORIZONS)
     forecast += share[:, None] * shape[:, (HORIZONS - 1) % YEAR_WEEKS]
     ahead = np.arange(1, weeks_ahead + 1)
-    growth = np.clip(slope[-1] * _worn(ahead), -MAX_GROWTH, MAX_GROWTH)
+    growth = np.clip(growing[-1] * _worn(ahead), -MAX_GROWTH, MAX_GROWTH)
     # What a series came down from by a trend of its own, steeper than chance makes one, is no burst to come again.
     steep = min(0.0, float(slope[-1]) + PERSISTENT_GROWTH_PER_YEAR / YEAR_DAYS)
     fallen = weeks + steep * np.arange(count)[::-1]
@@ -112,7 +114,7 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
         errors=came - forecast,
         naive_errors=came - weeks[origins, None],
         days=len(origins),
-        growth_per_year=float(slope[-1]) * YEAR_DAYS,
+        growth_per_year=float(growing[-1]) * YEAR_DAYS,
         season_share=float(share[-1]),
     )
 
@@ -152,22 +154,34 @@ def _levels(weeks: Floats) -> Floats:
     return found
 
 
-def _slopes(weeks: Floats, level: Floats) -> Floats:
-    """Return float64[N], growth a day as it was known on each day."""
+def _slopes(weeks: Floats, level: Floats) -> tuple[Floats, Floats]:
+    """Return float64[N] twice, growth a day as it was known on each day: with a season's in it, and without."""
     count = len(level)
     place = np.arange(count, dtype=np.float64)
-    sums = [np.concatenate([[0.0], np.cumsum(part)]) for part in (place, place**2, level, place * level)]
+    turn = 2 * np.pi / YEAR_DAYS
+    wave = np.exp(1j * turn * place)
+    sums = [np.concatenate([[0.0], np.cumsum(part)]) for part in (level, place * level, wave * level)]
     end = np.arange(1, count + 1)
     begin = np.maximum(0, end - SLOPE_DAYS)
-    length = (end - begin).astype(np.float64)
-    x, xx, y, xy = (part[end] - part[begin] for part in sums)
-    below = length * xx - x * x
-    slope = np.divide(length * xy - x * y, below, out=np.zeros(count), where=below > 0)
+    length, middle = (end - begin).astype(np.float64), (begin + end - 1) / 2
+    y, xy, wave_y = (part[end] - part[begin] for part in sums)
+    # Of days and of a sine, both around the middle: their squares, their product, and theirs with the level.
+    days = (length**3 - length) / 12
+    sine = (length - np.sin(turn * length) / np.sin(turn)) / 2
+    half = turn / 2
+    both = (np.sin(half * length) / np.tan(half) - length * np.cos(half * length)) / (2 * np.sin(half))
+    days_y = xy - middle * y
+    sine_y = (np.exp(-1j * turn * middle) * wave_y).imag
     wander, noise = _variances(weeks)
     in_weeks = length / WEEK_DAYS
     by_chance = (1.2 * wander / in_weeks + 12.0 * noise / in_weeks**3) / WEEK_DAYS**2
-    typical = (PERSISTENT_GROWTH_PER_YEAR / YEAR_DAYS) ** 2
-    return np.asarray(slope * typical / (typical + by_chance))
+    # Growth and a season are both as large as usual, more or less, and what is left of the level is by chance.
+    off = by_chance * days
+    days += off / (PERSISTENT_GROWTH_PER_YEAR / YEAR_DAYS) ** 2
+    sine += off / (SEASON**2 / 2)
+    alone = np.divide(days_y, days, out=np.zeros(count), where=days > 0)
+    beside = days * sine - both**2
+    return alone, np.divide(days_y * sine - sine_y * both, beside, out=np.zeros(count), where=beside > 0)
 
 
 def _usual_size(values: Floats) -> float:

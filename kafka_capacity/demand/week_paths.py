@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.spread import max_reach
-from kafka_capacity.demand.week_model import YEAR_DAYS, YEAR_WEEKS, top_share
+from kafka_capacity.demand.week_model import SEASON, YEAR_DAYS, YEAR_WEEKS, top_share
 
 Floats = NDArray[np.float64]
 
@@ -31,11 +31,10 @@ TAIL_FROM = 0.9
 TAIL = 0.35
 SELF_INCLUSION = 0.15  # a week is part of the five whose median is its level, which is nearer to it for that
 ROLLING_DRAWS = 3  # the highest of seven weeks that begin a day apart is about the highest of three that do not overlap
-SEASON = 0.18  # the usual height of a season of the year, in logarithms
 BURSTS_A_YEAR = 1.2
 BURST_NOISES, BURST_LEAST = 4.5, 0.07
 """Their mean height in logarithms where no history is known: so many times the noise of weeks, and a little."""
-SEEN_HEIGHT, SEEN_YEARS = 0.8, 0.5
+SEEN_HEIGHT, SEEN_YEARS = 0.75, 0.5
 """Else it is so much of the highest week of the history, which counts half after so many years."""
 MAX_BURST = 1.0  # bursts are at most e times the level, or as high as the highest week of the history
 

@@ -12,13 +12,15 @@ DATA = Path(__file__).parent / "data"
 
 
 def daily_series(path: Path) -> dict[str, np.ndarray]:
-    """Return the columns of a file beside ``day``: one value for each day, NaN where a day is missing or empty."""
+    """Return the columns of a file beside ``day``, from the first day known to the last, NaN for others without one."""
     rows = list(csv.DictReader(path.read_text().splitlines()))
     day = np.array([datetime.date.fromisoformat(row["day"]).toordinal() for row in rows])
     found = {}
     for column in [name for name in rows[0] if name != "day"]:
-        found[column] = np.full(int(np.ptp(day)) + 1, np.nan)
-        found[column][day - day.min()] = [float(row[column] or "nan") for row in rows]
+        values = np.full(int(np.ptp(day)) + 1, np.nan)
+        values[day - day.min()] = [float(row[column] or "nan") for row in rows]
+        known = np.flatnonzero(np.isfinite(values))
+        found[column] = values[known[0] : known[-1] + 1]
     return found
 
 

@@ -199,7 +199,8 @@ def test_classes_and_the_cluster_are_forecast_from_their_own_history():
     assert [basis.name for basis in outlook.classes] == ["logs", "orders"]
     assert [one.name for one in expectation.classes] == ["logs", "orders"]
     assert 1.0 < outlook.rate_ratio[0, -1] < 1.08
-    assert outlook.rate_ratio[1, -1] == pytest.approx(np.exp(DAILY_GROWTH * 130), rel=0.03)
+    # A part of what grew in 280 days may be a season's, which the usual growth does not make good.
+    assert np.exp(0.7 * DAILY_GROWTH * 130) < outlook.rate_ratio[1, -1] < np.exp(DAILY_GROWTH * 130)
     assert expectation.cluster.history.rate_bytes_per_second == pytest.approx(steady + growing)
     assert outlook.rate_ratio[0, -1] < expectation.cluster.path.middle[-1] < outlook.rate_ratio[1, -1]
 

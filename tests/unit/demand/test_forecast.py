@@ -9,6 +9,7 @@ from kafka_capacity.demand.day_gaps import clean_days
 from kafka_capacity.demand.forecast import HALF_WEIGHT_DAYS, LEAST_DAYS, NoForecast, forecast_series
 from kafka_capacity.demand.level_shifts import level_shifts
 from kafka_capacity.demand.settings import USUAL_GROWTH
+from kafka_capacity.demand.week_model import PERSISTENT_GROWTH_PER_YEAR, SEASON, SLOPE_DAYS, _slopes, _variances
 from tests.unit.demand.public_series import daily_page_views, public_series
 
 WEEK = np.array([1.1, 1.05, 1.0, 1.0, 1.05, 0.9, 0.8])
@@ -184,6 +185,33 @@ def test_growth_of_its_own_goes_on_and_wears_off():
     assert forecast.growth_per_year_ratio == pytest.approx(np.expm1(0.364), rel=0.05)
     assert 1.30 < forecast.expected[52] / forecast.expected[0] < 1.46
     assert forecast.expected[52] < forecast.high[52]
+
+
+@pytest.mark.parametrize("days", [120, 180, 250])
+def test_the_rise_of_half_a_season_is_not_taken_for_growth(days):
+    """Growth of 54 to 161 % a year was seen here, and after a year up to twice as much."""
+    day = np.arange(days)
+    rising = made(days, noise=0.03) * np.exp(0.25 * np.sin(2 * np.pi * (day - days / 2) / 364))
+    forecast = found(rising)
+    assert 0 < forecast.growth_per_year_ratio < 0.3
+    assert forecast.expected[52] < 1.5 * forecast.expected[0]
+    growing = found(made(days, noise=0.03, growth=0.001))
+    assert growing.growth_per_year_ratio > 0
+
+
+@pytest.mark.parametrize("days", [8, 40, 180, 280, 400, 900])
+def test_growth_is_that_of_a_fit_with_a_season_by_least_squares(days):
+    day = np.arange(days)
+    logs = 0.001 * day + 0.2 * np.sin(2 * np.pi * day / 364 + 1) + 0.02 * np.random.default_rng(3).normal(size=days)
+    _, growth = _slopes(logs, logs)
+    wander, noise = _variances(logs)
+    known = logs[-SLOPE_DAYS:]
+    weeks, middle = len(known) / 7, np.arange(len(known)) - (len(known) - 1) / 2
+    columns = np.stack([middle, np.sin(2 * np.pi * middle / 364)], axis=1)
+    off = (1.2 * wander / weeks + 12 * noise / weeks**3) / 7**2 * (middle**2).sum()
+    usual = np.diag([off / (PERSISTENT_GROWTH_PER_YEAR / 364) ** 2, off / (SEASON**2 / 2)])
+    fit = np.linalg.solve(columns.T @ columns + usual, columns.T @ known)
+    assert growth[-1] == pytest.approx(fit[0], rel=1e-6)
 
 
 def test_last_years_shape_comes_again_where_it_did_before():
