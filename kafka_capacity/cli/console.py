@@ -49,13 +49,13 @@ def plain(text: str) -> str:
 
 
 def say(text: str, *, is_quiet: bool = False) -> None:
-    """Describe people something, on standard error."""
+    """Tell people something, on standard error."""
     if not is_quiet:
         sys.stderr.write(plain(text) + "\n")
 
 
 def say_error(text: str) -> None:
-    """Return what went wrong, on standard error."""
+    """Tell people what went wrong, on standard error."""
     sys.stderr.write(f"error: {plain(text)}\n")
 
 
@@ -228,7 +228,7 @@ class Steps(Protocol):
     """Told of the steps of a longer piece of work."""
 
     def __call__(self, what: str, *, steps: int | None = None) -> None:
-        """Describe what begins now, the step before being done; ``steps`` is how many there are in all, once known."""
+        """Say what begins now, the step before being done; ``steps`` is how many there are in all, once known."""
 
 
 def _say_nothing(what: str, *, steps: int | None = None) -> None:

@@ -24,13 +24,12 @@ from kafka_capacity.inventory.brokers_file import BrokersFile, listed_brokers_ta
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES, table_of
 from kafka_capacity.inventory.tool_output import current_assignment, log_dirs_document
+from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS
 from kafka_capacity.text import plural
 from kafka_capacity.text.files import read_text_file
 from kafka_capacity.text.validation_errors import Text, describe_mistakes
 
 ANY_LOG_DIR = "any"
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-"""Kafka's own; ``Topic.INTERNAL_TOPICS`` and the state of share groups."""
 
 _Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 _Int64 = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]

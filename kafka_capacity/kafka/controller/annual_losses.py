@@ -1,9 +1,9 @@
 """How often the data of topics are gone for good, and how many bytes that costs.
 
-Brokers lose their data one by one, each with a repair time of its
-own; and racks lose those of all their brokers at once. Brokers and racks fail apart from each other. A broker is
-without its data a share ``q = repair / (mttf + repair)`` of the time by itself, a rack likewise; it fails
-``1 / (mttf + repair)`` times a second. When one fails, a copyset is lost
+Brokers lose their data one by one, each with a repair time of its own; and racks lose those of all their brokers at
+once. Brokers and racks fail apart from each other. A broker is without its data a share ``q = repair / (mttf +
+repair)`` of the time by itself, a rack likewise; it fails ``1 / (mttf + repair)`` times a second. When one fails, a
+copyset is lost
 
     by broker b:  if its rack is not gone, the others of the rack are, and so are those in every other rack
     by rack R:    if not all in it are gone already, and those in every other rack are
@@ -11,7 +11,7 @@ without its data a share ``q = repair / (mttf + repair)`` of the time by itself,
 where all brokers X of a copyset in a rack are gone with ``q_rack + (1 - q_rack) * product of q over X``. This is exact
 for each copyset, and so for bytes and partitions, whatever the distribution of the times. What counts as one event is
 a failure: of one that may complete several copysets of a topic the chances are added up, to at most 1, which is an
-upper bound. :mod:`~kafka_capacity.kafka.controller.annual_losses` lets the same happen at random.
+upper bound.
 
 >>> hazards = Hazards.of([0, 0, 1], mttf_seconds=99.0, repair_seconds=1.0)
 >>> found = annual_losses(np.array([[0, 2]]), np.zeros(1, dtype=int), np.array([500.0]), hazards, topics=1)

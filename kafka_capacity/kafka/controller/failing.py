@@ -1,8 +1,8 @@
 """Brokers die, of a million partitions at once: who leads then, who is in sync, what nobody leads.
 
 Goals (ordered)
-    1. Give for each partition what the rules for one partition give, in :mod:`.kraft_change`
-       (4.3.1) and :mod:`~kafka_capacity.conformance.models.zk_machine` (3.9.2), which equal Kafka's own code.
+    1. Give for each partition what the rules for one partition give, in ``kraft_change`` (4.3.1) and ``zk_machine``
+       (3.9.2) of :mod:`kafka_capacity.conformance.models`, which equal Kafka's own code.
     2. Look only at partitions that have a replica on a lost broker, so that many sets of losses are cheap.
 
 Algorithm

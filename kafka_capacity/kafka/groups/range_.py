@@ -4,8 +4,7 @@ Goals, in this order:
     1. Balance within a topic: two of its subscribers differ by at most one partition of it. (Over many topics the
        first members pile up: each topic's extra partitions go to them.)
     2. Co-partitioning: topics of one size and the same subscribers are cut alike.
-    3. Racks, where members and replicas have them and they are not everywhere the same:
-       :mod:`kafka_capacity.kafka.groups.range_`.
+    3. Racks, where members and replicas have them and they are not everywhere the same.
 
 Constraints:
     Members sort by ``group.instance.id``, those without one after the others by member id. Topics without metadata

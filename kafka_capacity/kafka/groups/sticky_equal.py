@@ -7,7 +7,7 @@ Algorithm:
        as there are larger shares, else up to the smaller. They are asked in the order of a hash map, which decides
        who gets the larger shares. Where racks count, what is in the wrong rack is not kept.
     2. Where racks count: partitions with the fewest members in their racks first, each goes to the next member in
-       one of its racks that is below its share (:mod:`kafka_capacity.kafka.groups.sticky_equal`).
+       one of its racks that is below its share.
     3. The others go round the members below the smaller share, by name, until each has it; then one more each, to
        those who kept exactly the smaller share, then to those just filled.
 

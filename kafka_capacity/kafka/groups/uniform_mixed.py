@@ -7,8 +7,7 @@ Algorithm:
     3. Topic by topic in the same order, partitions go from the most loaded of its subscribers to the least loaded
        until those differ by at most one; round and round until nothing moves, at most 16 times.
 
-Members count by their index in the coordinator's map, which settles ties
-(:mod:`kafka_capacity.kafka.groups.uniform_mixed`).
+Members count by their index in the coordinator's map, which settles ties.
 """
 
 from __future__ import annotations
