@@ -77,12 +77,14 @@ def format_percent(ratio: float | None) -> str:
 
 
 def whole_percent(ratio: float, *, signed: bool = False) -> str:
-    """Write a ratio in whole percent, for sentences; with its sign where that is asked for.
+    """Write a ratio in whole percent, for sentences; with its sign where that is asked for, and where it is not 0.
 
-    >>> whole_percent(0.847), whole_percent(0.2, signed=True)
-    ('85 %', '+20 %')
+    >>> whole_percent(0.847), whole_percent(0.2, signed=True), whole_percent(-0.002, signed=True)
+    ('85 %', '+20 %', '0 %')
     """
-    return f"{ratio:{'+' if signed else ''}.0%}".replace("%", " %").replace("-", MINUS)
+    percent = f"{ratio:z.0%}"
+    sign = "+" if signed and ratio > 0 and percent != "0%" else ""
+    return f"{sign}{percent}".replace("%", " %").replace("-", MINUS)
 
 
 def format_limit(ratio: float | None) -> str:
