@@ -18,8 +18,8 @@ from kafka_capacity.demand.growth import growth_ratio
 from kafka_capacity.demand.level_shifts import LevelShift, level_shifts
 from kafka_capacity.demand.settings import Growth
 from kafka_capacity.demand.spread import Z, level_spread
-from kafka_capacity.demand.week_model import HORIZONS, WeekModel, fit_weeks
-from kafka_capacity.demand.week_paths import ROLLING_DRAWS, bursts, noise, wandering, with_bursts
+from kafka_capacity.demand.week_model import HORIZONS, RISE_IS_GROWTH, WeekModel, fit_weeks
+from kafka_capacity.demand.week_paths import ROLLING_DRAWS, bursts, either, noise, wandering, with_bursts
 
 Floats = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, prior: 
     off, off_max = (np.minimum(noise(model.residuals, weeks_ahead, draws), model.top) for draws in (1, ROLLING_DRAWS))
     burst = bursts(model.noise_size, model.past_top, len(own), weeks_ahead)
     wander = wandering(level_spread(model, weeks_ahead), len(own))
-    own_path = weight * model.path[:, None]
+    own_path = weight * either(model.path, model.rising_path, RISE_IS_GROWTH)
     week = own_path + wander + with_bursts(off, burst)
     low, high = np.quantile(week, [0.5 - INTERVAL_RATIO / 2, 0.5 + INTERVAL_RATIO / 2], axis=1)
     seen = np.exp(np.maximum.accumulate(own_path + spread_weight * wander + off_max))

@@ -4,9 +4,9 @@ All is in logarithms of weekly means. There is one for the week that ends on eac
 by much.
 
 * **Level**: exponential smoothing that is not moved by a single odd week (what is new is clipped).
-* **Growth**: the slope of the last two years beside a season of the year, so that the rise of half a season is none,
-  pulled to none as far as a series that wanders like this one shows such a slope by chance, and wearing off with the
-  years.
+* **Growth**: the slope of the last two years, alone and beside a season of the year, since the rise of half a season is
+  none; pulled to none as far as a series that wanders like this one shows such a slope by chance, and wearing off with
+  the years.
 * **Last year's shape** comes again by the share by which it has come again so far: the regression of what came on what
   came a year before, pulled to none where less than some quarters could tell.
 * **Errors** are those of the same model, made on every past day with what was known then.
@@ -46,6 +46,8 @@ _SHAPE_YEARS = 3
 USUAL_WANDER, MEDIAN_NOISE = 0.03, 0.023
 """How far levels go astray in a week as a rule, and weeks are off their level in half of all series, in logarithms."""
 SEASON = 0.18  # the usual height of a season of the year, in logarithms
+RISE_IS_GROWTH = 0.5
+"""How likely it is that what rises or falls as a season might, in less than a year, is growth after all."""
 USUAL_WEEKS = 3.0
 """What is usual counts as so many weeks of history: few weeks may seem not to wander at all, and then any slope would
 be taken for growth."""
@@ -64,7 +66,8 @@ class WeekModel:
     level: float  # logarithm of the week to start from
     top: float  # logarithm of the largest week to think of over the level, but for what the level does
     past_top: float  # logarithm of the largest week of the history over the level
-    path: Floats  # float64[W], logarithm over the level that is expected of each week ahead
+    path: Floats  # float64[W], logarithm over the level of each week ahead, if what may be a season's rise is that
+    rising_path: Floats  # float64[W], the same if it is growth
     residuals: Floats  # float64[R], logarithms of weeks over the level around them, ascending
     errors: Floats  # float64[O, H], of past forecasts of the level at `HORIZONS`, NaN beyond the end
     naive_errors: Floats  # float64[O, H], those of the last week again
@@ -89,7 +92,8 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     weeks = np.log(np.maximum(means, FLOOR_RATIO * values.mean()))
     count = len(weeks)
     level = _levels(weeks)
-    slope, growing = _slopes(weeks, level)
+    slope, certain = _slopes(weeks, level)
+    growing = RISE_IS_GROWTH * slope + (1 - RISE_IS_GROWTH) * certain
     lag = WEEK_DAYS * (1 - SMOOTHING) / SMOOTHING
     start = level + slope * np.minimum(lag, np.arange(count) / 2)
     target = _around(weeks, LEVEL_DAYS // 2)
@@ -101,7 +105,8 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     forecast = start[origins, None] + growing[origins, None] * _worn(HORIZONS)
     forecast += share[:, None] * shape[:, (HORIZONS - 1) % YEAR_WEEKS]
     ahead = np.arange(1, weeks_ahead + 1)
-    growth = np.clip(growing[-1] * _worn(ahead), -MAX_GROWTH, MAX_GROWTH)
+    growth = np.clip(np.outer([certain[-1], slope[-1]], _worn(ahead)), -MAX_GROWTH, MAX_GROWTH)
+    path, rising_path = growth + share[-1] * np.resize(shape[-1], weeks_ahead)
     # What a series came down from by a trend of its own, steeper than chance makes one, is no burst to come again.
     steep = min(0.0, float(slope[-1]) + PERSISTENT_GROWTH_PER_YEAR / YEAR_DAYS)
     fallen = weeks + steep * np.arange(count)[::-1]
@@ -109,7 +114,8 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
         level=float(start[-1]),
         top=max(0.0, _top(fallen) - float(start[-1])),
         past_top=max(0.0, float(fallen.max()) - float(start[-1])),
-        path=growth + share[-1] * np.resize(shape[-1], weeks_ahead),
+        path=path,
+        rising_path=rising_path,
         residuals=np.sort(weeks - target),
         errors=came - forecast,
         naive_errors=came - weeks[origins, None],
@@ -155,7 +161,7 @@ def _levels(weeks: Floats) -> Floats:
 
 
 def _slopes(weeks: Floats, level: Floats) -> tuple[Floats, Floats]:
-    """Return float64[N] twice, growth a day as it was known on each day: with a season's in it, and without."""
+    """Return float64[N] twice, growth a day as it was known on each day: the slope alone, and beside a season."""
     count = len(level)
     place = np.arange(count, dtype=np.float64)
     turn = 2 * np.pi / YEAR_DAYS

@@ -57,6 +57,12 @@ def _unseen_draws() -> tuple[Floats, Floats, Floats, Floats]:
     return phase, height, rng.random((MAX_WEEKS, PATHS)), rng.exponential(1.0, (MAX_WEEKS, PATHS))
 
 
+def either(usual: Floats, other: Floats, chance: float) -> Floats:
+    """Return float64[W, paths], one of two float64[W] in each path: the other one in so many of them."""
+    is_other = np.random.default_rng([_SEED, 2]).random(PATHS) < chance
+    return np.where(is_other, other[:, None], usual[:, None])
+
+
 def wandering(spread: Floats, days: int) -> Floats:
     """Return float64[W, paths], how far the level is off in each path.
 

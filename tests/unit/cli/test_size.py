@@ -82,7 +82,7 @@ def test_growth_is_that_which_is_asked_for(run, uneven):
         (("--no-forecast",), "Growth assumed: +30 % by 2027-11-15, +60 % in the high estimate."),
         (
             ("--class-growth", "web=0", "--topic-class", "web=*"),
-            "Growth as requested for web: +0 % by 2027-11-15, +23 % in the high estimate.",
+            "Growth as requested for web: 0 % by 2027-11-15, +23 % in the high estimate.",
         ),
     ],
 )
