@@ -15,9 +15,11 @@ from kafka_capacity.demand.growth import ExpectedPath, growth_path
 from kafka_capacity.demand.history import DailySeries
 from kafka_capacity.demand.outlook import Basis, ClassBasis
 from kafka_capacity.demand.settings import USUAL_GROWTH, DemandSettings
+from kafka_capacity.demand.week_model import YEAR_DAYS
 from kafka_capacity.text import plural, whole_percent
 
 SHOWN_SHARE = 0.05  # less of last year's shape is not worth a word
+SHOWN_GROWTH_RATIO = 0.05  # nor is less growth
 MAX_STALE_DAYS = 14  # a history that ended earlier does not know what the cluster carries today
 
 
@@ -145,6 +147,8 @@ def _basis(name: str, history: DailySeries, forecast: Forecast, settings: Demand
         f"{whole_percent(forecast.own_weight)}, the usual {whole_percent(USUAL_GROWTH.middle)} (high "
         f"{whole_percent(USUAL_GROWTH.high)}) the rest."
     )
+    if forecast.shift_days_ago < YEAR_DAYS and abs(forecast.growth_per_year_ratio) >= SHOWN_GROWTH_RATIO:
+        reason += " What may be the rise or fall of a season counts half in it: that shows after about a year."
     if forecast.season_share >= SHOWN_SHARE:
         reason += f" Last year's seasonal shape is repeated at {whole_percent(forecast.season_share)}."
     return ClassBasis(

@@ -107,9 +107,10 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     ahead = np.arange(1, weeks_ahead + 1)
     growth = np.clip(np.outer([certain[-1], slope[-1]], _worn(ahead)), -MAX_GROWTH, MAX_GROWTH)
     path, rising_path = growth + share[-1] * np.resize(shape[-1], weeks_ahead)
-    # What a series came down from by a trend of its own, steeper than chance makes one, is no burst to come again.
-    steep = min(0.0, float(slope[-1]) + PERSISTENT_GROWTH_PER_YEAR / YEAR_DAYS)
-    fallen = weeks + steep * np.arange(count)[::-1]
+    # What a series came down from by a trend or a season of its own is no burst to come again.
+    ago = np.arange(count)[::-1]
+    fallen = weeks + min(0.0, float(slope[-1])) * ago
+    fallen -= share[-1] * shape[-1][(-1 - ago // WEEK_DAYS) % YEAR_WEEKS]
     return WeekModel(
         level=float(start[-1]),
         top=max(0.0, _top(fallen) - float(start[-1])),

@@ -199,6 +199,25 @@ def test_what_may_be_the_rise_of_a_season_is_growth_in_half_of_all_paths(days):
     assert forecast.high[52] / forecast.expected[0] > 1.7
 
 
+@pytest.mark.parametrize("height", [0.2, 0.4, 0.8])
+@pytest.mark.parametrize("phase", [-np.pi / 2, 0.0])
+def test_what_a_season_came_down_from_is_no_burst_on_top_of_the_next_one(height, phase):
+    """The high estimate was up to three times the highest week of three equal years."""
+    day = np.arange(3 * 364)
+    values = made(len(day), noise=0.02) * np.exp(height * np.sin(2 * np.pi * day / 364 + phase))
+    forecast = found(values)
+    highest = 1e6 * np.exp(height)
+    assert 0.85 * highest < forecast.expected[52] < 1.1 * highest
+    assert forecast.high[52] < (1.1 + height) * highest
+
+
+@pytest.mark.parametrize("days", [400, 730, 1095])
+def test_what_a_class_fell_from_steadily_is_no_burst(days):
+    """The high estimate was 1.5 to 2.4 times today's traffic, the more the longer it had fallen."""
+    forecast = found(made(days, noise=0.02, growth=-0.001))
+    assert forecast.high[52] < 1.25 * forecast.expected[0]
+
+
 @pytest.mark.parametrize("days", [8, 40, 180, 280, 400, 900])
 def test_growth_is_that_of_a_fit_with_a_season_by_least_squares(days):
     day = np.arange(days)
