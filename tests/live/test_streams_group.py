@@ -238,8 +238,9 @@ def test_it_grows_from_one_to_three_and_shrinks_to_two(
             low, high = pause_band(len(before), count)
             measured = watch.longest_pause(began)
             print(f"{len(before)} -> {count}: {moved[-1]} moved, {measured:.2f} s; {low:.2f} to {high:.2f} predicted")
-            # Tasks are made anew where they go, by code that has not run there yet.
-            assert low - NOISE_SECONDS <= measured <= high + 2 * NOISE_SECONDS
+            # Tasks are made anew where they go, by code that has not run there yet; and where other tests have the
+            # processors, a heartbeat may be missed once.
+            assert low - NOISE_SECONDS <= measured <= high + HEARTBEAT_SECONDS + 2 * NOISE_SECONDS
         else:
             (between,) = [one.name for part in topology(broker) for one in part.repartition_source_topics or ()]
             watch.watch(between)
