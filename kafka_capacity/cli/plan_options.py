@@ -98,7 +98,7 @@ class FieldOption:
         title = re.sub(r" \(.*\)$", "", field.title or "")
         first = re.split(r"(?<=\.) (?=[A-Z])", field.description or "")[0]
         facts = [f"default: {shown}"] if (shown := self.shown_default()) else []
-        facts += [bounds] if (bounds := self.bounds()) else []
+        facts += [bounds] if (bounds := shown_bounds(self.field)) else []
         text = f"{title}. {first}" if title else first
         text += f" One of {', '.join(choices)}." if (choices := self._long_choices()) else ""
         return f"{text} [{'; '.join(facts)}]" if facts else text
@@ -114,10 +114,6 @@ class FieldOption:
         if isinstance(default, int | float):
             return shown_quantity(self.field, default)
         return ", ".join(map(str, default)) if isinstance(default, tuple) else f"{default}"
-
-    def bounds(self) -> str:
-        """Return the bounds of a number, empty without any."""
-        return shown_bounds(self.field)
 
     def _long_choices(self) -> tuple[str, ...]:
         one = _bare(get_args(self.kind)[0]) if get_origin(self.kind) is tuple else self.kind

@@ -11,7 +11,7 @@ from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_json
 from kafka_capacity.cli.options import AsJson
 from kafka_capacity.cli.plan_options import NO_OPTIONS, FieldOption, option_section
-from kafka_capacity.plan.request import PlanRequest
+from kafka_capacity.plan.request import PlanRequest, shown_bounds
 
 _HEAD = """# Parameters
 
@@ -34,7 +34,7 @@ def _row(field: str) -> str:
     option = FieldOption.of(field)
     names = "" if field in NO_OPTIONS else ", ".join(f"`{name}`" for name in option.names)
     text = (PlanRequest.model_fields[field].description or "").replace("|", "\\|").replace("*", "\\*")
-    return f"| `{field}` | {names} | {option.shown_default()} | {option.bounds()} | {text} |\n"
+    return f"| `{field}` | {names} | {option.shown_default()} | {shown_bounds(field)} | {text} |\n"
 
 
 def _document(field: str) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def _document(field: str) -> dict[str, Any]:
         "section": option_section(field),
         "options": [] if field in NO_OPTIONS else list(option.names),
         "default": option.shown_default(),
-        "bounds": option.bounds(),
+        "bounds": shown_bounds(field),
         "meaning": PlanRequest.model_fields[field].description or "",
     }
 
