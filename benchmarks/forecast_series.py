@@ -20,6 +20,8 @@ def made_series() -> dict[str, Floats]:
         rng = np.random.default_rng([7, seed])
         for kind, logs in _logs(rng).items():
             found[f"{kind}/{seed}"] = 1e6 * np.exp(logs)
+        busy = rng.random(DAYS) < rng.uniform(0.05, 0.5)
+        found[f"now and then/{seed}"] = 1e6 * np.exp(_base(rng, noise=0.3, wander=0.02)) * busy
     return found
 
 

@@ -179,7 +179,7 @@ def _row(name: str, held: list[Held]) -> str:
     expected, high = _estimates(held, OURS)
     is_inside = (came >= low) & (came <= top)
     inside = " ".join(f"{is_inside[:, start:end].mean():.0%}" for start, end in HORIZONS)
-    middle, most = (np.median((part / highest)[:, -1]) for part in (expected, high))
+    middle, most = (np.median(part[:, -1] / highest[:, -1]) for part in (expected, high))
     last = np.array([one.last_week for one in held])[:, None]
     error = _error(highest, expected) / _error(highest, last)
     each = {
@@ -198,6 +198,8 @@ def _stretched_row(held: list[Held], by: float) -> str:
 
 
 def _learned_rows(held: list[Held], bounds: tuple[float, float]) -> Iterable[str]:
+    # All of it is in logarithms.
+    held = [one for one in held if one.last_week > 0 and one.highest[0] > 0]
     expected, high = _estimates(held, OURS)
     factors = learned_factors(
         np.array([one.kind for one in held]),
@@ -235,7 +237,9 @@ def _highest(held: list[Held]) -> Floats:
 
 def _error(highest: Floats, middle: Floats) -> float:
     """Return the mean error, over what came; of the middle four fifths, since one absurd figure would hide the rest."""
-    off = np.sort((np.abs(middle - highest) / highest).mean(axis=1))
+    # Before the first week with traffic nothing is over what came.
+    over = np.divide(np.abs(middle - highest), highest, out=np.full(highest.shape, np.nan), where=highest > 0)
+    off = np.sort(np.nanmean(over, axis=1))
     return float(off[len(off) // 10 : len(off) - len(off) // 10].mean())
 
 

@@ -3,7 +3,7 @@
 A day far below the same weekdays around it is an **outage** where traffic came back within :data:`MAX_OUTAGE_DAYS`, or
 where it has lasted less than a week: it says nothing of what the topic carries otherwise. Days that are empty as a rule
 (weekends, all but the first of a month) are not far below the usual, and stay. A last week or more without any traffic
-is a **stop**, unless the series has come back from a pause as long before.
+is a **stop**, unless the series has come back from a pause as long before, or everything else stopped with it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 WEEK_DAYS = 7
 OUTAGE_RATIO = 0.1  # a day with less of what the same weekdays around it carry is far below them
-USUAL_WEEKS = 8  # what is usual on a weekday is the median of so many weeks before and after
+BACK_RATIO = 0.2  # beside an outage, a week carries so much of that at least
+USUAL_WEEKS = 8
+"""What is usual on a weekday is what it carries in two of three of so many weeks before and after."""
 MAX_OUTAGE_DAYS = 28
 
 Floats = NDArray[np.float64]
@@ -33,11 +35,12 @@ class CleanDays:
     stopped_days: int  # how many days without traffic end the series, 0 where it has not stopped
 
 
-def clean_days(values: Floats) -> CleanDays | None:
+def clean_days(values: Floats, *, may_stop: bool = True) -> CleanDays | None:
     """Return the days of a series with outages and gaps filled, ``None`` where there was never traffic.
 
     Args:
         values: float64[N], not negative, NaN where not known.
+        may_stop: whether days without traffic at the end may be a stop; else they are an outage.
     """
     has_traffic = np.flatnonzero(np.nan_to_num(values) > 0)
     if not len(has_traffic):
@@ -47,42 +50,44 @@ def clean_days(values: Floats) -> CleanDays | None:
     usual = _usual(own)
     with np.errstate(invalid="ignore"):
         is_low = np.isfinite(own) & (own < OUTAGE_RATIO * usual)
-    is_outage = is_low & _comes_back(is_low | ~np.isfinite(own), _longest_pause(own))
+    is_outage = is_low & _comes_back(is_low | ~np.isfinite(own), own, usual)
+    trailing = len(values) - 1 - int(has_traffic[-1])
+    if not may_stop:
+        is_outage[len(own) - trailing :] = True
     is_known = np.isfinite(own) & ~is_outage
     return CleanDays(
         first=first,
         values=_filled(own, is_known),
         is_known=is_known,
         outage_days=int(is_outage.sum()),
-        stopped_days=_stopped_days(own, len(values) - 1 - int(has_traffic[-1])),
+        stopped_days=_stopped_days(own, trailing) if may_stop else 0,
     )
 
 
 def _usual(values: Floats) -> Floats:
-    """Return float64[N], the median of the same weekday over some weeks before and after each day."""
+    """Return float64[N], what two of three of the same weekdays around each day carry at least."""
     reach = USUAL_WEEKS * WEEK_DAYS
     padded = np.concatenate([np.full(reach, np.nan), values, np.full(reach, np.nan)])
     around = sliding_window_view(padded, 2 * reach + 1)[:, ::WEEK_DAYS]
-    usual: Floats = np.nan_to_num(_median(around))
+    known = np.isfinite(around).sum(axis=1)
+    ordered = np.sort(around, axis=1)  # NaN comes last
+    usual: Floats = np.nan_to_num(ordered[np.arange(len(values)), np.maximum(known - 1, 0) // 3])
     return usual
 
 
-def _median(rows: Floats) -> Floats:
-    """Return float64[N], the median of what is known in each row, NaN where nothing is."""
-    known = np.isfinite(rows).sum(axis=1)
-    ordered = np.sort(rows, axis=1)  # NaN comes last
-    place = np.arange(len(rows))
-    low, high = np.maximum(known - 1, 0) // 2, known // 2
-    return np.asarray((ordered[place, low] + ordered[place, np.minimum(high, rows.shape[1] - 1)]) / 2)
-
-
-def _comes_back(is_quiet: NDArray[np.bool_], longest: int) -> NDArray[np.bool_]:
+def _comes_back(is_quiet: NDArray[np.bool_], values: Floats, usual: Floats) -> NDArray[np.bool_]:
     """Return bool[N], where a quiet run is short: over within four weeks, or at the end and no longer than usual."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_quiet, [False]]).astype(np.int8)))
+    longest = _longest_pause(values)
     found = np.zeros(len(is_quiet), dtype=np.bool_)
     for start, end in edges.reshape(-1, 2).tolist():
-        most = max(WEEK_DAYS - 1, longest) if end == len(is_quiet) else MAX_OUTAGE_DAYS
-        found[start:end] = end - start <= most
+        is_last = end == len(is_quiet)
+        if end - start > (max(WEEK_DAYS - 1, longest) if is_last else MAX_OUTAGE_DAYS):
+            continue
+        # What only seems to be usual beside it, since what is usual fell by then, is low itself.
+        beside = values[max(0, start - WEEK_DAYS) : start] if is_last else values[end : end + WEEK_DAYS]
+        around = usual[max(0, start - WEEK_DAYS) : start + WEEK_DAYS]
+        found[start:end] = np.nanmean(beside) >= BACK_RATIO * around.mean()
     return found
 
 

@@ -60,7 +60,9 @@ class NoForecast:
     stopped_days: int = 0  # how many days without traffic end the series, 0 where it has not stopped
 
 
-def forecast_series(values: Floats, *, weeks_ahead: int, prior: Growth, quantile: float) -> Forecast | NoForecast:
+def forecast_series(
+    values: Floats, *, weeks_ahead: int, prior: Growth, quantile: float, may_stop: bool = True
+) -> Forecast | NoForecast:
     """Forecast a series.
 
     Args:
@@ -68,8 +70,9 @@ def forecast_series(values: Floats, *, weeks_ahead: int, prior: Growth, quantile
         weeks_ahead: how many weeks to give.
         prior: what is usual elsewhere.
         quantile: of the high estimate.
+        may_stop: whether days without traffic at the end may be a stop; else they are an outage.
     """
-    clean = clean_days(values)
+    clean = clean_days(values, may_stop=may_stop)
     if clean is None:
         return NoForecast(why="There was never any traffic")
     if clean.stopped_days:

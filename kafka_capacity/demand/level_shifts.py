@@ -50,10 +50,12 @@ def level_shifts(values: Floats) -> tuple[LevelShift, ...]:
     if count < 2 * WEEK_DAYS:
         return ()
     logs = without_weekdays(np.log(np.maximum(values, FLOOR_RATIO * values.mean())))
-    before, after = _medians_before(logs), _medians_before(logs[::-1])[::-1]
     # Day d is the first of the two weeks after it: the last week has no shifts, nor has the first.
     days = np.arange(WEEK_DAYS, count - WEEK_DAYS + 1)
-    difference = after[days] - before[days - 1]
+    of_medians, of_means = (
+        level(logs[::-1])[::-1][days] - level(logs)[days - 1] for level in (_medians_before, _means_before)
+    )
+    difference = _both(of_medians, of_means)
     found: list[LevelShift] = []
     left = np.abs(difference) >= LEAST_LOG
     while left.any():
@@ -63,7 +65,8 @@ def level_shifts(values: Floats) -> tuple[LevelShift, ...]:
         day = _exact_day(logs, int(days[peak]))
         lasting = _lasting(logs, day)
         size = min(abs(float(difference[peak])), LASTING_FACTOR * float(np.sign(difference[peak])) * lasting)
-        least = max(LEAST_LOG, NOISE_FACTOR * _usual(np.delete(difference, around)))
+        usual = max(_usual(np.delete(part, around)) for part in (of_medians, of_means))
+        least = max(LEAST_LOG, NOISE_FACTOR * usual)
         certainty = _certainty(size / least, count - day)
         if certainty > 0:
             found.append(LevelShift(day=day, ratio=float(np.exp(lasting)), certainty=certainty))
@@ -79,8 +82,19 @@ def _usual(differences: Floats) -> float:
 
 
 def _lasting(logs: Floats, day: int) -> float:
-    """Return the median of up to eight weeks after a day over that of two weeks before."""
-    return float(np.median(logs[day : day + LASTING_DAYS]) - np.median(logs[max(0, day - SPAN_DAYS) : day]))
+    """Return how far up to eight weeks after a day are above two weeks before: their medians, or means where less."""
+    after, before = logs[day : day + LASTING_DAYS], logs[max(0, day - SPAN_DAYS) : day]
+    of_means = float(np.log(np.exp(after).mean() / np.exp(before).mean()))
+    return float(_both(float(np.median(after) - np.median(before)), of_means))
+
+
+def _both(one: Floats | float, other: Floats | float) -> Floats:
+    """Return the smaller of two differences of the same sign, else 0.
+
+    A burst moves a mean alone, and a day more or less with traffic that comes now and then a median alone.
+    """
+    is_same = np.multiply(one, other) > 0
+    return np.asarray(np.where(is_same, np.sign(one) * np.minimum(np.abs(one), np.abs(other)), 0.0))
 
 
 def _certainty(clarity: float, days: int) -> float:
@@ -106,6 +120,13 @@ def _medians_before(logs: Floats) -> Floats:
     whole = np.median(sliding_window_view(logs, SPAN_DAYS), axis=1)
     first = [float(np.median(logs[: end + 1])) for end in range(SPAN_DAYS - 1)]
     return np.concatenate([first, whole])
+
+
+def _means_before(logs: Floats) -> Floats:
+    """Return float64[N], the logarithm of the mean of two weeks that end with each day, of fewer at the beginning."""
+    sums = np.concatenate([np.zeros(SPAN_DAYS), np.cumsum(np.exp(logs))])
+    days = np.minimum(np.arange(1, len(logs) + 1), SPAN_DAYS)
+    return np.asarray(np.log((sums[SPAN_DAYS:] - sums[:-SPAN_DAYS]) / days))
 
 
 def _exact_day(logs: Floats, near: int) -> int:

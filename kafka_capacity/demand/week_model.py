@@ -3,10 +3,11 @@
 All is in logarithms of weekly means. There is one for the week that ends on each day, so that a day more moves nothing
 by much.
 
-* **Level**: exponential smoothing that is not moved by a single odd week (what is new is clipped).
-* **Growth**: the slope of the last two years, alone and beside a season of the year, since the rise of half a season is
-  none; pulled to none as far as a series that wanders like this one shows such a slope by chance, and wearing off with
-  the years.
+* **Level**: exponential smoothing that is not moved by a single odd week (what is new is clipped). Of traffic that
+  comes now and then it is that of the highest weeks of late, since weeks without traffic tell nothing of it.
+* **Growth**: the slope, older days counting less, alone and beside a season of the year, since the rise of half a
+  season is none; pulled to none as far as a series that wanders like this one shows such a slope by chance, and wearing
+  off with the years.
 * **Last year's shape** comes again by the share by which it has come again so far: the regression of what came on what
   came a year before, pulled to none where less than some quarters could tell.
 * **Errors** are those of the same model, made on every past day with what was known then.
@@ -29,8 +30,12 @@ CLIP_FACTOR = 3.0  # what is new counts up to so many times what is usual
 LEVEL_DAYS = 35
 """What a forecast of the level is held against is the median of the weeks that end on so many days around."""
 FLOOR_RATIO = 0.02  # weeks with less of the mean are all the same
+QUIET_RATIOS, QUIET_REACH_DAYS = (0.05, 0.2), 56
+"""A week is quiet with up to so little of the mean of the weeks that end on so many days before and after, and is not
+with so much."""
+PAUSES = 8.0  # the highest week of late is that of so many usual pauses
 MAX_LAG_WEEKS = 8  # how far a level wanders is told by weeks up to so far apart
-SLOPE_DAYS = 2 * YEAR_DAYS
+HALF_LIFE_DAYS = YEAR_DAYS / 2  # of what a day counts in growth
 PERSISTENT_GROWTH_PER_YEAR = 0.3
 """The typical logarithm of growth that goes on: slopes that come of chance are held against it."""
 MAX_GROWTH = float(np.log(3.0))
@@ -45,6 +50,8 @@ SMALL_SHAPE = 0.05  # a year whose weeks stand off its level by so much, in loga
 _SHAPE_YEARS = 3
 USUAL_WANDER, MEDIAN_NOISE = 0.03, 0.023
 """How far levels go astray in a week as a rule, and weeks are off their level in half of all series, in logarithms."""
+UNKNOWN_NOISE, UNKNOWN_PAUSES = 0.05, 0.3
+"""The same of weeks as far as too few of them tell, and how much more it is where traffic comes now and then."""
 SEASON = 0.18  # the usual height of a season of the year, in logarithms
 RISE_IS_GROWTH = 0.5
 """How likely it is that what rises or falls as a season might, in less than a year, is growth after all."""
@@ -69,16 +76,12 @@ class WeekModel:
     path: Floats  # float64[W], logarithm over the level of each week ahead, if what may be a season's rise is that
     rising_path: Floats  # float64[W], the same if it is growth
     residuals: Floats  # float64[R], logarithms of weeks over the level around them, ascending
+    noise_size: float  # the standard deviation of weeks around the level, without the odd ones
     errors: Floats  # float64[O, H], of past forecasts of the level at `HORIZONS`, NaN beyond the end
     naive_errors: Floats  # float64[O, H], those of the last week again
     days: int  # how many days past forecasts were made on
     growth_per_year: float  # logarithm of the growth that goes on
     season_share: float  # by how much last year's shape comes again
-
-    @property
-    def noise_size(self) -> float:
-        """The standard deviation of weeks around the level, without the odd ones."""
-        return _with_usual(_usual_size(self.residuals), MEDIAN_NOISE, len(self.residuals))
 
 
 def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
@@ -90,13 +93,15 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     """
     means = sliding_window_view(values, WEEK_DAYS).mean(axis=1)
     weeks = np.log(np.maximum(means, FLOOR_RATIO * values.mean()))
+    pause_days = _pause_days(means)
+    busy = _highest_of_late(weeks, pause_days)
     count = len(weeks)
-    level = _levels(weeks)
-    slope, certain = _slopes(weeks, level)
+    level = _levels(busy, pause_days)
+    slope, certain = _slopes(busy, level, pause_days)
     growing = RISE_IS_GROWTH * slope + (1 - RISE_IS_GROWTH) * certain
     lag = WEEK_DAYS * (1 - SMOOTHING) / SMOOTHING
     start = level + slope * np.minimum(lag, np.arange(count) / 2)
-    target = _around(weeks, LEVEL_DAYS // 2)
+    target = _around(busy, LEVEL_DAYS // 2)
     origins = np.arange(min(FIRST_ORIGIN, count - 1), count)
     year = np.arange(1, YEAR_WEEKS + 1)
     shape = _last_years(target, slope, origins, year)
@@ -118,12 +123,31 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
         path=path,
         rising_path=rising_path,
         residuals=np.sort(weeks - target),
+        noise_size=_with_usual(_usual_size(busy - target), MEDIAN_NOISE, count),
         errors=came - forecast,
         naive_errors=came - weeks[origins, None],
         days=len(origins),
         growth_per_year=float(growing[-1]) * YEAR_DAYS,
         season_share=float(share[-1]),
     )
+
+
+def _pause_days(means: Floats) -> int:
+    """Return how many days back the highest week of late may have ended: 0 where no week is quiet."""
+    day = np.arange(len(means))
+    begin, end = np.maximum(0, day - QUIET_REACH_DAYS), np.minimum(len(means), day + QUIET_REACH_DAYS + 1)
+    sums = np.concatenate([[0.0], np.cumsum(means)])
+    around = (sums[end] - sums[begin]) / (end - begin)
+    ratio = np.divide(means, around, out=np.zeros(len(means)), where=around > 0)
+    quiet = float(np.interp(ratio, QUIET_RATIOS, [1.0, 0.0]).mean())
+    return min(round(PAUSES * WEEK_DAYS * quiet / max(1 - quiet, _TINY)), YEAR_DAYS)
+
+
+def _highest_of_late(weeks: Floats, days: int) -> Floats:
+    """Return float64[N], the highest of the weeks that ended up to so many days before; of the first days the same."""
+    days = min(days, len(weeks) - 1)
+    highest = sliding_window_view(weeks, days + 1).max(axis=1)
+    return np.concatenate([np.full(days, highest[0]), highest])
 
 
 def top_share(values: Floats, share: float) -> tuple[float, float]:
@@ -147,10 +171,10 @@ def _around(values: Floats, reach: int) -> Floats:
     return np.asarray((rows[place, (known - 1) // 2] + rows[place, known // 2]) / 2)
 
 
-def _levels(weeks: Floats) -> Floats:
+def _levels(weeks: Floats, pause_days: int) -> Floats:
     """Return float64[N], the smoothed level as it was known on each day."""
-    lag = min(WEEK_DAYS, len(weeks) - 1)
-    usual = _usual_size(weeks[lag:] - weeks[:-lag]) if lag else 0.0
+    lag = min(WEEK_DAYS + pause_days, len(weeks) - 1)
+    usual = _size(weeks[lag:] - weeks[:-lag], pause_days) if lag else 0.0
     clip = CLIP_FACTOR * max(usual, _TINY)
     smoothing = 1 - (1 - SMOOTHING) ** (1 / WEEK_DAYS)
     found = np.empty(len(weeks))
@@ -161,34 +185,31 @@ def _levels(weeks: Floats) -> Floats:
     return found
 
 
-def _slopes(weeks: Floats, level: Floats) -> tuple[Floats, Floats]:
-    """Return float64[N] twice, growth a day as it was known on each day: the slope alone, and beside a season."""
-    count = len(level)
-    place = np.arange(count, dtype=np.float64)
-    turn = 2 * np.pi / YEAR_DAYS
-    wave = np.exp(1j * turn * place)
-    sums = [np.concatenate([[0.0], np.cumsum(part)]) for part in (level, place * level, wave * level)]
-    end = np.arange(1, count + 1)
-    begin = np.maximum(0, end - SLOPE_DAYS)
-    length, middle = (end - begin).astype(np.float64), (begin + end - 1) / 2
-    y, xy, wave_y = (part[end] - part[begin] for part in sums)
-    # Of days and of a sine, both around the middle: their squares, their product, and theirs with the level.
-    days = (length**3 - length) / 12
-    sine = (length - np.sin(turn * length) / np.sin(turn)) / 2
-    half = turn / 2
-    both = (np.sin(half * length) / np.tan(half) - length * np.cos(half * length)) / (2 * np.sin(half))
-    days_y = xy - middle * y
-    sine_y = (np.exp(-1j * turn * middle) * wave_y).imag
-    wander, noise = _variances(weeks)
-    in_weeks = length / WEEK_DAYS
-    by_chance = (1.2 * wander / in_weeks + 12.0 * noise / in_weeks**3) / WEEK_DAYS**2
-    # Growth and a season are both as large as usual, more or less, and what is left of the level is by chance.
-    off = by_chance * days
-    days += off / (PERSISTENT_GROWTH_PER_YEAR / YEAR_DAYS) ** 2
-    sine += off / (SEASON**2 / 2)
-    alone = np.divide(days_y, days, out=np.zeros(count), where=days > 0)
-    beside = days * sine - both**2
-    return alone, np.divide(days_y * sine - sine_y * both, beside, out=np.zeros(count), where=beside > 0)
+def _slopes(weeks: Floats, level: Floats, pause_days: int) -> tuple[Floats, Floats]:
+    """Return float64[N] twice, growth a day as it was known on each day: the slope alone, and beside a season.
+
+    Both are least squares in which older days count less; growth and the season are both as large as usual, more or
+    less, and what is left of the level is by chance.
+    """
+    day = np.arange(len(level), dtype=np.float64)
+    turn = 2 * np.pi * day / YEAR_DAYS
+    columns = np.array([np.ones(len(level)), day, np.sin(turn), np.cos(turn), level])
+    weight = 2.0 ** (day / HALF_LIFE_DAYS)
+    products = np.cumsum(weight * columns[:, None] * columns, axis=2).transpose(2, 0, 1) / weight[:, None, None]
+    total, mean = products[:, 0, 0], products[:, 0] / products[:, :1, 0]
+    centred = products - total[:, None, None] * mean[:, :, None] * mean[:, None, :]
+    squares, with_level = centred[:, 1:4, 1:4], centred[:, 1:4, 4]
+    of_days = squares[:, 0, 0]
+    in_weeks = np.sqrt(12 * of_days / total + 1) / WEEK_DAYS
+    wander, noise = _variances(weeks, pause_days)
+    # The square of a slope by chance, times the squares of days: the same as a square of what is left.
+    off = (1.2 * wander / in_weeks + 12.0 * noise / in_weeks**3) / WEEK_DAYS**2 * of_days
+    growth = (PERSISTENT_GROWTH_PER_YEAR / YEAR_DAYS) ** 2
+    least = np.array([1 / growth, 2 / SEASON**2, 2 / SEASON**2])
+    squares = squares + off[:, None, None] * np.diag(least) + _TINY**2 * np.eye(3)
+    alone = with_level[:, 0] / squares[:, 0, 0]
+    beside = np.linalg.solve(squares, with_level[..., None])[:, 0, 0]
+    return np.asarray(alone), np.asarray(beside, dtype=np.float64)
 
 
 def _usual_size(values: Floats) -> float:
@@ -197,24 +218,44 @@ def _usual_size(values: Floats) -> float:
     return float(inner.mean()) / _INNER_MEAN
 
 
-def _variances(weeks: Floats) -> tuple[float, float]:
-    """Return the variance of where the level goes astray in a week, and that of a week around the level."""
+def _size(values: Floats, pause_days: int) -> float:
+    """Return the standard deviation: of what is usual, and of everything where traffic comes now and then."""
+    share = _quiet_share(pause_days)
+    return float(np.sqrt((1 - share) * _usual_size(values) ** 2 + share * (values**2).mean()))
+
+
+def _quiet_share(pause_days: int) -> float:
+    """Return how far traffic comes now and then, 0 to 1: wholly where half of all weeks are quiet."""
+    return min(1.0, 2 * pause_days / (pause_days + PAUSES * WEEK_DAYS))
+
+
+def _variances(weeks: Floats, pause_days: int) -> tuple[float, float]:
+    """Return the variance of where the level goes astray in a week, and that of a week around the level.
+
+    They come from what is new in a change against the change before, which growth that goes on is no part of, whenever
+    it began.
+    """
 
     def spread(lag: int) -> float:
-        difference = weeks[lag:] - weeks[:-lag]
-        return _usual_size(difference - np.median(difference)) ** 2
+        lag += pause_days
+        new = weeks[2 * lag :] - 2 * weeks[lag:-lag] + weeks[: -2 * lag]
+        return _size(new - np.median(new), pause_days) ** 2
 
-    far = min(MAX_LAG_WEEKS, len(weeks) / (2 * WEEK_DAYS))
-    if far < 2:
-        return 0.05**2, 0.05**2
-    # Between two whole weeks, so that it does not turn on the day on which one more of them fits.
-    part = far - int(far)
-    short, long = spread(WEEK_DAYS), (1 - part) * spread(int(far) * WEEK_DAYS)
-    if part:
-        long += part * spread((int(far) + 1) * WEEK_DAYS)
-    wander = max(0.0, (long - short) / (far - 1))
-    noise = max(0.0, (short - wander) / 2)
-    return _with_usual(wander, USUAL_WANDER**2, len(weeks)), noise
+    few = 3 * WEEK_DAYS
+    days = max(0, len(weeks) - 2 * pause_days - 2 * few)
+    wander, noise = USUAL_WANDER**2, (UNKNOWN_NOISE + UNKNOWN_PAUSES * _quiet_share(pause_days)) ** 2
+    if days:
+        far = min(MAX_LAG_WEEKS, 2 + days / few)
+        # Between two whole weeks, so that it does not turn on the day on which one more of them fits.
+        part = far - int(far)
+        short, long = spread(WEEK_DAYS), (1 - part) * spread(int(far) * WEEK_DAYS)
+        if part:
+            long += part * spread((int(far) + 1) * WEEK_DAYS)
+        own_wander = max(0.0, (long - short) / 2 / (far - 1))
+        own_noise = max(0.0, (short - 2 * own_wander) / 6)
+        wander, noise = _with_usual(own_wander, wander, days), _with_usual(own_noise, noise, days)
+    # The highest week of late is the same for so long.
+    return wander, noise * (1 + pause_days / WEEK_DAYS)
 
 
 def _with_usual(own: float, usual: float, days: int) -> float:

@@ -20,7 +20,8 @@ def daily_series(path: Path) -> dict[str, np.ndarray]:
         values = np.full(int(np.ptp(day)) + 1, np.nan)
         values[day - day.min()] = [float(row[column] or "nan") for row in rows]
         known = np.flatnonzero(np.isfinite(values))
-        found[column] = values[known[0] : known[-1] + 1]
+        if len(known):
+            found[column] = values[known[0] : known[-1] + 1]
     return found
 
 
