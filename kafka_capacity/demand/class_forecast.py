@@ -34,7 +34,13 @@ class ClassForecast:
 
 
 def forecast_class(
-    name: str, history: DailySeries, dates: Sequence[str], settings: DemandSettings, *, reference_days: int
+    name: str,
+    history: DailySeries,
+    dates: Sequence[str],
+    settings: DemandSettings,
+    *,
+    reference_days: int,
+    may_stop: bool = True,
 ) -> ClassForecast:
     """Describe what is expected of a class.
 
@@ -48,12 +54,13 @@ def forecast_class(
         dates: D days, ascending; the first is that of the inventory.
         settings: with growth that was asked for, and the quantile of the high estimate.
         reference_days: how many days today's load rests on.
+        may_stop: whether days without traffic at the end may be a stop; else they are an outage.
     """
     asked = settings.growth_of(name)
     if asked is not None:
         path = growth_path(name, dates, asked, history_days=history.days, why="As requested")
         return ClassForecast(name=name, history=history, forecast=None, path=path)
-    forecast = _forecast(history, dates, settings, reference_days)
+    forecast = _forecast(history, dates, settings, reference_days, may_stop=may_stop)
     if isinstance(forecast, NoForecast):
         path = growth_path(
             name, dates, USUAL_GROWTH, history_days=history.days, why=f"{forecast.why}, and it is assumed"
@@ -62,7 +69,7 @@ def forecast_class(
             path = _stopped(path, history)
         return ClassForecast(name=name, history=history, forecast=None, path=path)
     weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
-    measured, reference = _reference(history, reference_days)
+    measured, reference = _reference(history, reference_days, may_stop=may_stop)
     middle, high = (_at(part, weeks) / reference for part in (forecast.expected, forecast.high))
     # Rounded, so that another machine's last bits change no plan.
     middle, high = np.round(middle, 6), np.round(high, 6)
@@ -77,7 +84,7 @@ def forecast_class(
 
 
 def _forecast(
-    history: DailySeries, dates: Sequence[str], settings: DemandSettings, reference_days: int
+    history: DailySeries, dates: Sequence[str], settings: DemandSettings, reference_days: int, *, may_stop: bool
 ) -> Forecast | NoForecast:
     if not settings.is_forecast:
         return NoForecast(why="No forecast was requested")
@@ -91,7 +98,11 @@ def _forecast(
         )
     weeks = -(-days_between(history.last_day, dates[-1]) // WEEK_DAYS)
     found = forecast_series(
-        history.rate_bytes_per_second, weeks_ahead=weeks, prior=USUAL_GROWTH, quantile=settings.high_quantile
+        history.rate_bytes_per_second,
+        weeks_ahead=weeks,
+        prior=USUAL_GROWTH,
+        quantile=settings.high_quantile,
+        may_stop=may_stop,
     )
     if isinstance(found, Forecast) and not np.nansum(history.rate_bytes_per_second[-reference_days:]) > 0:
         # Nothing times any growth is nothing, and over nothing a forecast has no ratio.
@@ -99,9 +110,10 @@ def _forecast(
     return found
 
 
-def _reference(history: DailySeries, days: int) -> tuple[float, float]:
+def _reference(history: DailySeries, days: int, *, may_stop: bool) -> tuple[float, float]:
     """Return the mean of the last days as measured, and as it would be with what outages took."""
-    rates, clean = history.rate_bytes_per_second[-days:], clean_days(history.rate_bytes_per_second)
+    rates = history.rate_bytes_per_second[-days:]
+    clean = clean_days(history.rate_bytes_per_second, may_stop=may_stop)
     measured = float(np.nanmean(rates))
     if clean is None or len(clean.values) < len(rates):
         return measured, measured

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.calendar_days import outlook_dates
+from kafka_capacity.demand.calendar_days import days_later, outlook_dates
 from kafka_capacity.demand.class_forecast import ClassForecast, forecast_class
-from kafka_capacity.demand.day_gaps import WEEK_DAYS
+from kafka_capacity.demand.day_gaps import WEEK_DAYS, clean_days
 from kafka_capacity.demand.folding import fold_events
 from kafka_capacity.demand.history import DailySeries, TopicHistory, total_of
 from kafka_capacity.demand.outlook import DemandOutlook
@@ -33,6 +33,8 @@ class DemandExpectation:
     notes: tuple[str, ...]  # which growth holds where one was asked for, and a sentence for each event that is left out
     classes: tuple[ClassForecast, ...]  # history and forecast of each class of topics, by name, without events
     cluster: ClassForecast  # the same of all topics together
+    # the last day with any traffic, where no topic has had some for a week or more; `None` else
+    silent_since: str | None
 
 
 def expect_demand(
@@ -59,8 +61,10 @@ def expect_demand(
     classes = class_topics(snapshot.partitions.topics, topic_rates(snapshot, load), settings.topic_classes)
     _refuse_unknown(settings, classes)
     series = class_series(history or TopicHistory.empty(snapshot.ds), classes, snapshot.partitions.topics)
+    silent_since = _silent_since(series[-1])
     found = [
-        forecast_class(name, one, dates, settings, reference_days=reference_days)
+        # That all topics stop at once is likelier to be the metrics.
+        forecast_class(name, one, dates, settings, reference_days=reference_days, may_stop=silent_since is None)
         for name, one in zip((*classes.names, CLUSTER), series, strict=True)
     ]
     outlook = fold_events(
@@ -73,7 +77,14 @@ def expect_demand(
         measured_days=measured_days,
     )
     notes = (*growth_notes(settings, classes), *planned.notes)
-    return DemandExpectation(outlook=outlook, notes=notes, classes=tuple(found[:-1]), cluster=found[-1])
+    return DemandExpectation(
+        outlook=outlook, notes=notes, classes=tuple(found[:-1]), cluster=found[-1], silent_since=silent_since
+    )
+
+
+def _silent_since(total: DailySeries) -> str | None:
+    clean = clean_days(total.rate_bytes_per_second)
+    return days_later(total.last_day, -clean.stopped_days) if clean is not None and clean.stopped_days else None
 
 
 def growth_notes(settings: DemandSettings, classes: TopicClasses) -> tuple[str, ...]:

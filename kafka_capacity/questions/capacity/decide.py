@@ -28,6 +28,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
     option_name,
     price_wanted,
     run_verb,
+    silence_phrase,
     tightest_phrase,
 )
 from kafka_capacity.text import format_month, format_percent, format_usd, listed, plural
@@ -84,6 +85,10 @@ def _problems(view: SizingView) -> list[Problem]:
                 partitions=int(single["partitions"]),
             )
         )
+    silence = silence_phrase(view.document)
+    if silence:
+        remedy = "check where the metrics come from, and stage again"
+        found.append(replace(_problem(Severity.SERIOUS, "no-traffic", "the history", silence), remedy=remedy))
     assumed = assumed_ratio(view)
     if assumed:
         share = "all" if assumed == 1.0 else f"{format_percent(assumed)} of the"

@@ -54,6 +54,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
         ],
         "added_topics": [to_plain(topic) for topic in outlook.added],
         "notes": list(found.expectation.notes),
+        "silent_since": found.expectation.silent_since,
         TRAFFIC: _expected_traffic(found),
         STORED: _expected_bytes(found),
         "limits": to_plain(request.limits),

@@ -141,10 +141,11 @@ def _what_binds(view: SizingView) -> tuple[str, str]:
 
 
 def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
-    """Return which growth the answer rests on and how much that is; empty where no traffic is known."""
+    """Return which growth the answer rests on and how much that is, and whether traffic ended: what is known of it."""
     middle, high = (view.document[TRAFFIC][estimate] for estimate in ("middle", "high"))
+    silence = silence_phrase(view.document)
     if not middle[0]:
-        return ""
+        return f"{silence}." if silence else ""
     if any(request[name] is not None for name in ("growth_per_year_ratio", "growth_high_per_year_ratio")):
         basis = "as asked"
     else:
@@ -154,7 +155,20 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
         basis = listed([*parts, *(["as requested for " + listed(sorted(asked))] if asked else [])])
     until, more, most = view.horizon, middle[-1] / middle[0] - 1, high[-1] / high[0] - 1
     usual, high_growth = whole_percent(more, signed=True), whole_percent(most, signed=True)
-    return f"Growth {basis}: {usual} by {until}, {high_growth} in the high estimate."
+    # A forecast is of the highest week, an average of today's times a rate is not.
+    when = f"in the busiest week up to {until}" if basis.startswith("forecast") else f"by {until}"
+    growth = f"Growth {basis}: {usual} {when}, {high_growth} in the high estimate."
+    return f"{growth} {silence}." if silence else growth
+
+
+def silence_phrase(document: Mapping[str, Any]) -> str:
+    """Return that no topic has had traffic of late, without a stop; empty where some have."""
+    since = document.get("silent_since")
+    if since is None:
+        return ""
+    has_load = bool(document[TRAFFIC]["middle"][0])
+    meaning = "which is taken for an outage of metrics" if has_load else "so there is none to size for"
+    return f"No topic has had any traffic since {since}, {meaning}"
 
 
 def _binding(view: SizingView) -> str:

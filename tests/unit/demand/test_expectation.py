@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.demand.calendar_days import months_later, outlook_dates
+from kafka_capacity.demand.calendar_days import days_later, months_later, outlook_dates
 from kafka_capacity.demand.disk import date_seconds
 from kafka_capacity.demand.events import Launch, RetentionChange, retention_at
 from kafka_capacity.demand.expectation import expect_demand
+from kafka_capacity.demand.history import TopicHistory
 from kafka_capacity.demand.outlook import AddedTopic, Basis
 from kafka_capacity.demand.settings import (
     ClassPattern,
@@ -19,7 +20,7 @@ from kafka_capacity.demand.settings import (
 )
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from tests.builders import cluster, topic
+from tests.builders import DS, cluster, topic
 
 DAY = 86_400.0
 WEEK = 7 * DAY
@@ -261,3 +262,31 @@ def test_a_month_too_short_for_the_day_ends_earlier():
         "2028-01-31",
         "2028-02-29",
     )
+
+
+def test_all_topics_that_stop_at_once_are_an_outage_and_one_that_does_is_a_stop():
+    """Three brokers were recommended of a cluster whose metrics had been zero for eight days, without a word of it."""
+    snapshot, load = shop()
+    load = replace(load, hours=28 * 24)
+    topics = snapshot.partitions.topics
+    rates = np.outer(np.arange(1.0, 1.0 + len(topics)), np.full(300, 1e6))
+    settings = DemandSettings(topic_classes=(ClassPattern(name="pay", topics="payments"),))
+
+    def expected(rates):
+        history = TopicHistory(first_day=days_later(DS, -300), topics=topics, rate_bytes_per_second=rates)
+        return expect_demand(snapshot, load, settings, history)
+
+    whole = expected(rates)
+    assert whole.silent_since is None
+    silent = rates.copy()
+    silent[:, -8:] = 0.0
+    found = expected(silent)
+    assert found.silent_since == "2026-11-11"
+    assert found.outlook.rate_ratio_high == pytest.approx(whole.outlook.rate_ratio_high, rel=0.05)
+    # The mean of 28 days, eight of which have nothing, is less than the traffic is.
+    assert found.outlook.mean_ratio == pytest.approx(28 / 20, rel=0.01)
+    stopped = rates.copy()
+    stopped[topics.index("payments"), -8:] = 0.0
+    found = expected(stopped)
+    assert found.silent_since is None
+    assert found.outlook.rate_ratio_high[place_of(found.outlook, snapshot, "payments"), -1] == 0.0

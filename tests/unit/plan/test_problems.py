@@ -77,6 +77,15 @@ def test_single_replicas_are_a_problem_once_unless_planned_topics_have_some():
     assert {"single-replica", "single-replicas"} <= set(codes(with_singles(5)))
 
 
+def test_traffic_that_ended_everywhere_at_once_is_a_problem_and_stands_with_the_growth():
+    inputs = sized_inputs()
+    assert "no-traffic" not in codes(inputs)
+    silent = dataclasses.replace(inputs, sizing={**inputs.sizing, "silent_since": "2026-11-06"})
+    assert "no-traffic" in codes(silent)
+    page = render_all(silent).index_html.decode()
+    assert page.count("No topic has had any traffic since") == 2  # among the problems, and where growth is
+
+
 def test_what_an_inventory_lacks_is_a_problem_once():
     inputs = sized_inputs()
     lacking = {"severity": "warning", "code": "missing_sizes", "where": "replicas", "message": "3 sizes are unknown"}
