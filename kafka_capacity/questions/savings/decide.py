@@ -55,7 +55,7 @@ class SavingsView:
             subjects.setdefault(done, ([], []))[counted].append(row["subject"])
         texts = [done.replace("{}", _together(*names), 1) for done, names in subjects.items()]
         more = len(texts) - _NAMED
-        return listed([*texts[:_NAMED], plural(more, "more action")] if more > 0 else texts)
+        return listed([*texts[:_NAMED], f"take {plural(more, 'more action')}"] if more > 0 else texts)
 
     def saves(self, found: Row) -> str:
         """Return what a set saves, a clause without a subject."""

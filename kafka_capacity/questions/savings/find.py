@@ -195,7 +195,7 @@ class _Finder:
             kept = np.where(rows, target[self.topic], np.inf)
             change = dataclasses.replace(self._nothing(), kept_seconds=kept, is_tiered=rows)
             longest = time_words(float(target[chosen].max()))
-            text = f"put {self._words(chosen)} into tiered storage, and keep at most {longest} on the brokers"
+            text = f"put {self._words(chosen)} into tiered storage with at most {longest} on the brokers"
             yield self._action(ActionKind.TIERED_STORAGE, chosen, change, text, self._freed(kept)[rows])
 
     def fewer_partitions(self) -> Iterator[Action]:
