@@ -236,7 +236,7 @@ class SizeDocument(Head):
     classes: tuple[Row, ...]  # topic classes: basis of their growth, and traffic relative to today at each date
     added_topics: tuple[Row, ...]  # planned ones
     notes: tuple[str, ...]  # planned events that were ignored, and why
-    silent_since: str | None  # the last day with traffic, where no topic has had any for a week or more
+    silent_since: str | None  # the last day with traffic, where there has been hardly any for a week or more
     traffic: Mapping[str, tuple[float | None, ...]]  # bytes per second at peak at each date, `middle` and `high`
     stored: Mapping[str, tuple[float | None, ...]]  # the same for the bytes of all replicas
     limits: Row  # up to which a broker may be used

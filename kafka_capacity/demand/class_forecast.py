@@ -40,7 +40,7 @@ def forecast_class(
     settings: DemandSettings,
     *,
     reference_days: int,
-    may_stop: bool = True,
+    silent_since: str | None = None,
 ) -> ClassForecast:
     """Describe what is expected of a class.
 
@@ -54,13 +54,14 @@ def forecast_class(
         dates: D days, ascending; the first is that of the inventory.
         settings: with growth that was asked for, and the quantile of the high estimate.
         reference_days: how many days today's load rests on.
-        may_stop: whether days without traffic at the end may be a stop; else they are an outage.
+        silent_since: the last day on which the cluster had traffic, where what came after is an outage of metrics.
     """
     asked = settings.growth_of(name)
     if asked is not None:
         path = growth_path(name, dates, asked, history_days=history.days, why="As requested")
         return ClassForecast(name=name, history=history, forecast=None, path=path)
-    forecast = _forecast(history, dates, settings, reference_days, may_stop=may_stop)
+    silent_days = max(0, days_between(silent_since, history.last_day)) if silent_since and history.days else 0
+    forecast = _forecast(history, dates, settings, reference_days, silent_days=silent_days)
     if isinstance(forecast, NoForecast):
         path = growth_path(
             name, dates, USUAL_GROWTH, history_days=history.days, why=f"{forecast.why}, and it is assumed"
@@ -69,7 +70,7 @@ def forecast_class(
             path = _stopped(path, history)
         return ClassForecast(name=name, history=history, forecast=None, path=path)
     weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
-    measured, reference = _reference(history, reference_days, may_stop=may_stop)
+    measured, reference = _reference(history, reference_days, silent_days=silent_days)
     middle, high = (_at(part, weeks) / reference for part in (forecast.expected, forecast.high))
     # Rounded, so that another machine's last bits change no plan.
     middle, high = np.round(middle, 6), np.round(high, 6)
@@ -84,7 +85,7 @@ def forecast_class(
 
 
 def _forecast(
-    history: DailySeries, dates: Sequence[str], settings: DemandSettings, reference_days: int, *, may_stop: bool
+    history: DailySeries, dates: Sequence[str], settings: DemandSettings, reference_days: int, *, silent_days: int
 ) -> Forecast | NoForecast:
     if not settings.is_forecast:
         return NoForecast(why="No forecast was requested")
@@ -102,7 +103,7 @@ def _forecast(
         weeks_ahead=weeks,
         prior=USUAL_GROWTH,
         quantile=settings.high_quantile,
-        may_stop=may_stop,
+        silent_days=silent_days,
     )
     if isinstance(found, Forecast) and not np.nansum(history.rate_bytes_per_second[-reference_days:]) > 0:
         # Nothing times any growth is nothing, and over nothing a forecast has no ratio.
@@ -110,10 +111,10 @@ def _forecast(
     return found
 
 
-def _reference(history: DailySeries, days: int, *, may_stop: bool) -> tuple[float, float]:
+def _reference(history: DailySeries, days: int, *, silent_days: int) -> tuple[float, float]:
     """Return the mean of the last days as measured, and as it would be with what outages took."""
     rates = history.rate_bytes_per_second[-days:]
-    clean = clean_days(history.rate_bytes_per_second, may_stop=may_stop)
+    clean = clean_days(history.rate_bytes_per_second, silent_days=silent_days)
     measured = float(np.nanmean(rates))
     if clean is None or len(clean.values) < len(rates):
         return measured, measured

@@ -2,8 +2,9 @@
 
 A day far below the same weekdays around it is an **outage** where traffic came back within :data:`MAX_OUTAGE_DAYS`, or
 where it has lasted less than a week: it says nothing of what the topic carries otherwise. Days that are empty as a rule
-(weekends, all but the first of a month) are not far below the usual, and stay. A last week or more without any traffic
-is a **stop**, unless the series has come back from a pause as long before, or everything else stopped with it.
+(weekends, all but the first of a month) are not far below the usual, and stay; so do pauses that come again and again.
+A last week or more without any traffic is a **stop**, unless the series has come back from a pause as long before. Days
+on which the whole cluster was silent are an outage, and tell nothing of a stop.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from numpy.typing import NDArray
 
 WEEK_DAYS = 7
 OUTAGE_RATIO = 0.1  # a day with less of what the same weekdays around it carry is far below them
+USUAL_WEEKS = 8  # what is usual on a weekday is what it carries so many weeks before and after
+HALF, THIRD = 1 / 2, 1 / 3
+"""A quiet day is far below half of these weekdays; one of an outage is so below two of three that are not of it."""
 BACK_RATIO = 0.2  # beside an outage, a week carries so much of that at least
-USUAL_WEEKS = 8
-"""What is usual on a weekday is what it carries in two of three of so many weeks before and after."""
 MAX_OUTAGE_DAYS = 28
+PATTERN_RUNS, PATTERN_SHARE = 2, 0.1
+"""Quiet runs are a pattern where so many more are half as long at least, and so many of all days are in them."""
 
 Floats = NDArray[np.float64]
 
@@ -35,60 +39,69 @@ class CleanDays:
     stopped_days: int  # how many days without traffic end the series, 0 where it has not stopped
 
 
-def clean_days(values: Floats, *, may_stop: bool = True) -> CleanDays | None:
+def clean_days(values: Floats, *, silent_days: int = 0) -> CleanDays | None:
     """Return the days of a series with outages and gaps filled, ``None`` where there was never traffic.
 
     Args:
         values: float64[N], not negative, NaN where not known.
-        may_stop: whether days without traffic at the end may be a stop; else they are an outage.
+        silent_days: how many of the last days are an outage, whatever they have.
     """
+    last = len(values) - silent_days
+    values = np.where(np.arange(len(values)) < last, values, np.nan)
     has_traffic = np.flatnonzero(np.nan_to_num(values) > 0)
     if not len(has_traffic):
         return None
     first = int(has_traffic[0])
     own = values[first:]
-    usual = _usual(own)
-    with np.errstate(invalid="ignore"):
-        is_low = np.isfinite(own) & (own < OUTAGE_RATIO * usual)
-    is_outage = is_low & _comes_back(is_low | ~np.isfinite(own), own, usual)
-    trailing = len(values) - 1 - int(has_traffic[-1])
-    if not may_stop:
-        is_outage[len(own) - trailing :] = True
+    is_outage = _outages(own)
     is_known = np.isfinite(own) & ~is_outage
     return CleanDays(
         first=first,
         values=_filled(own, is_known),
         is_known=is_known,
-        outage_days=int(is_outage.sum()),
-        stopped_days=_stopped_days(own, trailing) if may_stop else 0,
+        outage_days=int(is_outage.sum()) + silent_days,
+        stopped_days=_stopped_days(own, last - 1 - int(has_traffic[-1])),
     )
 
 
-def _usual(values: Floats) -> Floats:
-    """Return float64[N], what two of three of the same weekdays around each day carry at least."""
+def _outages(values: Floats) -> NDArray[np.bool_]:
+    """Return bool[N], the days of quiet runs that are outages: short ones, beside usual weeks, and no pattern."""
+    usual = _usual(values, HALF)
+    is_low = np.nan_to_num(values, nan=np.inf) < OUTAGE_RATIO * usual
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], is_low | ~np.isfinite(values), [False]]).astype(np.int8)))
+    runs = edges.reshape(-1, 2)
+    lengths = np.array([is_low[start:end].sum() for start, end in runs])
+    longest = _longest_pause(values)
+    found = np.zeros(len(values), dtype=np.bool_)
+    for (start, end), length in zip(runs.tolist(), lengths.tolist(), strict=True):
+        is_last = end == len(values)
+        if not start or not 0 < length <= (max(WEEK_DAYS - 1, longest) if is_last else MAX_OUTAGE_DAYS):
+            continue
+        alike = lengths[lengths >= length / 2]
+        if len(alike) > PATTERN_RUNS and alike.sum() - length > PATTERN_SHARE * len(values):
+            continue
+        # What only seems to be usual beside it, since what is usual fell by then, is low itself.
+        beside = values[max(0, start - WEEK_DAYS) : start] if is_last else values[end : end + WEEK_DAYS]
+        if np.nanmean(beside) < BACK_RATIO * usual[max(0, start - WEEK_DAYS) : start + WEEK_DAYS].mean():
+            continue
+        others = values.copy()
+        others[start:end] = np.nan
+        reach = slice(max(0, start - USUAL_WEEKS * WEEK_DAYS), end + USUAL_WEEKS * WEEK_DAYS)
+        without = _usual(others[reach], THIRD)[start - reach.start :][: end - start]
+        found[start:end] = is_low[start:end] & (values[start:end] < OUTAGE_RATIO * without)
+    return found
+
+
+def _usual(values: Floats, share: float) -> Floats:
+    """Return float64[N], what all but a share of the same weekdays around each day carry at least."""
     reach = USUAL_WEEKS * WEEK_DAYS
     padded = np.concatenate([np.full(reach, np.nan), values, np.full(reach, np.nan)])
     around = sliding_window_view(padded, 2 * reach + 1)[:, ::WEEK_DAYS]
     known = np.isfinite(around).sum(axis=1)
     ordered = np.sort(around, axis=1)  # NaN comes last
-    usual: Floats = np.nan_to_num(ordered[np.arange(len(values)), np.maximum(known - 1, 0) // 3])
+    place = (np.maximum(known - 1, 0) * share).astype(np.int64)
+    usual: Floats = np.nan_to_num(ordered[np.arange(len(values)), place])
     return usual
-
-
-def _comes_back(is_quiet: NDArray[np.bool_], values: Floats, usual: Floats) -> NDArray[np.bool_]:
-    """Return bool[N], where a quiet run is short: over within four weeks, or at the end and no longer than usual."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], is_quiet, [False]]).astype(np.int8)))
-    longest = _longest_pause(values)
-    found = np.zeros(len(is_quiet), dtype=np.bool_)
-    for start, end in edges.reshape(-1, 2).tolist():
-        is_last = end == len(is_quiet)
-        if end - start > (max(WEEK_DAYS - 1, longest) if is_last else MAX_OUTAGE_DAYS):
-            continue
-        # What only seems to be usual beside it, since what is usual fell by then, is low itself.
-        beside = values[max(0, start - WEEK_DAYS) : start] if is_last else values[end : end + WEEK_DAYS]
-        around = usual[max(0, start - WEEK_DAYS) : start + WEEK_DAYS]
-        found[start:end] = np.nanmean(beside) >= BACK_RATIO * around.mean()
-    return found
 
 
 def _longest_pause(values: Floats) -> int:

@@ -22,6 +22,7 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.text import whole_percent
 
 CLUSTER = "cluster"
+SILENT_RATIO = 0.02  # a cluster with less of its usual traffic has none to speak of
 REFERENCE_DAYS = 28  # traffic is over the mean of so many last days, or fewer where today's load rests on fewer
 
 
@@ -33,7 +34,7 @@ class DemandExpectation:
     notes: tuple[str, ...]  # which growth holds where one was asked for, and a sentence for each event that is left out
     classes: tuple[ClassForecast, ...]  # history and forecast of each class of topics, by name, without events
     cluster: ClassForecast  # the same of all topics together
-    # the last day with any traffic, where no topic has had some for a week or more; `None` else
+    # the last day with traffic to speak of, where there has been none for a week or more; `None` else
     silent_since: str | None
 
 
@@ -63,8 +64,7 @@ def expect_demand(
     series = class_series(history or TopicHistory.empty(snapshot.ds), classes, snapshot.partitions.topics)
     silent_since = _silent_since(series[-1])
     found = [
-        # That all topics stop at once is likelier to be the metrics.
-        forecast_class(name, one, dates, settings, reference_days=reference_days, may_stop=silent_since is None)
+        forecast_class(name, one, dates, settings, reference_days=reference_days, silent_since=silent_since)
         for name, one in zip((*classes.names, CLUSTER), series, strict=True)
     ]
     outlook = fold_events(
@@ -83,7 +83,15 @@ def expect_demand(
 
 
 def _silent_since(total: DailySeries) -> str | None:
-    clean = clean_days(total.rate_bytes_per_second)
+    """Return the last day with traffic to speak of; ``None`` where that was less than a week ago.
+
+    That all topics stop at once is likelier to be the metrics. A few that go on are no sign against it.
+    """
+    rates = np.nan_to_num(total.rate_bytes_per_second)
+    if not rates.any():
+        return None
+    least = SILENT_RATIO * float(np.median(rates[rates > 0]))
+    clean = clean_days(np.where(total.rate_bytes_per_second < least, 0.0, total.rate_bytes_per_second))
     return days_later(total.last_day, -clean.stopped_days) if clean is not None and clean.stopped_days else None
 
 

@@ -61,7 +61,7 @@ class NoForecast:
 
 
 def forecast_series(
-    values: Floats, *, weeks_ahead: int, prior: Growth, quantile: float, may_stop: bool = True
+    values: Floats, *, weeks_ahead: int, prior: Growth, quantile: float, silent_days: int = 0
 ) -> Forecast | NoForecast:
     """Forecast a series.
 
@@ -70,9 +70,9 @@ def forecast_series(
         weeks_ahead: how many weeks to give.
         prior: what is usual elsewhere.
         quantile: of the high estimate.
-        may_stop: whether days without traffic at the end may be a stop; else they are an outage.
+        silent_days: how many of the last days are an outage, whatever they have.
     """
-    clean = clean_days(values, may_stop=may_stop)
+    clean = clean_days(values, silent_days=silent_days)
     if clean is None:
         return NoForecast(why="There was never any traffic")
     if clean.stopped_days:
@@ -101,6 +101,8 @@ def _beliefs(clean: CleanDays) -> list[tuple[LevelShift | None, float]]:
     found: list[tuple[LevelShift | None, float]] = []
     left = 1.0
     for shift in reversed(level_shifts(clean.values)):
+        if not clean.values[_day_of(clean, shift) :].any():
+            continue  # a pause tells nothing of what comes after it
         found.append((shift, left * shift.certainty))
         left *= 1 - shift.certainty
         if left < LEAST_BELIEF:
@@ -109,9 +111,14 @@ def _beliefs(clean: CleanDays) -> list[tuple[LevelShift | None, float]]:
     return [(shift, weight / total) for shift, weight in found] if left < LEAST_BELIEF else [*found, (None, left)]
 
 
+def _day_of(clean: CleanDays, shift: LevelShift) -> int:
+    """Return the day from which on the level after a shift is fitted: a week at least."""
+    return min(shift.day, len(clean.values) - WEEK_DAYS)
+
+
 def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, prior: Growth, quantile: float) -> Forecast:
     """Forecast from the days since a shift."""
-    since = 0 if shift is None else min(shift.day, len(clean.values) - WEEK_DAYS)
+    since = 0 if shift is None else _day_of(clean, shift)
     own = clean.values[since:]
     known = int(clean.is_known[since:].sum())
     model = fit_weeks(own, weeks_ahead)

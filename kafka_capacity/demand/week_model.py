@@ -30,14 +30,17 @@ CLIP_FACTOR = 3.0  # what is new counts up to so many times what is usual
 LEVEL_DAYS = 35
 """What a forecast of the level is held against is the median of the weeks that end on so many days around."""
 FLOOR_RATIO = 0.02  # weeks with less of the mean are all the same
-QUIET_RATIOS, QUIET_REACH_DAYS = (0.05, 0.2), 56
+QUIET_RATIOS, QUIET_REACH_DAYS = (0.1, 0.33), 56
 """A week is quiet with up to so little of the mean of the weeks that end on so many days before and after, and is not
 with so much."""
-PAUSES = 8.0  # the highest week of late is that of so many usual pauses
+PAUSES = 8.0  # the highest week of late is that of so many usual pauses,
+LEAST_PAUSE_WEEKS, QUIET_SHARE = 5, 0.1
+"""and of so many weeks more, in full where such a share of weeks is quiet, but of no more than a quarter of them."""
 MAX_LAG_WEEKS = 8  # how far a level wanders is told by weeks up to so far apart
 HALF_LIFE_DAYS = YEAR_DAYS / 2  # of what a day counts in growth
 PERSISTENT_GROWTH_PER_YEAR = 0.3
 """The typical logarithm of growth that goes on: slopes that come of chance are held against it."""
+LEFT_DAYS = 60.0  # what a line leaves of the level counts as one of so many days
 MAX_GROWTH = float(np.log(3.0))
 """No growth of its own makes more than three times as much, or less than a third: launches rise so for a time."""
 TOP_SHARE = 0.1
@@ -140,7 +143,8 @@ def _pause_days(means: Floats) -> int:
     around = (sums[end] - sums[begin]) / (end - begin)
     ratio = np.divide(means, around, out=np.zeros(len(means)), where=around > 0)
     quiet = float(np.interp(ratio, QUIET_RATIOS, [1.0, 0.0]).mean())
-    return min(round(PAUSES * WEEK_DAYS * quiet / max(1 - quiet, _TINY)), YEAR_DAYS)
+    more = min(LEAST_PAUSE_WEEKS * WEEK_DAYS, len(means) / 4) * min(1.0, quiet / QUIET_SHARE)
+    return min(round(PAUSES * WEEK_DAYS * quiet / max(1 - quiet, _TINY) + more), YEAR_DAYS)
 
 
 def _highest_of_late(weeks: Floats, days: int) -> Floats:
@@ -204,6 +208,9 @@ def _slopes(weeks: Floats, level: Floats, pause_days: int) -> tuple[Floats, Floa
     wander, noise = _variances(weeks, pause_days)
     # The square of a slope by chance, times the squares of days: the same as a square of what is left.
     off = (1.2 * wander / in_weeks + 12.0 * noise / in_weeks**3) / WEEK_DAYS**2 * of_days
+    # What a line leaves, such as a bend, stays for a while.
+    left = np.maximum(centred[:, 4, 4] - with_level[:, 0] ** 2 / np.maximum(of_days, _TINY), 0.0) / total
+    off = np.maximum(off, LEFT_DAYS * left)
     growth = (PERSISTENT_GROWTH_PER_YEAR / YEAR_DAYS) ** 2
     least = np.array([1 / growth, 2 / SEASON**2, 2 / SEASON**2])
     squares = squares + off[:, None, None] * np.diag(least) + _TINY**2 * np.eye(3)

@@ -162,13 +162,13 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
 
 
 def silence_phrase(document: Mapping[str, Any]) -> str:
-    """Return that no topic has had traffic of late, without a stop; empty where some have."""
+    """Return that the cluster has had no traffic of late, without a stop; empty where it has."""
     since = document.get("silent_since")
     if since is None:
         return ""
     has_load = bool(document[TRAFFIC]["middle"][0])
-    meaning = "which is taken for an outage of metrics" if has_load else "so there is none to size for"
-    return f"No topic has had any traffic since {since}, {meaning}"
+    meaning = "which is taken for an outage of metrics" if has_load else "so that disks alone are judged"
+    return f"There has been hardly any traffic since {since}, {meaning}"
 
 
 def _binding(view: SizingView) -> str:

@@ -285,6 +285,15 @@ def test_all_topics_that_stop_at_once_are_an_outage_and_one_that_does_is_a_stop(
     assert found.outlook.rate_ratio_high == pytest.approx(whole.outlook.rate_ratio_high, rel=0.05)
     # The mean of 28 days, eight of which have nothing, is less than the traffic is.
     assert found.outlook.mean_ratio == pytest.approx(28 / 20, rel=0.01)
+    trickling = silent.copy()
+    trickling[topics.index("__consumer_offsets"), -8:] = 1e4
+    assert expected(trickling).silent_since == "2026-11-11"
+    stopped_before = silent.copy()
+    stopped_before[topics.index("payments"), -20:] = 0.0
+    found = expected(stopped_before)
+    assert found.silent_since == "2026-11-11"
+    # Twelve of these days say that it stopped, whatever the metrics of the last eight are.
+    assert found.outlook.rate_ratio_high[place_of(found.outlook, snapshot, "payments"), -1] == 0.0
     stopped = rates.copy()
     stopped[topics.index("payments"), -8:] = 0.0
     found = expected(stopped)

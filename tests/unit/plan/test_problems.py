@@ -83,7 +83,7 @@ def test_traffic_that_ended_everywhere_at_once_is_a_problem_and_stands_with_the_
     silent = dataclasses.replace(inputs, sizing={**inputs.sizing, "silent_since": "2026-11-06"})
     assert "no-traffic" in codes(silent)
     page = render_all(silent).index_html.decode()
-    assert page.count("No topic has had any traffic since") == 2  # among the problems, and where growth is
+    assert page.count("There has been hardly any traffic since") == 2  # among the problems, and where growth is
 
 
 def test_what_an_inventory_lacks_is_a_problem_once():
