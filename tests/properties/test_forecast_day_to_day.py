@@ -30,9 +30,9 @@ def high_of(values):
     """Return the high estimate half a year ahead and the shifts that are believed in; None in a burst."""
     clean = clean_days(values)
     weeks = np.convolve(clean.values, np.full(WEEK_DAYS, 1 / WEEK_DAYS), mode="valid")
-    over = weeks[-1] / np.median(weeks[-BURST_DAYS:])
+    usual = np.median(weeks[-BURST_DAYS:])
     forecast = forecast_series(values, weeks_ahead=HALF_A_YEAR, prior=USUAL_GROWTH, quantile=0.9)
-    if isinstance(forecast, NoForecast) or not 1 / BURST_RATIO < over < BURST_RATIO:
+    if isinstance(forecast, NoForecast) or not usual / BURST_RATIO < weeks[-1] < usual * BURST_RATIO:
         return None
     return forecast.high[HALF_A_YEAR], [
         (one.day, round(one.certainty / SAME_BELIEF)) for one in level_shifts(clean.values)
