@@ -84,12 +84,17 @@ def _outages(values: Floats) -> NDArray[np.bool_]:
         beside = values[max(0, start - WEEK_DAYS) : start] if is_last else values[end : end + WEEK_DAYS]
         if np.nanmean(beside) < BACK_RATIO * usual[max(0, start - WEEK_DAYS) : start + WEEK_DAYS].mean():
             continue
-        others = values.copy()
-        others[start:end] = np.nan
-        reach = slice(max(0, start - USUAL_WEEKS * WEEK_DAYS), end + USUAL_WEEKS * WEEK_DAYS)
-        without = _usual(others[reach], THIRD)[start - reach.start :][: end - start]
-        found[start:end] = is_low[start:end] & (values[start:end] < OUTAGE_RATIO * without)
+        found[start:end] = is_low[start:end] & (values[start:end] < OUTAGE_RATIO * _usual_without(values, start, end))
     return found
+
+
+def _usual_without(values: Floats, start: int, end: int) -> Floats:
+    """Return float64[end - start], what two of three of the same weekdays outside of some days carry at least."""
+    first = max(0, start - USUAL_WEEKS * WEEK_DAYS)
+    own = slice(start - first, end - first)
+    near = values[first : end + USUAL_WEEKS * WEEK_DAYS].copy()
+    near[own] = np.nan
+    return _usual(near, THIRD)[own]
 
 
 def _usual(values: Floats, share: float) -> Floats:

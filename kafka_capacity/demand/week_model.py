@@ -22,6 +22,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.day_gaps import WEEK_DAYS
+from kafka_capacity.demand.pauses import days_of_pauses, highest_of_late, intermittence
 
 YEAR_WEEKS = 52
 YEAR_DAYS = YEAR_WEEKS * WEEK_DAYS
@@ -30,12 +31,6 @@ CLIP_FACTOR = 3.0  # what is new counts up to so many times what is usual
 LEVEL_DAYS = 35
 """What a forecast of the level is held against is the median of the weeks that end on so many days around."""
 FLOOR_RATIO = 0.02  # weeks with less of the mean are all the same
-QUIET_RATIOS, QUIET_REACH_DAYS = (0.1, 0.33), 56
-"""A week is quiet with up to so little of the mean of the weeks that end on so many days before and after, and is not
-with so much."""
-PAUSES = 8.0  # the highest week of late is that of so many usual pauses,
-LEAST_PAUSE_WEEKS, QUIET_SHARE = 5, 0.1
-"""and of so many weeks more, in full where such a share of weeks is quiet, but of no more than a quarter of them."""
 MAX_LAG_WEEKS = 8  # how far a level wanders is told by weeks up to so far apart
 HALF_LIFE_DAYS = YEAR_DAYS / 2  # of what a day counts in growth
 PERSISTENT_GROWTH_PER_YEAR = 0.3
@@ -96,8 +91,8 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     """
     means = sliding_window_view(values, WEEK_DAYS).mean(axis=1)
     weeks = np.log(np.maximum(means, FLOOR_RATIO * values.mean()))
-    pause_days = _pause_days(means)
-    busy = _highest_of_late(weeks, pause_days)
+    pause_days = days_of_pauses(means, YEAR_DAYS)
+    busy = highest_of_late(weeks, pause_days)
     count = len(weeks)
     level = _levels(busy, pause_days)
     slope, certain = _slopes(busy, level, pause_days)
@@ -133,25 +128,6 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
         growth_per_year=float(growing[-1]) * YEAR_DAYS,
         season_share=float(share[-1]),
     )
-
-
-def _pause_days(means: Floats) -> int:
-    """Return how many days back the highest week of late may have ended: 0 where no week is quiet."""
-    day = np.arange(len(means))
-    begin, end = np.maximum(0, day - QUIET_REACH_DAYS), np.minimum(len(means), day + QUIET_REACH_DAYS + 1)
-    sums = np.concatenate([[0.0], np.cumsum(means)])
-    around = (sums[end] - sums[begin]) / (end - begin)
-    ratio = np.divide(means, around, out=np.zeros(len(means)), where=around > 0)
-    quiet = float(np.interp(ratio, QUIET_RATIOS, [1.0, 0.0]).mean())
-    more = min(LEAST_PAUSE_WEEKS * WEEK_DAYS, len(means) / 4) * min(1.0, quiet / QUIET_SHARE)
-    return min(round(PAUSES * WEEK_DAYS * quiet / max(1 - quiet, _TINY) + more), YEAR_DAYS)
-
-
-def _highest_of_late(weeks: Floats, days: int) -> Floats:
-    """Return float64[N], the highest of the weeks that ended up to so many days before; of the first days the same."""
-    days = min(days, len(weeks) - 1)
-    highest = sliding_window_view(weeks, days + 1).max(axis=1)
-    return np.concatenate([np.full(days, highest[0]), highest])
 
 
 def top_share(values: Floats, share: float) -> tuple[float, float]:
@@ -227,13 +203,8 @@ def _usual_size(values: Floats) -> float:
 
 def _size(values: Floats, pause_days: int) -> float:
     """Return the standard deviation: of what is usual, and of everything where traffic comes now and then."""
-    share = _quiet_share(pause_days)
+    share = intermittence(pause_days)
     return float(np.sqrt((1 - share) * _usual_size(values) ** 2 + share * (values**2).mean()))
-
-
-def _quiet_share(pause_days: int) -> float:
-    """Return how far traffic comes now and then, 0 to 1: wholly where half of all weeks are quiet."""
-    return min(1.0, 2 * pause_days / (pause_days + PAUSES * WEEK_DAYS))
 
 
 def _variances(weeks: Floats, pause_days: int) -> tuple[float, float]:
@@ -250,7 +221,7 @@ def _variances(weeks: Floats, pause_days: int) -> tuple[float, float]:
 
     few = 3 * WEEK_DAYS
     days = max(0, len(weeks) - 2 * pause_days - 2 * few)
-    wander, noise = USUAL_WANDER**2, (UNKNOWN_NOISE + UNKNOWN_PAUSES * _quiet_share(pause_days)) ** 2
+    wander, noise = USUAL_WANDER**2, (UNKNOWN_NOISE + UNKNOWN_PAUSES * intermittence(pause_days)) ** 2
     if days:
         far = min(MAX_LAG_WEEKS, 2 + days / few)
         # Between two whole weeks, so that it does not turn on the day on which one more of them fits.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from kafka_capacity.hardware.limits import RESOURCES, resource_name
@@ -28,7 +27,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
     option_name,
     price_wanted,
     run_verb,
-    silence_phrase,
+    silence_sentence,
     tightest_phrase,
 )
 from kafka_capacity.text import format_month, format_percent, format_usd, listed, plural
@@ -79,16 +78,12 @@ def _problems(view: SizingView) -> list[Problem]:
     # A plan from before these were looked for does not tell.
     single = view.document.get("single_replicas")
     if single is not None and view.nearest["replication_factor"] in (None, 1):
-        found.append(
-            replace(
-                _problem(Severity.SERIOUS, SINGLE_REPLICAS, "the topics", str(single["reason"])),
-                partitions=int(single["partitions"]),
-            )
-        )
-    silence = silence_phrase(view.document)
+        reason, partitions = str(single["reason"]), int(single["partitions"])
+        found.append(_problem(Severity.SERIOUS, SINGLE_REPLICAS, "the topics", reason, partitions=partitions))
+    silence = silence_sentence(view.document)
     if silence:
         remedy = "check where the metrics come from, and stage again"
-        found.append(replace(_problem(Severity.SERIOUS, "no-traffic", "the history", silence), remedy=remedy))
+        found.append(_problem(Severity.SERIOUS, "no-traffic", "the history", silence, remedy=remedy))
     assumed = assumed_ratio(view)
     if assumed:
         share = "all" if assumed == 1.0 else f"{format_percent(assumed)} of the"
@@ -100,8 +95,11 @@ def _problems(view: SizingView) -> list[Problem]:
     return found
 
 
-def _problem(severity: Severity, code: str, where: str, message: str) -> Problem:
-    return Problem(severity=severity, code=code, where=where, message=message.removesuffix("."))
+def _problem(
+    severity: Severity, code: str, where: str, message: str, *, remedy: str = "", partitions: int = 0
+) -> Problem:
+    text = message.removesuffix(".")
+    return Problem(severity=severity, code=code, where=where, message=text, remedy=remedy, partitions=partitions)
 
 
 def _actions(view: SizingView) -> list[Action]:

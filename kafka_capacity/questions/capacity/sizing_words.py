@@ -143,9 +143,9 @@ def _what_binds(view: SizingView) -> tuple[str, str]:
 def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
     """Return which growth the answer rests on and how much that is, and whether traffic ended: what is known of it."""
     middle, high = (view.document[TRAFFIC][estimate] for estimate in ("middle", "high"))
-    silence = silence_phrase(view.document)
+    silence = silence_sentence(view.document)
     if not middle[0]:
-        return f"{silence}." if silence else ""
+        return silence
     if any(request[name] is not None for name in ("growth_per_year_ratio", "growth_high_per_year_ratio")):
         basis = "as asked"
     else:
@@ -157,18 +157,17 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
     usual, high_growth = whole_percent(more, signed=True), whole_percent(most, signed=True)
     # A forecast is of the highest week, an average of today's times a rate is not.
     when = f"in the busiest week up to {until}" if basis.startswith("forecast") else f"by {until}"
-    growth = f"Growth {basis}: {usual} {when}, {high_growth} in the high estimate."
-    return f"{growth} {silence}." if silence else growth
+    return f"Growth {basis}: {usual} {when}, {high_growth} in the high estimate. {silence}".strip()
 
 
-def silence_phrase(document: Mapping[str, Any]) -> str:
-    """Return that the cluster has had no traffic of late, without a stop; empty where it has."""
+def silence_sentence(document: Mapping[str, Any]) -> str:
+    """Return that the cluster has had no traffic of late; empty where it has."""
     since = document.get("silent_since")
     if since is None:
         return ""
     has_load = bool(document[TRAFFIC]["middle"][0])
     meaning = "which is taken for an outage of metrics" if has_load else "so that disks alone are judged"
-    return f"There has been hardly any traffic since {since}, {meaning}"
+    return f"There has been hardly any traffic since {since}, {meaning}."
 
 
 def _binding(view: SizingView) -> str:
