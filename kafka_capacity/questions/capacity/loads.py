@@ -249,40 +249,50 @@ def _fill_traffic(
         ratios = np.broadcast_to(ratios[:, [settings.only_estimate]], ratios.shape)
     flows = normal_flows(placed, workload.traffic)
     normal = peaks(flows, ratios, settings.cpu)
-    added = added_load(workload, brokers, factor)
+    added = _added_peaks(added_load(workload, brokers, factor), settings)
     disk = np.empty((len(CONDITIONS), *normal.network_in.shape))
-    for condition in CONDITIONS:
-        _put(load[_AT[condition]], normal, added, settings)
+    load[:, _TRAFFIC] = normal.stacked() + added
     disk[:] = load[:, _OF[Resource.NETWORK_IN]]
     racks = int(placed.rack_of.max(initial=-1)) + 1
     for condition, unit_of in ((Condition.BROKER_LOST, np.arange(brokers)), (Condition.RACK_LOST, placed.rack_of)):
         units = brokers if condition is Condition.BROKER_LOST else racks
-        target, why = load[_AT[condition]], cause[_AT[condition]]
-        target[:] = 0.0
+        load[_AT[condition]] = 0.0
         if units < 2 or condition not in conditions:
             continue
+        worst = np.zeros((len(_TRAFFIC), *load.shape[2:]))
+        why = np.full(worst.shape, -1)
         for unit, after in flows_after_losses(placed, workload.traffic, flows, unit_of.astype(np.int32)):
             survives = unit_of != unit
-            state = np.zeros_like(target)
-            found = peaks(after, ratios, settings.cpu, has_clients=settings.is_client_traffic_limited)
-            _put(state, found, added_load(workload, int(survives.sum()), factor), settings)
-            state[..., ~survives] = 0.0
-            is_worse = state > target
-            np.copyto(target, state, where=is_worse)
+            added = _added_peaks(added_load(workload, int(survives.sum()), factor), settings)
+            found = peaks(
+                after,
+                ratios,
+                settings.cpu,
+                has_clients=settings.is_client_traffic_limited,
+                known=worst - added,
+            )
+            state = np.where(survives, found.stacked() + added, 0.0)
+            is_worse = state > worst
+            np.copyto(worst, state, where=is_worse)
             why[is_worse] = unit
-        disk[_AT[condition]] = target[_OF[Resource.NETWORK_IN]]
+        load[_AT[condition], _TRAFFIC], cause[_AT[condition], _TRAFFIC] = worst, why
+        disk[_AT[condition]] = load[_AT[condition], _OF[Resource.NETWORK_IN]]
     return normal, disk
 
 
-def _put(target: NDArray[np.float64], found: Peaks, added: AddedLoad, settings: LoadSettings) -> None:
-    """Write the peaks of one state into float64[Q, 2, D, B]."""
+_TRAFFIC = [
+    _OF[one]
+    for one in (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CLIENT_IN, Resource.CLIENT_OUT, Resource.CPU)
+]
+"""In the order of :class:`Peaks`."""
+
+
+def _added_peaks(added: AddedLoad, settings: LoadSettings) -> NDArray[np.float64]:
+    """Return float64[5, 1, D, 1], what added topics put on top of each of the peaks."""
     out = added.client_out + added.replication_out
-    target[_OF[Resource.NETWORK_IN]] = found.network_in + (added.client_in + added.follower_in)[:, None]
-    target[_OF[Resource.NETWORK_OUT]] = found.network_out + out[:, None]
-    target[_OF[Resource.CLIENT_IN]] = found.client_in + added.client_in[:, None]
-    target[_OF[Resource.CLIENT_OUT]] = found.client_out + added.client_out[:, None]
-    more = cores(settings.cpu, added.client_in, added.follower_in, out) - settings.cpu.base_cores
-    target[_OF[Resource.CPU]] = found.cores + more[:, None]
+    processors = cores(settings.cpu, added.client_in, added.follower_in, out) - settings.cpu.base_cores
+    found = np.stack([added.client_in + added.follower_in, out, added.client_in, added.client_out, processors])
+    return found[:, None, :, None]
 
 
 def _add_movement(load: NDArray[np.float64], placed: Placed, workload: Workload, settings: LoadSettings) -> None:
