@@ -14,6 +14,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ TABLE = "hours"
 SCHEMA_VERSION = 1
 HOURS = 24
 MERGES_REMEMBERED = 100
+DAYS_AT_ONCE = 8  # a day is some round trips to the store, one after the other
 MERGE_ATTEMPTS = 60  # each that fails means that another merge of the same day was done, of which there are few
 
 _HOURLY = pa.list_(pa.float32())
@@ -62,7 +64,10 @@ def keep_history(store: ObjectStore, cluster: str, metrics: pa.Table, *, capture
 
     ``captured`` is when the inventory was taken, or its day; the later of two, as texts, wins where they differ.
     """
-    return [day for day, table in by_day(metrics).items() if _keep_day(store, cluster, day, table, captured)]
+    days = by_day(metrics)
+    with ThreadPoolExecutor(DAYS_AT_ONCE) as pool:
+        is_changed = pool.map(lambda day: _keep_day(store, cluster, day, days[day], captured), days)
+        return [day for day, changed in zip(days, is_changed, strict=True) if changed]
 
 
 def _keep_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captured: str) -> bool:
