@@ -21,13 +21,15 @@ def initialise() -> None:
 
     home = Path(os.environ["AIRFLOW_HOME"])
     finished = home / "database-is-complete"
-    if not finished.exists():
-        for leftover in home.glob("airflow.db*"):
-            leftover.unlink()
-    try:
-        check_migrations(0)  # type: ignore[no-untyped-call]  # Airflow's own
-    except Exception:  # any complaint means that there is no usable database yet
-        initdb()
+    if finished.exists():
+        try:
+            check_migrations(0)  # type: ignore[no-untyped-call]  # Airflow's own
+        except Exception:  # any complaint means that it is of another version
+            initdb()
+        return
+    for leftover in home.glob("airflow.db*"):
+        leftover.unlink()
+    initdb()
     finished.touch()
 
 
