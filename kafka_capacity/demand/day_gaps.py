@@ -1,8 +1,9 @@
 """Days that are no part of a level: before a topic began, outages, gaps, and the zeros after it stopped.
 
-A day far below the same weekdays around it is an **outage** where traffic came back within :data:`MAX_OUTAGE_DAYS`, or
-where it has lasted less than a week: it says nothing of what the topic carries otherwise. Days that are empty as a rule
-(weekends, all but the first of a month) are not far below the usual, and stay; so do pauses that come again and again.
+A day far below the same weekdays around it, and below other days too, is an **outage** where traffic came back within
+:data:`MAX_OUTAGE_DAYS`, or where it has lasted less than a week: it says nothing of what the topic carries otherwise.
+Days that are empty as a rule (weekends, all but the first of a month) are not far below the usual, and stay; so do
+pauses that come again and again, and the quiet days of a topic that is quiet on most days.
 A last week or more without any traffic is a **stop**, unless the series has come back from a pause as long before. Days
 on which the whole cluster was silent are an outage, and tell nothing of a stop.
 """
@@ -16,10 +17,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 WEEK_DAYS = 7
-OUTAGE_RATIO = 0.1  # a day with less of what the same weekdays around it carry is far below them
-USUAL_WEEKS = 8  # what is usual on a weekday is what it carries so many weeks before and after
+OUTAGE_RATIO = 0.1  # a day with less of what others around it carry is far below them
+USUAL_WEEKS = 8  # what is usual is what days carry so many weeks before and after
 HALF, THIRD = 1 / 2, 1 / 3
-"""A quiet day is far below half of these weekdays; one of an outage is so below two of three that are not of it."""
+"""A quiet day is far below half of these weekdays, and of all days; one of an outage is far below two of three of these
+weekdays that are not of it."""
 BACK_RATIO = 0.2  # beside an outage, a week carries so much of that at least
 MAX_OUTAGE_DAYS = 28
 PATTERN_RUNS, PATTERN_SHARE = 2, 0.1
@@ -66,7 +68,8 @@ def clean_days(values: Floats, *, silent_days: int = 0) -> CleanDays | None:
 
 def _outages(values: Floats) -> NDArray[np.bool_]:
     """Return bool[N], the days of quiet runs that are outages: short ones, beside usual weeks, and no pattern."""
-    usual = _usual(values, HALF)
+    # Few of each weekday have traffic all by chance where traffic comes now and then.
+    usual = np.minimum(_usual(values, HALF), _usual(values, HALF, every_days=1))
     is_low = np.nan_to_num(values, nan=np.inf) < OUTAGE_RATIO * usual
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_low | ~np.isfinite(values), [False]]).astype(np.int8)))
     runs = edges.reshape(-1, 2)
@@ -97,11 +100,11 @@ def _usual_without(values: Floats, start: int, end: int) -> Floats:
     return _usual(near, THIRD)[own]
 
 
-def _usual(values: Floats, share: float) -> Floats:
-    """Return float64[N], what all but a share of the same weekdays around each day carry at least."""
+def _usual(values: Floats, share: float, every_days: int = WEEK_DAYS) -> Floats:
+    """Return float64[N], what all but a share of days around each carry at least, of the same weekdays or of all."""
     reach = USUAL_WEEKS * WEEK_DAYS
     padded = np.concatenate([np.full(reach, np.nan), values, np.full(reach, np.nan)])
-    around = sliding_window_view(padded, 2 * reach + 1)[:, ::WEEK_DAYS]
+    around = sliding_window_view(padded, 2 * reach + 1)[:, ::every_days]
     known = np.isfinite(around).sum(axis=1)
     ordered = np.sort(around, axis=1)  # NaN comes last
     place = (np.maximum(known - 1, 0) * share).astype(np.int64)

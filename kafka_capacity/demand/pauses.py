@@ -18,7 +18,7 @@ LEAST_PAUSE_WEEKS, QUIET_SHARE = 5, 0.1
 Floats = NDArray[np.float64]
 
 
-def days_of_pauses(means: Floats, most: int) -> int:
+def days_of_pauses(means: Floats, most: int) -> float:
     """Return how many days back the highest week of late may have ended: 0 where no week is quiet.
 
     Args:
@@ -34,16 +34,21 @@ def days_of_pauses(means: Floats, most: int) -> int:
     if quiet == 1.0:
         return most
     more = min(LEAST_PAUSE_WEEKS * WEEK_DAYS, len(means) / 4) * min(1.0, quiet / QUIET_SHARE)
-    return min(round(PAUSES * WEEK_DAYS * quiet / (1 - quiet) + more), most)
+    return min(PAUSES * WEEK_DAYS * quiet / (1 - quiet) + more, most)
 
 
-def highest_of_late(weeks: Floats, days: int) -> Floats:
+def highest_of_late(weeks: Floats, days: float) -> Floats:
     """Return float64[N], the highest of the weeks that ended up to so many days before; of the first days the same."""
+    whole = int(days)
+    return np.asarray((whole + 1 - days) * _highest(weeks, whole) + (days - whole) * _highest(weeks, whole + 1))
+
+
+def _highest(weeks: Floats, days: int) -> Floats:
     days = min(days, len(weeks) - 1)
     highest = sliding_window_view(weeks, days + 1).max(axis=1)
     return np.concatenate([np.full(days, highest[0]), highest])
 
 
-def intermittence(pause_days: int) -> float:
+def intermittence(pause_days: float) -> float:
     """Return how far traffic comes now and then, 0 to 1: wholly where pauses reach :data:`PAUSES` weeks back."""
     return min(1.0, 2 * pause_days / (pause_days + PAUSES * WEEK_DAYS))

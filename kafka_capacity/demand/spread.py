@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 QUANTILE = 0.9
 Z = 1.2815515655446004  # of the normal distribution: `QUANTILE` of what is off lies below so many standard deviations
 USUAL_PER_YEAR = 0.4
-USUAL_POWER = 0.3  # levels are off by 0.4 · years^0.3 in logarithms, one standard deviation
+USUAL_POWER = 0.25  # levels are off by 0.4 · years^0.25 in logarithms, one standard deviation
 USUAL_NOISE = 0.045
 MAX_NOISE_RATIO = 3.0
 """Where weeks are twice as noisy as usual levels are off by twice as much, and by three times at most, either way."""

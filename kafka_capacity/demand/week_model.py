@@ -151,9 +151,9 @@ def _around(values: Floats, reach: int) -> Floats:
     return np.asarray((rows[place, (known - 1) // 2] + rows[place, known // 2]) / 2)
 
 
-def _levels(weeks: Floats, pause_days: int) -> Floats:
+def _levels(weeks: Floats, pause_days: float) -> Floats:
     """Return float64[N], the smoothed level as it was known on each day."""
-    lag = min(WEEK_DAYS + pause_days, len(weeks) - 1)
+    lag = min(WEEK_DAYS + round(pause_days), len(weeks) - 1)
     usual = _size(weeks[lag:] - weeks[:-lag], pause_days) if lag else 0.0
     clip = CLIP_FACTOR * max(usual, _TINY)
     smoothing = 1 - (1 - SMOOTHING) ** (1 / WEEK_DAYS)
@@ -165,7 +165,7 @@ def _levels(weeks: Floats, pause_days: int) -> Floats:
     return found
 
 
-def _slopes(weeks: Floats, level: Floats, pause_days: int) -> tuple[Floats, Floats]:
+def _slopes(weeks: Floats, level: Floats, pause_days: float) -> tuple[Floats, Floats]:
     """Return float64[N] twice, growth a day as it was known on each day: the slope alone, and beside a season.
 
     Both are least squares in which older days count less; growth and the season are both as large as usual, more or
@@ -201,13 +201,14 @@ def _usual_size(values: Floats) -> float:
     return float(inner.mean()) / _INNER_MEAN
 
 
-def _size(values: Floats, pause_days: int) -> float:
+def _size(values: Floats, pause_days: float) -> float:
     """Return the standard deviation: of what is usual, and of everything where traffic comes now and then."""
     share = intermittence(pause_days)
-    return float(np.sqrt((1 - share) * _usual_size(values) ** 2 + share * (values**2).mean()))
+    whole = max(float(np.sqrt((values**2).mean())), _TINY)
+    return float(max(_usual_size(values), _TINY) ** (1 - share) * whole**share)
 
 
-def _variances(weeks: Floats, pause_days: int) -> tuple[float, float]:
+def _variances(weeks: Floats, pause_days: float) -> tuple[float, float]:
     """Return the variance of where the level goes astray in a week, and that of a week around the level.
 
     They come from what is new in a change against the change before, which growth that goes on is no part of, whenever
@@ -215,12 +216,12 @@ def _variances(weeks: Floats, pause_days: int) -> tuple[float, float]:
     """
 
     def spread(lag: int) -> float:
-        lag += pause_days
+        lag += round(pause_days)
         new = weeks[2 * lag :] - 2 * weeks[lag:-lag] + weeks[: -2 * lag]
         return _size(new - np.median(new), pause_days) ** 2
 
     few = 3 * WEEK_DAYS
-    days = max(0, len(weeks) - 2 * pause_days - 2 * few)
+    days = max(0, len(weeks) - 2 * round(pause_days) - 2 * few)
     wander, noise = USUAL_WANDER**2, (UNKNOWN_NOISE + UNKNOWN_PAUSES * intermittence(pause_days)) ** 2
     if days:
         far = min(MAX_LAG_WEEKS, 2 + days / few)

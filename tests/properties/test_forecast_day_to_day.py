@@ -50,3 +50,18 @@ def test_one_day_more_changes_the_high_estimate_by_less_than_15_percent(name):
             held += 1
             assert abs(tomorrow[0] / today[0] - 1) < MAX_CHANGE, end
     assert held >= LEAST_HELD
+
+
+@pytest.mark.parametrize(
+    ("name", "day"),
+    [
+        pytest.param("now and then/5", 32, id="quiet days on a weekday that was busy four times by chance"),
+        pytest.param("now and then/5", 37, id="the same, five days later"),
+        pytest.param("monthly batch/5", 222, id="weeks between batches that are hardly quiet any more"),
+        pytest.param("monthly batch/5", 285, id="the same, two months later"),
+    ],
+)
+def test_days_that_turned_the_high_estimate_by_40_to_70_percent(name, day):
+    values = made_series()[name]
+    today, tomorrow = high_of(values[: day - 1]), high_of(values[:day])
+    assert abs(tomorrow[0] / today[0] - 1) < MAX_CHANGE

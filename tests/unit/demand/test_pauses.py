@@ -76,6 +76,16 @@ def test_two_outages_are_no_pattern():
     assert clean_days(values).outage_days == 22
 
 
+def test_a_day_off_is_an_outage_of_traffic_on_working_days_and_none_of_traffic_on_days_at_random():
+    """Where four of four Mondays had traffic by chance, the fifth was an outage, and weeks had what it lacked."""
+    working_days = made(40) * (np.arange(40) % 7 < 5)
+    at_random = working_days[np.random.default_rng(5).permutation(40)] * (np.arange(40) % 7 < 4)
+    at_random[[9, 16, 23, 30]] = 1e6  # weekday 2, but not on day 37
+    at_random[37] = working_days[37] = 0.0
+    assert clean_days(working_days).outage_days == 1
+    assert clean_days(at_random).outage_days == 0
+
+
 @given(
     lengths=st.lists(st.integers(1, 70), min_size=1, max_size=12),
     rest=st.sampled_from([0.0, 1e-9, 0.05]),
