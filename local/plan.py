@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import logging
 import os
@@ -103,4 +104,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # Airflow brings a million objects that stay: to look for garbage among them takes seconds.
+    gc.set_threshold(200_000, 20, 100)
+    status = main()
+    gc.freeze()  # else it is looked for while Python exits, too
+    sys.exit(status)
