@@ -50,7 +50,7 @@ USUAL_WANDER, MEDIAN_NOISE = 0.03, 0.023
 """How far levels go astray in a week as a rule, and weeks are off their level in half of all series, in logarithms."""
 UNKNOWN_NOISE, UNKNOWN_PAUSES = 0.05, 0.3
 """The same of weeks as far as too few of them tell, and how much more it is where traffic comes now and then."""
-SEASON = 0.18  # the usual height of a season of the year, in logarithms
+SEASON = 0.22  # the usual height of a season of the year, in logarithms
 RISE_IS_GROWTH = 0.5
 """How likely it is that what rises or falls as a season might, in less than a year, is growth after all."""
 USUAL_WEEKS = 3.0
