@@ -74,10 +74,11 @@ def savings(
 
 def _print(answer: Any, view: Any) -> None:
     from kafka_capacity.cli.console import print_data, print_lines
+    from kafka_capacity.questions.savings.decide import answered
     from kafka_capacity.questions.savings.section.savings import actions_table, dates_table, sets_table
 
     print_lines(answer.reasons)
-    best = view.front[-1:]
+    best = [answered(view)] if view.front else []
     by_date = dates_table(view, best)
     if best:
         by_date["caption"] += f": {view.clause(best[0])}"

@@ -92,14 +92,19 @@ def _headline(view: SavingsView) -> str:
         return "No alternatives to buying were found."
     if not view.front:
         return f"{plural(view.scope['sets_tried'], 'set')} of actions evaluated: none saves a broker or a dollar."
-    best = view.front[-1]
-    clause = view.clause(best)
-    return f"{clause[:1].upper()}{clause[1:]}: that {view.saves(best)}."
+    return _that_saves(view, answered(view))
+
+
+def _that_saves(view: SavingsView, found: Row) -> str:
+    clause = view.clause(found)
+    return f"{clause[:1].upper()}{clause[1:]}: that {view.saves(found)}."
 
 
 def _reasons(view: SavingsView) -> list[str]:
     useless = [row for row in view.judged if row["saves_nothing"]]
     found = []
+    if view.front and view.front[-1] != answered(view):
+        found.append(f"Another set saves the most. {_that_saves(view, view.front[-1])}")
     if useless:
         count = len(useless)
         looks = "looks like a saving but saves" if count == 1 else "look like savings but save"
@@ -151,6 +156,11 @@ def offered(view: SavingsView) -> Row | None:
     latest = max(row["first_purchase"] or _NEVER for row in candidates)
     last = [row for row in candidates if (row["first_purchase"] or _NEVER) == latest]
     return min(last, key=lambda row: (row["effort"], -(row["saved_usd_per_month"] or 0.0), row["set_id"]))
+
+
+def answered(view: SavingsView) -> Row:
+    """Return the set that is the answer where one saves something: what is offered instead of buying, else the most."""
+    return offered(view) or view.front[-1]
 
 
 def instead(view: SavingsView) -> str | None:

@@ -43,7 +43,7 @@ def test_the_page_has_the_best_sets_and_the_files_have_all(tables):
     assert len(lines) == 1 + 3
     dates = files[by_date[FILE]].decode().splitlines()
     assert len(dates) == 1 + 8 * 3  # eight sets, none of them among these, on three dates
-    assert data["line"].startswith("Cut the retention of logs to 1 day and remove old")
+    assert data["line"].startswith("Cut the retention of logs to 1 day: that saves up to 3 brokers")
 
 
 def test_there_is_no_section_without_an_answer():
