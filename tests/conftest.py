@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 
@@ -9,6 +10,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from kafka_capacity.report import charts
+
+# Airflow brings a million objects that stay: to look for garbage among them is a tenth of what its tests take.
+gc.set_threshold(200_000, 20, 100)
 
 # How fast a machine draws examples says nothing about the code.
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -24,6 +28,11 @@ def _profile() -> str:
 
 
 settings.load_profile(_profile())
+
+
+def pytest_unconfigure():
+    """Leave without looking for garbage once more, which takes seconds after Airflow."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
