@@ -26,6 +26,7 @@ from kafka_capacity.kafka.java.hashing import to_int, to_long
 _MULTIPLIER = 0x5DEECE66D
 _INCREMENT = 0xB
 _MASK = (1 << 48) - 1
+_DOUBLE_UNIT = 1.0 / (1 << 53)
 
 Item = TypeVar("Item")
 
@@ -65,6 +66,11 @@ class JavaRandom:
         """Draw any ``long`` (of the 2**48 this generator can give)."""
         high = self._next(32) << 32
         return to_long(high + to_int(self._next(32)))
+
+    def next_double(self) -> float:
+        """Draw a ``double`` from 0 (included) to 1 (excluded)."""
+        high = self._next(26) << 27
+        return (high + self._next(27)) * _DOUBLE_UNIT
 
     def shuffle(self, items: MutableSequence[Item]) -> None:
         """Shuffle in place as ``Collections.shuffle(items, random)`` does: from the end, ``len(items) - 1`` draws."""

@@ -264,13 +264,8 @@ def _fill_traffic(
         for unit, after in flows_after_losses(placed, workload.traffic, flows, unit_of.astype(np.int32)):
             survives = unit_of != unit
             added = _added_peaks(added_load(workload, int(survives.sum()), factor), settings)
-            found = peaks(
-                after,
-                ratios,
-                settings.cpu,
-                has_clients=settings.is_client_traffic_limited,
-                known=worst - added,
-            )
+            has_clients = settings.is_client_traffic_limited
+            found = peaks(after, ratios, settings.cpu, has_clients=has_clients, known=worst - added)
             state = np.where(survives, found.stacked() + added, 0.0)
             is_worse = state > worst
             np.copyto(worst, state, where=is_worse)

@@ -145,7 +145,7 @@ def offered(view: SavingsView) -> Row | None:
         return None
     candidates = [
         row
-        for row in view.front or view.sets[1:]
+        for row in view.front
         if row["broker_count_now"] is not None
         and not any(view.actions[one]["kind"] == ActionKind.SHAPE for one in row["actions"])
         and (row["first_purchase"] or _NEVER) > first
