@@ -78,10 +78,10 @@ def _print(answer: Any, view: Any) -> None:
     from kafka_capacity.questions.savings.section.savings import actions_table, dates_table, sets_table
 
     print_lines(answer.reasons)
-    best = [answered(view)] if view.front else []
-    by_date = dates_table(view, best)
-    if best:
-        by_date["caption"] += f": {view.clause(best[0])}"
+    best = answered(view)
+    by_date = dates_table(view, [] if best is None else [best])
+    if best is not None:
+        by_date["caption"] += f": {view.clause(best)}"
     for made, unused in (
         (sets_table(view), _LEFT_OUT),
         (actions_table(view, *_COLUMNS), _LEFT_OUT),

@@ -90,9 +90,10 @@ def decide_savings(tables: Mapping[str, pa.Table]) -> Answer:
 def _headline(view: SavingsView) -> str:
     if not view.actions:
         return "No alternatives to buying were found."
-    if not view.front:
+    best = answered(view)
+    if best is None:
         return f"{plural(view.scope['sets_tried'], 'set')} of actions evaluated: none saves a broker or a dollar."
-    return _that_saves(view, answered(view))
+    return _that_saves(view, best)
 
 
 def _that_saves(view: SavingsView, found: Row) -> str:
@@ -103,7 +104,8 @@ def _that_saves(view: SavingsView, found: Row) -> str:
 def _reasons(view: SavingsView) -> list[str]:
     useless = [row for row in view.judged if row["saves_nothing"]]
     found = []
-    if view.front and view.front[-1] != answered(view):
+    best = answered(view)
+    if best is not None and best != view.front[-1]:
         found.append(f"Another set saves the most. {_that_saves(view, view.front[-1])}")
     if useless:
         count = len(useless)
@@ -158,9 +160,9 @@ def offered(view: SavingsView) -> Row | None:
     return min(last, key=lambda row: (row["effort"], -(row["saved_usd_per_month"] or 0.0), row["set_id"]))
 
 
-def answered(view: SavingsView) -> Row:
-    """Return the set that is the answer where one saves something: what is offered instead of buying, else the most."""
-    return offered(view) or view.front[-1]
+def answered(view: SavingsView) -> Row | None:
+    """Return the set that is the answer: what is offered instead of buying, else what saves most, ``None`` for none."""
+    return offered(view) or (view.front[-1] if view.front else None)
 
 
 def instead(view: SavingsView) -> str | None:
