@@ -49,17 +49,6 @@ def test_growth_wandering_and_seasons_are_no_shifts():
         assert not level_shifts(made(730, seed=seed) * np.exp(0.3 * np.sin(day / 365.25 * 2 * np.pi)))
 
 
-@pytest.mark.parametrize(("first", "days", "left"), [(200, 4, 0.0), (200, 12, 0.02), (300, 1, 0.0), (396, 4, 0.0)])
-def test_an_outage_is_no_shift_and_changes_little(first, days, left):
-    values = made(400)
-    whole = found(values)
-    values[first : first + days] *= left
-    forecast = found(values)
-    assert forecast.shift is None
-    assert forecast.outage_days == days
-    assert forecast.high == pytest.approx(whole.high, rel=0.06)
-
-
 def test_a_topic_that_stopped_is_told_to_have_stopped_and_a_pause_that_was_usual_is_none():
     values = made(300)
     values[-10:] = 0.0
@@ -173,16 +162,16 @@ def test_growth_of_its_own_goes_on_and_wears_off():
     assert forecast.expected[52] < forecast.high[52]
 
 
-@pytest.mark.parametrize("days", [120, 180, 250])
-def test_what_may_be_the_rise_of_a_season_is_growth_in_half_of_all_paths(days):
+@pytest.mark.parametrize(("days", "least"), [(120, 2.0), (180, 2.0), (250, 1.65)])
+def test_what_may_be_the_rise_of_a_season_is_growth_in_half_of_all_paths(days, least):
     """Growth of 54 to 161 % a year was seen here, and after a year up to twice as much."""
     day = np.arange(days)
     rising = made(days, noise=0.03) * np.exp(0.25 * np.sin(2 * np.pi * (day - days / 2) / 364))
     forecast = found(rising)
     assert 0.15 < forecast.growth_per_year_ratio < 0.8
     assert 1.3 < forecast.expected[52] / forecast.expected[0] < 1.75
-    # Growth that is as fast for a year would be in the high estimate.
-    assert forecast.high[52] / forecast.expected[0] > 1.6
+    # The paths that take it for growth are in the high estimate.
+    assert forecast.high[52] / forecast.expected[0] > least
 
 
 @pytest.mark.parametrize("height", [0.2, 0.4, 0.8])

@@ -57,17 +57,28 @@ def test_pauses_that_come_again_and_again_are_no_outages(off):
     assert forecast.high[52] < 1.4e6
 
 
+def with_outage(values, first, days, *, left=0.0):
+    """Return high estimates without an outage and with it, which is told as one."""
+    whole = found(values)
+    values[first : first + days] *= left
+    forecast = found(values)
+    assert forecast.shift is None
+    assert forecast.outage_days == days
+    return whole.high, forecast.high
+
+
+@pytest.mark.parametrize(("first", "days", "left"), [(200, 4, 0.0), (200, 12, 0.02), (300, 1, 0.0), (396, 4, 0.0)])
+def test_an_outage_is_no_shift_and_changes_little(first, days, left):
+    whole, high = with_outage(made(400), first, days, left=left)
+    assert high == pytest.approx(whole, rel=0.06)
+
+
 @pytest.mark.parametrize("days", [10, 16, 20, 27])
 @pytest.mark.parametrize("ago", [1, 2, 5, 9, 15, 23, 30])
 def test_an_outage_is_one_from_the_day_after_it_on(days, ago):
     """One of three weeks was the fall of a level for another three: a week's days were most of what was usual."""
-    values = made(300)
-    whole = found(values)
-    values[300 - ago - days : 300 - ago] = 0.0
-    forecast = found(values)
-    assert forecast.shift is None
-    assert forecast.outage_days == days
-    assert forecast.high == pytest.approx(whole.high, rel=0.1)
+    whole, high = with_outage(made(300), 300 - ago - days, days)
+    assert high == pytest.approx(whole, rel=0.1)
 
 
 def test_two_outages_are_no_pattern():
