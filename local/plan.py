@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import logging
 import os
@@ -16,6 +15,7 @@ from rich.markup import escape
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import parse_plan_request
+from local.airflow_runs import collect_garbage_seldom
 from local.one_holder import StateInUseError, held
 from local.services import DEFAULT_STATE, Services, running
 from spark_jobs.spread import LOG_FILE
@@ -104,8 +104,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # Airflow brings a million objects that stay: to look for garbage among them takes seconds.
-    gc.set_threshold(200_000, 20, 100)
-    status = main()
-    gc.freeze()  # else it is looked for while Python exits, too
-    sys.exit(status)
+    collect_garbage_seldom()
+    sys.exit(main())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 
@@ -10,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from kafka_capacity.report import charts
+from local.airflow_runs import collect_garbage_seldom
 
-# Airflow brings a million objects that stay: to look for garbage among them is a tenth of what its tests take.
-gc.set_threshold(200_000, 20, 100)
+collect_garbage_seldom()  # a tenth of what tests with Airflow take
 
 # How fast a machine draws examples says nothing about the code.
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -28,11 +27,6 @@ def _profile() -> str:
 
 
 settings.load_profile(_profile())
-
-
-def pytest_unconfigure():
-    """Leave without looking for garbage once more, which takes seconds after Airflow."""
-    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
