@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import hashlib
+import pickle
 from collections.abc import Callable
 
 import numpy as np
@@ -199,16 +202,44 @@ def _placed_within_goal(problem: PlacementProblem, scenario: PlacementScenario) 
 
 def _place(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:
     """Place with one seed, or with several and take the run whose moved bytes are the (lower) median."""
-    chosen = placer(scenario.placer)
     seeds = GENERATE_SEEDS if scenario.placer == "generate" else 1
     runs: list[tuple[int, int, AssignmentDiff]] = []
     for offset in range(seeds):
         seeded = dataclasses.replace(problem, seed=scenario.seed + offset)
-        diff = diff_assignments(problem.before, chosen.place(seeded))
+        diff = diff_assignments(problem.before, _after(seeded, scenario.placer))
         runs.append((diff.moved_bytes(problem.size_bytes), offset, diff))
     runs.sort(key=lambda run: run[:2])
     middle = runs[(len(runs) - 1) // 2]
     return _Placed(diff=middle[2], low_bytes=runs[0][0], high_bytes=runs[-1][0], seeds=seeds)
+
+
+_REMEMBERED_REPLICAS = 20_000
+"""Up to this size placements are refined step by step, which takes far longer than to recognise a problem."""
+
+
+def _after(problem: PlacementProblem, name: str) -> NDArray[np.int32]:
+    """Return what a placer makes of a problem: int32[P, W], read-only; the same problem is not placed again.
+
+    Sizing asks for the same placements over and over: after an action that changes only traffic, and on each shape.
+    """
+    if problem.before.size > _REMEMBERED_REPLICAS:
+        return placer(name).place(problem)
+    digest = hashlib.sha256(pickle.dumps(problem)).digest()
+    return _remembered_after(_Asked(name=name, digest=digest, problem=problem))
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    name: str
+    digest: bytes
+    problem: PlacementProblem = dataclasses.field(compare=False)  # what the digest is of
+
+
+@functools.lru_cache(maxsize=64)
+def _remembered_after(asked: _Asked) -> NDArray[np.int32]:
+    after = placer(asked.name).place(asked.problem)
+    after.flags.writeable = False
+    return after
 
 
 def _placed_as(like: PlacementResult) -> _Placed:

@@ -137,7 +137,7 @@ class _Beam:
             order = order[np.isfinite(flat[order])]
             order = order[np.lexsort((order, flat[order]))]
             state, step = order // count, order % count
-            state, step = self._distinct(chains, state, step, width)
+            state, step = _distinct(chains, state, step, width, count)
             if not len(state):
                 return False
             chains = np.concatenate([chains[state], step[:, None]], axis=1)
@@ -147,15 +147,6 @@ class _Beam:
             load[numbers, steps.donor[step]] -= steps.unit[step]
             load[numbers, steps.receiver[step]] += steps.unit[step]
         return False
-
-    @staticmethod
-    def _distinct(
-        chains: NDArray[np.int64], state: NDArray[np.int64], step: NDArray[np.int64], width: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Keep one of the sequences with the same steps in another order."""
-        every = np.sort(np.concatenate([chains[state], step[:, None]], axis=1), axis=1)
-        first = np.sort(np.unique(every, axis=0, return_index=True)[1])[:width] if len(every) else np.arange(0)
-        return state[first], step[first]
 
     def _extended(
         self, steps: _Steps, load: NDArray[np.float64], chains: NDArray[np.int64]
@@ -195,6 +186,17 @@ class _Beam:
                 return False
             layout.move_one(row, column, int(steps.receiver[step]))
         return True
+
+
+def _distinct(
+    chains: NDArray[np.int64], state: NDArray[np.int64], step: NDArray[np.int64], width: int, count: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Keep one of the sequences with the same steps in another order; steps are numbers below a count."""
+    every = np.sort(np.concatenate([chains[state], step[:, None]], axis=1), axis=1)
+    # As digits of one number: at most four of them below the 20,000 steps of a small problem.
+    number = every @ (count ** np.arange(every.shape[1], dtype=np.int64))
+    first = np.sort(np.unique(number, return_index=True)[1])[:width]
+    return state[first], step[first]
 
 
 def _moved(layout: Layout) -> float:
