@@ -187,8 +187,8 @@ def draft(ground: Groundwork, order: Order, steps: Steps) -> Draft:
     if len(extra) or (wave < 0).any():
         in_waves = in_waves.take(np.flatnonzero(wave >= 0)).joined(extra)
         flows = copies_of(problem, in_waves)
-    refused = _refuse(problem, way.stuck, way.left) if way is not None else []
-    return _timed(ground, in_waves, flows, tuple(kinds), tuple(refused), () if way is None else way.detours)
+    refused = no_room(problem, way.stuck, way.left) if way is not None else ()
+    return _timed(ground, in_waves, flows, tuple(kinds), refused, () if way is None else way.detours)
 
 
 def _timed(
@@ -213,41 +213,6 @@ def _timed(
         detours=detours,
         relieved_seconds=relieved,
     )
-
-
-def _refuse(problem: MoveProblem, stuck: Hops, left: NDArray[np.float64]) -> list[MoveRefusal]:
-    """Name, for each partition that is stuck, the first disk or directory that has no room for it."""
-    diff = stuck.diff()
-    size = problem.size_bytes[stuck.row].astype(np.float64)
-    brokers, dirs = len(problem.brokers), problem.log_dirs
-    index = problem.brokers.index_of(stuck.after)
-    on_disk = diff.added & (index >= 0) & (size[:, None] > left[np.maximum(index, 0)])
-    in_dir = diff.added & (stuck.after_dir >= 0) & (size[:, None] > left[brokers + np.maximum(stuck.after_dir, 0)])
-    blocked = on_disk | in_dir
-    column = blocked.argmax(axis=1)
-    each = np.arange(len(stuck))
-    is_disk = on_disk[each, column]
-    place = np.where(is_disk, index[each, column], brokers + stuck.after_dir[each, column])
-    limits = np.concatenate([problem.disk_limit_bytes, problem.log_dir_limit_bytes])
-    found = []
-    for resource in np.unique(place[blocked.any(axis=1)]).tolist():
-        rows = stuck.row[(place == resource) & blocked.any(axis=1)]
-        name = f"broker {int(problem.brokers.ids[resource])}" if resource < brokers else ""
-        if resource >= brokers:
-            at = resource - brokers
-            name = f"log dir {dirs.path[at]} of broker {int(dirs.broker_id[at])}"
-        limit = float(limits[resource])
-        found.append(
-            no_room(
-                problem,
-                rows,
-                where=name,
-                constraint="disk" if resource < brokers else "log_dir",
-                level=limit - float(left[resource]),
-                limit=limit,
-            )
-        )
-    return found
 
 
 def _pauses(problem: MoveProblem, hops: Hops, pace: Pace) -> NDArray[np.float64]:

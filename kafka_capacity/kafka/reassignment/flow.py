@@ -26,6 +26,7 @@ Worked example:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,28 +91,24 @@ def _shared(
     """Return float64[C], when each copy has passed its gate, if nothing else held it back."""
     order = np.lexsort((size_bytes, gate))
     size, passed = size_bytes[order], gate[order]
-    first, last = _segments(passed)
-    total = np.cumsum(size)
-    before = total[first] - size[first]
-    still = last - np.arange(len(size))
-    amount = total - before + still * size
+    starts, lengths = runs(passed)
+    still = np.repeat(starts + lengths - 1, lengths) - np.arange(len(size))
     done = np.empty(len(size))
-    done[order] = gate_seconds(amount, closing[passed])
+    done[order] = gate_seconds(running(size, starts, lengths) + still * size, closing[passed])
     return done
 
 
-def _segments(sorted_keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Give, for each entry, where the run of its key begins and where it ends."""
-    starts = run_starts(sorted_keys)
-    lengths = np.diff(np.append(starts, len(sorted_keys)))
-    return np.repeat(starts, lengths), np.repeat(starts + lengths - 1, lengths)
+def runs(sorted_keys: NDArray[np.integer[Any]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each run of equal keys begins, and how long it is."""
+    is_first = np.append(True, sorted_keys[1:] != sorted_keys[:-1])[: len(sorted_keys)]
+    starts = np.flatnonzero(is_first)
+    return starts, np.diff(np.append(starts, len(sorted_keys)))
 
 
-def run_starts(sorted_keys: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return where each run of equal keys begins."""
-    if not len(sorted_keys):
-        return np.zeros(0, dtype=np.intp)
-    return np.concatenate([[0], np.flatnonzero(sorted_keys[1:] != sorted_keys[:-1]) + 1]).astype(np.intp)
+def running(values: NDArray[np.float64], starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Sum values up along each of the :func:`runs`."""
+    total = np.cumsum(values)
+    return np.asarray(total - np.repeat(total[starts] - values[starts], lengths), dtype=np.float64)
 
 
 def disk_peaks(
@@ -140,17 +137,11 @@ def disk_peaks(
     peaks = np.zeros(count)
     if not len(disk):
         return peaks
-    starts = run_starts(disk)
-    lengths = np.diff(np.append(starts, len(disk)))
-
-    def so_far(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        total = np.cumsum(values)
-        return total - np.repeat(total[starts] - values[starts], lengths)
-
-    still = np.repeat(np.add.reduceat(slope, starts), lengths) - so_far(slope)
+    starts, lengths = runs(disk)
+    still = np.repeat(np.add.reduceat(slope, starts), lengths) - running(slope, starts, lengths)
+    come, went = running(grown, starts, lengths), running(gone, starts, lengths) - gone
     growing = np.where(np.isfinite(at), at, 0.0) * np.maximum(still, 0.0)
-    level = so_far(grown) + growing - (so_far(gone) - gone)
-    level = np.where(np.isfinite(at), level, so_far(grown) - (so_far(gone) - gone))
+    level = np.where(np.isfinite(at), come + growing - went, come - went)
     peaks[disk[starts]] = np.maximum.reduceat(level, starts)
     return np.maximum(peaks, 0.0)
 
@@ -159,10 +150,10 @@ def disk_peaks(
 class MoveDuration:
     """How long one move takes when everything moves at once."""
 
-    seconds: float | None  # `None` when it never ends; 0 when nothing is copied
-    bottleneck_broker: int | None  # the broker that decides, `None` when nothing is copied
-    bottleneck_direction: str | None  # `in` or `out` of that broker
-    smallest_throttle_bytes_per_second: float  # the move ends with any throttle above this
+    seconds: float | None = 0.0  # `None` when it never ends; 0 when nothing is copied
+    bottleneck_broker: int | None = None  # the broker that decides, `None` when nothing is copied
+    bottleneck_direction: str | None = None  # `in` or `out` of that broker
+    smallest_throttle_bytes_per_second: float = 0.0  # the move ends with any throttle above this
     unreachable_partitions: int  # partitions that cannot be copied, since nobody leads them
 
 
@@ -227,13 +218,7 @@ def move_duration(
     load = np.concatenate([in_load, out_load])
     is_used = amount > 0
     if not is_used.any():
-        return MoveDuration(
-            seconds=0.0,
-            bottleneck_broker=None,
-            bottleneck_direction=None,
-            smallest_throttle_bytes_per_second=0.0,
-            unreachable_partitions=unreachable,
-        )
+        return MoveDuration(unreachable_partitions=unreachable)
     unknown = np.full(len(brokers), np.nan)
     spare = [unknown if given is None else given for given in (spare_in_bytes_per_second, spare_out_bytes_per_second)]
     throttles = np.full(len(load), throttle_bytes_per_second)

@@ -48,11 +48,6 @@ def reassignment_json(
     return _written(LineNames.of(partitions, chosen), replicas, places, paths)
 
 
-def _elected(names: LineNames) -> bytes:
-    lines = partition_lines(names)
-    return b'{"partitions":[\n' + lines + b"\n]}\n" if lines else b'{"partitions":[]}\n'
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaveFile:
     """A file of a wave."""
@@ -147,7 +142,9 @@ def files_of(wave: WaveRows) -> WaveFiles:
 
 
 def _election(file: str, names: LineNames, elects: NDArray[np.bool_]) -> WaveFile | None:
-    return _file(file, _elected(names.of_lines(elects))) if elects.any() else None
+    if not elects.any():
+        return None
+    return _file(file, b'{"partitions":[\n' + partition_lines(names.of_lines(elects)) + b"\n]}\n")
 
 
 def _file(name: str, content: bytes) -> WaveFile:
@@ -165,9 +162,14 @@ def named_log_dirs(
         other: int32[n, V], who holds the partitions on the other side of the change.
         dirs: all directories.
     """
-    owners, counts = np.unique(dirs.broker_id, return_counts=True)
     joins = (replicas >= 0) & ~(replicas[:, :, None] == other[:, None, :]).any(axis=2)
-    return np.where(joins & np.isin(replicas, owners[counts > 1]), log_dirs, -1).astype(np.int32)
+    return np.where(joins & has_several(dirs, replicas), log_dirs, -1).astype(np.int32)
+
+
+def has_several(dirs: LogDirs, brokers: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which brokers have several directories that are known: bool like ``brokers``."""
+    owners, counts = np.unique(dirs.broker_id, return_counts=True)
+    return np.isin(brokers, owners[counts > 1])
 
 
 def _written(names: LineNames, matrix: NDArray[np.int32], log_dirs: NDArray[np.int32], paths: Sequence[str]) -> bytes:
