@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.plain import to_plain
+from kafka_capacity.hardware.plain import filled, to_plain
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.proposal.constraints.registry import maxima_by_parameter
@@ -250,22 +250,15 @@ def _scenario(
 ) -> PlacementScenario:
     tolerance = request.tolerance_ratio
     name = f"{len(target):03d}-brokers.{placer}"
-    return PlacementScenario(
+    return filled(
+        PlacementScenario,
+        request,
         scenario_id=name if is_only_throttle else f"{name}.{throttle / 1e6:.12g}MBps",
         target=target,
         placer=placer,
-        replication_factor=request.replication_factor,
         throttle_bytes_per_second=throttle,
-        rack_rule=request.rack_rule,
-        balance=request.balance,
         tolerance_ratio=DEFAULT_TOLERANCE_RATIO[request.balance] if tolerance is None else tolerance,
-        disk_limit_ratio=request.disk_limit_ratio,
-        seed=request.seed,
-        pins=request.pins,
-        broker_maxima=request.broker_maxima,
-        replica_goal=request.replica_goal,
         replaced=request.broker_changes.replaced,
-        partition_counts=request.partition_counts,
         is_judged_against_today=is_judged_against_today(request, observed, target),
     )
 

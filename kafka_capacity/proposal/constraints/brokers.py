@@ -20,7 +20,8 @@ _GIB = 1024.0**3
 _MIB = 1024.0**2
 
 
-def _gib(amount: float) -> str:
+def gib(amount: float) -> str:
+    """Write an amount of bytes."""
     return f"{amount / _GIB:,.0f} GiB"
 
 
@@ -57,10 +58,10 @@ DISK = BrokerConstraint(
     after=_held_bytes,
     before=_held_bytes_today,
     sentence=lambda scenario, needed, available: (
-        f"would hold {_gib(needed)} but may be filled to {_gib(available)} "
-        f"({whole_percent(scenario.disk_limit_ratio)} of its disk): {_gib(needed - available)} too much"
+        f"would hold {gib(needed)} but may be filled to {gib(available)} "
+        f"({whole_percent(scenario.disk_limit_ratio)} of its disk): {gib(needed - available)} too much"
     ),
-    figure=_gib,
+    figure=gib,
     placer_limit="disk_bytes",
     higher=_higher_disk_limit,
 )
@@ -84,10 +85,10 @@ DISK_LATER = BrokerConstraint(
     after=_held_later,
     before=_held_bytes_today,
     sentence=lambda scenario, needed, available: (
-        f"would hold {_gib(needed)} once the records of the topics with new partitions have been replaced, but may be "
-        f"filled to {_gib(available)} ({whole_percent(scenario.disk_limit_ratio)} of its disk)"
+        f"would hold {gib(needed)} once the records of the topics with new partitions have been replaced, but may be "
+        f"filled to {gib(available)} ({whole_percent(scenario.disk_limit_ratio)} of its disk)"
     ),
-    figure=_gib,
+    figure=gib,
 )
 
 
@@ -104,9 +105,9 @@ DISK_ON_THE_WAY = BrokerConstraint(
     limit=lambda scenario, brokers: brokers.disk_capacity_bytes,
     after=_held_on_the_way,
     sentence=lambda scenario, needed, available: (
-        f"would hold {_gib(needed)} while it has both old and new copies, but its disk has {_gib(available)}"
+        f"would hold {gib(needed)} while it has both old and new copies, but its disk has {gib(available)}"
     ),
-    figure=_gib,
+    figure=gib,
 )
 
 
