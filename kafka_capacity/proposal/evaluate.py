@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,7 +170,7 @@ def evaluate_placement(
         log_dir_after=None if in_dirs is None else in_dirs.log_dir,
         expanded=more,
     )
-    return with_relaxed_rack_rule(result, problem, lambda other: evaluate_placement(snapshot, load, other))
+    return _with_relaxed_rack_rule(snapshot, load, result, problem)
 
 
 _ATTAINABLE_RATIO = 0.98
@@ -199,16 +198,12 @@ def _placed_within_goal(problem: PlacementProblem, scenario: PlacementScenario) 
 
 def _place(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:
     """Place with one seed, or with several and take the run whose moved bytes are the (lower) median."""
-    chosen = placer(scenario.placer)
+    chosen, size = placer(scenario.placer), problem.size_bytes
     seeds = GENERATE_SEEDS if scenario.placer == "generate" else 1
-    runs: list[tuple[int, int, AssignmentDiff]] = []
-    for offset in range(seeds):
-        seeded = dataclasses.replace(problem, seed=scenario.seed + offset)
-        diff = diff_assignments(problem.before, chosen.place(seeded))
-        runs.append((diff.moved_bytes(problem.size_bytes), offset, diff))
-    runs.sort(key=lambda run: run[:2])
-    middle = runs[(len(runs) - 1) // 2]
-    return _Placed(diff=middle[2], low_bytes=runs[0][0], high_bytes=runs[-1][0], seeds=seeds)
+    placed = (chosen.place(dataclasses.replace(problem, seed=scenario.seed + offset)) for offset in range(seeds))
+    runs = sorted((diff_assignments(problem.before, each) for each in placed), key=lambda run: run.moved_bytes(size))
+    low, high = (runs[at].moved_bytes(size) for at in (0, -1))
+    return _Placed(diff=runs[(seeds - 1) // 2], low_bytes=low, high_bytes=high, seeds=seeds)
 
 
 def _placed_as(like: PlacementResult) -> _Placed:
@@ -334,8 +329,8 @@ def _metrics(
 LOOKS_AT_RULES = "fewest-bytes"  # the placer that knows rack rules and balances; those of Kafka spread in their own way
 
 
-def with_relaxed_rack_rule(
-    result: PlacementResult, problem: PlacementProblem, evaluate: Callable[[PlacementScenario], PlacementResult]
+def _with_relaxed_rack_rule(
+    snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, problem: PlacementProblem
 ) -> PlacementResult:
     """Describe in the first excuse about a limit that the rule ``two-racks`` would do, if it would."""
     asked = result.scenario
@@ -344,9 +339,12 @@ def with_relaxed_rack_rule(
     passed = {state.constraint for state in result.limits if state.is_passed}
     broken = {excuse.constraint for excuse in result.excuses}
     others = broken - passed - {LOG_DIR, *ALL_AT_ONCE}
-    if not passed & broken or others or _is_hopeless(problem, result, passed):
+    if not passed & broken or others:
         return result
-    relaxed = evaluate(dataclasses.replace(asked, rack_rule=RackRule.TWO_RACKS))
+    states = limit_states(dataclasses.replace(problem, rack_rule=RackRule.TWO_RACKS), result.diff.after)
+    if any(state.proven_ratio > 1.0 for state in states if state.constraint in passed):
+        return result  # a limit that cannot be kept under the other rule either, whatever the plan
+    relaxed = evaluate_placement(snapshot, load, dataclasses.replace(asked, rack_rule=RackRule.TWO_RACKS))
     if any(excuse.constraint not in ALL_AT_ONCE for excuse in relaxed.excuses):
         return result
     at = next(number for number, excuse in enumerate(result.excuses) if excuse.constraint in passed)
@@ -354,11 +352,3 @@ def with_relaxed_rack_rule(
         result.excuses[at], reason=f"{result.excuses[at].reason}; so would the rack rule two-racks instead of strict"
     )
     return dataclasses.replace(result, excuses=(*result.excuses[:at], amended, *result.excuses[at + 1 :]))
-
-
-def _is_hopeless(problem: PlacementProblem, result: PlacementResult, passed: set[str]) -> bool:
-    """Return whether a limit cannot be kept under the other rule either, whatever the plan."""
-    assert result.diff is not None  # noqa: S101 - for the type checker
-    relaxed = dataclasses.replace(problem, rack_rule=RackRule.TWO_RACKS)
-    states = limit_states(relaxed, result.diff.after)
-    return any(state.proven_ratio > 1.0 for state in states if state.constraint in passed)

@@ -30,6 +30,7 @@ from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.text.wording import few_names
 
 _MAX_NAMES = 12
+_DISK_AND_NETWORK = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,15 +174,8 @@ def proposed_brokers(
     racks = list(kept.racks)
     for number in added:
         racks.append(new_racks[number % len(new_racks)] if new_racks else _smallest_rack(racks))
-    new = Brokers.of(
-        [first_free + number for number in added],
-        racks[len(keep) :],
-        disk_capacity_bytes=[_median(observed.disk_capacity_bytes)] * len(added),
-        network_in_bytes_per_second=[_median(observed.network_in_bytes_per_second)] * len(added),
-        network_out_bytes_per_second=[_median(observed.network_out_bytes_per_second)] * len(added),
-        memory_bytes=[_median(observed.memory_bytes)] * len(added),
-    )
-    return kept.joined(new)
+    hardware = {name: [_median(getattr(observed, name))] * len(added) for name in (*_DISK_AND_NETWORK, "memory_bytes")}
+    return kept.joined(Brokers.of([first_free + number for number in added], racks[len(keep) :], **hardware))
 
 
 def _smallest_rack(racks: Sequence[str | None]) -> str | None:
@@ -238,10 +232,9 @@ def _has_other_hardware(observed: Brokers, target: Brokers) -> bool:
     """Return whether a broker that stays is to have other disks or networks."""
     at = target.index_of(observed.ids)
     stays = at >= 0
-    figures = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
     return not all(
         np.array_equal(getattr(observed, name)[stays], getattr(target, name)[at[stays]], equal_nan=True)
-        for name in figures
+        for name in _DISK_AND_NETWORK
     )
 
 

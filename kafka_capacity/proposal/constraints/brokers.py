@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -134,15 +133,12 @@ def _network(direction: Literal["in", "out"]) -> BrokerConstraint:
 NETWORK_IN, NETWORK_OUT = _network("in"), _network("out")
 
 
-def _count_limit(
-    name: str,
-    noun: str,
-    parameter: str,
-    *,
-    after: Callable[[BrokerLoads], NDArray[np.int64]],
-    before: Callable[[BrokerLoads], NDArray[np.int64]],
-) -> BrokerConstraint:
+def _count_limit(name: str, noun: str, parameter: str) -> BrokerConstraint:
     """Make a constraint of a count that a request may limit for every broker."""
+
+    def held(loads: BrokerLoads, when: str) -> NDArray[np.float64]:
+        count: NDArray[np.int64] = getattr(loads, f"{noun}s_{when}")
+        return count.astype(np.float64)
 
     def limit(scenario: PlacementScenario, brokers: Brokers) -> NDArray[np.float64]:
         most = dict(scenario.broker_maxima).get(name)
@@ -153,8 +149,8 @@ def _count_limit(
         label=f"the limit of {noun}s",
         unit=f"{noun}s",
         limit=limit,
-        after=lambda proposal: after(proposal.loads).astype(np.float64),
-        before=lambda loads: before(loads).astype(np.float64),
+        after=lambda proposal: held(proposal.loads, "after"),
+        before=lambda loads: held(loads, "before"),
         sentence=lambda scenario, needed, available: f"would hold {needed:,.0f} {noun}s but may hold {available:,.0f}",
         figure=lambda count: f"{count:,.0f}",
         placer_limit=name,
@@ -164,18 +160,5 @@ def _count_limit(
     )
 
 
-REPLICA_COUNT = _count_limit(
-    "replica_count",
-    "replica",
-    "max_replicas_per_broker",
-    after=lambda loads: loads.replicas_after,
-    before=lambda loads: loads.replicas_before,
-)
-
-LEADER_COUNT = _count_limit(
-    "leader_count",
-    "leader",
-    "max_leaders_per_broker",
-    after=lambda loads: loads.leaders_after,
-    before=lambda loads: loads.leaders_before,
-)
+REPLICA_COUNT = _count_limit("replica_count", "replica", "max_replicas_per_broker")
+LEADER_COUNT = _count_limit("leader_count", "leader", "max_leaders_per_broker")
