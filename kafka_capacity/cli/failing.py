@@ -20,10 +20,10 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
-from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind
 from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
 from kafka_capacity.questions.failures.plain import affected_groups, set_row, survivor_rows, topic_rows
 from kafka_capacity.questions.failures.request import lost_together
+from kafka_capacity.questions.failures.scenario import FailureResult, FailureScenario, SetKind
 from kafka_capacity.questions.failures.section.details import COORDINATORS
 from kafka_capacity.questions.failures.section.matrix import LOSSES
 from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, loss_sentences

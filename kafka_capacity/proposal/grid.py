@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -267,3 +267,11 @@ def placement_key(scenario: PlacementScenario) -> str:
     """Name the placement of a scenario: those that differ in their throttles only share it."""
     asked = scenario_to_json(scenario)
     return json.dumps({name: asked[name] for name in asked if name not in {"scenario_id", "throttle_bytes_per_second"}})
+
+
+def distinct_placements(scenarios: Iterable[PlacementScenario]) -> dict[str, list[PlacementScenario]]:
+    """Return the scenarios that share a placement, by the id of the first of them."""
+    shared: dict[str, list[PlacementScenario]] = {}
+    for scenario in scenarios:
+        shared.setdefault(placement_key(scenario), []).append(scenario)
+    return {several[0].scenario_id: several for several in shared.values()}

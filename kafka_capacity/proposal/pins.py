@@ -92,9 +92,7 @@ def check_pins(pins: Sequence[Pin], topics: Collection[str], targets: Sequence[B
     complaints = []
     matched = {pin.topics for pin in pins_by_topic(pins, topics).values()}
     for pin in pins:
-        if pin.topics not in matched and not (
-            pin.is_pattern and any(fnmatchcase(topic, pin.topics) for topic in topics)
-        ):
+        if pin.topics not in matched and not any(fnmatchcase(topic, pin.topics) for topic in topics):
             what = "matches no topic" if pin.is_pattern else "is not a topic"
             complaints.append(f"pinned_topics: {pin.topics!r} {what} of the cluster; correct the name or leave it out")
         for broker in sorted(set(pin.broker_ids) - ids):

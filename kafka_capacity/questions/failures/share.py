@@ -24,6 +24,7 @@ from kafka_capacity.kafka.controller.quorum.voters import (
     quorum_unavailability,
     rack_correlated_unavailability,
 )
+from kafka_capacity.proposal.grid import distinct_placements
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.failures.baseline import Baseline
@@ -33,7 +34,6 @@ from kafka_capacity.questions.failures.section.view import read_failures
 from kafka_capacity.questions.failures.simulate import (
     FailureInputs,
     ProposedPlacement,
-    distinct_placements,
     failure_pieces,
     merged_tables,
     piece_tables,

@@ -24,8 +24,9 @@ from kafka_capacity.kafka.durability import Acks, Bounds, Configuration, Explore
 from kafka_capacity.kafka.durability.settings import MAX_REPLICAS
 from kafka_capacity.kafka.placement.few_copysets import place_in_few_copysets
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
-from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
+from kafka_capacity.questions.failures.evaluate import evaluate_failures
+from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 
 MAX_PARTITIONS = 100_000  # of more no other placement is tried: it takes partitions one by one
 
@@ -156,7 +157,7 @@ def _repair_seconds(
     """Return float64[B] and float64[K]: until a broker's, and a rack's data are re-replicated."""
     brokers, racks = snapshot.brokers, snapshot.brokers.rack_indexes()
     asked = FailureScenario(
-        scenario_id=scenario.scenario_id,
+        scenario_id="durability",
         kinds=(SetKind.BROKER, SetKind.RACK),
         rules=scenario.rules,
         throttle_bytes_per_second=scenario.throttle_bytes_per_second,

@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks
-from kafka_capacity.questions.failures.durability import DurabilityScenario
-from kafka_capacity.questions.failures.durability.scenario import DAY
+from kafka_capacity.questions.failures.durability.scenario import DAY, DurabilityScenario
 from kafka_capacity.questions.failures.parameters import FAILURES_FORM
 
 _DEFAULTS = DurabilityScenario()

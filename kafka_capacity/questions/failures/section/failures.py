@@ -6,8 +6,7 @@ from typing import Any
 
 from kafka_capacity.questions.failures.section.controllers import controllers
 from kafka_capacity.questions.failures.section.details import groups_table, survivors_table
-from kafka_capacity.questions.failures.section.matrix import matrices, overview
-from kafka_capacity.questions.failures.section.pairs import pair_map
+from kafka_capacity.questions.failures.section.matrix import matrices, overview, pair_map
 from kafka_capacity.questions.failures.section.sentences import basis_notes, failures_line, loss_sentences
 from kafka_capacity.questions.failures.section.view import read_failures
 from kafka_capacity.report.anchors import FAILURES
