@@ -34,7 +34,7 @@ from kafka_capacity.questions.capacity.sizing_words import subject_words as sizi
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.decide import subject_words as change_subject
-from kafka_capacity.questions.change.section.change_figures import broker_rows
+from kafka_capacity.questions.change.section.change_tables import broker_rows
 from kafka_capacity.questions.change.share import CHANGE
 from kafka_capacity.questions.consumers.share import CONSUMERS
 from kafka_capacity.questions.failures.section.view import FailuresView

@@ -30,7 +30,7 @@ from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.text.wording import few_names
 
 _MAX_NAMES = 12
-_DISK_AND_NETWORK = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
+DISK_AND_NETWORK = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +174,7 @@ def proposed_brokers(
     racks = list(kept.racks)
     for number in added:
         racks.append(new_racks[number % len(new_racks)] if new_racks else _smallest_rack(racks))
-    hardware = {name: [_median(getattr(observed, name))] * len(added) for name in (*_DISK_AND_NETWORK, "memory_bytes")}
+    hardware = {name: [_median(getattr(observed, name))] * len(added) for name in (*DISK_AND_NETWORK, "memory_bytes")}
     return kept.joined(Brokers.of([first_free + number for number in added], racks[len(keep) :], **hardware))
 
 
@@ -234,7 +234,7 @@ def _has_other_hardware(observed: Brokers, target: Brokers) -> bool:
     stays = at >= 0
     return not all(
         np.array_equal(getattr(observed, name)[stays], getattr(target, name)[at[stays]], equal_nan=True)
-        for name in _DISK_AND_NETWORK
+        for name in DISK_AND_NETWORK
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.health.controllers import leaving_voters
 from kafka_capacity.health.cordons import uncordoned_problems
 from kafka_capacity.health.groups import expansion_problems
@@ -17,6 +18,7 @@ from kafka_capacity.inventory.quorum import read_quorum
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.proposal.grid import DISK_AND_NETWORK
 from kafka_capacity.proposal.log_dirs import log_dir_facts
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
@@ -60,10 +62,6 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
     basis, parameters = asked.basis, asked.parameters
     raw, snapshot, traffic = basis.raw, basis.snapshot, basis.load
     brokers = snapshot.brokers
-
-    def known(value: float) -> float | None:
-        return float(value) if np.isfinite(value) else None
-
     factor, quorum = replication_factors(snapshot.replicas), read_quorum(raw)
     named, wanted = parse_voters(parameters.controllers), parse_voters(parameters.wanted_controllers)
     proposed = {
@@ -83,9 +81,7 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
                 {
                     "broker_id": int(brokers.ids[i]),
                     "rack": brokers.racks[i],
-                    "disk_capacity_bytes": known(brokers.disk_capacity_bytes[i]),
-                    "network_in_bytes_per_second": known(brokers.network_in_bytes_per_second[i]),
-                    "network_out_bytes_per_second": known(brokers.network_out_bytes_per_second[i]),
+                    **{name: plain_number(getattr(brokers, name)[i]) for name in DISK_AND_NETWORK},
                 }
                 for i in range(len(brokers))
             ],

@@ -28,6 +28,7 @@ from kafka_capacity.objects.tables import (
 )
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import new_partitions
+from kafka_capacity.proposal.grid import DISK_AND_NETWORK
 from kafka_capacity.proposal.log_dirs import joining_dirs
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
 from kafka_capacity.questions.change.move_tables import MOVE_TABLES, list_column, path_lists, schedule_tables
@@ -107,9 +108,7 @@ BROKER_LOAD = pa.schema(
         pa.field("broker_id", pa.int32(), nullable=False),
         pa.field("rack", pa.string()),
         *columns_of(BrokerLoads, without=("brokers",)),
-        pa.field("disk_capacity_bytes", pa.float64()),
-        pa.field("network_in_bytes_per_second", pa.float64()),
-        pa.field("network_out_bytes_per_second", pa.float64()),
+        *(pa.field(name, pa.float64()) for name in DISK_AND_NETWORK),
     ]
 )
 """One row a broker of a scenario, observed and proposed ones together; peaks are bytes per second."""
@@ -188,9 +187,7 @@ def broker_load_table(result: PlacementResult) -> pa.Table:
         "scenario_id": result.scenario.scenario_id,
         "broker_id": brokers.ids,
         "rack": list(brokers.racks),
-        "disk_capacity_bytes": brokers.disk_capacity_bytes,
-        "network_in_bytes_per_second": brokers.network_in_bytes_per_second,
-        "network_out_bytes_per_second": brokers.network_out_bytes_per_second,
+        **{name: getattr(brokers, name) for name in DISK_AND_NETWORK},
     }
     return table_of_columns(BROKER_LOAD, len(brokers), given, of=loads)
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.limits import Resource, shown_amount
+from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.schedule import COPIES
-from kafka_capacity.questions.change.move_view import BAND, MoveView, Row
+from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.text import (
     format_bytes,
     format_duration,

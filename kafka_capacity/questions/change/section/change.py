@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.questions.change.section.change_figures import broker_rows, moves_of
-from kafka_capacity.questions.change.section.change_tables import broker_table, change_tables
+from kafka_capacity.questions.change.section.change_tables import broker_rows, broker_table, change_tables, moves_of
 from kafka_capacity.questions.change.section.flows import who_sends
 from kafka_capacity.questions.change.section.view import change_of
 from kafka_capacity.report.sections import section

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.proposal.constraints.registry import standing_sentence
 from kafka_capacity.questions.answer import Status
 from kafka_capacity.questions.change.choice import Option
-from kafka_capacity.questions.change.move_view import BAND
 from kafka_capacity.questions.change.request_summary import asked_sentence
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
@@ -144,22 +144,19 @@ def _throttles(view: ChangePage) -> dict[str, Any]:
     same = [option for option in view.options if option.is_same_placement(view.nearest) and not option.is_refused]
     for option in sorted(same, key=lambda option: float(option.figures["throttle_bytes_per_second"])):
         figures, schedule = option.figures, view.schedules.get(option.scenario_id)
-        smallest = figures["smallest_throttle_bytes_per_second"]
-        in_waves: dict[str, Any] = {"wave_count": None, "takes": None, "smallest": smallest}
+        row = {
+            "throttle": figures["throttle_bytes_per_second"],
+            "verdict": _verdict(view, option),
+            "wave_count": None,
+            "takes": None,
+            "alone": (figures["duration_seconds"], figures["duration_peak_seconds"]),
+            "smallest": figures["smallest_throttle_bytes_per_second"],
+        }
         if schedule is not None and schedule["wave_count"]:
-            in_waves = {
-                "wave_count": schedule["wave_count"],
-                "takes": tuple(schedule[f"total_{band}_seconds"] for band in BAND),
-                "smallest": schedule["smallest_throttle_expected_bytes_per_second"],
-            }
-        rows.append(
-            {
-                "throttle": figures["throttle_bytes_per_second"],
-                "verdict": _verdict(view, option),
-                "alone": (figures["duration_seconds"], figures["duration_peak_seconds"]),
-                **in_waves,
-            }
-        )
+            row["wave_count"] = schedule["wave_count"]
+            row["takes"] = tuple(schedule[f"total_{band}_seconds"] for band in BAND)
+            row["smallest"] = schedule["smallest_throttle_expected_bytes_per_second"]
+        rows.append(row)
     note = (
         "Time in waves is the expected time, in brackets the range from no writes to peak rates throughout; copying "
         "alone is at mean and at peak rates. The move finishes with any throttle larger than the one under Finishes "

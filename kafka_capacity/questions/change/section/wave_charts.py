@@ -29,14 +29,10 @@ BAR_PIXELS = 20  # how much of the height of the chart each bar has, as in its s
 _HOUR, _DAY = 3600, 86_400
 _TICK_HOURS = (1, 2, 3, 6, 12, 24, 48, 96)
 
-KINDS = {
-    "leadership": "leaders first",
-    "drop": "drop",
-    "copy": "copy",
-    "detour": "detour",
-    "reorder": "reorder",
-}
-"""What a wave is for, in a word."""
+
+def wave_kind(wave: Row) -> str:
+    """Return what a wave is for, in a word or two."""
+    return "leaders first" if wave["kind"] == "leadership" else str(wave["kind"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,10 +200,8 @@ def _at(seconds: float | None, hours: Hours | None) -> str:
 def _bar(waves: Sequence[Row]) -> dict[str, Any]:
     """Return the bar of waves that follow each other, mostly one."""
     first, last = waves[0], waves[-1]
-    kinds = list(dict.fromkeys(KINDS.get(str(wave["kind"]), str(wave["kind"])) for wave in waves))
-    number = f"{first['wave']:,}" if len(waves) == 1 else f"{first['wave']:,}–{last['wave']:,}"
     return {
-        "label": f"{number} {' + '.join(kinds)}",
+        "label": f"{_numbers(waves)} {' + '.join(dict.fromkeys(map(wave_kind, waves)))}",
         "kind": max(waves, key=lambda wave: (wave["copied_bytes"], -wave["wave"]))["kind"],
         "start": first["start_expected_seconds"],
         "end": last["end_expected_seconds"],
@@ -227,9 +221,9 @@ def disk_chart(move: MoveView) -> dict[str, Any] | None:
     if not highest:
         return None
     shown = sorted(highest, key=lambda broker: (-highest[broker], broker))[:MAX_BROKERS]
-    parts = chunks(len(move.waves), MAX_BARS)
+    parts = [move.waves[part.start : part.stop] for part in chunks(len(move.waves), MAX_BARS)]
     rows = {broker: _levels(move, broker, parts) for broker in shown}
-    names = [_numbers(move.waves, part) for part in parts]
+    names = [_numbers(part) for part in parts]
     left_out = (
         f" Shown are the {MAX_BROKERS} of {len(highest):,} brokers that come closest."
         if len(highest) > len(shown)
@@ -283,8 +277,8 @@ def disk_chart(move: MoveView) -> dict[str, Any] | None:
     )
 
 
-def _numbers(waves: Sequence[Row], part: range) -> str:
-    first, last = waves[part.start]["wave"], waves[part.stop - 1]["wave"]
+def _numbers(waves: Sequence[Row]) -> str:
+    first, last = waves[0]["wave"], waves[-1]["wave"]
     return f"{first:,}" if first == last else f"{first:,}–{last:,}"
 
 
@@ -293,13 +287,13 @@ def _label(broker: int, limit: float, highest: float, levels: Sequence[Row]) -> 
     return f"Broker {broker}: {starts}, at most {format_percent(highest)}, then {ends}"
 
 
-def _levels(move: MoveView, broker: int, parts: Sequence[range]) -> list[dict[str, Any]]:
+def _levels(move: MoveView, broker: int, parts: Sequence[Sequence[Row]]) -> list[dict[str, Any]]:
     """Return what a broker holds before, at most and after in each part of the waves."""
     by_wave = {row["wave"]: row for row in move.timeline if row["broker_id"] == broker}
     level = by_wave[min(by_wave)]["disk_start_bytes"]
     found = []
     for part in parts:
-        rows = [by_wave[wave["wave"]] for wave in move.waves[part.start : part.stop] if wave["wave"] in by_wave]
+        rows = [by_wave[wave["wave"]] for wave in part if wave["wave"] in by_wave]
         end = rows[-1]["disk_end_bytes"] if rows else level
         peak = max([level, end, *(row["disk_peak_bytes"] for row in rows)])
         found.append({"start": level, "peak": peak, "end": end, "is_taking_part": bool(rows)})
