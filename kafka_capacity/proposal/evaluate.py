@@ -112,14 +112,8 @@ def evaluate_placement(
 ) -> PlacementResult:
     """Describe what a scenario would move, how long it would take, and whether it fits.
 
-    Args:
-        snapshot: the cluster as it is.
-        load: its traffic, in the order of ``snapshot.partitions``.
-        scenario: what if.
-        like: the result of a scenario that has another throttle and is the same in all else: its placement is taken.
-
-    Returns:
-        The result; a placement that Kafka itself would refuse is a result with an excuse, not an error.
+    A placement that Kafka itself would refuse is a result with an excuse, not an error. ``like`` is the result of a
+    scenario that has another throttle and is the same in all else: its placement is taken.
 
     Raises:
         RequestError: the scenario names a placer that does not exist.

@@ -188,10 +188,7 @@ def placement_grid(
 ) -> tuple[PlacementScenario, ...]:
     """List the scenarios of a request, each count with each placer and throttle, in a fixed order.
 
-    Args:
-        observed: the brokers there are.
-        request: what is asked.
-        needed: how many brokers are needed, for where that is left open.
+    ``needed`` is how many brokers are needed, for where that is left open.
     """
     changes = request.broker_changes
     base = changes.apply(observed)

@@ -116,13 +116,8 @@ def joining_dirs(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]:
     """Name the directories of replicas that join brokers with several: before, after, and the paths they stand for.
 
-    Args:
-        result: of a placement that Kafka does not refuse.
-        snapshot: the cluster as it is.
-
-    Returns:
-        int32 like ``diff.before`` (where replicas that leave come back to), int32 like ``diff.after``, both -1 where
-        the broker may choose; and the paths.
+    They are int32 like ``diff.before`` (where replicas that leave come back to) and ``diff.after``, -1 where the broker
+    may choose.
     """
     diff, dirs = result.diff, result.log_dirs
     assert diff is not None and dirs is not None  # noqa: S101, PT018 - for the type checker

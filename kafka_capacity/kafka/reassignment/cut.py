@@ -60,14 +60,10 @@ class Cut:
 def cut(
     order: NDArray[np.intp], uses: Uses, gains: Uses, budget: NDArray[np.float64], *, is_ration: NDArray[np.bool_]
 ) -> Cut:
-    """Cut the hops of ``order`` into waves.
+    """Cut the hops of ``order``, intp[N], into waves.
 
-    Args:
-        order: intp[N], the hops to place, first ones first.
-        uses: what hops take.
-        gains: what they give back of stocks when their wave is over.
-        budget: float64[R], infinite where nothing limits.
-        is_ration: bool[R], new in every wave.
+    ``uses`` is what they take of the budget, float64[R], infinite where nothing limits; ``gains`` what they give back
+    of stocks when their wave is over. ``is_ration`` is bool[R], new in every wave.
     """
     count = max(int(order.max(initial=-1)), int(uses.hop.max(initial=-1)), int(gains.hop.max(initial=-1))) + 1
     wave = np.full(count, NO_WAVE, dtype=np.int32)

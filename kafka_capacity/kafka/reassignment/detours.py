@@ -39,8 +39,7 @@ class WayOut:
 def find_way_out(problem: MoveProblem, stuck: Hops, budgets: Budgets, left: NDArray[np.float64]) -> WayOut:
     """Try to move hops that no wave has room for, since all wait for a disk, with what is left of the budgets.
 
-    Returns:
-        A way that leaves no partition at a third broker, if need be one in which nothing moves.
+    The way leaves no partition at a third broker; if need be nothing moves.
     """
     nothing = WayOut(hops=stuck.take(np.zeros(0, dtype=np.intp)), wave_count=0, stuck=stuck, left=left, detours=())
     if not problem.settings.allows_detours:

@@ -118,10 +118,8 @@ def disk_peaks(
 ) -> NDArray[np.float64]:
     """Follow disks while copies grow and old replicas go: float64[count], the most that each gains over its start.
 
-    Args:
-        copies: the disk of each, its size, and when it is in sync; it grows evenly until then.
-        removals: the disk of each, its size, and when its partition is in sync.
-        count: how many disks.
+    ``copies`` and ``removals`` are the disk of each, its size, and when its partition is in sync; copies grow evenly
+    until then.
     """
     disk = np.concatenate([copies[0], removals[0]])
     time = np.concatenate([copies[2], removals[2]])

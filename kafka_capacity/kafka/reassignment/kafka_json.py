@@ -30,17 +30,11 @@ def reassignment_json(
     log_dirs: NDArray[np.int32] | None = None,
     paths: Sequence[str] = (),
 ) -> bytes:
-    """Write an assignment as Kafka's reassignment file.
+    """Write an assignment as Kafka's reassignment file, of all partitions or of some ``rows``.
 
-    Args:
-        partitions: the partitions, sorted.
-        matrix: int32[P, W], replicas padded with -1.
-        rows: which partitions to write; all of them without it.
-        log_dirs: int32[P, W], positions in ``paths``, -1 where the broker may choose; it may everywhere without it.
-        paths: of directories.
-
-    Returns:
-        JSON, one partition a line so that two files can be compared by eye; the same assignment gives the same bytes.
+    One partition is a line, so that two files can be compared by eye; the same assignment gives the same bytes.
+    ``matrix`` is int32[P, W], replicas padded with -1; ``log_dirs`` int32[P, W], positions in ``paths``, -1 where the
+    broker may choose, as it may everywhere without it.
     """
     chosen = np.arange(len(partitions)) if rows is None else rows
     replicas = matrix[chosen]
@@ -156,11 +150,8 @@ def named_log_dirs(
 ) -> NDArray[np.int32]:
     """Keep the directories of replicas that join, where their brokers have more than one; -1 for the others.
 
-    Args:
-        replicas: int32[n, W], broker ids, padded with -1.
-        log_dirs: int32[n, W], positions in ``dirs``.
-        other: int32[n, V], who holds the partitions on the other side of the change.
-        dirs: all directories.
+    ``replicas`` is int32[n, W], broker ids, padded with -1; ``log_dirs`` int32[n, W], positions in ``dirs``; ``other``
+    int32[n, V], who holds the partitions on the other side of the change.
     """
     joins = (replicas >= 0) & ~(replicas[:, :, None] == other[:, None, :]).any(axis=2)
     return np.where(joins & has_several(dirs, replicas), log_dirs, -1).astype(np.int32)

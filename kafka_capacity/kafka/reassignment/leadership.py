@@ -22,9 +22,8 @@ def lead_away(
 ) -> tuple[State, NDArray[np.intp]]:
     """Return each partition that a drained broker leads and that is copied another leader among those that stay.
 
-    Returns:
-        The state with new leaders, preferred ones, and the partitions whose leader changed. Of the replicas that can
-        take it (in sync, kept, not fenced) the one does that has the least to send.
+    Of the replicas that can take it (in sync, kept, not fenced) the one does that has the least to send. The result is
+    the state with new leaders, preferred ones, and the partitions whose leader changed.
     """
     brokers = problem.brokers
     drained = problem.drained()

@@ -147,13 +147,13 @@ def move_problem(
     week_ratio: Sequence[float] | None = None,
     leaving: Sequence[int] = (),
 ) -> MoveProblem:
-    """Put a target for a snapshot as a problem: low is a cluster nobody writes to, high every partition's peak.
+    """Put a target for a snapshot, int32[P, V], as a problem: low is a cluster nobody writes to, high every peak.
 
     Args:
         snapshot: the cluster as it is.
         load: its traffic.
         brokers: observed and wanted brokers together.
-        after: int32[P, V], the target.
+        after: the target.
         throttle: how fast.
         disk_limit_ratio: how full a disk may be on the way.
         settings: how to cut waves.
@@ -162,8 +162,7 @@ def move_problem(
         log_dir_after: int32[P, V], where replicas shall be in them, -1 where the broker may choose; ``None`` for any.
         tolerated_bytes: float64[B], what each broker may hold in any case, such as what it holds today.
         tolerated_log_dir_bytes: float64[D], the same of the directories.
-        week_ratio: the cluster's traffic of each hour of a week, from Monday 0:00 UTC, over its mean; ``None`` where
-            that is not known. Waves that may run in a window only are timed by it.
+        week_ratio: the cluster's traffic of each hour of a week over its mean, by which waves in a window are timed.
         leaving: ids of the brokers that are to be empty in the end.
     """
     dirs = snapshot.log_dirs if log_dirs is None else log_dirs

@@ -54,10 +54,7 @@ def baseline(
 ) -> NDArray[np.float64] | None:
     """Return what each broker may be compared with: float64[B], 0 for new ones; ``None`` where nothing stands.
 
-    Args:
-        scenario: whether it is judged against today, and who replaces whom.
-        brokers: observed and proposed ones.
-        before: [B], what they carry today; who replaces a broker is compared with that one.
+    ``before`` is [B], what they carry today; who replaces a broker is compared with that one.
     """
     if not scenario.is_judged_against_today:
         return None

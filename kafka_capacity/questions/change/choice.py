@@ -83,12 +83,7 @@ class Choice:
 
 
 def choose(options: Sequence[Option], *, count_due: int | None = None) -> Choice:
-    """Return the option to take, by the rule of this module.
-
-    Args:
-        options: at least one, in any order.
-        count_due: how many brokers are to be approved now; ``None`` where nobody said.
-    """
+    """Return the option to take, by the rule of this module; ``count_due`` brokers are to be approved now."""
     fitting = [option for option in options if option.fits]
     recommended = min(
         fitting,
@@ -145,14 +140,7 @@ def _rank(option: Option) -> tuple[Any, ...]:
 
 def _distance(option: Option) -> tuple[Any, ...]:
     constraints, shortfall = distance(option.excuses)
-    return (
-        option.is_refused,
-        constraints,
-        option.is_baseline,
-        shortfall,
-        option.broker_count,
-        option.scenario_id,
-    )
+    return (option.is_refused, constraints, option.is_baseline, shortfall, option.broker_count, option.scenario_id)
 
 
 def counts_by_fit(options: Sequence[Option]) -> tuple[list[int], list[int]]:

@@ -60,11 +60,7 @@ class MoveSettings:
 def schedule_of(
     snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, settings: MoveSettings
 ) -> Schedule | None:
-    """Plan the waves of a result.
-
-    Returns:
-        The schedule; ``None`` where Kafka would refuse the placement, so that there is nothing to move to.
-    """
+    """Plan the waves of a result; ``None`` where Kafka would refuse the placement: there is nothing to move to."""
     if result.diff is None or result.loads is None:
         return None
     brokers, disk, scenario = result.loads.brokers, settings.disk_bytes_per_second, result.scenario

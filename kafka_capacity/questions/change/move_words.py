@@ -201,9 +201,7 @@ def endless_problem(move: MoveView) -> Problem:
 def time_notes(move: MoveView, at_once: float | None) -> list[str]:
     """Describe what the scheduled time is made of, beside that of copying with everything started at once.
 
-    Args:
-        move: the waves.
-        at_once: seconds that the copying alone would take at the throttle that was asked for, ``None`` for never.
+    ``at_once`` is how many seconds that would take at the throttle that was asked for, ``None`` for never.
     """
     fill = (
         "The old copy of a partition stays until the new one is in sync, so disks hold more during the move than "

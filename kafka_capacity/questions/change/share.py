@@ -43,9 +43,7 @@ def simulation_inputs(asked: PlanContext) -> SimulationInputs:
     """Return what evaluating placements needs of the inventory."""
     # Groups are no part of placement: they would only make what travels to the executors larger.
     return SimulationInputs(
-        snapshot=dataclasses.replace(asked.basis.snapshot, groups=()),
-        load=asked.basis.load,
-        move=move_settings(asked),
+        snapshot=dataclasses.replace(asked.basis.snapshot, groups=()), load=asked.basis.load, move=move_settings(asked)
     )
 
 

@@ -84,10 +84,7 @@ def log_dirs_of(
 ) -> tuple[tuple[NDArray[np.int32], NDArray[np.int32]], tuple[str, ...]]:
     """Read ``log_dirs_before`` and ``log_dirs_after`` as positions in the paths that they name, -1 for none.
 
-    Args:
-        rows: of ``moves`` or ``wave_moves``.
-        before: int32[P, W], their ``replicas_before``.
-        after: int32[P, V], their ``replicas_after``.
+    ``before`` is int32[P, W] and ``after`` int32[P, V], the replicas of the same rows of ``moves`` or ``wave_moves``.
     """
     sides = [rows.column(f"log_dirs_{side}").combine_chunks() for side in ("before", "after")]
     paths = sorted(pa.concat_arrays([side.flatten() for side in sides]).unique().drop_null().to_pylist())
@@ -117,11 +114,9 @@ def stored_target(
 ) -> Target | None:
     """Return the whole target: its partitions, int32[P, W] who holds them, int32[P, W] and paths of log dirs.
 
-    It follows from who holds the partitions today, and from one scenario's rows of ``moves`` and ``new_partitions``.
-
-    Returns:
-        A directory is -1 where the broker may choose; ``None`` where a plan of an earlier version does not tell who
-        holds the new partitions.
+    It follows from who holds the partitions today, and from one scenario's rows of ``moves`` and ``new_partitions``. A
+    directory is -1 where the broker may choose; all is ``None`` where an older plan does not tell who holds new
+    partitions.
     """
     if any(row.get("replicas") is None for row in added):
         return None

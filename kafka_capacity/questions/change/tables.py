@@ -121,11 +121,7 @@ RESULT_TABLES: Tables = {
 }
 """Those that every plan has."""
 
-PLAN_TABLES: Tables = {
-    **RESULT_TABLES,
-    **MOVE_TABLES,
-    "new_partitions": (NEW_PARTITIONS, ("scenario_id", "topic")),
-}
+PLAN_TABLES: Tables = {**RESULT_TABLES, **MOVE_TABLES, "new_partitions": (NEW_PARTITIONS, ("scenario_id", "topic"))}
 """Every table about placement and its schedule; an older plan may lack those that are not :data:`RESULT_TABLES`."""
 
 

@@ -36,14 +36,9 @@ def evaluate_failures(
 ) -> FailureResult:
     """Lose each set of brokers by itself.
 
-    Args:
-        snapshot: the cluster as it is, or as :func:`.baseline.placed_snapshot` gives it.
-        load: traffic of its partitions.
-        scenario: what is lost.
-        traffic: the hours, for the percentiles of brokers; without, every partition is at its own at once, which is
-            an upper estimate.
-        has: what the brokers can do; without, what the snapshot says of their networks.
-        costs: what traffic takes of processors, for brokers of which ``has`` says how many they have.
+    Without the hours of ``traffic`` every partition is at its own percentile at once, an upper estimate. ``has`` is
+    what brokers can do; without it, what the snapshot says of their networks. ``costs`` is what traffic takes of
+    processors.
 
     Raises:
         RequestError: the throttle or the number of sets is not above 0, or a set names a broker that is not there.

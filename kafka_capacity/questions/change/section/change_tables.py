@@ -62,27 +62,16 @@ _MOVES = (
 )
 
 
-_SUMMED_BY_RACK = (
-    "bytes_before",
-    "bytes_after",
-    "replicas_before",
-    "replicas_after",
-    "leaders_after",
-    "move_in_bytes",
-)
+_SUMMED_BY_RACK = ("bytes_before", "bytes_after", "replicas_before", "replicas_after", "leaders_after", "move_in_bytes")
 TOP_ROWS = 20  # of partitions and of topics; the reassignment files have all
 
 
 def change_tables(
     tables: Mapping[str, pa.Table], option: Option, *, has_rates: bool, has_topics: bool = True
 ) -> dict[str, Any]:
-    """Return the tables of one option by their names; ``None`` for those that would be empty.
+    """Return the tables of one option that Kafka would not refuse; ``None`` for those that would be empty.
 
-    Args:
-        tables: of the plan.
-        option: one that Kafka would not refuse.
-        has_rates: whether peaks are known.
-        has_topics: whether to sum up by topic and rack as well.
+    ``has_rates`` says whether peaks are known, ``has_topics`` whether to sum up by topic and rack as well.
     """
     brokers = broker_rows(tables, option)
     moves = moves_of(tables, option)

@@ -131,10 +131,7 @@ def _axis(hours: Hours | None, last: float, scale: float) -> dict[str, Any]:
     step = next((each for each in _TICK_HOURS if last <= MAX_TICKS * each * _HOUR), _TICK_HOURS[-1])
     begins = int(hours.begins.timestamp())
     first = -begins % (step * _HOUR)
-    return {
-        "ticks": [at / scale for at in range(first, int(last) + 1, step * _HOUR)],
-        "begins_seconds": begins,
-    }
+    return {"ticks": [at / scale for at in range(first, int(last) + 1, step * _HOUR)], "begins_seconds": begins}
 
 
 def _behind(move: MoveView, hours: Hours | None, last: float, bars: int) -> list[dict[str, Any]]:

@@ -208,13 +208,10 @@ def explored_settings(
     is_unclean_allowed: NDArray[np.bool_],
     is_internal: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int64], tuple[dict[str, Explored], ...]]:
-    """Explore the distinct settings of topics.
+    """Explore the distinct settings of topics: int64[T], which of them each topic has, and the modes of each, by name.
 
-    Brokers write Kafka's own topics, with ``acks=all`` (``offsets.commit.required.acks``) and not idempotently.
-
-    Returns:
-        int64[T], which of them each topic has, -1 where its factor is beyond what can be explored; and the modes of
-        each, by name.
+    A topic has -1 where its factor is beyond what can be explored. Brokers write Kafka's own topics, with ``acks=all``
+    (``offsets.commit.required.acks``) and not idempotently.
     """
     rows = np.column_stack(
         [

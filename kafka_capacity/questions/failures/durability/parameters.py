@@ -46,12 +46,7 @@ class DurabilityParameters(BaseModel):
         allow_inf_nan=False,
     )("From the loss of its disks until a broker with empty disks replaces it and starts to copy.")
     replica_lag_seconds: float = FAILURES_FORM.field(
-        _DEFAULTS.replica_lag_seconds,
-        "Follower lag (seconds)",
-        "--replica-lag",
-        ge=0.0,
-        le=1e6,
-        allow_inf_nan=False,
+        _DEFAULTS.replica_lag_seconds, "Follower lag (seconds)", "--replica-lag", ge=0.0, le=1e6, allow_inf_nan=False
     )("For what acks=1 loses; by default replica.fetch.wait.max.ms, an upper estimate.")
     copyset_scatter_width: int = FAILURES_FORM.field(
         _DEFAULTS.scatter_width, "Scatter width", "--scatter-width", ge=1, le=1_000

@@ -47,10 +47,7 @@ _TIMES = (
     column("p99", "99 %", "text", _after("leaderless_p99")),
     column("inactive", "Until the next one can act, 99 %", "text", _after("inactive_p99")),
     column(
-        "elections",
-        "Elections",
-        "text",
-        lambda row: f"{row['elections_mean']:.2f}, at most {row['elections_max']:,}",
+        "elections", "Elections", "text", lambda row: f"{row['elections_mean']:.2f}, at most {row['elections_max']:,}"
     ),
     column("rpcs", "Requests", "text", lambda row: f"{row['rpcs_mean']:,.0f}, at most {row['rpcs_max']:,}"),
 )

@@ -81,11 +81,7 @@ def runbook(change: Row) -> list[dict[str, Any]]:
     return [
         *_upgrade(change),
         *(
-            {
-                "does": f"{step['does'].capitalize()} {step['node_id']}",
-                "text": _why(step),
-                "commands": step["commands"],
-            }
+            {"does": f"{step['does'].capitalize()} {step['node_id']}", "text": _why(step), "commands": step["commands"]}
             for step in steps
         ),
         *(_stop(step, change["renewed"]) for step in change["steps"][len(steps) : len(steps) + 1]),
