@@ -13,7 +13,6 @@ from kafka_capacity.kafka.reassignment.cells import Flows, copies_of
 from kafka_capacity.kafka.reassignment.cut import Uses, cut
 from kafka_capacity.kafka.reassignment.detours import find_way_out
 from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops, State, first_state, hops_between, widened
-from kafka_capacity.kafka.reassignment.leadership import lead_away
 from kafka_capacity.kafka.reassignment.log_dirs import choose_log_dirs
 from kafka_capacity.kafka.reassignment.orders import Pressure, in_order, pressure, relieving_wave
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem, Order
@@ -138,7 +137,12 @@ def _steps(problem: MoveProblem, budgets: Budgets, hops: Hops, first: Hops | Non
 
 
 def leadership_first(ground: Groundwork, rows: NDArray[np.intp]) -> Steps | None:
-    """Return the steps with leaders moved off drained brokers first; ``None`` where there are none to move."""
+    """Return the steps with leaders moved off drained brokers first; ``None`` where there are none to move.
+
+    Every copy of a partition comes from its leader. A broker that is drained leads many of the partitions that leave
+    it, and then sends them all alone; with the leaders moved off first, everyone else sends a share. The price is one
+    more step: the same replicas in another order, and an election.
+    """
     state, moved = lead_away(ground.problem, ground.state, ground.target, rows, ground.diff)
     if not len(moved):
         return None
@@ -226,3 +230,68 @@ def _one_by_one(pauses: NDArray[np.float64], pace: Pace) -> NDArray[np.float64]:
     """Return float64[3, N], when waves begin that run one after another."""
     ends = np.cumsum(pace.seconds + pauses, axis=1)
     return np.concatenate([np.zeros((len(ends), min(len(pauses), 1))), ends[:, :-1]], axis=1)
+
+
+_PASSES = 256  # new leaders are chosen in so many passes, each of which sees the load of those before it
+
+
+def lead_away(
+    problem: MoveProblem, state: State, target: NDArray[np.int32], rows: NDArray[np.intp], diff: AssignmentDiff
+) -> tuple[State, NDArray[np.intp]]:
+    """Return each partition that a drained broker leads and that is copied another leader among those that stay.
+
+    Of the replicas that can take it (in sync, kept, not fenced) the one does that has the least to send. The result is
+    the state with new leaders, preferred ones, and the partitions whose leader changed.
+    """
+    brokers = problem.brokers
+    drained = problem.drained()
+    leader_at = brokers.index_of(state.leader)
+    is_led_away = (leader_at >= 0) & drained[leader_at] & diff.added.any(axis=1)
+    is_led_away &= ~problem.names_cordoned(state.replicas)  # such a list may go, and not change its order
+    chosen = rows[is_led_away[rows]]
+    replicas = state.replicas[chosen]
+    index = brokers.index_of(replicas)
+    usable = (index >= 0) & ~brokers.is_fenced[index] & state.in_sync[chosen] & ~diff.removed[chosen]
+    can_go = usable.any(axis=1)
+    chosen, index, usable = chosen[can_go], index[can_go], usable[can_go]
+    if not len(chosen):
+        return state, chosen
+    copies = diff.added.sum(axis=1)
+    amount = (copies * problem.size_bytes).astype(np.float64)
+    stays = np.ones(len(copies), dtype=np.bool_)
+    stays[chosen] = False
+    sends = brokers.sum_at(state.leader[stays], amount[stays])
+    column = _least_loaded(index, usable, amount[chosen], sends)
+    return _led_by(state, chosen, column), chosen
+
+
+def _least_loaded(
+    index: NDArray[np.int32], usable: NDArray[np.bool_], amount: NDArray[np.float64], sends: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """Choose a column for each row, the largest amounts first; ``sends`` is what each broker sends already."""
+    column = np.zeros(len(index), dtype=np.intp)
+    order = np.argsort(-amount, kind="stable")
+    passes = min(_PASSES, len(order))
+    bounds = np.linspace(0, len(order), passes + 1).astype(np.intp)
+    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        now = order[begin:end]
+        load = np.where(usable[now], sends[index[now]], np.inf)
+        column[now] = load.argmin(axis=1)
+        sends += np.bincount(index[now, column[now]], weights=amount[now], minlength=len(sends))
+    return column
+
+
+def _led_by(state: State, rows: NDArray[np.intp], column: NDArray[np.intp]) -> State:
+    """Put the chosen column of some rows first, the others behind it in their order."""
+    width = state.replicas.shape[1]
+    place = np.tile(np.arange(width), (len(rows), 1))
+    place = np.where(place <= column[:, None], place - 1, place)
+    place[:, 0] = column
+    changed = {}
+    for name in ("replicas", "in_sync", "log_dir"):
+        matrix = getattr(state, name).copy()
+        matrix[rows] = np.take_along_axis(matrix[rows], place, axis=1)
+        changed[name] = matrix
+    leader = state.leader.copy()
+    leader[rows] = changed["replicas"][rows, 0]
+    return State(**changed, leader=leader)

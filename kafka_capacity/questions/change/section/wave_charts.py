@@ -75,14 +75,10 @@ def gantt_chart(move: MoveView, hours: Hours | None = None) -> dict[str, Any] | 
     last = (last or 1.0) * (1.3 if move.never_ends else 1.0)
     unit, scale = axis_time_unit(last)
     grouped = f" {plural(len(move.waves), 'wave')} share {len(bars)} bars." if len(bars) < len(move.waves) else ""
-    endless = (
-        " A bar that runs to the edge never finishes, and what comes after it never starts." if move.never_ends else ""
-    )
-    ends = (
-        "They never finish at this throttle"
-        if move.never_ends
-        else f"The last one finishes after {format_duration(move.total[1])}"
-    )
+    ends, endless = f"The last one finishes after {format_duration(move.total[1])}", ""
+    if move.never_ends:
+        ends = "They never finish at this throttle"
+        endless = " A bar that runs to the edge never finishes, and what comes after it never starts."
     return chart(
         "gantt",
         "gantt",
@@ -221,11 +217,9 @@ def disk_chart(move: MoveView) -> dict[str, Any] | None:
     parts = [move.waves[part.start : part.stop] for part in chunks(len(move.waves), MAX_BARS)]
     rows = {broker: _levels(move, broker, parts) for broker in shown}
     names = [_numbers(part) for part in parts]
-    left_out = (
-        f" Shown are the {MAX_BROKERS} of {len(highest):,} brokers that come closest."
-        if len(highest) > len(shown)
-        else ""
-    )
+    left_out = ""
+    if len(highest) > len(shown):
+        left_out = f" Shown are the {MAX_BROKERS} of {len(highest):,} brokers that come closest."
     title = "Disk use during the move, of the limit"
     return chart(
         "disk-on-the-way",

@@ -142,12 +142,8 @@ def orders_table(move: MoveView) -> dict[str, Any] | None:
         {**one, "order": one["order"] + (" (chosen)" if one["order"] == move.facts["order"] else "")}
         for one in move.orders
     ]
-    note = (
-        "All at mean rates, and without moving leaders first."
-        if move.facts["is_leadership_first"]
-        else "All at mean rates."
-    )
-    return table("Which partitions move first: orders tried", _ORDERS, rows, note=note)
+    without = ", and without moving leaders first" if move.facts["is_leadership_first"] else ""
+    return table("Which partitions move first: orders tried", _ORDERS, rows, note=f"All at mean rates{without}.")
 
 
 def waves_table(move: MoveView) -> dict[str, Any]:

@@ -274,7 +274,7 @@ def basis_notes(document: Row) -> list[str]:
     racks = (
         "racks never lose all disks at once"
         if rack is None
-        else (f"a rack loses all disks after {format_duration(rack)}")
+        else f"a rack loses all disks after {format_duration(rack)}"
     )
     return [
         f"Producers are assumed to set acks={asked['acks']}{idempotent}: an inventory does not show it. Brokers "
