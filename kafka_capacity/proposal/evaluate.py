@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4
@@ -152,17 +153,13 @@ def evaluate_placement(
         expanded=more,
     )
     excuses, standing = judged(proposal)
-    result = PlacementResult(
-        scenario=scenario,
+    result = filled(
+        PlacementResult,
+        proposal,
         excuses=excuses,
         standing=standing,
-        metrics=metrics,
-        diff=diff,
-        loads=loads,
-        limits=states,
         log_dirs=proposal.dirs,
         log_dir_after=None if in_dirs is None else in_dirs.log_dir,
-        expanded=more,
     )
     return _with_relaxed_rack_rule(snapshot, load, result, problem)
 
@@ -293,7 +290,9 @@ def _metrics(
     peak = _duration(
         snapshot, scenario, loads, diff, size, load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
     )
-    return PlacementMetrics(
+    return filled(
+        PlacementMetrics,
+        mean,
         broker_count=len(scenario.target),
         moved_replicas=diff.moved_replicas,
         moved_bytes=moved_bytes,
@@ -312,11 +311,7 @@ def _metrics(
         leader_balance_after=_leader_imbalance(problem, diff.after),
         duration_seconds=mean.seconds,
         duration_peak_seconds=peak.seconds,
-        bottleneck_broker=mean.bottleneck_broker,
-        bottleneck_direction=mean.bottleneck_direction,
-        smallest_throttle_bytes_per_second=mean.smallest_throttle_bytes_per_second,
         smallest_throttle_peak_bytes_per_second=peak.smallest_throttle_bytes_per_second,
-        unreachable_partitions=mean.unreachable_partitions,
     )
 
 

@@ -91,7 +91,10 @@ def groundwork(problem: MoveProblem) -> Groundwork:
     after = carried(problem, target, preferred, None)
     throttles = broker_throttles(problem, before, after)
     budgets = budgets_of(problem, throttles, before)
-    dirs = _joining_dirs(problem, diff, state, before)
+    if problem.log_dir_after is None:
+        dirs = choose_log_dirs(problem, diff, state.log_dir, before.dir_bytes)
+    else:
+        dirs = np.where(diff.added, widened(problem.log_dir_after, width), -1).astype(np.int32)
     rows = np.flatnonzero(may)
     return Groundwork(
         problem=problem,
@@ -107,13 +110,6 @@ def groundwork(problem: MoveProblem) -> Groundwork:
         worst=pressure(problem, before, after),
         plain=_steps(problem, budgets, hops_between(state, target, rows, dirs), None),
     )
-
-
-def _joining_dirs(problem: MoveProblem, diff: AssignmentDiff, state: State, before: Carried) -> NDArray[np.int32]:
-    if problem.log_dir_after is None:
-        return choose_log_dirs(problem, diff, state.log_dir, before.dir_bytes)
-    wanted = widened(problem.log_dir_after, diff.after.shape[1])
-    return np.where(diff.added, wanted, -1).astype(np.int32)
 
 
 def _steps(problem: MoveProblem, budgets: Budgets, hops: Hops, first: Hops | None) -> Steps:
@@ -204,8 +200,14 @@ def _timed(
     detours: tuple[int, ...],
 ) -> Draft:
     pace = pace_of(ground.problem, hops, flows, len(kinds), ground.throttles, ground.before)
-    pauses, clock = _pauses(ground.problem, hops, pace), ground.problem.clock
-    starts, pace = (_one_by_one(pauses, pace), pace) if clock is None else paced_by(clock, pace, pauses)
+    removes = np.zeros(len(kinds), dtype=np.bool_)
+    removes[hops.wave[flows.gone_hop]] = True
+    pauses = np.where(removes, ground.problem.settings.pause_seconds, 0.0)  # until the disk space is free
+    if ground.problem.clock is not None:
+        starts, pace = paced_by(ground.problem.clock, pace, pauses)
+    else:  # one after another
+        ends = np.cumsum(pace.seconds + pauses, axis=1)
+        starts = np.concatenate([np.zeros((len(ends), min(len(pauses), 1))), ends[:, :-1]], axis=1)
     relieving = relieving_wave(ground.problem, hops, flows, len(kinds), ground.worst)
     relieved = np.inf if relieving is None else float(starts[EXPECTED, relieving] + pace.seconds[EXPECTED, relieving])
     return Draft(
@@ -217,19 +219,6 @@ def _timed(
         detours=detours,
         relieved_seconds=relieved,
     )
-
-
-def _pauses(problem: MoveProblem, hops: Hops, pace: Pace) -> NDArray[np.float64]:
-    """Return float64[N], how long to wait after each wave: until the disk space is free that it gives up."""
-    removes = np.zeros(pace.seconds.shape[1], dtype=np.bool_)
-    removes[hops.wave[pace.flows.gone_hop]] = True
-    return np.where(removes, problem.settings.pause_seconds, 0.0)
-
-
-def _one_by_one(pauses: NDArray[np.float64], pace: Pace) -> NDArray[np.float64]:
-    """Return float64[3, N], when waves begin that run one after another."""
-    ends = np.cumsum(pace.seconds + pauses, axis=1)
-    return np.concatenate([np.zeros((len(ends), min(len(pauses), 1))), ends[:, :-1]], axis=1)
 
 
 _PASSES = 256  # new leaders are chosen in so many passes, each of which sees the load of those before it

@@ -165,6 +165,10 @@ def move_problem(
         week_ratio: the cluster's traffic of each hour of a week over its mean, by which waves in a window are timed.
         leaving: ids of the brokers that are to be empty in the end.
     """
+    settings, clock = settings or WaveSettings(), None
+    if settings.window is not None:
+        ratio = np.ones(WEEK_HOURS) if week_ratio is None else np.array(week_ratio, dtype=np.float64)
+        clock = Clock(window=settings.window, day=datetime.date.fromisoformat(snapshot.ds), rate_ratio=ratio)
     dirs = snapshot.log_dirs if log_dirs is None else log_dirs
     rates_in = [np.zeros(len(snapshot.partitions)), load.bytes_in_mean_bytes_per_second]
     rates_out = [np.zeros(len(snapshot.partitions)), load.bytes_out_mean_bytes_per_second]
@@ -186,19 +190,12 @@ def move_problem(
         log_dirs=dirs,
         log_dir=snapshot.log_dir,
         log_dir_limit_bytes=_at_least(dirs.total_bytes * disk_limit_ratio, tolerated_log_dir_bytes),
-        settings=settings or WaveSettings(),
+        settings=settings,
         log_dir_after=log_dir_after,
         release=snapshot.release,
         leaving=tuple(leaving),
-        clock=_clock(settings, snapshot.ds, week_ratio),
+        clock=clock,
     )
-
-
-def _clock(settings: WaveSettings | None, ds: str, week_ratio: Sequence[float] | None) -> Clock | None:
-    if settings is None or settings.window is None:
-        return None
-    ratio = np.ones(WEEK_HOURS) if week_ratio is None else np.array(week_ratio, dtype=np.float64)
-    return Clock(window=settings.window, day=datetime.date.fromisoformat(ds), rate_ratio=ratio)
 
 
 def _at_least(limit: NDArray[np.float64], tolerated: NDArray[np.float64] | None) -> NDArray[np.float64]:

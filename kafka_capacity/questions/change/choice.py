@@ -97,18 +97,16 @@ def read_options(scenarios: pa.Table) -> tuple[Option, ...]:
     """Return rows of ``scenarios``, in the order in which they are shown."""
     rows = scenarios.to_pylist()
     has_throttles = len({row["throttle_bytes_per_second"] for row in rows}) > 1
-    labels = [_bare_label(row, has_throttles=has_throttles) for row in rows]
+    labels = [f"{plural(row['target_broker_count'], 'broker')}, {row['placer']}" for row in rows]
+    if has_throttles:
+        rates = (format_throttle(row["throttle_bytes_per_second"]) for row in rows)
+        labels = [f"{label}, {rate}" for label, rate in zip(labels, rates, strict=True)]
     known = Counter(labels)
     options = [
         _read(row, label if known[label] == 1 else f"{label} ({row['scenario_id']})")
         for row, label in zip(rows, labels, strict=True)
     ]
     return tuple(sorted(options, key=_rank))
-
-
-def _bare_label(row: Mapping[str, Any], *, has_throttles: bool) -> str:
-    throttle = f", {format_throttle(row['throttle_bytes_per_second'])}" if has_throttles else ""
-    return f"{plural(row['target_broker_count'], 'broker')}, {row['placer']}{throttle}"
 
 
 def _read(row: Mapping[str, Any], label: str) -> Option:

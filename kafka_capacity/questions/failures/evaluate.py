@@ -19,7 +19,7 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import Losses, losses
 from kafka_capacity.questions.failures.baseline import FLAGS, BaselineState, Cluster
 from kafka_capacity.questions.failures.broker_sums import broker_sums
-from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario, FailureSet
+from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario
 from kafka_capacity.questions.failures.sets import failure_sets
 
 _MAX_CELLS = 1 << 23  # how many hourly figures of brokers are held at once: 32 MiB of each flow
@@ -56,7 +56,8 @@ def evaluate_failures(
         by_first.setdefault(one.first, []).append(number)
     for first, numbers in by_first.items():
         baseline = today if not first else BaselineState.of(cluster, _positions(snapshot, first))
-        rest = [_positions(snapshot, _others(sets[number])) for number in numbers]
+        others = (sorted(set(sets[number].brokers) - set(first)) for number in numbers)
+        rest = [_positions(snapshot, ids) for ids in others]
         at_once = max(1, _MAX_CELLS // (len(snapshot.brokers) * cluster.rates.traffic.bytes_in.shape[1] or 1))
         for part in losses(baseline.states, rest, scenario.rules, rows=cluster.rows, max_sets=at_once):
             table.fill(np.array(numbers[part.first : part.first + part.count]), part, baseline)
@@ -88,10 +89,6 @@ def evaluate_failures(
 
 def _positions(snapshot: Snapshot, ids: Sequence[int]) -> list[int]:
     return [int(place) for place in snapshot.brokers.index_of(np.array(ids, dtype=np.int32))]
-
-
-def _others(one: FailureSet) -> list[int]:
-    return [broker for broker in one.brokers if broker not in one.first]
 
 
 class _Table:

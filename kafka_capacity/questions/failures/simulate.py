@@ -180,16 +180,23 @@ def _split(request: FailureRequest, brokers: Brokers, replicas: int) -> tuple[tu
 def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
     """Do one piece of work and give its tables."""
     if isinstance(piece, FailoverPiece):
-        return {RUNS: _failover(inputs.request.controllers, piece)}
+        asked = inputs.request.controllers
+        found = failovers(
+            piece.voters,
+            _losses(asked, piece.voters),
+            runs=piece.runs,
+            first_run=piece.first_run,
+            seed=asked.seed,
+            around=Environment(timeouts=asked.timeouts),
+        )
+        runs = (run_table(piece.voters, loss, piece.first_run, several) for loss, several in found.items())
+        return {RUNS: pa.concat_tables(runs)}
     baseline, placement_id = inputs.today, TODAY
     if piece.placement is not None:
         scenario, after = piece.placement.scenario, piece.placement.after
         placement_id = scenario.scenario_id
-        placed = (
-            evaluate_placement(baseline.snapshot, baseline.load, scenario)
-            if after is None
-            else placement_as_made(baseline.snapshot, baseline.load, scenario, after)
-        )
+        today = (baseline.snapshot, baseline.load, scenario)
+        placed = evaluate_placement(*today) if after is None else placement_as_made(*today, after)
         if placed.diff is None:
             return {}
         baseline = baseline.after(placed)
@@ -202,18 +209,6 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
         assumed = dataclasses.replace(inputs.durability, placement_id=placement_id)
         tables |= durability_tables(evaluate_durability(snapshot, baseline.load, assumed))
     return tables
-
-
-def _failover(asked: ControllerRequest, piece: FailoverPiece) -> pa.Table:
-    found = failovers(
-        piece.voters,
-        _losses(asked, piece.voters),
-        runs=piece.runs,
-        first_run=piece.first_run,
-        seed=asked.seed,
-        around=Environment(timeouts=asked.timeouts),
-    )
-    return pa.concat_tables(run_table(piece.voters, loss, piece.first_run, several) for loss, several in found.items())
 
 
 def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:

@@ -80,7 +80,7 @@ def runbook(change: Row) -> list[dict[str, Any]]:
     """Return what to do as the page writes it: ``does``, ``text`` and ``commands`` of each step."""
     steps = list(itertools.takewhile(lambda step: step["tolerated"] >= 0, change["steps"]))
     return [
-        *_upgrade(change),
+        *([{"does": "Upgrade", "text": _UPGRADE, "commands": change["commands"]}] if change["commands"] else []),
         *(
             {"does": f"{step['does'].capitalize()} {step['node_id']}", "text": _why(step), "commands": step["commands"]}
             for step in steps
@@ -117,11 +117,7 @@ def _why(step: Row) -> str:
     )
 
 
-def _upgrade(change: Row) -> list[dict[str, Any]]:
-    text = "Voters can be changed from kraft.version 1 on; upgrading to it needs Kafka 4.1 and cannot be undone."
-    return [{"does": "Upgrade", "text": text, "commands": change["commands"]}] if change["commands"] else []
-
-
+_UPGRADE = "Voters can be changed from kraft.version 1 on; upgrading to it needs Kafka 4.1 and cannot be undone."
 _STATIC = (
     "kraft.version is 0: the voters are fixed by controller.quorum.voters, and no step is possible before the "
     "feature is upgraded."

@@ -270,12 +270,9 @@ def basis_notes(document: Row) -> list[str]:
     """Describe what the figures rest on."""
     asked = document["durability"]
     idempotent = ", idempotent" if asked["is_idempotent"] else ""
-    rack = asked["rack_mttf_seconds"]
-    racks = (
-        "racks never lose all disks at once"
-        if rack is None
-        else f"a rack loses all disks after {format_duration(rack)}"
-    )
+    racks = "racks never lose all disks at once"
+    if (rack := asked["rack_mttf_seconds"]) is not None:
+        racks = f"a rack loses all disks after {format_duration(rack)}"
     return [
         f"Producers are assumed to set acks={asked['acks']}{idempotent}: an inventory does not show it. Brokers "
         "write Kafka's own topics with acks=all.",
