@@ -361,7 +361,7 @@ def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tupl
 def subject(view: ChangeView, sizing: SizingView | None, *, cluster: str, ds: str) -> str:
     """Return the subject of the e-mail, the verdict in it."""
     answer = change_subject(view) if sizing is None else sizing_subject(sizing)
-    is_unsound = any(finding["severity"] == "fatal" for finding in view.findings)
+    is_unsound = view.is_unsound
     warning = "inventory is inconsistent; " if is_unsound else ""
     if sizing is not None and view.recommended is not None and view.status(view.recommended) is Status.NOT_JUDGED:
         warning += "the move is not judged; "

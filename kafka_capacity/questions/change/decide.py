@@ -29,8 +29,7 @@ _COUNTS_NAMED = 3
 
 def decide_change(view: ChangeView) -> Answer:
     """Return the answer about the change that is recommended, else about the one closest to fitting."""
-    option = view.nearest
-    is_unsound = any(finding["severity"] == "fatal" for finding in view.findings)
+    option, is_unsound = view.nearest, view.is_unsound
     status = Status.NOT_JUDGED if is_unsound else view.status(option)
     unknown = ("the inventory's data, which is inconsistent",) if is_unsound else ()
     return Answer(

@@ -119,14 +119,7 @@ def _simulate(asked: PlanContext, _: Handed, run: RunPieces) -> Share:
 
 
 def _decide(results: ReportInputs, handed: Handed) -> Answer | None:
-    view = view_change(
-        results.tables,
-        facts=results.snapshot_facts,
-        findings=results.findings,
-        proposed=results.proposed,
-        ds=results.ds,
-        count_due=handed.count_due,
-    )
+    view = view_change(results, count_due=handed.count_due)
     return dataclasses.replace(decide_change(view), details=view)
 
 

@@ -192,16 +192,8 @@ def new_partitions_table(result: PlacementResult) -> pa.Table:
     """Return the rows of ``new_partitions`` of one result."""
     if result.expanded is None:
         return NEW_PARTITIONS.empty_table()
-    rows = [
-        filled(
-            TopicGrowth,
-            one,
-            scenario_id=result.scenario.scenario_id,
-            command=one.command(),
-            replicas=tuple(map(tuple, one.replicas)),
-        )
-        for one in new_partitions(result.expanded)
-    ]
+    made, scenario_id = new_partitions(result.expanded), result.scenario.scenario_id
+    rows = [filled(TopicGrowth, one, scenario_id=scenario_id, command=one.command()) for one in made]
     return table_of_rows(NEW_PARTITIONS, rows)
 
 

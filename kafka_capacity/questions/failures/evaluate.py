@@ -43,9 +43,7 @@ def evaluate_failures(
     Raises:
         RequestError: the throttle or the number of sets is not above 0, or a set names a broker that is not there.
     """
-    for name in ("throttle_bytes_per_second", "max_sets"):
-        if not getattr(scenario, name) > 0:
-            raise RequestError(f"{name}: {getattr(scenario, name):g} is invalid; give more than 0")
+    check_positive(scenario, "throttle_bytes_per_second", "max_sets")
     sets, left_out = failure_sets(snapshot.brokers, snapshot.replicas, scenario)
     capacity = capacities(snapshot.brokers, has)
     cluster = Cluster.of(snapshot, load, traffic, scenario.rules, costs if Resource.CPU in capacity else None)
@@ -85,6 +83,13 @@ def evaluate_failures(
         group_partitions=cluster.reads.partitions,
         **table.columns,
     )
+
+
+def check_positive(scenario: object, *names: str) -> None:
+    """Refuse figures of a scenario that are not above 0."""
+    for name in names:
+        if not getattr(scenario, name) > 0:
+            raise RequestError(f"{name}: {getattr(scenario, name):g} is invalid; give more than 0")
 
 
 def _positions(snapshot: Snapshot, ids: Sequence[int]) -> list[int]:

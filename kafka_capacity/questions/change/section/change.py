@@ -6,7 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.questions.change.choice import Option
-from kafka_capacity.questions.change.section.change_tables import broker_rows, broker_table, change_tables, moves_of
+from kafka_capacity.questions.change.section.change_tables import (
+    WHO,
+    broker_rows,
+    broker_table,
+    change_tables,
+    moves_of,
+)
 from kafka_capacity.questions.change.section.flows import who_sends
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
@@ -85,8 +91,7 @@ def _moves_chart(rows: Rows) -> dict[str, Any]:
         data_table=table(
             "What each broker sends and receives",
             (
-                column("broker", "Broker", "id"),
-                column("rack", "Rack", "name"),
+                *WHO,
                 column("move_out_bytes", "Sends", "bytes"),
                 column("move_in_bytes", "Receives", "bytes"),
             ),
@@ -139,12 +144,7 @@ def _leaders_chart(rows: Rows) -> dict[str, Any]:
         params={"limit": None, "number_format": ",d"},
         data_table=table(
             "Preferred leaders on each broker",
-            (
-                column("broker", "Broker", "id"),
-                column("rack", "Rack", "name"),
-                column("before", "Before", "count"),
-                column("after", "After", "count"),
-            ),
+            (*WHO, column("before", "Before", "count"), column("after", "After", "count")),
             shown,
         ),
         note=f"Hollow is before, filled is after.{left_out}",

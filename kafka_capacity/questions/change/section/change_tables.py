@@ -13,9 +13,9 @@ from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.report.tables import column, table
 from kafka_capacity.text import format_bytes, plural
 
+WHO = (column("broker", "Broker", "id"), column("rack", "Rack", "name"))
 _BROKERS = (
-    column("broker", "Broker", "id"),
-    column("rack", "Rack", "name"),
+    *WHO,
     column("bytes_before", "Bytes before", "bytes"),
     column("bytes_after", "Bytes after", "bytes"),
     column("fill_before", "Disk before", "percent"),

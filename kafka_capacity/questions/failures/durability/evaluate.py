@@ -25,7 +25,7 @@ from kafka_capacity.kafka.durability.settings import MAX_REPLICAS
 from kafka_capacity.kafka.placement.few_copysets import place_in_few_copysets
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
-from kafka_capacity.questions.failures.evaluate import evaluate_failures
+from kafka_capacity.questions.failures.evaluate import check_positive, evaluate_failures
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 
 MAX_PARTITIONS = 100_000  # of more no other placement is tried: it takes partitions one by one
@@ -37,7 +37,10 @@ def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: Durab
     Raises:
         RequestError: a time of the scenario is not above 0.
     """
-    _check(scenario)
+    positive = ("mttf_seconds", "crash_mttf_seconds", "replacement_seconds", "throttle_bytes_per_second")
+    check_positive(scenario, *positive, "rack_mttf_seconds")
+    if not scenario.replica_lag_seconds >= 0:
+        raise RequestError(f"replica_lag_seconds: {scenario.replica_lag_seconds:g} is invalid; give at least 0")
     topic, count = snapshot.partitions.topic, len(snapshot.partitions.topics)
     factor = _smallest(replication_factors(snapshot.replicas), topic, count)
     settings = snapshot.topics
@@ -62,20 +65,6 @@ def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: Durab
         moved_bytes=0 if diff is None else diff.moved_bytes(snapshot.partition_size_bytes()),
         tail_bytes=_tails(snapshot, load, scenario),
     )
-
-
-def _check(scenario: DurabilityScenario) -> None:
-    for name in (
-        "mttf_seconds",
-        "crash_mttf_seconds",
-        "replacement_seconds",
-        "throttle_bytes_per_second",
-        "rack_mttf_seconds",
-    ):
-        if not getattr(scenario, name) > 0:
-            raise RequestError(f"{name}: {getattr(scenario, name):g} is invalid; give more than 0")
-    if not scenario.replica_lag_seconds >= 0:
-        raise RequestError(f"replica_lag_seconds: {scenario.replica_lag_seconds:g} is invalid; give at least 0")
 
 
 def _smallest(factors: NDArray[np.int32], topic: NDArray[np.int32], count: int) -> NDArray[np.int64]:
