@@ -252,8 +252,7 @@ def _duration(
 def _leader_imbalance(problem: PlacementProblem, after: NDArray[np.int32]) -> float:
     rates = problem.bytes_in_bytes_per_second
     unit = rates if (rates > 0).any() else np.ones(len(rates))
-    index = problem.target.index_of(after[:, 0]) if after.shape[1] else np.empty(0, dtype=np.int32)
-    load = np.bincount(index[index >= 0], weights=unit[: len(index)][index >= 0], minlength=len(problem.target))
+    load = problem.target.sum_at(after[:, 0], unit) if after.shape[1] else np.zeros(len(problem.target))
     mean = float(load.mean()) if len(load) else 0.0
     return float(np.max(np.abs(load / mean - 1.0))) if mean > 0 else 0.0
 

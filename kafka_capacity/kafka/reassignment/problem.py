@@ -147,23 +147,14 @@ def move_problem(
     week_ratio: Sequence[float] | None = None,
     leaving: Sequence[int] = (),
 ) -> MoveProblem:
-    """Put a target for a snapshot, int32[P, V], as a problem: low is a cluster nobody writes to, high every peak.
+    """Put a target for a snapshot as a problem: low is a cluster nobody writes to, high every partition's peak.
 
-    Args:
-        snapshot: the cluster as it is.
-        load: its traffic.
-        brokers: observed and wanted brokers together.
-        after: the target.
-        throttle: how fast.
-        disk_limit_ratio: how full a disk may be on the way.
-        settings: how to cut waves.
-        disk_bytes_per_second: float64[B], what each broker's disks take, NaN where it is not known.
-        log_dirs: those of the snapshot at their positions, then those of wanted brokers; ``None`` for the first alone.
-        log_dir_after: int32[P, V], where replicas shall be in them, -1 where the broker may choose; ``None`` for any.
-        tolerated_bytes: float64[B], what each broker may hold in any case, such as what it holds today.
-        tolerated_log_dir_bytes: float64[D], the same of the directories.
-        week_ratio: the cluster's traffic of each hour of a week over its mean, by which waves in a window are timed.
-        leaving: ids of the brokers that are to be empty in the end.
+    Arguments are the fields of :class:`MoveProblem`, but for these. ``disk_limit_ratio`` is how full a disk may be on
+    the way, ``tolerated_bytes``, float64[B], what each broker may hold in any case, such as what it holds today, and
+    ``tolerated_log_dir_bytes``, float64[D], the same of the directories. ``log_dirs`` are those of the snapshot at
+    their positions, then those of wanted brokers; ``None`` for the first alone. ``week_ratio`` is the cluster's traffic
+    of each hour of a week, from Monday 0:00 UTC, over its mean, ``None`` where that is not known: waves that may run in
+    a window only are timed by it.
     """
     settings, clock = settings or WaveSettings(), None
     if settings.window is not None:

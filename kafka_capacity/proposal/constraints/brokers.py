@@ -33,12 +33,9 @@ def disk_limit_bytes(scenario: PlacementScenario, brokers: Brokers) -> NDArray[n
     return brokers.disk_capacity_bytes * scenario.disk_limit_ratio
 
 
-def _held_bytes(proposal: Proposal) -> NDArray[np.float64]:
-    return proposal.loads.bytes_after.astype(np.float64)
-
-
-def _held_bytes_today(loads: BrokerLoads) -> NDArray[np.float64]:
-    return loads.bytes_before.astype(np.float64)
+def _carried(loads: BrokerLoads, field: str) -> NDArray[np.float64]:
+    found: NDArray[np.int64] | NDArray[np.float64] = getattr(loads, field)
+    return found.astype(np.float64)
 
 
 def _higher_disk_limit(scenario: PlacementScenario, state: LimitState, worst: Excuse) -> str:
@@ -54,8 +51,8 @@ DISK = BrokerConstraint(
     label="the disk limit",
     unit="bytes",
     limit=disk_limit_bytes,
-    after=_held_bytes,
-    before=_held_bytes_today,
+    after=lambda proposal: _carried(proposal.loads, "bytes_after"),
+    before=lambda loads: _carried(loads, "bytes_before"),
     sentence=lambda scenario, needed, available: (
         f"would hold {gib(needed)} but may be filled to {gib(available)} "
         f"({whole_percent(scenario.disk_limit_ratio)} of its disk): {gib(needed - available)} too much"
@@ -82,7 +79,7 @@ DISK_LATER = BrokerConstraint(
     unit="bytes",
     limit=disk_limit_bytes,
     after=_held_later,
-    before=_held_bytes_today,
+    before=lambda loads: _carried(loads, "bytes_before"),
     sentence=lambda scenario, needed, available: (
         f"would hold {gib(needed)} once the records of the topics with new partitions have been replaced, but may be "
         f"filled to {gib(available)} ({whole_percent(scenario.disk_limit_ratio)} of its disk)"
@@ -119,8 +116,8 @@ def _network(direction: Literal["in", "out"]) -> BrokerConstraint:
         label=f"the {direction}bound network limit",
         unit="bytes_per_second",
         limit=limit,
-        after=lambda proposal: proposal.loads.peak_in_after if direction == "in" else proposal.loads.peak_out_after,
-        before=lambda loads: loads.peak_in_before if direction == "in" else loads.peak_out_before,
+        after=lambda proposal: _carried(proposal.loads, f"peak_{direction}_after"),
+        before=lambda loads: _carried(loads, f"peak_{direction}_before"),
         sentence=lambda scenario, needed, available: (
             f"would carry {_mib_per_second(needed)} {direction} at peak but its network takes "
             f"{_mib_per_second(available)}"
@@ -136,10 +133,6 @@ NETWORK_IN, NETWORK_OUT = _network("in"), _network("out")
 def _count_limit(name: str, noun: str, parameter: str) -> BrokerConstraint:
     """Make a constraint of a count that a request may limit for every broker."""
 
-    def held(loads: BrokerLoads, when: str) -> NDArray[np.float64]:
-        count: NDArray[np.int64] = getattr(loads, f"{noun}s_{when}")
-        return count.astype(np.float64)
-
     def limit(scenario: PlacementScenario, brokers: Brokers) -> NDArray[np.float64]:
         most = dict(scenario.broker_maxima).get(name)
         return np.full(len(brokers), np.nan if most is None else float(most))
@@ -149,8 +142,8 @@ def _count_limit(name: str, noun: str, parameter: str) -> BrokerConstraint:
         label=f"the limit of {noun}s",
         unit=f"{noun}s",
         limit=limit,
-        after=lambda proposal: held(proposal.loads, "after"),
-        before=lambda loads: held(loads, "before"),
+        after=lambda proposal: _carried(proposal.loads, f"{noun}s_after"),
+        before=lambda loads: _carried(loads, f"{noun}s_before"),
         sentence=lambda scenario, needed, available: f"would hold {needed:,.0f} {noun}s but may hold {available:,.0f}",
         figure=lambda count: f"{count:,.0f}",
         placer_limit=name,

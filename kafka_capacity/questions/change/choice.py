@@ -102,25 +102,21 @@ def read_options(scenarios: pa.Table) -> tuple[Option, ...]:
         rates = (format_throttle(row["throttle_bytes_per_second"]) for row in rows)
         labels = [f"{label}, {rate}" for label, rate in zip(labels, rates, strict=True)]
     known = Counter(labels)
-    options = [
-        _read(row, label if known[label] == 1 else f"{label} ({row['scenario_id']})")
+    options = (
+        Option(
+            scenario_id=row["scenario_id"],
+            label=label if known[label] == 1 else f"{label} ({row['scenario_id']})",
+            placer=row["placer"],
+            broker_count=row["target_broker_count"],
+            broker_ids=tuple(row["target_broker_ids"]),
+            fits=row["fits"],
+            excuses=tuple(json.loads(row["excuses"])),
+            standing=tuple(json.loads(row.get("standing") or "[]")),
+            figures=row,
+        )
         for row, label in zip(rows, labels, strict=True)
-    ]
-    return tuple(sorted(options, key=_rank))
-
-
-def _read(row: Mapping[str, Any], label: str) -> Option:
-    return Option(
-        scenario_id=row["scenario_id"],
-        label=label,
-        placer=row["placer"],
-        broker_count=row["target_broker_count"],
-        broker_ids=tuple(row["target_broker_ids"]),
-        fits=row["fits"],
-        excuses=tuple(json.loads(row["excuses"])),
-        standing=tuple(json.loads(row.get("standing") or "[]")),
-        figures=row,
     )
+    return tuple(sorted(options, key=_rank))
 
 
 def _rank(option: Option) -> tuple[Any, ...]:

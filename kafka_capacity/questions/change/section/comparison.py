@@ -240,17 +240,17 @@ def draws_note(option: Option) -> str | None:
 
 
 def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:
-    bars = sorted(drawn, key=lambda option: option is not view.nearest)[:MAX_BARS]
-    bars = [option for option in drawn if option in bars]
+    kept = sorted(drawn, key=lambda option: option is not view.nearest)[:MAX_BARS]
+    bars = [_bar(view, option) for option in drawn if option in kept]
     left_out = f" {len(bars)} of {len(drawn):,} options are shown." if len(bars) < len(drawn) else ""
     return chart(
         "moved-by-option",
         "moved_by_option",
         title="Bytes to copy, by option",
         description="Bar chart of the bytes that each option copies: "
-        + "; ".join(f"{_bar_label(view, option)}: {format_bytes(option.figures['moved_bytes'])}" for option in bars)
+        + "; ".join(f"{bar['label']}: {format_bytes(bar['moved_bytes'])}" for bar in bars)
         + ".",
-        values=[_bar(view, option) for option in bars],
+        values=bars,
         data_table=table(
             "Bytes to copy, by option",
             (
@@ -260,7 +260,7 @@ def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:
                 column("low_bytes", "Min of the draws", "bytes"),
                 column("high_bytes", "Max of the draws", "bytes"),
             ),
-            [_bar(view, option) for option in bars],
+            bars,
         ),
         note="Bars of options that do not fit are grey. The vertical mark is the minimum for any equally balanced "
         "plan; the thin line is the range over all draws of a placer that shuffles." + left_out,
@@ -268,21 +268,12 @@ def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:
     )
 
 
-def _bar_label(view: ChangePage, option: Option) -> str:
-    return f"{option.label} ({_state(view, option)})"
-
-
-def _state(view: ChangePage, option: Option) -> str:
-    if option is view.recommended:
-        return "recommended"
-    return str(view.verdict(option)["status"]).replace("_", " ")
-
-
 def _bar(view: ChangePage, option: Option) -> dict[str, Any]:
     figures = option.figures
+    kind = "recommended" if option is view.recommended else str(view.verdict(option)["status"]).replace("_", " ")
     return {
-        "label": _bar_label(view, option),
-        "kind": _state(view, option),
+        "label": f"{option.label} ({kind})",
+        "kind": kind,
         "moved_bytes": figures["moved_bytes"],
         "bound_bytes": figures["lower_bound_bytes"],
         "low_bytes": figures["moved_bytes_low"],

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker, diff_assignments
-from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, Topics
 from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR, Hazards, annual_losses
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks, Bounds, Configuration, Explored, FailureKind, explore
@@ -45,9 +45,7 @@ def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: Durab
     factor = _smallest(replication_factors(snapshot.replicas), topic, count)
     settings = snapshot.topics
     minimum = np.asarray(settings.min_insync_replicas, dtype=np.int64)
-    setting, explored = explored_settings(
-        scenario, factor, minimum, settings.allows_unclean_election, settings.is_internal
-    )
+    setting, explored = explored_settings(scenario, factor, settings)
     few = _in_few_copysets(snapshot, load, scenario)
     diff = None if few is None else diff_assignments(snapshot.replicas, few.replicas)
     return DurabilityResult(
@@ -191,11 +189,7 @@ FAILURE_MODES: dict[str, tuple[FailureKind, ...]] = {
 
 
 def explored_settings(
-    scenario: DurabilityScenario,
-    replication_factor: NDArray[np.int64],
-    min_insync_replicas: NDArray[np.int64],
-    is_unclean_allowed: NDArray[np.bool_],
-    is_internal: NDArray[np.bool_],
+    scenario: DurabilityScenario, factor: NDArray[np.int64], settings: Topics
 ) -> tuple[NDArray[np.int64], tuple[dict[str, Explored], ...]]:
     """Explore the distinct settings of topics: int64[T], which of them each topic has, and the modes of each, by name.
 
@@ -204,13 +198,13 @@ def explored_settings(
     """
     rows = np.column_stack(
         [
-            replication_factor,
-            np.clip(min_insync_replicas, 1, np.maximum(replication_factor, 1)),
-            is_unclean_allowed.astype(np.int64),
-            is_internal.astype(np.int64),
+            factor,
+            np.clip(settings.min_insync_replicas.astype(np.int64), 1, np.maximum(factor, 1)),
+            settings.allows_unclean_election.astype(np.int64),
+            settings.is_internal.astype(np.int64),
         ]
     )
-    can = (replication_factor >= 1) & (replication_factor <= MAX_REPLICAS)
+    can = (factor >= 1) & (factor <= MAX_REPLICAS)
     distinct, which = np.unique(rows[can], axis=0, return_inverse=True)
     setting = np.full(len(rows), -1, dtype=np.int64)
     setting[can] = which.reshape(-1)

@@ -210,9 +210,7 @@ def controllers(view: FailuresView) -> dict[str, Any]:
                 "Controllers are not covered because this inventory does not include them: name them in the "
                 "parameter controllers, node id and rack, such as 1:a."
             ],
-            "losses": None,
-            "times": None,
-            "change": None,
+            **dict.fromkeys(("losses", "times", "change")),
         }
     today = (None, len(asked["voters"]))
     return {
