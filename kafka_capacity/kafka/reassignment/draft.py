@@ -21,6 +21,8 @@ from kafka_capacity.kafka.reassignment.schedule import WaveKind
 from kafka_capacity.kafka.reassignment.timing import Pace, pace_of, paced_by
 from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried, broker_throttles, carried
 
+_PASSES = 256  # new leaders are chosen in so many passes, each of which sees the load of those before it
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Steps:
@@ -219,9 +221,6 @@ def _timed(
         detours=detours,
         relieved_seconds=relieved,
     )
-
-
-_PASSES = 256  # new leaders are chosen in so many passes, each of which sees the load of those before it
 
 
 def lead_away(

@@ -22,6 +22,7 @@ from kafka_capacity.text import format_bytes
 
 MAX_BROKERS = 60  # a chart of more brokers than these cannot be read, so it shows `WORST_BROKERS` only
 WORST_BROKERS = 40
+MAX_DETAILED = 11  # other options; with the one that is spoken of a dozen, and more would only make the page heavy
 
 Rows = list[dict[str, Any]]
 
@@ -153,9 +154,6 @@ def _leaders_chart(rows: Rows) -> dict[str, Any]:
 
 def _largest(rows: Rows, field: str) -> dict[str, Any]:
     return max(rows, key=lambda row: (row[field], -row["broker_id"]))
-
-
-MAX_DETAILED = 11  # with the one in the section before, a dozen; more would only make the page heavy
 
 
 @section("alternatives", title="The other options in detail", order=30, is_closed=True)

@@ -13,6 +13,14 @@ from kafka_capacity.questions.failures.section.view import FailuresView, Row
 from kafka_capacity.report.tables import cells, column, table
 from kafka_capacity.text import NOTHING, format_duration, listed, plural
 
+MAX_LOSSES = 15
+
+_WAYS = {
+    "killed": "Its process is killed",
+    "vanished": "It vanishes with its host",
+    "shut down": "It shuts down cleanly",
+}
+
 
 def moment(seconds: float | None) -> str:
     """Write a time of an election, which may be milliseconds."""
@@ -149,15 +157,6 @@ def change_sentences(asked: Row) -> list[str]:
         *([_STATIC] if is_static else []),
         *comes_back,
     ]
-
-
-MAX_LOSSES = 15
-
-_WAYS = {
-    "killed": "Its process is killed",
-    "vanished": "It vanishes with its host",
-    "shut down": "It shuts down cleanly",
-}
 
 
 def _verdict(row: Row) -> str:
