@@ -22,7 +22,8 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, PartitionLoad, Snapshot, Topics
 from kafka_capacity.kafka.controller.failing import ElectionRules, losses
 from kafka_capacity.kafka.controller.partition_states import PartitionStates
-from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
+from kafka_capacity.questions.failures.evaluate import evaluate_failures
+from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 
 FACTOR = 3
 PARTITIONS_OF_A_TOPIC = 100

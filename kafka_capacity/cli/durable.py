@@ -13,15 +13,15 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.kafka.durability import Acks, Outcome
 from kafka_capacity.kafka.durability.traces import trace
-from kafka_capacity.questions.failures.durability import DurabilityResult, DurabilityScenario, evaluate_durability
 from kafka_capacity.questions.failures.durability.checking import FormulaCheck, check_formula
-from kafka_capacity.questions.failures.durability.evaluate import FAILURE_MODES
+from kafka_capacity.questions.failures.durability.evaluate import FAILURE_MODES, evaluate_durability
+from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario
 from kafka_capacity.questions.failures.durability.tables import (
     assumed,
     durability_tables,
     placement_row,
 )
-from kafka_capacity.questions.failures.section.durability_figures import (
+from kafka_capacity.questions.failures.section.durability import (
     PlacementDurability,
     few_sentence,
     losses_sentence,

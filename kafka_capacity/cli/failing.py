@@ -20,15 +20,15 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
-from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind
 from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
 from kafka_capacity.questions.failures.plain import affected_groups, set_row, survivor_rows, topic_rows
 from kafka_capacity.questions.failures.request import lost_together
+from kafka_capacity.questions.failures.scenario import FailureResult, FailureScenario, SetKind
+from kafka_capacity.questions.failures.section.controllers import STEPS, change_sentences, runbook, step_rows
 from kafka_capacity.questions.failures.section.details import COORDINATORS
 from kafka_capacity.questions.failures.section.matrix import LOSSES
 from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, loss_sentences
 from kafka_capacity.questions.failures.section.view import placement_failures
-from kafka_capacity.questions.failures.section.voter_change import STEPS, change_sentences, runbook, step_rows
 from kafka_capacity.questions.failures.sets import rack_members
 from kafka_capacity.questions.failures.share import controllers_document
 from kafka_capacity.questions.failures.simulate import simulate_failovers

@@ -41,7 +41,7 @@ def print_plan(
     sizes = f"{plural(len(snapshot.brokers), 'broker')}, {plural(len(snapshot.partitions), 'partition')}"
     view = decision.view
     decided = {one["scenario_id"]: one for one in decision.as_dict()["options"]}
-    schedules = read_schedules(view.tables)
+    schedules = read_schedules(view.inputs.tables)
     title = f"{snapshot.cluster} on {snapshot.ds}: {sizes}"
     chosen = None if view.recommended is None else view.recommended.scenario_id
     asked = asked_sentence(planned.asked.request)
@@ -60,7 +60,7 @@ def print_plan(
     print_rows(title, columns, rows)
     print_lines([f"{option.scenario_id}: {note}" for option in view.options if (note := draws_note(option))])
     if is_explained:
-        print_explanation(planned, view.tables)
+        print_explanation(planned, view.inputs.tables)
     caveats = plan_caveats(decision)
     lines = [f"warning: {text}" for text in caveats.cluster]
     lines += [f"warning, {name}: {text}" for name, texts in caveats.moves.items() for text in texts]

@@ -159,11 +159,11 @@ def plan_decision(planned: Planned) -> Decision:
 
 def plan_caveats(decision: Decision) -> PlanCaveats:
     """Return what is serious, of the cluster and of every option."""
-    view = decision.view
+    view, tables = decision.view, decision.view.inputs.tables
     return PlanCaveats(
         cluster=serious_sentences(cluster_problems(view)),
         moves={
-            option.scenario_id: serious_sentences(move_problems(option, read_move(view.tables, option.scenario_id)))
+            option.scenario_id: serious_sentences(move_problems(option, read_move(tables, option.scenario_id)))
             for option in view.options
         },
     )

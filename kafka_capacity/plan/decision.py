@@ -34,7 +34,7 @@ from kafka_capacity.questions.capacity.sizing_words import subject_words as sizi
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.decide import subject_words as change_subject
-from kafka_capacity.questions.change.section.change_figures import broker_rows
+from kafka_capacity.questions.change.section.change_tables import broker_rows
 from kafka_capacity.questions.change.share import CHANGE
 from kafka_capacity.questions.consumers.share import CONSUMERS
 from kafka_capacity.questions.failures.section.view import FailuresView
@@ -361,7 +361,7 @@ def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tupl
 def subject(view: ChangeView, sizing: SizingView | None, *, cluster: str, ds: str) -> str:
     """Return the subject of the e-mail, the verdict in it."""
     answer = change_subject(view) if sizing is None else sizing_subject(sizing)
-    is_unsound = any(finding["severity"] == "fatal" for finding in view.findings)
+    is_unsound = view.is_unsound
     warning = "inventory is inconsistent; " if is_unsound else ""
     if sizing is not None and view.recommended is not None and view.status(view.recommended) is Status.NOT_JUDGED:
         warning += "the move is not judged; "

@@ -79,7 +79,7 @@ def approved_actions(decision: Mapping[str, Any]) -> list[str]:
 
 
 def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str:
-    if any(finding["severity"] == "fatal" for finding in view.findings):
+    if view.is_unsound:
         return "Approve nothing yet: the inventory is inconsistent."
     sentence = _approved_move(view) if sizing is None else approval(sizing)
     option = view.recommended

@@ -18,8 +18,7 @@ from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
 from kafka_capacity.proposal.grid import GridRequest
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
-from kafka_capacity.questions.change.move_parameters import MoveParameters
-from kafka_capacity.questions.change.placement_parameters import PlacementParameters
+from kafka_capacity.questions.change.parameters import MoveParameters, PlacementParameters
 from kafka_capacity.questions.chargeback.parameters import ChargebackParameters
 from kafka_capacity.questions.consumers.parameters import GroupParameters
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters

@@ -6,12 +6,12 @@ import dataclasses
 import functools
 import hashlib
 import pickle
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4
@@ -116,14 +116,8 @@ def evaluate_placement(
 ) -> PlacementResult:
     """Describe what a scenario would move, how long it would take, and whether it fits.
 
-    Args:
-        snapshot: the cluster as it is.
-        load: its traffic, in the order of ``snapshot.partitions``.
-        scenario: what if.
-        like: the result of a scenario that has another throttle and is the same in all else: its placement is taken.
-
-    Returns:
-        The result; a placement that Kafka itself would refuse is a result with an excuse, not an error.
+    A placement that Kafka itself would refuse is a result with an excuse, not an error. ``like`` is the result of a
+    scenario that has another throttle and is the same in all else: its placement is taken.
 
     Raises:
         RequestError: the scenario names a placer that does not exist.
@@ -162,19 +156,15 @@ def evaluate_placement(
         expanded=more,
     )
     excuses, standing = judged(proposal)
-    result = PlacementResult(
-        scenario=scenario,
+    result = filled(
+        PlacementResult,
+        proposal,
         excuses=excuses,
         standing=standing,
-        metrics=metrics,
-        diff=diff,
-        loads=loads,
-        limits=states,
         log_dirs=proposal.dirs,
         log_dir_after=None if in_dirs is None else in_dirs.log_dir,
-        expanded=more,
     )
-    return with_relaxed_rack_rule(result, problem, lambda other: evaluate_placement(snapshot, load, other))
+    return _with_relaxed_rack_rule(snapshot, load, result, problem)
 
 
 _ATTAINABLE_RATIO = 0.98
@@ -202,15 +192,12 @@ def _placed_within_goal(problem: PlacementProblem, scenario: PlacementScenario) 
 
 def _place(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:
     """Place with one seed, or with several and take the run whose moved bytes are the (lower) median."""
-    seeds = GENERATE_SEEDS if scenario.placer == "generate" else 1
-    runs: list[tuple[int, int, AssignmentDiff]] = []
-    for offset in range(seeds):
-        seeded = dataclasses.replace(problem, seed=scenario.seed + offset)
-        diff = diff_assignments(problem.before, _after(seeded, scenario.placer))
-        runs.append((diff.moved_bytes(problem.size_bytes), offset, diff))
-    runs.sort(key=lambda run: run[:2])
-    middle = runs[(len(runs) - 1) // 2]
-    return _Placed(diff=middle[2], low_bytes=runs[0][0], high_bytes=runs[-1][0], seeds=seeds)
+    name, size = scenario.placer, problem.size_bytes
+    seeds = GENERATE_SEEDS if name == "generate" else 1
+    placed = (_after(dataclasses.replace(problem, seed=scenario.seed + offset), name) for offset in range(seeds))
+    runs = sorted((diff_assignments(problem.before, each) for each in placed), key=lambda run: run.moved_bytes(size))
+    low, high = (runs[at].moved_bytes(size) for at in (0, -1))
+    return _Placed(diff=runs[(seeds - 1) // 2], low_bytes=low, high_bytes=high, seeds=seeds)
 
 
 _REMEMBERED_REPLICAS = 20_000
@@ -297,8 +284,7 @@ def _duration(
 def _leader_imbalance(problem: PlacementProblem, after: NDArray[np.int32]) -> float:
     rates = problem.bytes_in_bytes_per_second
     unit = rates if (rates > 0).any() else np.ones(len(rates))
-    index = problem.target.index_of(after[:, 0]) if after.shape[1] else np.empty(0, dtype=np.int32)
-    load = np.bincount(index[index >= 0], weights=unit[: len(index)][index >= 0], minlength=len(problem.target))
+    load = problem.target.sum_at(after[:, 0], unit) if after.shape[1] else np.zeros(len(problem.target))
     mean = float(load.mean()) if len(load) else 0.0
     return float(np.max(np.abs(load / mean - 1.0))) if mean > 0 else 0.0
 
@@ -335,7 +321,9 @@ def _metrics(
     peak = _duration(
         snapshot, scenario, loads, diff, size, load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
     )
-    return PlacementMetrics(
+    return filled(
+        PlacementMetrics,
+        mean,
         broker_count=len(scenario.target),
         moved_replicas=diff.moved_replicas,
         moved_bytes=moved_bytes,
@@ -354,19 +342,15 @@ def _metrics(
         leader_balance_after=_leader_imbalance(problem, diff.after),
         duration_seconds=mean.seconds,
         duration_peak_seconds=peak.seconds,
-        bottleneck_broker=mean.bottleneck_broker,
-        bottleneck_direction=mean.bottleneck_direction,
-        smallest_throttle_bytes_per_second=mean.smallest_throttle_bytes_per_second,
         smallest_throttle_peak_bytes_per_second=peak.smallest_throttle_bytes_per_second,
-        unreachable_partitions=mean.unreachable_partitions,
     )
 
 
 LOOKS_AT_RULES = "fewest-bytes"  # the placer that knows rack rules and balances; those of Kafka spread in their own way
 
 
-def with_relaxed_rack_rule(
-    result: PlacementResult, problem: PlacementProblem, evaluate: Callable[[PlacementScenario], PlacementResult]
+def _with_relaxed_rack_rule(
+    snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, problem: PlacementProblem
 ) -> PlacementResult:
     """Describe in the first excuse about a limit that the rule ``two-racks`` would do, if it would."""
     asked = result.scenario
@@ -375,9 +359,12 @@ def with_relaxed_rack_rule(
     passed = {state.constraint for state in result.limits if state.is_passed}
     broken = {excuse.constraint for excuse in result.excuses}
     others = broken - passed - {LOG_DIR, *ALL_AT_ONCE}
-    if not passed & broken or others or _is_hopeless(problem, result, passed):
+    if not passed & broken or others:
         return result
-    relaxed = evaluate(dataclasses.replace(asked, rack_rule=RackRule.TWO_RACKS))
+    states = limit_states(dataclasses.replace(problem, rack_rule=RackRule.TWO_RACKS), result.diff.after)
+    if any(state.proven_ratio > 1.0 for state in states if state.constraint in passed):
+        return result  # a limit that cannot be kept under the other rule either, whatever the plan
+    relaxed = evaluate_placement(snapshot, load, dataclasses.replace(asked, rack_rule=RackRule.TWO_RACKS))
     if any(excuse.constraint not in ALL_AT_ONCE for excuse in relaxed.excuses):
         return result
     at = next(number for number, excuse in enumerate(result.excuses) if excuse.constraint in passed)
@@ -385,11 +372,3 @@ def with_relaxed_rack_rule(
         result.excuses[at], reason=f"{result.excuses[at].reason}; so would the rack rule two-racks instead of strict"
     )
     return dataclasses.replace(result, excuses=(*result.excuses[:at], amended, *result.excuses[at + 1 :]))
-
-
-def _is_hopeless(problem: PlacementProblem, result: PlacementResult, passed: set[str]) -> bool:
-    """Return whether a limit cannot be kept under the other rule either, whatever the plan."""
-    assert result.diff is not None  # noqa: S101 - for the type checker
-    relaxed = dataclasses.replace(problem, rack_rule=RackRule.TWO_RACKS)
-    states = limit_states(relaxed, result.diff.after)
-    return any(state.proven_ratio > 1.0 for state in states if state.constraint in passed)

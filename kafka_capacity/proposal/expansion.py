@@ -83,6 +83,11 @@ def expanded(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenari
         wide[places, : values.shape[1]] = values
         return wide
 
+    def shared(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+        wide = np.zeros(len(topic))
+        wide[places] = rates
+        return np.where((then > now)[topic], evened(wide, topic), wide)
+
     leader = np.full(len(topic), -1, dtype=np.int32)
     leader[places] = snapshot.leader
     return Expanded(
@@ -95,20 +100,9 @@ def expanded(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenari
             log_dir=matrix(snapshot.log_dir, -1),
             leader=leader,
         ),
-        load=_shared_load(load, topic, places, then > now),
+        load=change_columns(load, shared),
         is_new=is_new,
     )
-
-
-def _shared_load(
-    load: PartitionLoad, topic: NDArray[np.int32], places: NDArray[np.intp], is_raised: NDArray[np.bool_]
-) -> PartitionLoad:
-    def shared(rates: NDArray[np.float64]) -> NDArray[np.float64]:
-        wide = np.zeros(len(topic))
-        wide[places] = rates
-        return np.where(is_raised[topic], evened(wide, topic), wide)
-
-    return change_columns(load, shared)
 
 
 def evened(amount: NDArray[np.float64], topic: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.plain import to_plain
+from kafka_capacity.hardware.plain import filled, to_plain
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.proposal.constraints.registry import maxima_by_parameter
@@ -30,6 +30,7 @@ from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.text.wording import few_names
 
 _MAX_NAMES = 12
+DISK_AND_NETWORK = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,15 +174,9 @@ def proposed_brokers(
     racks = list(kept.racks)
     for number in added:
         racks.append(new_racks[number % len(new_racks)] if new_racks else _smallest_rack(racks))
-    new = Brokers.of(
-        [first_free + number for number in added],
-        racks[len(keep) :],
-        disk_capacity_bytes=[_median(observed.disk_capacity_bytes)] * len(added),
-        network_in_bytes_per_second=[_median(observed.network_in_bytes_per_second)] * len(added),
-        network_out_bytes_per_second=[_median(observed.network_out_bytes_per_second)] * len(added),
-        memory_bytes=[_median(observed.memory_bytes)] * len(added),
-    )
-    return kept.joined(new)
+    known = (*DISK_AND_NETWORK, "memory_bytes")
+    hardware: dict[str, Any] = {name: [_median(getattr(observed, name))] * len(added) for name in known}
+    return kept.joined(Brokers.of([first_free + number for number in added], racks[len(keep) :], **hardware))
 
 
 def _smallest_rack(racks: Sequence[str | None]) -> str | None:
@@ -194,10 +189,7 @@ def placement_grid(
 ) -> tuple[PlacementScenario, ...]:
     """List the scenarios of a request, each count with each placer and throttle, in a fixed order.
 
-    Args:
-        observed: the brokers there are.
-        request: what is asked.
-        needed: how many brokers are needed, for where that is left open.
+    ``needed`` is how many brokers are needed, for where that is left open.
     """
     changes = request.broker_changes
     base = changes.apply(observed)
@@ -238,10 +230,9 @@ def _has_other_hardware(observed: Brokers, target: Brokers) -> bool:
     """Return whether a broker that stays is to have other disks or networks."""
     at = target.index_of(observed.ids)
     stays = at >= 0
-    figures = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
     return not all(
         np.array_equal(getattr(observed, name)[stays], getattr(target, name)[at[stays]], equal_nan=True)
-        for name in figures
+        for name in DISK_AND_NETWORK
     )
 
 
@@ -250,22 +241,15 @@ def _scenario(
 ) -> PlacementScenario:
     tolerance = request.tolerance_ratio
     name = f"{len(target):03d}-brokers.{placer}"
-    return PlacementScenario(
+    return filled(
+        PlacementScenario,
+        request,
         scenario_id=name if is_only_throttle else f"{name}.{throttle / 1e6:.12g}MBps",
         target=target,
         placer=placer,
-        replication_factor=request.replication_factor,
         throttle_bytes_per_second=throttle,
-        rack_rule=request.rack_rule,
-        balance=request.balance,
         tolerance_ratio=DEFAULT_TOLERANCE_RATIO[request.balance] if tolerance is None else tolerance,
-        disk_limit_ratio=request.disk_limit_ratio,
-        seed=request.seed,
-        pins=request.pins,
-        broker_maxima=request.broker_maxima,
-        replica_goal=request.replica_goal,
         replaced=request.broker_changes.replaced,
-        partition_counts=request.partition_counts,
         is_judged_against_today=is_judged_against_today(request, observed, target),
     )
 
@@ -281,3 +265,11 @@ def placement_key(scenario: PlacementScenario) -> str:
     """Name the placement of a scenario: those that differ in their throttles only share it."""
     asked = scenario_to_json(scenario)
     return json.dumps({name: asked[name] for name in asked if name not in {"scenario_id", "throttle_bytes_per_second"}})
+
+
+def distinct_placements(scenarios: Iterable[PlacementScenario]) -> dict[str, list[PlacementScenario]]:
+    """Return the scenarios that share a placement, by the id of the first of them."""
+    shared: dict[str, list[PlacementScenario]] = {}
+    for scenario in scenarios:
+        shared.setdefault(placement_key(scenario), []).append(scenario)
+    return {several[0].scenario_id: several for several in shared.values()}

@@ -18,11 +18,6 @@ from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import BrokerLoads
 
 
-def all_brokers(observed: Brokers, target: Brokers) -> Brokers:
-    """Return the union of two lists; where a broker is in both, the target says what it is like."""
-    return target.joined(observed.take(target.index_of(observed.ids) < 0))
-
-
 def network_in(brokers: Brokers, matrix: NDArray[np.int32], bytes_in: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return float64[B], bytes/s written on each broker: what is produced to every partition it holds."""
     rows, columns = np.nonzero(matrix >= 0)
@@ -55,7 +50,8 @@ def broker_loads(
     begins, where partitions are added before.
     """
     start = snapshot if expanded is None else expanded.snapshot
-    brokers = all_brokers(snapshot.brokers, target)
+    # Where a broker is in both lists, the target says what it is like.
+    brokers = target.joined(snapshot.brokers.take(target.index_of(snapshot.brokers.ids) < 0))
     peak_in, peak_out = load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
     later = load if expanded is None else expanded.load
     peak_in_later, peak_out_later = later.bytes_in_peak_bytes_per_second, later.bytes_out_peak_bytes_per_second

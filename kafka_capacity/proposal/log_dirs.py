@@ -8,7 +8,6 @@ proportion.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,18 +15,11 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
-from kafka_capacity.kafka.placement.log_dirs import LogDirPlacement
-from kafka_capacity.kafka.placement.problem import LogDirRoom, PlacementProblem
-from kafka_capacity.kafka.reassignment.kafka_json import named_log_dirs
+from kafka_capacity.kafka.placement.problem import LogDirRoom
+from kafka_capacity.kafka.reassignment.kafka_json import has_several, named_log_dirs
 
 if TYPE_CHECKING:
     from kafka_capacity.proposal.scenario import PlacementResult
-
-
-def has_several(dirs: LogDirs, brokers: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which brokers have several directories that are known: bool like ``brokers``."""
-    owners, counts = np.unique(dirs.broker_id, return_counts=True)
-    return np.isin(brokers, owners[counts > 1])
 
 
 def fullest_dir_ratio(snapshot: Snapshot) -> float:
@@ -106,19 +98,6 @@ def log_dir_room(snapshot: Snapshot, dirs: LogDirs, target: Brokers, disk_limit_
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FullLogDir:
-    """A directory of the target that would hold more than it may."""
-
-    broker_id: int  # whose it is
-    rack: str | None  # of that broker
-    path: str  # its name
-    held_bytes: float  # what it would hold
-    limit_bytes: float  # what it may hold
-    held_before_bytes: float  # what it, or that of the broker which is replaced, holds today
-    is_elsewhere_room: bool  # whether the other directories of the broker could take what is too much
-
-
 def held_today(snapshot: Snapshot, dirs: LogDirs, replaced: Mapping[int, int]) -> NDArray[np.float64]:
     """Return what each directory holds today, those of new brokers what those hold that they replace: float64[D].
 
@@ -132,47 +111,13 @@ def held_today(snapshot: Snapshot, dirs: LogDirs, replaced: Mapping[int, int]) -
     return held
 
 
-def full_log_dirs(
-    problem: PlacementProblem, dirs: LogDirs, placed: LogDirPlacement, before: NDArray[np.float64]
-) -> tuple[FullLogDir, ...]:
-    """List the directories that would hold too much, the worst first.
-
-    ``before`` is float64[D], what they hold today.
-    """
-    room, target = problem.log_dirs, problem.target
-    if room is None:
-        return ()
-    found = []
-    for place in np.flatnonzero(placed.is_over & np.isin(room.broker_id, target.ids)).tolist():
-        broker = int(room.broker_id[place])
-        siblings = (room.broker_id == broker) & ~placed.is_over & room.takes_replicas
-        excess = float(placed.bytes_after[place] - room.limit_bytes[place])
-        found.append(
-            FullLogDir(
-                broker_id=broker,
-                rack=target.racks[int(np.searchsorted(target.ids, broker))],
-                path=dirs.path[place],
-                held_bytes=float(placed.bytes_after[place]),
-                limit_bytes=float(room.limit_bytes[place]),
-                held_before_bytes=float(before[place]),
-                is_elsewhere_room=bool((room.limit_bytes - placed.bytes_after)[siblings].sum() >= excess),
-            )
-        )
-    return tuple(sorted(found, key=lambda one: (-one.held_bytes / max(one.limit_bytes, 1.0), one.broker_id, one.path)))
-
-
 def joining_dirs(
     result: PlacementResult, snapshot: Snapshot
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]:
     """Name the directories of replicas that join brokers with several: before, after, and the paths they stand for.
 
-    Args:
-        result: of a placement that Kafka does not refuse.
-        snapshot: the cluster as it is.
-
-    Returns:
-        int32 like ``diff.before`` (where replicas that leave come back to), int32 like ``diff.after``, both -1 where
-        the broker may choose; and the paths.
+    They are int32 like ``diff.before`` (where replicas that leave come back to) and ``diff.after``, -1 where the broker
+    may choose.
     """
     diff, dirs = result.diff, result.log_dirs
     assert diff is not None and dirs is not None  # noqa: S101, PT018 - for the type checker

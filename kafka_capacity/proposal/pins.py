@@ -11,10 +11,9 @@ which of them counts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import translate
+from fnmatch import fnmatchcase
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,13 +66,13 @@ def pins_by_topic(pins: Sequence[Pin], topics: Iterable[str]) -> dict[str, Pin]:
         RequestError: several patterns match one topic.
     """
     exact = {pin.topics: pin for pin in pins if not pin.is_pattern}
-    patterns = [(re.compile(translate(pin.topics)), pin) for pin in pins if pin.is_pattern]
+    patterns = [pin for pin in pins if pin.is_pattern]
     found = {}
     for topic in topics:
         if topic in exact:
             found[topic] = exact[topic]
             continue
-        matching = [pin for pattern, pin in patterns if pattern.match(topic)]
+        matching = [pin for pin in patterns if fnmatchcase(topic, pin.topics)]
         if len(matching) > 1:
             names = " and ".join(repr(pin.topics) for pin in matching[:2])
             raise RequestError(f"pinned_topics: topic {topic!r} is matched by {names}; pin it by its own name as well")
@@ -93,7 +92,7 @@ def check_pins(pins: Sequence[Pin], topics: Collection[str], targets: Sequence[B
     complaints = []
     matched = {pin.topics for pin in pins_by_topic(pins, topics).values()}
     for pin in pins:
-        if pin.topics not in matched and not (pin.is_pattern and any(_matches(pin, topic) for topic in topics)):
+        if pin.topics not in matched and not any(fnmatchcase(topic, pin.topics) for topic in topics):
             what = "matches no topic" if pin.is_pattern else "is not a topic"
             complaints.append(f"pinned_topics: {pin.topics!r} {what} of the cluster; correct the name or leave it out")
         for broker in sorted(set(pin.broker_ids) - ids):
@@ -108,10 +107,6 @@ def check_pins(pins: Sequence[Pin], topics: Collection[str], targets: Sequence[B
             )
     if complaints:
         raise RequestError("\n".join(complaints))
-
-
-def _matches(pin: Pin, topic: str) -> bool:
-    return re.match(translate(pin.topics), topic) is not None
 
 
 def pinned_brokers(pins: Sequence[Pin], partitions: Partitions, target: Brokers) -> NDArray[np.bool_] | None:

@@ -18,7 +18,8 @@ from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
-from kafka_capacity.questions.failures import FailureScenario, evaluate_failures
+from kafka_capacity.questions.failures.evaluate import evaluate_failures
+from kafka_capacity.questions.failures.scenario import FailureScenario
 from tests.live.cluster import START_SECONDS, KafkaCluster
 from tests.live.experiments import Mistimed, again_where_mistimed
 

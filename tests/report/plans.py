@@ -16,7 +16,7 @@ from kafka_capacity.kafka.cluster.snapshot import LogDirs, PartitionLoad, Snapsh
 from kafka_capacity.kafka.placement import Balance, PlacementProblem, RackRule, placer
 from kafka_capacity.kafka.reassignment.problem import WaveSettings
 from kafka_capacity.objects.tables import merge_tables
-from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import GridRequest, placement_grid
 from kafka_capacity.questions.change.move_schedule import SCHEDULED_PLACER, MoveSettings, schedule_of
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables

@@ -14,8 +14,7 @@ from kafka_capacity.cli.options import BrokersFile, HasToFit, OutFolder, Quiet, 
 from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
-from kafka_capacity.questions.change.move_parameters import MoveParameters
-from kafka_capacity.questions.change.placement_parameters import PlacementParameters
+from kafka_capacity.questions.change.parameters import MoveParameters, PlacementParameters
 
 _HELP = """Show what a change of brokers would move, how long it would take and whether it fits.
 

@@ -41,11 +41,8 @@ def budgets_of(problem: MoveProblem, throttles: BrokerThrottles, before: Carried
     spare_in = brokers.network_in_bytes_per_second - traffic * before.written_bytes_per_second[EXPECTED]
     spare_out = brokers.network_out_bytes_per_second - traffic * before.sent_bytes_per_second[EXPECTED]
     t_in, t_out = throttles.in_bytes_per_second, throttles.out_bytes_per_second
-    longest, ratio = problem.max_wave_seconds, settings.max_traffic_ratio
-    count = (
-        np.inf if settings.max_concurrent_moves_per_broker is None else float(settings.max_concurrent_moves_per_broker)
-    )
-    span, share = np.inf if longest is None else longest, np.inf if ratio is None else ratio
+    limits = (settings.max_concurrent_moves_per_broker, problem.max_wave_seconds, settings.max_traffic_ratio)
+    count, span, share = (np.inf if limit is None else float(limit) for limit in limits)
 
     def times(amount: NDArray[np.float64], factor: float) -> NDArray[np.float64]:
         return np.maximum(amount, 0.0) * factor if np.isfinite(factor) else np.full(len(amount), np.inf)
@@ -123,12 +120,21 @@ def _joined(
 ) -> Uses:
     kept = []
     for hop, resource, cost in parts:
-        # A part is about one kind of resource; most kinds are not limited at all.
         is_limited = np.isfinite(budget[resource]) & (resource >= 0) & (cost > 0)
-        if is_limited.any():
-            kept.append((hop[is_limited], resource[is_limited], cost[is_limited]))
-    if not kept:
-        none = np.zeros(0, dtype=np.intp)
-        return Uses(hop=none, resource=none, cost=np.zeros(0))
+        kept.append((hop[is_limited], resource[is_limited], cost[is_limited]))
     hop, resource, cost = (np.concatenate(columns) for columns in zip(*kept, strict=True))
     return Uses(hop=hop, resource=resource.astype(np.intp), cost=cost.astype(np.float64))
+
+
+def lacking_room(
+    problem: MoveProblem, hops: Hops, left: NDArray[np.float64]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which joining replicas have no room on their disk, and in their directory: bool[M, V] each.
+
+    ``left`` is float64[R], what is left of each resource.
+    """
+    is_added, dirs = hops.diff().added, hops.after_dir
+    size = problem.size_bytes[hops.row].astype(np.float64)[:, None]
+    index = problem.brokers.index_of(hops.after)
+    on_disk = is_added & (index >= 0) & (size > left[np.maximum(index, 0)])
+    return on_disk, is_added & (dirs >= 0) & (size > left[len(problem.brokers) + np.maximum(dirs, 0)])

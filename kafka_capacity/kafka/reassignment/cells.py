@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.reassignment.flow import disk_peaks, run_starts
+from kafka_capacity.kafka.reassignment.flow import disk_peaks, runs
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
@@ -61,8 +61,7 @@ class Cells:
         """Sum, for each cell, the changes of the same thing in earlier waves."""
         ordered = change[self.by_thing]
         total = np.cumsum(ordered)
-        starts = run_starts(self.thing[self.by_thing])
-        lengths = np.diff(np.append(starts, len(ordered)))
+        starts, lengths = runs(self.thing[self.by_thing])
         before = np.empty(len(change))
         before[self.by_thing] = total - ordered - np.repeat(total[starts] - ordered[starts], lengths)
         return before

@@ -110,9 +110,8 @@ class Clock:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return when each wave begins, in seconds after the first window opens, and how long it takes.
 
-        Args:
-            pauses: float64[N], how long to wait after each wave.
-            took: how long a wave takes that begins at some time, in seconds since Monday 0:00; infinite for never.
+        ``pauses`` is float64[N], how long to wait after each wave; ``took`` says how long a wave takes, infinite for
+        never, that begins at some time, in seconds since Monday 0:00.
         """
         starts, seconds = np.full(len(pauses), np.inf), np.full(len(pauses), np.inf)
         now = self.begins
@@ -147,11 +146,9 @@ _ROUNDING_SECONDS = 1e-6
 def gates_seconds(amount_bytes: NDArray[np.float64], closing: NDArray[np.float64], begin: float) -> float:
     """Return how long it takes until the slowest of some gates is through, infinite for never.
 
-    Args:
-        amount_bytes: float64[G], what is to pass each gate.
-        closing: float64[G, 168], the rate at which each closes its gap in each hour of a week, below 0 where the gap
-            grows.
-        begin: when it begins, in seconds since Monday 0:00.
+    ``amount_bytes`` is float64[G], what is to pass each gate from ``begin`` on, in seconds since Monday 0:00;
+    ``closing`` float64[G, 168], the rate at which each closes its gap in each hour of a week, below 0 where the gap
+    grows.
     """
     if not len(amount_bytes):
         return 0.0

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.reassignment.flow import run_starts
+from kafka_capacity.kafka.reassignment.flow import running, runs
 from kafka_capacity.kafka.reassignment.hops import NO_WAVE
 
 _ROUNDS = 4  # of looking for more hops that fit into a wave
@@ -60,14 +60,10 @@ class Cut:
 def cut(
     order: NDArray[np.intp], uses: Uses, gains: Uses, budget: NDArray[np.float64], *, is_ration: NDArray[np.bool_]
 ) -> Cut:
-    """Cut the hops of ``order`` into waves.
+    """Cut the hops of ``order``, intp[N], into waves.
 
-    Args:
-        order: intp[N], the hops to place, first ones first.
-        uses: what hops take.
-        gains: what they give back of stocks when their wave is over.
-        budget: float64[R], infinite where nothing limits.
-        is_ration: bool[R], new in every wave.
+    ``uses`` is what they take of the budget, float64[R], infinite where nothing limits; ``gains`` what they give back
+    of stocks when their wave is over. ``is_ration`` is bool[R], new in every wave.
     """
     count = max(int(order.max(initial=-1)), int(uses.hop.max(initial=-1)), int(gains.hop.max(initial=-1))) + 1
     wave = np.full(count, NO_WAVE, dtype=np.int32)
@@ -145,7 +141,7 @@ def _admit(places: NDArray[np.intp], taken: _Table, left: NDArray[np.float64]) -
         resource, cost, owner = resource[keeps], cost[keeps], owner[keeps]
         fits = is_open.copy()
         if len(resource):
-            over = _running(resource, cost) > left[resource] + _ROUNDING * np.abs(left[resource])
+            over = running(cost, *runs(resource)) > left[resource] + _ROUNDING * np.abs(left[resource])
             fits[owner[over & (cost > 0)]] = False
         goes |= fits
         is_new = fits[owner]
@@ -155,11 +151,3 @@ def _admit(places: NDArray[np.intp], taken: _Table, left: NDArray[np.float64]) -
             break
         resource, cost, owner = resource[~is_new], cost[~is_new], owner[~is_new]
     return goes
-
-
-def _running(resource: NDArray[np.intp], cost: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum up costs along each run of a resource."""
-    total = np.cumsum(cost)
-    starts = run_starts(resource)
-    lengths = np.diff(np.append(starts, len(resource)))
-    return np.asarray(total - np.repeat(total[starts] - cost[starts], lengths), dtype=np.float64)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.reassignment.budgets import Budgets, uses_of
+from kafka_capacity.kafka.reassignment.budgets import Budgets, lacking_room, uses_of
 from kafka_capacity.kafka.reassignment.cells import copies_of
 from kafka_capacity.kafka.reassignment.cut import cut
 from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops
@@ -39,8 +39,7 @@ class WayOut:
 def find_way_out(problem: MoveProblem, stuck: Hops, budgets: Budgets, left: NDArray[np.float64]) -> WayOut:
     """Try to move hops that no wave has room for, since all wait for a disk, with what is left of the budgets.
 
-    Returns:
-        A way that leaves no partition at a third broker, if need be one in which nothing moves.
+    The way leaves no partition at a third broker; if need be nothing moves.
     """
     nothing = WayOut(hops=stuck.take(np.zeros(0, dtype=np.intp)), wave_count=0, stuck=stuck, left=left, detours=())
     if not problem.settings.allows_detours:
@@ -91,19 +90,13 @@ def _first_detour(
     problem: MoveProblem, pending: Hops, left: NDArray[np.float64], excluded: set[int], drained: NDArray[np.bool_]
 ) -> tuple[int, Hops, Hops] | None:
     """Find the smallest partition that can wait elsewhere and whose going makes room for others."""
-    diff = pending.diff()
-    size = problem.size_bytes[pending.row].astype(np.float64)
-    index = problem.brokers.index_of(pending.after)
-    lacks: NDArray[np.bool_] = diff.added & (size[:, None] > left[np.maximum(index, 0)])
-    dirs = pending.after_dir
-    lacks |= diff.added & (dirs >= 0) & (size[:, None] > left[len(problem.brokers) + np.maximum(dirs, 0)])
-    brokers = problem.brokers
+    brokers, size = problem.brokers, problem.size_bytes[pending.row].astype(np.float64)
+    lacks = np.logical_or(*lacking_room(problem, pending, left))
     usable = brokers.takes_replicas & ~drained
     racks, widest = brokers.rack_indexes(), float(left[: len(brokers)][usable].max(initial=-np.inf))
     wanted = np.unique(pending.after[lacks])
-    gives_room = np.any(diff.removed & np.isin(pending.before, wanted), axis=1)
-    waits = np.any(lacks, axis=1)
-    may = gives_room & waits & (size <= widest) & ~np.isin(pending.row, sorted(excluded))
+    gives_room = np.any(pending.diff().removed & np.isin(pending.before, wanted), axis=1)
+    may = gives_room & lacks.any(axis=1) & (size <= widest) & ~np.isin(pending.row, sorted(excluded))
     chosen = np.flatnonzero(may)
     for at in chosen[np.argsort(size[chosen], kind="stable")][:_MAX_TRIED].tolist():
         detour = _by_way_of(problem, pending, at, lacks[at], left, usable, racks)

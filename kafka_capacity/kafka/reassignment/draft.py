@@ -13,7 +13,6 @@ from kafka_capacity.kafka.reassignment.cells import Flows, copies_of
 from kafka_capacity.kafka.reassignment.cut import Uses, cut
 from kafka_capacity.kafka.reassignment.detours import find_way_out
 from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops, State, first_state, hops_between, widened
-from kafka_capacity.kafka.reassignment.leadership import lead_away
 from kafka_capacity.kafka.reassignment.log_dirs import choose_log_dirs
 from kafka_capacity.kafka.reassignment.orders import Pressure, in_order, pressure, relieving_wave
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem, Order
@@ -21,6 +20,8 @@ from kafka_capacity.kafka.reassignment.refusal import MoveRefusal, no_room, unmo
 from kafka_capacity.kafka.reassignment.schedule import WaveKind
 from kafka_capacity.kafka.reassignment.timing import Pace, pace_of, paced_by
 from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried, broker_throttles, carried
+
+_PASSES = 256  # new leaders are chosen in so many passes, each of which sees the load of those before it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,7 +93,10 @@ def groundwork(problem: MoveProblem) -> Groundwork:
     after = carried(problem, target, preferred, None)
     throttles = broker_throttles(problem, before, after)
     budgets = budgets_of(problem, throttles, before)
-    dirs = _joining_dirs(problem, diff, state, before)
+    if problem.log_dir_after is None:
+        dirs = choose_log_dirs(problem, diff, state.log_dir, before.dir_bytes)
+    else:
+        dirs = np.where(diff.added, widened(problem.log_dir_after, width), -1).astype(np.int32)
     rows = np.flatnonzero(may)
     return Groundwork(
         problem=problem,
@@ -108,13 +112,6 @@ def groundwork(problem: MoveProblem) -> Groundwork:
         worst=pressure(problem, before, after),
         plain=_steps(problem, budgets, hops_between(state, target, rows, dirs), None),
     )
-
-
-def _joining_dirs(problem: MoveProblem, diff: AssignmentDiff, state: State, before: Carried) -> NDArray[np.int32]:
-    if problem.log_dir_after is None:
-        return choose_log_dirs(problem, diff, state.log_dir, before.dir_bytes)
-    wanted = widened(problem.log_dir_after, diff.after.shape[1])
-    return np.where(diff.added, wanted, -1).astype(np.int32)
 
 
 def _steps(problem: MoveProblem, budgets: Budgets, hops: Hops, first: Hops | None) -> Steps:
@@ -138,7 +135,12 @@ def _steps(problem: MoveProblem, budgets: Budgets, hops: Hops, first: Hops | Non
 
 
 def leadership_first(ground: Groundwork, rows: NDArray[np.intp]) -> Steps | None:
-    """Return the steps with leaders moved off drained brokers first; ``None`` where there are none to move."""
+    """Return the steps with leaders moved off drained brokers first; ``None`` where there are none to move.
+
+    Every copy of a partition comes from its leader. A broker that is drained leads many of the partitions that leave
+    it, and then sends them all alone; with the leaders moved off first, everyone else sends a share. The price is one
+    more step: the same replicas in another order, and an election.
+    """
     state, moved = lead_away(ground.problem, ground.state, ground.target, rows, ground.diff)
     if not len(moved):
         return None
@@ -187,8 +189,8 @@ def draft(ground: Groundwork, order: Order, steps: Steps) -> Draft:
     if len(extra) or (wave < 0).any():
         in_waves = in_waves.take(np.flatnonzero(wave >= 0)).joined(extra)
         flows = copies_of(problem, in_waves)
-    refused = _refuse(problem, way.stuck, way.left) if way is not None else []
-    return _timed(ground, in_waves, flows, tuple(kinds), tuple(refused), () if way is None else way.detours)
+    refused = no_room(problem, way.stuck, way.left) if way is not None else ()
+    return _timed(ground, in_waves, flows, tuple(kinds), refused, () if way is None else way.detours)
 
 
 def _timed(
@@ -200,8 +202,14 @@ def _timed(
     detours: tuple[int, ...],
 ) -> Draft:
     pace = pace_of(ground.problem, hops, flows, len(kinds), ground.throttles, ground.before)
-    pauses, clock = _pauses(ground.problem, hops, pace), ground.problem.clock
-    starts, pace = (_one_by_one(pauses, pace), pace) if clock is None else paced_by(clock, pace, pauses)
+    removes = np.zeros(len(kinds), dtype=np.bool_)
+    removes[hops.wave[flows.gone_hop]] = True
+    pauses = np.where(removes, ground.problem.settings.pause_seconds, 0.0)  # until the disk space is free
+    if ground.problem.clock is not None:
+        starts, pace = paced_by(ground.problem.clock, pace, pauses)
+    else:  # one after another
+        ends = np.cumsum(pace.seconds + pauses, axis=1)
+        starts = np.concatenate([np.zeros((len(ends), min(len(pauses), 1))), ends[:, :-1]], axis=1)
     relieving = relieving_wave(ground.problem, hops, flows, len(kinds), ground.worst)
     relieved = np.inf if relieving is None else float(starts[EXPECTED, relieving] + pace.seconds[EXPECTED, relieving])
     return Draft(
@@ -215,49 +223,63 @@ def _timed(
     )
 
 
-def _refuse(problem: MoveProblem, stuck: Hops, left: NDArray[np.float64]) -> list[MoveRefusal]:
-    """Name, for each partition that is stuck, the first disk or directory that has no room for it."""
-    diff = stuck.diff()
-    size = problem.size_bytes[stuck.row].astype(np.float64)
-    brokers, dirs = len(problem.brokers), problem.log_dirs
-    index = problem.brokers.index_of(stuck.after)
-    on_disk = diff.added & (index >= 0) & (size[:, None] > left[np.maximum(index, 0)])
-    in_dir = diff.added & (stuck.after_dir >= 0) & (size[:, None] > left[brokers + np.maximum(stuck.after_dir, 0)])
-    blocked = on_disk | in_dir
-    column = blocked.argmax(axis=1)
-    each = np.arange(len(stuck))
-    is_disk = on_disk[each, column]
-    place = np.where(is_disk, index[each, column], brokers + stuck.after_dir[each, column])
-    limits = np.concatenate([problem.disk_limit_bytes, problem.log_dir_limit_bytes])
-    found = []
-    for resource in np.unique(place[blocked.any(axis=1)]).tolist():
-        rows = stuck.row[(place == resource) & blocked.any(axis=1)]
-        name = f"broker {int(problem.brokers.ids[resource])}" if resource < brokers else ""
-        if resource >= brokers:
-            at = resource - brokers
-            name = f"log dir {dirs.path[at]} of broker {int(dirs.broker_id[at])}"
-        limit = float(limits[resource])
-        found.append(
-            no_room(
-                problem,
-                rows,
-                where=name,
-                constraint="disk" if resource < brokers else "log_dir",
-                level=limit - float(left[resource]),
-                limit=limit,
-            )
-        )
-    return found
+def lead_away(
+    problem: MoveProblem, state: State, target: NDArray[np.int32], rows: NDArray[np.intp], diff: AssignmentDiff
+) -> tuple[State, NDArray[np.intp]]:
+    """Return each partition that a drained broker leads and that is copied another leader among those that stay.
+
+    Of the replicas that can take it (in sync, kept, not fenced) the one does that has the least to send. The result is
+    the state with new leaders, preferred ones, and the partitions whose leader changed.
+    """
+    brokers = problem.brokers
+    drained = problem.drained()
+    leader_at = brokers.index_of(state.leader)
+    is_led_away = (leader_at >= 0) & drained[leader_at] & diff.added.any(axis=1)
+    is_led_away &= ~problem.names_cordoned(state.replicas)  # such a list may go, and not change its order
+    chosen = rows[is_led_away[rows]]
+    replicas = state.replicas[chosen]
+    index = brokers.index_of(replicas)
+    usable = (index >= 0) & ~brokers.is_fenced[index] & state.in_sync[chosen] & ~diff.removed[chosen]
+    can_go = usable.any(axis=1)
+    chosen, index, usable = chosen[can_go], index[can_go], usable[can_go]
+    if not len(chosen):
+        return state, chosen
+    copies = diff.added.sum(axis=1)
+    amount = (copies * problem.size_bytes).astype(np.float64)
+    stays = np.ones(len(copies), dtype=np.bool_)
+    stays[chosen] = False
+    sends = brokers.sum_at(state.leader[stays], amount[stays])
+    column = _least_loaded(index, usable, amount[chosen], sends)
+    return _led_by(state, chosen, column), chosen
 
 
-def _pauses(problem: MoveProblem, hops: Hops, pace: Pace) -> NDArray[np.float64]:
-    """Return float64[N], how long to wait after each wave: until the disk space is free that it gives up."""
-    removes = np.zeros(pace.seconds.shape[1], dtype=np.bool_)
-    removes[hops.wave[pace.flows.gone_hop]] = True
-    return np.where(removes, problem.settings.pause_seconds, 0.0)
+def _least_loaded(
+    index: NDArray[np.int32], usable: NDArray[np.bool_], amount: NDArray[np.float64], sends: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """Choose a column for each row, the largest amounts first; ``sends`` is what each broker sends already."""
+    column = np.zeros(len(index), dtype=np.intp)
+    order = np.argsort(-amount, kind="stable")
+    passes = min(_PASSES, len(order))
+    bounds = np.linspace(0, len(order), passes + 1).astype(np.intp)
+    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        now = order[begin:end]
+        load = np.where(usable[now], sends[index[now]], np.inf)
+        column[now] = load.argmin(axis=1)
+        sends += np.bincount(index[now, column[now]], weights=amount[now], minlength=len(sends))
+    return column
 
 
-def _one_by_one(pauses: NDArray[np.float64], pace: Pace) -> NDArray[np.float64]:
-    """Return float64[3, N], when waves begin that run one after another."""
-    ends = np.cumsum(pace.seconds + pauses, axis=1)
-    return np.concatenate([np.zeros((len(ends), min(len(pauses), 1))), ends[:, :-1]], axis=1)
+def _led_by(state: State, rows: NDArray[np.intp], column: NDArray[np.intp]) -> State:
+    """Put the chosen column of some rows first, the others behind it in their order."""
+    width = state.replicas.shape[1]
+    place = np.tile(np.arange(width), (len(rows), 1))
+    place = np.where(place <= column[:, None], place - 1, place)
+    place[:, 0] = column
+    changed = {}
+    for name in ("replicas", "in_sync", "log_dir"):
+        matrix = getattr(state, name).copy()
+        matrix[rows] = np.take_along_axis(matrix[rows], place, axis=1)
+        changed[name] = matrix
+    leader = state.leader.copy()
+    leader[rows] = changed["replicas"][rows, 0]
+    return State(**changed, leader=leader)

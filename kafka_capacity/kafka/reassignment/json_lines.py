@@ -64,11 +64,8 @@ def replica_lines(
 ) -> bytes:
     """Write some partitions with their replicas and log directories, joined by a comma and a line end.
 
-    Args:
-        names: of n partitions.
-        matrix: int32[n, W], replicas padded with -1.
-        log_dirs: int32[n, W], positions in ``paths``, -1 where the broker may choose.
-        paths: of directories.
+    ``matrix`` is int32[n, W], replicas padded with -1; ``log_dirs`` int32[n, W], positions in ``paths``, -1 where the
+    broker may choose.
     """
     if not len(matrix):
         return b""

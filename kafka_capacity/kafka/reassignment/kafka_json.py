@@ -30,27 +30,16 @@ def reassignment_json(
     log_dirs: NDArray[np.int32] | None = None,
     paths: Sequence[str] = (),
 ) -> bytes:
-    """Write an assignment as Kafka's reassignment file.
+    """Write an assignment as Kafka's reassignment file, of all partitions or of some ``rows``.
 
-    Args:
-        partitions: the partitions, sorted.
-        matrix: int32[P, W], replicas padded with -1.
-        rows: which partitions to write; all of them without it.
-        log_dirs: int32[P, W], positions in ``paths``, -1 where the broker may choose; it may everywhere without it.
-        paths: of directories.
-
-    Returns:
-        JSON, one partition a line so that two files can be compared by eye; the same assignment gives the same bytes.
+    One partition is a line, so that two files can be compared by eye; the same assignment gives the same bytes.
+    ``matrix`` is int32[P, W], replicas padded with -1; ``log_dirs`` int32[P, W], positions in ``paths``, -1 where the
+    broker may choose, as it may everywhere without it.
     """
     chosen = np.arange(len(partitions)) if rows is None else rows
     replicas = matrix[chosen]
     places = np.full(replicas.shape, -1) if log_dirs is None else log_dirs[chosen]
     return _written(LineNames.of(partitions, chosen), replicas, places, paths)
-
-
-def _elected(names: LineNames) -> bytes:
-    lines = partition_lines(names)
-    return b'{"partitions":[\n' + lines + b"\n]}\n" if lines else b'{"partitions":[]}\n'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +136,9 @@ def files_of(wave: WaveRows) -> WaveFiles:
 
 
 def _election(file: str, names: LineNames, elects: NDArray[np.bool_]) -> WaveFile | None:
-    return _file(file, _elected(names.of_lines(elects))) if elects.any() else None
+    if not elects.any():
+        return None
+    return _file(file, b'{"partitions":[\n' + partition_lines(names.of_lines(elects)) + b"\n]}\n")
 
 
 def _file(name: str, content: bytes) -> WaveFile:
@@ -159,15 +150,17 @@ def named_log_dirs(
 ) -> NDArray[np.int32]:
     """Keep the directories of replicas that join, where their brokers have more than one; -1 for the others.
 
-    Args:
-        replicas: int32[n, W], broker ids, padded with -1.
-        log_dirs: int32[n, W], positions in ``dirs``.
-        other: int32[n, V], who holds the partitions on the other side of the change.
-        dirs: all directories.
+    ``replicas`` is int32[n, W], broker ids, padded with -1; ``log_dirs`` int32[n, W], positions in ``dirs``; ``other``
+    int32[n, V], who holds the partitions on the other side of the change.
     """
-    owners, counts = np.unique(dirs.broker_id, return_counts=True)
     joins = (replicas >= 0) & ~(replicas[:, :, None] == other[:, None, :]).any(axis=2)
-    return np.where(joins & np.isin(replicas, owners[counts > 1]), log_dirs, -1).astype(np.int32)
+    return np.where(joins & has_several(dirs, replicas), log_dirs, -1).astype(np.int32)
+
+
+def has_several(dirs: LogDirs, brokers: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which brokers have several directories that are known: bool like ``brokers``."""
+    owners, counts = np.unique(dirs.broker_id, return_counts=True)
+    return np.isin(brokers, owners[counts > 1])
 
 
 def _written(names: LineNames, matrix: NDArray[np.int32], log_dirs: NDArray[np.int32], paths: Sequence[str]) -> bytes:

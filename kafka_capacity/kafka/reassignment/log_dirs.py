@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
-from kafka_capacity.kafka.reassignment.flow import run_starts
+from kafka_capacity.kafka.reassignment.flow import runs
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
 
@@ -30,8 +30,8 @@ def choose_log_dirs(
     gone = np.bincount(log_dir[rows, columns], weights=problem.size_bytes[rows].astype(np.float64), minlength=count)
     level = np.where(problem.log_dirs.takes_replicas, dir_bytes - gone, np.inf)
     rows, columns = np.nonzero(diff.added)
-    picked = _deal(problem, diff.after[rows, columns], problem.size_bytes[rows].astype(np.float64), level)
-    chosen[rows, columns] = picked
+    size = problem.size_bytes[rows].astype(np.float64)
+    chosen[rows, columns] = _deal(problem, diff.after[rows, columns], size, level)
     return chosen
 
 
@@ -48,12 +48,9 @@ def _deal(
     """Deal replicas out, a round a replica of each broker: as many rounds as a broker with directories receives."""
     order = np.lexsort((problem.log_dirs.total_bytes, problem.log_dirs.broker_id))
     owners = problem.log_dirs.broker_id[order]
-    starts = run_starts(owners.astype(np.intp))
-    width = int(np.diff(np.append(starts, len(owners))).max())
-    table = np.full((len(starts), width), -1, dtype=np.int32)
-    table[np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(owners)))), _rank(starts, len(owners))] = (
-        order
-    )
+    starts, lengths = runs(owners)
+    table = np.full((len(starts), int(lengths.max())), -1, dtype=np.int32)
+    table[np.repeat(np.arange(len(starts)), lengths), _rank(starts, lengths)] = order
     with_dirs = owners[starts]
     place = np.minimum(np.searchsorted(with_dirs, broker_id), len(with_dirs) - 1)
     picked = np.full(len(broker_id), -1, dtype=np.int32)
@@ -62,15 +59,11 @@ def _deal(
     picked[alone] = table[place[alone], 0]
     several = known[picked[known] < 0]
     several = several[np.lexsort((-size_bytes[several], place[several]))]
-    rank = _rank(run_starts(place[several].astype(np.intp)), len(several))
+    rank = _rank(*runs(place[several]))
     total = problem.log_dirs.total_bytes
     volume = np.where(np.isfinite(total) & (total > 0), total, 1.0)
     by_round = several[np.argsort(rank, kind="stable")]
-    bounds = np.cumsum(np.bincount(rank)) if len(rank) else np.zeros(0, dtype=np.intp)
-    begin = 0
-    for end in bounds.tolist():
-        now = by_round[begin:end]
-        begin = end
+    for now in np.split(by_round, np.cumsum(np.bincount(rank))[:-1]):
         own = table[place[now]]
         filled = np.where(own >= 0, (level[own] + size_bytes[now, None]) / volume[own], np.inf)
         best = own[np.arange(len(now)), np.argmin(filled, axis=1)]
@@ -79,7 +72,6 @@ def _deal(
     return picked
 
 
-def _rank(starts: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+def _rank(starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return each entry's position in its run."""
-    lengths = np.diff(np.append(starts, count))
-    return np.asarray(np.arange(count) - np.repeat(starts, lengths), dtype=np.intp)
+    return np.asarray(np.arange(lengths.sum()) - np.repeat(starts, lengths), dtype=np.intp)

@@ -149,23 +149,17 @@ def move_problem(
 ) -> MoveProblem:
     """Put a target for a snapshot as a problem: low is a cluster nobody writes to, high every partition's peak.
 
-    Args:
-        snapshot: the cluster as it is.
-        load: its traffic.
-        brokers: observed and wanted brokers together.
-        after: int32[P, V], the target.
-        throttle: how fast.
-        disk_limit_ratio: how full a disk may be on the way.
-        settings: how to cut waves.
-        disk_bytes_per_second: float64[B], what each broker's disks take, NaN where it is not known.
-        log_dirs: those of the snapshot at their positions, then those of wanted brokers; ``None`` for the first alone.
-        log_dir_after: int32[P, V], where replicas shall be in them, -1 where the broker may choose; ``None`` for any.
-        tolerated_bytes: float64[B], what each broker may hold in any case, such as what it holds today.
-        tolerated_log_dir_bytes: float64[D], the same of the directories.
-        week_ratio: the cluster's traffic of each hour of a week, from Monday 0:00 UTC, over its mean; ``None`` where
-            that is not known. Waves that may run in a window only are timed by it.
-        leaving: ids of the brokers that are to be empty in the end.
+    Arguments are the fields of :class:`MoveProblem`, but for these. ``disk_limit_ratio`` is how full a disk may be on
+    the way, ``tolerated_bytes``, float64[B], what each broker may hold in any case, such as what it holds today, and
+    ``tolerated_log_dir_bytes``, float64[D], the same of the directories. ``log_dirs`` are those of the snapshot at
+    their positions, then those of wanted brokers; ``None`` for the first alone. ``week_ratio`` is the cluster's traffic
+    of each hour of a week, from Monday 0:00 UTC, over its mean, ``None`` where that is not known: waves that may run in
+    a window only are timed by it.
     """
+    settings, clock = settings or WaveSettings(), None
+    if settings.window is not None:
+        ratio = np.ones(WEEK_HOURS) if week_ratio is None else np.array(week_ratio, dtype=np.float64)
+        clock = Clock(window=settings.window, day=datetime.date.fromisoformat(snapshot.ds), rate_ratio=ratio)
     dirs = snapshot.log_dirs if log_dirs is None else log_dirs
     rates_in = [np.zeros(len(snapshot.partitions)), load.bytes_in_mean_bytes_per_second]
     rates_out = [np.zeros(len(snapshot.partitions)), load.bytes_out_mean_bytes_per_second]
@@ -187,19 +181,12 @@ def move_problem(
         log_dirs=dirs,
         log_dir=snapshot.log_dir,
         log_dir_limit_bytes=_at_least(dirs.total_bytes * disk_limit_ratio, tolerated_log_dir_bytes),
-        settings=settings or WaveSettings(),
+        settings=settings,
         log_dir_after=log_dir_after,
         release=snapshot.release,
         leaving=tuple(leaving),
-        clock=_clock(settings, snapshot.ds, week_ratio),
+        clock=clock,
     )
-
-
-def _clock(settings: WaveSettings | None, ds: str, week_ratio: Sequence[float] | None) -> Clock | None:
-    if settings is None or settings.window is None:
-        return None
-    ratio = np.ones(WEEK_HOURS) if week_ratio is None else np.array(week_ratio, dtype=np.float64)
-    return Clock(window=settings.window, day=datetime.date.fromisoformat(ds), rate_ratio=ratio)
 
 
 def _at_least(limit: NDArray[np.float64], tolerated: NDArray[np.float64] | None) -> NDArray[np.float64]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
+from kafka_capacity.kafka.reassignment.budgets import lacking_room
+from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
 
@@ -38,7 +39,7 @@ def unmovable(problem: MoveProblem, diff: AssignmentDiff) -> tuple[MoveRefusal, 
     """
     refusals = []
     free = np.ones(len(diff.is_changed), dtype=np.bool_)
-    for constraint, broken, unit, why in _rules(problem, diff):
+    for constraint, broken, why in _rules(problem, diff):
         rows = np.flatnonzero(broken & free & diff.is_changed)
         free[rows] = False
         if not len(rows):
@@ -49,7 +50,7 @@ def unmovable(problem: MoveProblem, diff: AssignmentDiff) -> tuple[MoveRefusal, 
                 where=_some(problem, rows),
                 needed=float(len(rows)),
                 available=0.0,
-                unit=unit,
+                unit="partitions",
                 reason=f"{len(rows):,} partition{'' if len(rows) == 1 else 's'} ({_some(problem, rows)}): {why}",
                 rows=tuple(rows.tolist()),
             )
@@ -57,75 +58,77 @@ def unmovable(problem: MoveProblem, diff: AssignmentDiff) -> tuple[MoveRefusal, 
     return tuple(refusals)
 
 
-def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArray[np.bool_], str, str]]:
+def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArray[np.bool_], str]]:
     joining, leaving = diff.added.sum(axis=1), diff.removed.sum(axis=1)
+    to_fenced = diff.added & np.isin(diff.after, problem.brokers.ids[problem.brokers.is_fenced])
     held = problem.before >= 0
     in_sync = (problem.in_sync & held).sum(axis=1)
     kept_in_sync = (problem.in_sync & held & ~diff.removed).sum(axis=1)
     kept_behind = (held & ~problem.in_sync & ~diff.removed).any(axis=1)
     in_sync_after = kept_in_sync + joining
     return [
-        ("leader", (problem.leader < 0) & (joining > 0), "partitions", "there is no leader to copy from"),
+        ("leader", (problem.leader < 0) & (joining > 0), "there is no leader to copy from"),
+        ("fenced", to_fenced.any(axis=1), "the destination broker is fenced, so nothing can get in sync there"),
         (
-            "fenced",
-            (diff.added & _at(problem.brokers, problem.brokers.is_fenced, diff.after)).any(axis=1),
-            "partitions",
-            "the destination broker is fenced, so nothing can get in sync there",
+            "cordoned",
+            problem.names_cordoned(diff.after),
+            "Kafka 4.4 rejects a replica list with a broker all of whose log directories are cordoned, even one that "
+            "is already in the list; uncordon one, or leave the broker out",
         ),
-        ("cordoned", problem.names_cordoned(diff.after), "partitions", _WHY_CORDONED),
         (
             # PartitionReassignmentReplicas: who takes away more than it adds wants the whole target in sync.
             "in_sync",
             (joining < leaving) & kept_behind,
-            "partitions",
             "more replicas are removed than added while others are out of sync, and Kafka does not complete such a "
             "move",
         ),
         (
             "min_isr",
             (in_sync_after < problem.min_insync_replicas) & (in_sync_after < in_sync),
-            "partitions",
             "fewer replicas would be in sync than min.insync.replicas requires; lower it first, or keep more replicas",
         ),
     ]
 
 
-def _at(brokers: Brokers, is_so: NDArray[np.bool_], matrix: NDArray[np.int32]) -> NDArray[np.bool_]:
-    index = brokers.index_of(matrix)
-    return np.asarray((index >= 0) & is_so[index], dtype=np.bool_)
+def no_room(problem: MoveProblem, stuck: Hops, left: NDArray[np.float64]) -> tuple[MoveRefusal, ...]:
+    """Name the disks and directories that never have room for partitions that are stuck: of each the first one.
 
-
-_WHY_CORDONED = (
-    "Kafka 4.4 rejects a replica list with a broker all of whose log directories are cordoned, even one that is "
-    "already in the list; uncordon one, or leave the broker out"
-)
-
-
-def no_room(
-    problem: MoveProblem, rows: NDArray[np.intp], *, where: str, constraint: str, level: float, limit: float
-) -> MoveRefusal:
-    """Describe that a disk, of a broker or a directory, never has room for some partitions, at least one.
-
-    ``level`` is what it holds when all that can move has moved, ``limit`` what it may hold, in bytes.
+    ``left`` is float64[R], what is left of each resource when all that can move has moved.
     """
-    sizes = problem.size_bytes[rows].astype(np.float64)
-    needed = level + float(sizes.min())
-    count = len(rows)
-    return MoveRefusal(
-        constraint=constraint,
-        where=where,
-        needed=needed,
-        available=limit,
-        unit="bytes",
-        reason=(
-            f"{where} may hold {_amount(limit)} but holds {_amount(level)} until others make room, which they "
-            f"cannot: {count:,} partition{'' if count == 1 else 's'} of {_amount(float(sizes.sum()))} "
-            f"({_some(problem, rows)}) cannot go there; with {_amount(needed - limit)} more the first can, with "
-            f"{_amount(level + float(sizes.sum()) - limit)} more all can, and some may by a detour if another broker "
-            "has room"
-        ),
-        rows=tuple(rows.tolist()),
-    )
+    brokers, dirs = problem.brokers, problem.log_dirs
+    on_disk, in_dir = lacking_room(problem, stuck, left)
+    rows, column = np.nonzero(on_disk | in_dir)
+    rows, first = np.unique(rows, return_index=True)
+    column = column[first]
+    disk, log_dir = brokers.index_of(stuck.after[rows, column]), stuck.after_dir[rows, column]
+    resources = np.where(on_disk[rows, column], disk, len(brokers) + log_dir)
+    names = [f"broker {broker}" for broker in brokers.ids.tolist()]
+    names += [f"log dir {path} of broker {broker}" for path, broker in zip(dirs.path, dirs.broker_id, strict=True)]
+    limits = np.concatenate([problem.disk_limit_bytes, problem.log_dir_limit_bytes])
+    found = []
+    for resource in np.unique(resources).tolist():
+        own, limit = stuck.row[rows[resources == resource]], float(limits[resource])
+        level, sizes = limit - float(left[resource]), problem.size_bytes[own].astype(np.float64)
+        needed, count = level + float(sizes.min()), len(own)
+        found.append(
+            MoveRefusal(
+                constraint="disk" if resource < len(brokers) else "log_dir",
+                where=names[resource],
+                needed=needed,
+                available=limit,
+                unit="bytes",
+                reason=(
+                    f"{names[resource]} may hold {_amount(limit)} but holds {_amount(level)} until others make room, "
+                    f"which they cannot: {count:,} partition{'' if count == 1 else 's'} of "
+                    f"{_amount(float(sizes.sum()))} ({_some(problem, own)}) cannot go there; with "
+                    f"{_amount(needed - limit)} more the first can, with "
+                    f"{_amount(level + float(sizes.sum()) - limit)} more all can, and some may by a detour if another "
+                    "broker has room"
+                ),
+                rows=tuple(own.tolist()),
+            )
+        )
+    return tuple(found)
 
 
 def _amount(size_bytes: float) -> str:

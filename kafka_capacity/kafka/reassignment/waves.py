@@ -73,8 +73,7 @@ ABOUT_EQUAL_RATIO = 0.05
 def plan_waves(problem: MoveProblem) -> Schedule:
     """Plan a move in waves; the same problem gives the same schedule.
 
-    Returns:
-        The schedule. Partitions that cannot move are in none of its waves, and in its refusals.
+    Partitions that cannot move are in none of its waves, and in its refusals.
     """
     lengths = _tried_lengths(problem) if problem.settings.max_wave_seconds is None else ()
     return _best_of_lengths(problem, lengths) if lengths else _schedule(_drafted(problem))

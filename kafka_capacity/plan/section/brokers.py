@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from kafka_capacity.hardware.limits import RESOURCES, Resource, resource_name
-from kafka_capacity.questions.change.section.change_figures import broker_name, broker_rows
+from kafka_capacity.questions.change.section.change_tables import broker_name, broker_rows
 from kafka_capacity.questions.change.section.view import change_of
 from kafka_capacity.questions.failures.scenario import TODAY
 from kafka_capacity.report.heat import Cell, heat, share_cell

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -20,7 +19,8 @@ _GIB = 1024.0**3
 _MIB = 1024.0**2
 
 
-def _gib(amount: float) -> str:
+def gib(amount: float) -> str:
+    """Write an amount of bytes."""
     return f"{amount / _GIB:,.0f} GiB"
 
 
@@ -33,12 +33,9 @@ def disk_limit_bytes(scenario: PlacementScenario, brokers: Brokers) -> NDArray[n
     return brokers.disk_capacity_bytes * scenario.disk_limit_ratio
 
 
-def _held_bytes(proposal: Proposal) -> NDArray[np.float64]:
-    return proposal.loads.bytes_after.astype(np.float64)
-
-
-def _held_bytes_today(loads: BrokerLoads) -> NDArray[np.float64]:
-    return loads.bytes_before.astype(np.float64)
+def _carried(loads: BrokerLoads, field: str) -> NDArray[np.float64]:
+    found: NDArray[np.int64] | NDArray[np.float64] = getattr(loads, field)
+    return found.astype(np.float64)
 
 
 def _higher_disk_limit(scenario: PlacementScenario, state: LimitState, worst: Excuse) -> str:
@@ -54,13 +51,13 @@ DISK = BrokerConstraint(
     label="the disk limit",
     unit="bytes",
     limit=disk_limit_bytes,
-    after=_held_bytes,
-    before=_held_bytes_today,
+    after=lambda proposal: _carried(proposal.loads, "bytes_after"),
+    before=lambda loads: _carried(loads, "bytes_before"),
     sentence=lambda scenario, needed, available: (
-        f"would hold {_gib(needed)} but may be filled to {_gib(available)} "
-        f"({whole_percent(scenario.disk_limit_ratio)} of its disk): {_gib(needed - available)} too much"
+        f"would hold {gib(needed)} but may be filled to {gib(available)} "
+        f"({whole_percent(scenario.disk_limit_ratio)} of its disk): {gib(needed - available)} too much"
     ),
-    figure=_gib,
+    figure=gib,
     placer_limit="disk_bytes",
     higher=_higher_disk_limit,
 )
@@ -82,12 +79,12 @@ DISK_LATER = BrokerConstraint(
     unit="bytes",
     limit=disk_limit_bytes,
     after=_held_later,
-    before=_held_bytes_today,
+    before=lambda loads: _carried(loads, "bytes_before"),
     sentence=lambda scenario, needed, available: (
-        f"would hold {_gib(needed)} once the records of the topics with new partitions have been replaced, but may be "
-        f"filled to {_gib(available)} ({whole_percent(scenario.disk_limit_ratio)} of its disk)"
+        f"would hold {gib(needed)} once the records of the topics with new partitions have been replaced, but may be "
+        f"filled to {gib(available)} ({whole_percent(scenario.disk_limit_ratio)} of its disk)"
     ),
-    figure=_gib,
+    figure=gib,
 )
 
 
@@ -104,9 +101,9 @@ DISK_ON_THE_WAY = BrokerConstraint(
     limit=lambda scenario, brokers: brokers.disk_capacity_bytes,
     after=_held_on_the_way,
     sentence=lambda scenario, needed, available: (
-        f"would hold {_gib(needed)} while it has both old and new copies, but its disk has {_gib(available)}"
+        f"would hold {gib(needed)} while it has both old and new copies, but its disk has {gib(available)}"
     ),
-    figure=_gib,
+    figure=gib,
 )
 
 
@@ -119,8 +116,8 @@ def _network(direction: Literal["in", "out"]) -> BrokerConstraint:
         label=f"the {direction}bound network limit",
         unit="bytes_per_second",
         limit=limit,
-        after=lambda proposal: proposal.loads.peak_in_after if direction == "in" else proposal.loads.peak_out_after,
-        before=lambda loads: loads.peak_in_before if direction == "in" else loads.peak_out_before,
+        after=lambda proposal: _carried(proposal.loads, f"peak_{direction}_after"),
+        before=lambda loads: _carried(loads, f"peak_{direction}_before"),
         sentence=lambda scenario, needed, available: (
             f"would carry {_mib_per_second(needed)} {direction} at peak but its network takes "
             f"{_mib_per_second(available)}"
@@ -133,14 +130,7 @@ def _network(direction: Literal["in", "out"]) -> BrokerConstraint:
 NETWORK_IN, NETWORK_OUT = _network("in"), _network("out")
 
 
-def _count_limit(
-    name: str,
-    noun: str,
-    parameter: str,
-    *,
-    after: Callable[[BrokerLoads], NDArray[np.int64]],
-    before: Callable[[BrokerLoads], NDArray[np.int64]],
-) -> BrokerConstraint:
+def _count_limit(name: str, noun: str, parameter: str) -> BrokerConstraint:
     """Make a constraint of a count that a request may limit for every broker."""
 
     def limit(scenario: PlacementScenario, brokers: Brokers) -> NDArray[np.float64]:
@@ -152,8 +142,8 @@ def _count_limit(
         label=f"the limit of {noun}s",
         unit=f"{noun}s",
         limit=limit,
-        after=lambda proposal: after(proposal.loads).astype(np.float64),
-        before=lambda loads: before(loads).astype(np.float64),
+        after=lambda proposal: _carried(proposal.loads, f"{noun}s_after"),
+        before=lambda loads: _carried(loads, f"{noun}s_before"),
         sentence=lambda scenario, needed, available: f"would hold {needed:,.0f} {noun}s but may hold {available:,.0f}",
         figure=lambda count: f"{count:,.0f}",
         placer_limit=name,
@@ -163,18 +153,5 @@ def _count_limit(
     )
 
 
-REPLICA_COUNT = _count_limit(
-    "replica_count",
-    "replica",
-    "max_replicas_per_broker",
-    after=lambda loads: loads.replicas_after,
-    before=lambda loads: loads.replicas_before,
-)
-
-LEADER_COUNT = _count_limit(
-    "leader_count",
-    "leader",
-    "max_leaders_per_broker",
-    after=lambda loads: loads.leaders_after,
-    before=lambda loads: loads.leaders_before,
-)
+REPLICA_COUNT = _count_limit("replica_count", "replica", "max_replicas_per_broker")
+LEADER_COUNT = _count_limit("leader_count", "leader", "max_leaders_per_broker")

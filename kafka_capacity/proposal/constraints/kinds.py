@@ -54,10 +54,7 @@ def baseline(
 ) -> NDArray[np.float64] | None:
     """Return what each broker may be compared with: float64[B], 0 for new ones; ``None`` where nothing stands.
 
-    Args:
-        scenario: whether it is judged against today, and who replaces whom.
-        brokers: observed and proposed ones.
-        before: [B], what they carry today; who replaces a broker is compared with that one.
+    ``before`` is [B], what they carry today; who replaces a broker is compared with that one.
     """
     if not scenario.is_judged_against_today:
         return None
@@ -67,11 +64,6 @@ def baseline(
         if (found >= 0).all():
             known[found[1]] = known[found[0]]
     return known
-
-
-def no_relaxation(scenario: PlacementScenario, state: LimitState, worst: Excuse) -> str | None:
-    """Leave the limit that would do unnamed: how many times as high says enough."""
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +83,8 @@ class BrokerConstraint:
     figure: Callable[[float], str]  # writes an amount
     # the field of `BrokerLimits` by which placers keep it; `None` where they do not look at it
     placer_limit: str | None = None
-    # names the limit that would do, if it is better named than by how many times as high it is
-    higher: Callable[[PlacementScenario, LimitState, Excuse], str | None] = no_relaxation
+    # names the limit that would do; `None` where how many times as high it is says enough
+    higher: Callable[[PlacementScenario, LimitState, Excuse], str] | None = None
     # the field of a request with the limit, for those that are asked for; `None` for others
     parameter: str | None = None
     noun: str = ""  # what is counted then, one of them
@@ -154,7 +146,7 @@ class BrokerConstraint:
         at = next((place for place, excuse in enumerate(found) if not excuse.is_standing), None)
         if state is None or at is None:
             return found
-        text = state.relaxation(self.higher(scenario, state, found[at]))
+        text = state.relaxation(None if self.higher is None else self.higher(scenario, state, found[at]))
         amended = dataclasses.replace(found[at], reason=f"{found[at].reason}; {text}")
         return [*found[:at], amended, *found[at + 1 :]]
 

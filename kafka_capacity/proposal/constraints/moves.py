@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from kafka_capacity.proposal.constraints.brokers import DISK_ON_THE_WAY
-from kafka_capacity.proposal.constraints.kinds import Proposal
+import numpy as np
+
+from kafka_capacity.proposal.constraints.brokers import DISK_ON_THE_WAY, gib
+from kafka_capacity.proposal.constraints.kinds import Proposal, where_of
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.proposal.log_dirs import full_log_dirs, held_today
+from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.text import whole_percent
 from kafka_capacity.text.wording import shown_throttle
 
-_GIB = 1024.0**3
 THROTTLE = "throttle"
 ALL_AT_ONCE = frozenset({DISK_ON_THE_WAY.name, THROTTLE})
 """What a move breaks when all of it starts at once; waves and another throttle may do."""
@@ -42,34 +43,37 @@ def throttle(proposal: Proposal) -> list[Excuse]:
 
 
 def log_dirs(proposal: Proposal) -> list[Excuse]:
-    """List the log directories that would hold too much."""
-    if proposal.in_dirs is None:
+    """List the log directories of the target that would hold more than they may, the worst first."""
+    placed, room, target = proposal.in_dirs, proposal.problem.log_dirs, proposal.problem.target
+    if placed is None or room is None:
         return []
     scenario, found = proposal.scenario, []
     before = held_today(proposal.start, proposal.dirs, dict(scenario.replaced))
     old_id = {new: old for old, new in scenario.replaced}
-    for one in full_log_dirs(proposal.problem, proposal.dirs, proposal.in_dirs, before):
-        remedy = (
-            "; its other log dirs have room: move replicas between them first, which Kafka can do but this plan "
-            "does not"
-            if one.is_elsewhere_room
-            else ""
-        )
-        name = f"broker {one.broker_id} (rack {one.rack or 'none'})"
-        found.append(
-            Excuse(
-                constraint=LOG_DIR,
-                where=f"{name}, log dir {one.path}",
-                broker_id=one.broker_id,
-                needed=one.held_bytes,
-                available=one.limit_bytes,
-                unit="bytes",
-                reason=(
-                    f"log dir {one.path} of {name} would hold {one.held_bytes / _GIB:,.0f} GiB but may be filled to "
-                    f"{one.limit_bytes / _GIB:,.0f} GiB ({whole_percent(scenario.disk_limit_ratio)} of it){remedy}"
-                ),
-                before=one.held_before_bytes if scenario.is_judged_against_today else None,
-                replaced_broker_id=old_id.get(one.broker_id),
+    for place in np.flatnonzero(placed.is_over & np.isin(room.broker_id, target.ids)).tolist():
+        broker, path = int(room.broker_id[place]), proposal.dirs.path[place]
+        held, limit = float(placed.bytes_after[place]), float(room.limit_bytes[place])
+        siblings = (room.broker_id == broker) & ~placed.is_over & room.takes_replicas
+        remedy = ""
+        if (room.limit_bytes - placed.bytes_after)[siblings].sum() >= held - limit:
+            remedy = (
+                "; its other log dirs have room: move replicas between them first, which Kafka can do but this plan "
+                "does not"
             )
+        name = where_of(target, int(np.searchsorted(target.ids, broker)))
+        excuse = Excuse(
+            constraint=LOG_DIR,
+            where=f"{name}, log dir {path}",
+            broker_id=broker,
+            needed=held,
+            available=limit,
+            unit="bytes",
+            reason=(
+                f"log dir {path} of {name} would hold {gib(held)} but may be filled to {gib(limit)} "
+                f"({whole_percent(scenario.disk_limit_ratio)} of it){remedy}"
+            ),
+            before=float(before[place]) if scenario.is_judged_against_today else None,
+            replaced_broker_id=old_id.get(broker),
         )
-    return found
+        found.append((-held / max(limit, 1.0), broker, path, excuse))
+    return [excuse for *_, excuse in sorted(found, key=lambda one: one[:3])]

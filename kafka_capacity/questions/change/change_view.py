@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.errors import RenderError
 from kafka_capacity.questions.answer import Status
 from kafka_capacity.questions.change.choice import Option, choose, read_options
 from kafka_capacity.questions.change.move_view import MoveView, read_move
+from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.text import plural
 
 _LIMITS = (
@@ -26,11 +26,16 @@ _LIMITS = (
 class ShownChange:
     """The options of a plan, and the one of them that is shown."""
 
-    facts: Mapping[str, Any]  # what is known of the cluster (`snapshot` of `facts.json`)
+    inputs: ReportInputs  # the results
     options: tuple[Option, ...]  # in the order in which they are shown
     recommended: Option | None  # the option to take; `None` when none fits
     nearest: Option  # the option to show: the recommended one, else the one that is closest to fitting
     move: MoveView | None  # the waves of the nearest; `None` where the plan has none for it
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What is known of the cluster (``snapshot`` of ``facts.json``)."""
+        return self.inputs.snapshot_facts
 
     @property
     def rate_history_hours(self) -> int:
@@ -48,10 +53,15 @@ class ShownChange:
 class ChangeView(ShownChange):
     """What the question of a change is decided from."""
 
-    tables: Mapping[str, pa.Table]  # of the plan, by name
-    findings: Sequence[Mapping[str, Any]]  # of the inventory, as plain data
-    proposed: Sequence[Mapping[str, Any]]  # what is wrong with the brokers of the option to show, likewise
-    ds: str  # the day of the inventory
+    @property
+    def proposed(self) -> Sequence[Mapping[str, Any]]:
+        """What is wrong with the brokers of the option to show."""
+        return self.inputs.proposed.get(self.nearest.scenario_id, ())
+
+    @property
+    def is_unsound(self) -> bool:
+        """Whether the inventory is inconsistent, so that no figure is reliable."""
+        return any(finding["severity"] == "fatal" for finding in self.inputs.findings)
 
     @property
     def observed_broker_count(self) -> int:
@@ -74,7 +84,7 @@ class ChangeView(ShownChange):
         """Describe what is not known of an option's brokers and so was not judged, in a few words each."""
         is_its = (pc.field("scenario_id") == option.scenario_id) & ~pc.field("is_removed")
         columns = [field for _, fields in _LIMITS for field in fields]
-        rows = self.tables["broker_load"].filter(is_its).select(columns).to_pylist()
+        rows = self.inputs.tables["broker_load"].filter(is_its).select(columns).to_pylist()
         found = []
         for what, fields in _LIMITS:
             count = sum(1 for row in rows if any(row[name] is None or not math.isfinite(row[name]) for name in fields))
@@ -94,35 +104,20 @@ class ChangeView(ShownChange):
         return Status.NOT_JUDGED if self.unknown(option) else Status.FITS
 
 
-def view_change(
-    tables: Mapping[str, pa.Table],
-    *,
-    facts: Mapping[str, Any],
-    findings: Sequence[Mapping[str, Any]],
-    proposed: Mapping[str, Sequence[Mapping[str, Any]]],
-    ds: str,
-    count_due: int | None = None,
-) -> ChangeView:
-    """Read the options of a plan and choose one.
-
-    ``proposed`` is what is wrong with the brokers of each option, by its id, and ``count_due`` how many brokers are
-    to be approved now, where that is answered.
+def view_change(results: ReportInputs, *, count_due: int | None) -> ChangeView:
+    """Read the options of a plan and choose one; ``count_due`` brokers are to be approved now, where that is answered.
 
     Raises:
         RenderError: the plan has no options.
     """
-    options = read_options(tables["scenarios"])
+    options = read_options(results.tables["scenarios"])
     if not options:
         raise RenderError("the plan has no scenarios, so there is nothing to decide; evaluate at least one")
     choice = choose(options, count_due=count_due)
     return ChangeView(
-        tables=tables,
-        facts=facts,
-        findings=findings,
-        proposed=proposed.get(choice.nearest.scenario_id, ()),
-        ds=ds,
+        inputs=results,
         options=options,
         recommended=choice.recommended,
         nearest=choice.nearest,
-        move=read_move(tables, choice.nearest.scenario_id),
+        move=read_move(results.tables, choice.nearest.scenario_id),
     )

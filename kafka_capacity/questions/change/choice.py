@@ -83,12 +83,7 @@ class Choice:
 
 
 def choose(options: Sequence[Option], *, count_due: int | None = None) -> Choice:
-    """Return the option to take, by the rule of this module.
-
-    Args:
-        options: at least one, in any order.
-        count_due: how many brokers are to be approved now; ``None`` where nobody said.
-    """
+    """Return the option to take, by the rule of this module; ``count_due`` brokers are to be approved now."""
     fitting = [option for option in options if option.fits]
     recommended = min(
         fitting,
@@ -102,32 +97,26 @@ def read_options(scenarios: pa.Table) -> tuple[Option, ...]:
     """Return rows of ``scenarios``, in the order in which they are shown."""
     rows = scenarios.to_pylist()
     has_throttles = len({row["throttle_bytes_per_second"] for row in rows}) > 1
-    labels = [_bare_label(row, has_throttles=has_throttles) for row in rows]
+    labels = [f"{plural(row['target_broker_count'], 'broker')}, {row['placer']}" for row in rows]
+    if has_throttles:
+        rates = (format_throttle(row["throttle_bytes_per_second"]) for row in rows)
+        labels = [f"{label}, {rate}" for label, rate in zip(labels, rates, strict=True)]
     known = Counter(labels)
-    options = [
-        _read(row, label if known[label] == 1 else f"{label} ({row['scenario_id']})")
+    options = (
+        Option(
+            scenario_id=row["scenario_id"],
+            label=label if known[label] == 1 else f"{label} ({row['scenario_id']})",
+            placer=row["placer"],
+            broker_count=row["target_broker_count"],
+            broker_ids=tuple(row["target_broker_ids"]),
+            fits=row["fits"],
+            excuses=tuple(json.loads(row["excuses"])),
+            standing=tuple(json.loads(row.get("standing") or "[]")),
+            figures=row,
+        )
         for row, label in zip(rows, labels, strict=True)
-    ]
-    return tuple(sorted(options, key=_rank))
-
-
-def _bare_label(row: Mapping[str, Any], *, has_throttles: bool) -> str:
-    throttle = f", {format_throttle(row['throttle_bytes_per_second'])}" if has_throttles else ""
-    return f"{plural(row['target_broker_count'], 'broker')}, {row['placer']}{throttle}"
-
-
-def _read(row: Mapping[str, Any], label: str) -> Option:
-    return Option(
-        scenario_id=row["scenario_id"],
-        label=label,
-        placer=row["placer"],
-        broker_count=row["target_broker_count"],
-        broker_ids=tuple(row["target_broker_ids"]),
-        fits=row["fits"],
-        excuses=tuple(json.loads(row["excuses"])),
-        standing=tuple(json.loads(row.get("standing") or "[]")),
-        figures=row,
     )
+    return tuple(sorted(options, key=_rank))
 
 
 def _rank(option: Option) -> tuple[Any, ...]:
@@ -145,14 +134,7 @@ def _rank(option: Option) -> tuple[Any, ...]:
 
 def _distance(option: Option) -> tuple[Any, ...]:
     constraints, shortfall = distance(option.excuses)
-    return (
-        option.is_refused,
-        constraints,
-        option.is_baseline,
-        shortfall,
-        option.broker_count,
-        option.scenario_id,
-    )
+    return (option.is_refused, constraints, option.is_baseline, shortfall, option.broker_count, option.scenario_id)
 
 
 def counts_by_fit(options: Sequence[Option]) -> tuple[list[int], list[int]]:

@@ -29,8 +29,7 @@ _COUNTS_NAMED = 3
 
 def decide_change(view: ChangeView) -> Answer:
     """Return the answer about the change that is recommended, else about the one closest to fitting."""
-    option = view.nearest
-    is_unsound = any(finding["severity"] == "fatal" for finding in view.findings)
+    option, is_unsound = view.nearest, view.is_unsound
     status = Status.NOT_JUDGED if is_unsound else view.status(option)
     unknown = ("the inventory's data, which is inconsistent",) if is_unsound else ()
     return Answer(
@@ -84,15 +83,14 @@ def _headline(view: ChangeView) -> str:
         return (
             f"{lead}: no bytes move, only the order of {plural(figures['changed_partitions'], 'replica list')} changes."
         )
-    if view.has_no_sizes:
-        return f"{lead}: {option.placer} moves {plural(figures['moved_replicas'], 'replica')}."
-    if not figures["moved_bytes"]:
-        return f"{lead}: {option.placer} moves {plural(figures['moved_replicas'], 'empty replica')}."
+    if view.has_no_sizes or not figures["moved_bytes"]:
+        noun = "replica" if view.has_no_sizes else "empty replica"
+        return f"{lead}: {option.placer} moves {plural(figures['moved_replicas'], noun)}."
     least = "" if view.rate_history_hours else "at least "
     sentence = (
         f"{lead}: {option.placer} moves {format_bytes(figures['moved_bytes'])} "
         f"({format_percent(option.share_ratio)} of {format_bytes(figures['total_bytes'])}) "
-        f"{_when(view.move, least) or _at_once(figures, least)}"
+        f"{_when(view.move, figures, least)}"
     )
     return sentence + _generate_clause(view) + "."
 
@@ -114,17 +112,11 @@ def _verb(option: Option) -> str:
     return "fits" if is_one else "fit"
 
 
-def _at_once(figures: Mapping[str, Any], least: str) -> str:
-    return (
-        f"in {least}{format_duration(figures['duration_seconds'])} "
-        f"at {format_throttle(figures['throttle_bytes_per_second'])}"
-    )
-
-
-def _when(move: MoveView | None, least: str) -> str | None:
-    """Return how long the waves take, where there are some."""
+def _when(move: MoveView | None, figures: Mapping[str, Any], least: str) -> str:
+    """Return how long the waves take; without any, how long everything at once does."""
     if move is None or not move.waves:
-        return None
+        throttle = format_throttle(figures["throttle_bytes_per_second"])
+        return f"in {least}{format_duration(figures['duration_seconds'])} at {throttle}"
     waves = plural(len(move.waves), "wave")
     if move.total[1] is None:
         return f"in {waves} that never finish at {move.throttle_text}"
@@ -246,15 +238,15 @@ def _figure(name: str, label: str, value: Any, unit: str, note: str) -> KeyFigur
 
 def key_figures(view: ChangeView) -> list[KeyFigure]:
     """Return the figures of the option to show."""
-    option = view.nearest
+    option, figures = view.nearest, view.nearest.figures
+    shortfall = _shortfall(option) if option.excuses else []
     if option.is_refused:
-        return _shortfall(option)
-    figures = option.figures
+        return shortfall
     moved = f"{format_count(figures['moved_replicas'])} of {plural(figures['total_replicas'], 'replica')}"
     if view.has_no_sizes:
         sizes = "no partition’s size is known"
         return [
-            *(_shortfall(option) if option.excuses else ()),
+            *shortfall,
             _figure("copied_bytes", "To copy", "not known", "text", f"{moved}; {sizes}"),
             _figure("move_seconds", "Time", "not known", "text", sizes),
         ]
@@ -275,10 +267,9 @@ def key_figures(view: ChangeView) -> list[KeyFigure]:
             f"any equally balanced plan copies at least {format_bytes(figures['lower_bound_bytes'])}",
         ),
     ]
-    generate = view.generate
-    if generate is not None:
-        found.append(_generate_figure(option, generate))
-    return (_shortfall(option) if option.excuses else []) + found
+    if view.generate is not None:
+        found.append(_generate_figure(option, view.generate))
+    return shortfall + found
 
 
 def _time_figure(view: ChangeView, option: Option) -> KeyFigure:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.evaluate import evaluate_placement
-from kafka_capacity.proposal.grid import placement_key
+from kafka_capacity.proposal.grid import distinct_placements
 from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
-from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
+from kafka_capacity.questions.change.move_schedule import SCHEDULED_PLACER, MoveSettings, scheduled
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
 
 MOVES_FOR_ALL_UP_TO = 24
@@ -36,11 +36,6 @@ class SimulationInputs:
     move: MoveSettings = dataclasses.field(default_factory=MoveSettings)
 
 
-def wants_moves(scenarios: Sequence[PlacementScenario], scenario: PlacementScenario) -> bool:
-    """Return whether the moves of a scenario are listed one by one."""
-    return len(scenarios) <= MOVES_FOR_ALL_UP_TO or scenario.placer == "fewest-bytes"
-
-
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlacementPiece:
     """A piece of work: scenarios that share a placement, and whether their moves are listed."""
@@ -51,12 +46,10 @@ class PlacementPiece:
 
 def placement_pieces(scenarios: Sequence[PlacementScenario]) -> list[PlacementPiece]:
     """List the scenarios as pieces of work: several throttles need one placement only."""
-    shared: dict[str, list[PlacementScenario]] = {}
-    for scenario in scenarios:
-        shared.setdefault(placement_key(scenario), []).append(scenario)
+    has_all_moves = len(scenarios) <= MOVES_FOR_ALL_UP_TO
     return [
-        PlacementPiece(scenarios=tuple(several), has_moves=wants_moves(scenarios, several[0]))
-        for several in shared.values()
+        PlacementPiece(scenarios=tuple(several), has_moves=has_all_moves or several[0].placer == SCHEDULED_PLACER)
+        for several in distinct_placements(scenarios).values()
     ]
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.reassignment.problem import (
     DEFAULT_HEADROOM_RATIO,
@@ -59,11 +60,7 @@ class MoveSettings:
 def schedule_of(
     snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, settings: MoveSettings
 ) -> Schedule | None:
-    """Plan the waves of a result.
-
-    Returns:
-        The schedule; ``None`` where Kafka would refuse the placement, so that there is nothing to move to.
-    """
+    """Plan the waves of a result; ``None`` where Kafka would refuse the placement: there is nothing to move to."""
     if result.diff is None or result.loads is None:
         return None
     brokers, disk, scenario = result.loads.brokers, settings.disk_bytes_per_second, result.scenario
@@ -109,21 +106,13 @@ def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> Place
     kept = [excuse for excuse in result.excuses if excuse.constraint not in ALL_AT_ONCE]
     reported = {excuse.constraint for excuse in kept}
     refused = [
-        Excuse(
-            reason=refusal.reason,
-            constraint=_REFUSED.get(refusal.constraint, refusal.constraint),
-            where=refusal.where,
-            needed=refusal.needed,
-            available=refusal.available,
-            unit=refusal.unit,
-        )
+        filled(Excuse, refusal, constraint=_REFUSED.get(refusal.constraint, refusal.constraint))
         for refusal in schedule.refusals
         if refusal.constraint not in reported
     ]
     endless = [_endless(result, schedule)] if schedule.never_ends else []
     late = [_overrun(schedule)] if schedule.overruns else []
-    excuses = (*kept, *refused, *endless, *late)
-    return dataclasses.replace(result, excuses=excuses)
+    return dataclasses.replace(result, excuses=(*kept, *refused, *endless, *late))
 
 
 def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:

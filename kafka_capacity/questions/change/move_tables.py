@@ -224,13 +224,8 @@ def _band(name: str, values: Sequence[float | None]) -> dict[str, Any]:
 
 def waves_table(scenario_id: str, schedule: Schedule, listed: Sequence[WaveRows]) -> pa.Table:
     """Return the rows of ``waves`` of one schedule; ``listed`` is what the files of each wave hold."""
-    limits = dict(zip(schedule.problem.brokers.ids.tolist(), schedule.problem.disk_limit_bytes.tolist(), strict=True))
-    rows = []
-    for wave, of_wave in zip(schedule.waves, listed, strict=True):
-        files = files_of(of_wave)
-        page = json.dumps(runbook_page(schedule, wave, files).as_dict(), sort_keys=True, ensure_ascii=False)
-        rows.append(_wave_row(scenario_id, wave, files, limits, page, schedule.problem.clock))
-    return table_of_rows(WAVES, rows)
+    rows = zip(schedule.waves, listed, strict=True)
+    return table_of_rows(WAVES, [_wave_row(scenario_id, schedule, wave, files_of(own)) for wave, own in rows])
 
 
 def wave_moves_table(scenario_id: str, schedule: Schedule, listed: Sequence[WaveRows]) -> pa.Table:
@@ -261,10 +256,9 @@ def path_lists(log_dirs: np.ndarray, keep: np.ndarray, paths: tuple[str, ...]) -
     return pa.ListArray.from_arrays(places.offsets, names)
 
 
-def _wave_row(
-    scenario_id: str, wave: Wave, files: WaveFiles, limits: dict[int, float], page: str, clock: Clock | None
-) -> WaveRow:
-    limit = np.array([limits[broker] for broker in wave.broker_ids.tolist()], dtype=np.float64)
+def _wave_row(scenario_id: str, schedule: Schedule, wave: Wave, files: WaveFiles) -> WaveRow:
+    problem = schedule.problem
+    limit = problem.disk_limit_bytes[problem.brokers.index_of(wave.broker_ids)]
     known = np.isfinite(limit) & (limit > 0)
     ratio = np.where(known, wave.disk_peak_bytes / np.where(known, limit, 1.0), -1.0)
     fullest = int(ratio.argmax()) if known.any() else None
@@ -282,8 +276,8 @@ def _wave_row(
         fullest_ratio=None if fullest is None else float(ratio[fullest]),
         elections=int(wave.elects.sum()),
         files=json.dumps({each.name: each.sha256 for each in files.listed()}, sort_keys=True),
-        runbook=page,
-        **_times(wave, clock),
+        runbook=json.dumps(runbook_page(schedule, wave, files).as_dict(), sort_keys=True, ensure_ascii=False),
+        **_times(wave, problem.clock),
     )
 
 

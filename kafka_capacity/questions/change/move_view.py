@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.kafka.reassignment.problem import BAND
+from kafka_capacity.kafka.reassignment.schedule import Band
+from kafka_capacity.questions.change.move_tables import MOVE_TABLES
 from kafka_capacity.text import format_throttle
 
-BAND = ("low", "expected", "high")  # times if nobody writes, at the mean rates, and at the peak rates
-
 Row = Mapping[str, Any]
-Band = tuple[float | None, float | None, float | None]  # seconds: low, expected, high; `None` for never
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,21 +78,9 @@ def read_move(tables: Mapping[str, pa.Table], scenario_id: str) -> MoveView | No
     facts = read_schedules(tables).get(scenario_id)
     if facts is None or not (facts["wave_count"] or facts["refusals"]):
         return None
-    return MoveView(
-        waves=tuple(sorted(_rows_of(tables["waves"], scenario_id), key=lambda row: row["wave"])),
-        timeline=tuple(
-            sorted(_rows_of(tables["broker_timeline"], scenario_id), key=lambda row: (row["wave"], row["broker_id"]))
-        ),
-        facts=facts,
-        dirs=tuple(
-            sorted(
-                _rows_of(tables["log_dir_timeline"], scenario_id),
-                key=lambda row: (row["wave"], row["broker_id"], row["path"]),
-            )
-        )
-        if "log_dir_timeline" in tables
-        else (),
-    )
+    waves, timeline = (_rows_of(tables, name, scenario_id) for name in ("waves", "broker_timeline"))
+    dirs = _rows_of(tables, "log_dir_timeline", scenario_id) if "log_dir_timeline" in tables else ()
+    return MoveView(waves=waves, timeline=timeline, facts=facts, dirs=dirs)
 
 
 def read_schedules(tables: Mapping[str, pa.Table]) -> dict[str, Row]:
@@ -107,8 +95,9 @@ def read_schedule(row: Row) -> Row:
     return {**row, **{name: json.loads(row.get(name) or "[]") for name in ("orders", "refusals", "lengths")}}
 
 
-def _rows_of(table: pa.Table, scenario_id: str) -> list[dict[str, Any]]:
-    return list(table.filter(pc.equal(table["scenario_id"], scenario_id)).to_pylist())
+def _rows_of(tables: Mapping[str, pa.Table], name: str, scenario_id: str) -> tuple[Row, ...]:
+    found = tables[name].filter(pc.field("scenario_id") == scenario_id)
+    return tuple(found.sort_by([(key, "ascending") for key in MOVE_TABLES[name][1]]).to_pylist())
 
 
 def chunks(count: int, most: int) -> list[range]:

@@ -14,8 +14,6 @@ from kafka_capacity.text import (
     plural,
 )
 
-_RESOURCES = {"disk": "disk", "network_in": "network in", "network_out": "network out"}
-
 
 def summary(move: MoveView) -> str:
     """Return how many waves there are, how long they take, and that one may stop."""
@@ -98,8 +96,7 @@ def order_sentence(move: MoveView) -> str | None:
     worst = move.facts["worst_broker"]
     if worst is None:
         return f"Order: {chosen['order']}, the fastest, since the move relieves no broker."
-    resource = _RESOURCES.get(str(move.facts["worst_resource"]), str(move.facts["worst_resource"]))
-    who = f"broker {worst}, the most loaded ({resource}),"
+    who = f"broker {worst}, the most loaded ({str(move.facts['worst_resource']).replace('_', ' ')}),"
     if all(one["relieved_seconds"] is None for one in move.orders):
         return f"Order: {chosen['order']}; none of the orders tried relieves {who}."
     lead = f"Order: {chosen['order']}. It relieves {who}"
@@ -204,9 +201,7 @@ def endless_problem(move: MoveView) -> Problem:
 def time_notes(move: MoveView, at_once: float | None) -> list[str]:
     """Describe what the scheduled time is made of, beside that of copying with everything started at once.
 
-    Args:
-        move: the waves.
-        at_once: seconds that the copying alone would take at the throttle that was asked for, ``None`` for never.
+    ``at_once`` is how many seconds that would take at the throttle that was asked for, ``None`` for never.
     """
     fill = (
         "The old copy of a partition stays until the new one is in sync, so disks hold more during the move than "

@@ -15,7 +15,7 @@ from kafka_capacity.text import format_bytes, format_duration, format_throttle_a
 
 def change_problems(view: ChangeView) -> list[Problem]:
     """Return all problems of the option to show: of what is known about the cluster, then of the move."""
-    sizes = f"Sizes are from the inventory of {view.ds}; topics that have grown since take longer to copy"
+    sizes = f"Sizes are from the inventory of {view.inputs.ds}; topics that have grown since take longer to copy"
     return [
         *map(Problem.from_dict, view.proposed),
         *cluster_problems(view),
@@ -39,7 +39,7 @@ def _note(code: str, message: str, *, where: str = "the plan") -> Problem:
 
 
 def _inventory(view: ChangeView) -> list[Problem]:
-    by_severity = Counter(finding["severity"] for finding in view.findings)
+    by_severity = Counter(finding["severity"] for finding in view.inputs.findings)
     found = []
     if by_severity["fatal"]:
         what = plural(by_severity["fatal"], "fatal problem")

@@ -8,6 +8,7 @@ from typing import Any
 from kafka_capacity.proposal.constraints.registry import maxima_sentence
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.text import format_throttle, listed, plural
+from kafka_capacity.text.wording import few_names
 
 _MAX_NAMED = 6
 
@@ -59,8 +60,7 @@ def _parts(request: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _named(names: Sequence[object]) -> str:
-    more = len(names) - _MAX_NAMED
-    return ", ".join(map(str, names[:_MAX_NAMED])) + (f" and {more:,} more" if more > 0 else "")
+    return few_names(names, _MAX_NAMED)
 
 
 def _place(place: object) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.health.controllers import leaving_voters
 from kafka_capacity.health.cordons import uncordoned_problems
 from kafka_capacity.health.groups import expansion_problems
@@ -17,6 +18,7 @@ from kafka_capacity.inventory.quorum import read_quorum
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.proposal.grid import DISK_AND_NETWORK
 from kafka_capacity.proposal.log_dirs import log_dir_facts
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
@@ -41,9 +43,7 @@ def simulation_inputs(asked: PlanContext) -> SimulationInputs:
     """Return what evaluating placements needs of the inventory."""
     # Groups are no part of placement: they would only make what travels to the executors larger.
     return SimulationInputs(
-        snapshot=dataclasses.replace(asked.basis.snapshot, groups=()),
-        load=asked.basis.load,
-        move=move_settings(asked),
+        snapshot=dataclasses.replace(asked.basis.snapshot, groups=()), load=asked.basis.load, move=move_settings(asked)
     )
 
 
@@ -60,10 +60,6 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
     basis, parameters = asked.basis, asked.parameters
     raw, snapshot, traffic = basis.raw, basis.snapshot, basis.load
     brokers = snapshot.brokers
-
-    def known(value: float) -> float | None:
-        return float(value) if np.isfinite(value) else None
-
     factor, quorum = replication_factors(snapshot.replicas), read_quorum(raw)
     named, wanted = parse_voters(parameters.controllers), parse_voters(parameters.wanted_controllers)
     proposed = {
@@ -83,9 +79,7 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
                 {
                     "broker_id": int(brokers.ids[i]),
                     "rack": brokers.racks[i],
-                    "disk_capacity_bytes": known(brokers.disk_capacity_bytes[i]),
-                    "network_in_bytes_per_second": known(brokers.network_in_bytes_per_second[i]),
-                    "network_out_bytes_per_second": known(brokers.network_out_bytes_per_second[i]),
+                    **{name: plain_number(getattr(brokers, name)[i]) for name in DISK_AND_NETWORK},
                 }
                 for i in range(len(brokers))
             ],
@@ -125,14 +119,7 @@ def _simulate(asked: PlanContext, _: Handed, run: RunPieces) -> Share:
 
 
 def _decide(results: ReportInputs, handed: Handed) -> Answer | None:
-    view = view_change(
-        results.tables,
-        facts=results.snapshot_facts,
-        findings=results.findings,
-        proposed=results.proposed,
-        ds=results.ds,
-        count_due=handed.count_due,
-    )
+    view = view_change(results, count_due=handed.count_due)
     return dataclasses.replace(decide_change(view), details=view)
 
 

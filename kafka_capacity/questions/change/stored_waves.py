@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import StorageError
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions, replica_matrix
+from kafka_capacity.kafka.reassignment.hops import widened
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_stem
 
 
@@ -84,10 +85,7 @@ def log_dirs_of(
 ) -> tuple[tuple[NDArray[np.int32], NDArray[np.int32]], tuple[str, ...]]:
     """Read ``log_dirs_before`` and ``log_dirs_after`` as positions in the paths that they name, -1 for none.
 
-    Args:
-        rows: of ``moves`` or ``wave_moves``.
-        before: int32[P, W], their ``replicas_before``.
-        after: int32[P, V], their ``replicas_after``.
+    ``before`` is int32[P, W] and ``after`` int32[P, V], the replicas of the same rows of ``moves`` or ``wave_moves``.
     """
     sides = [rows.column(f"log_dirs_{side}").combine_chunks() for side in ("before", "after")]
     paths = sorted(pa.concat_arrays([side.flatten() for side in sides]).unique().drop_null().to_pylist())
@@ -117,11 +115,9 @@ def stored_target(
 ) -> Target | None:
     """Return the whole target: its partitions, int32[P, W] who holds them, int32[P, W] and paths of log dirs.
 
-    It follows from who holds the partitions today, and from one scenario's rows of ``moves`` and ``new_partitions``.
-
-    Returns:
-        A directory is -1 where the broker may choose; ``None`` where a plan of an earlier version does not tell who
-        holds the new partitions.
+    It follows from who holds the partitions today, and from one scenario's rows of ``moves`` and ``new_partitions``. A
+    directory is -1 where the broker may choose; all is ``None`` where an older plan does not tell who holds new
+    partitions.
     """
     if any(row.get("replicas") is None for row in added):
         return None
@@ -132,9 +128,7 @@ def stored_target(
     if "log_dirs_after" in moves.column_names:
         (_, dirs), paths = log_dirs_of(moves, before, after)
     rows = _rows_of(partitions, partitions_of(moves.column("topic"), moves.column("partition")))
-    width = max(replicas.shape[1], after.shape[1])
-    target = np.full((len(partitions), width), NO_BROKER, dtype=np.int32)
-    target[:, : replicas.shape[1]] = replicas
+    target = widened(replicas, max(replicas.shape[1], after.shape[1]))
     places = np.full_like(target, -1)
     target[rows] = NO_BROKER
     target[rows, : after.shape[1]], places[rows, : dirs.shape[1]] = after, dirs
@@ -162,9 +156,8 @@ def _expanded(
     numbers = [number for row in added for number in range(row["count_before"], row["count_after"])]
     topic = np.concatenate([partitions.topic, np.repeat([place[row["topic"]] for row in added], counts)])
     number = np.concatenate([partitions.partition, np.array(numbers, dtype=np.int32)])
-    matrix = np.full((len(topic), max(made.shape[1], replicas.shape[1])), NO_BROKER, dtype=np.int32)
-    matrix[: len(replicas), : replicas.shape[1]] = replicas
-    matrix[len(replicas) :, : made.shape[1]] = made
+    width = max(made.shape[1], replicas.shape[1])
+    matrix = np.concatenate([widened(replicas, width), widened(made, width)])
     order = np.lexsort((number, topic))
     expanded = Partitions(
         topics=partitions.topics, topic=topic[order].astype(np.int32), partition=number[order].astype(np.int32)

@@ -28,6 +28,7 @@ from kafka_capacity.objects.tables import (
 )
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import new_partitions
+from kafka_capacity.proposal.grid import DISK_AND_NETWORK
 from kafka_capacity.proposal.log_dirs import joining_dirs
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
 from kafka_capacity.questions.change.move_tables import MOVE_TABLES, list_column, path_lists, schedule_tables
@@ -107,9 +108,7 @@ BROKER_LOAD = pa.schema(
         pa.field("broker_id", pa.int32(), nullable=False),
         pa.field("rack", pa.string()),
         *columns_of(BrokerLoads, without=("brokers",)),
-        pa.field("disk_capacity_bytes", pa.float64()),
-        pa.field("network_in_bytes_per_second", pa.float64()),
-        pa.field("network_out_bytes_per_second", pa.float64()),
+        *(pa.field(name, pa.float64()) for name in DISK_AND_NETWORK),
     ]
 )
 """One row a broker of a scenario, observed and proposed ones together; peaks are bytes per second."""
@@ -122,11 +121,7 @@ RESULT_TABLES: Tables = {
 }
 """Those that every plan has."""
 
-PLAN_TABLES: Tables = {
-    **RESULT_TABLES,
-    **MOVE_TABLES,
-    "new_partitions": (NEW_PARTITIONS, ("scenario_id", "topic")),
-}
+PLAN_TABLES: Tables = {**RESULT_TABLES, **MOVE_TABLES, "new_partitions": (NEW_PARTITIONS, ("scenario_id", "topic"))}
 """Every table about placement and its schedule; an older plan may lack those that are not :data:`RESULT_TABLES`."""
 
 
@@ -188,9 +183,7 @@ def broker_load_table(result: PlacementResult) -> pa.Table:
         "scenario_id": result.scenario.scenario_id,
         "broker_id": brokers.ids,
         "rack": list(brokers.racks),
-        "disk_capacity_bytes": brokers.disk_capacity_bytes,
-        "network_in_bytes_per_second": brokers.network_in_bytes_per_second,
-        "network_out_bytes_per_second": brokers.network_out_bytes_per_second,
+        **{name: getattr(brokers, name) for name in DISK_AND_NETWORK},
     }
     return table_of_columns(BROKER_LOAD, len(brokers), given, of=loads)
 
@@ -199,16 +192,8 @@ def new_partitions_table(result: PlacementResult) -> pa.Table:
     """Return the rows of ``new_partitions`` of one result."""
     if result.expanded is None:
         return NEW_PARTITIONS.empty_table()
-    rows = [
-        filled(
-            TopicGrowth,
-            one,
-            scenario_id=result.scenario.scenario_id,
-            command=one.command(),
-            replicas=tuple(map(tuple, one.replicas)),
-        )
-        for one in new_partitions(result.expanded)
-    ]
+    made, scenario_id = new_partitions(result.expanded), result.scenario.scenario_id
+    rows = [filled(TopicGrowth, one, scenario_id=scenario_id, command=one.command()) for one in made]
     return table_of_rows(NEW_PARTITIONS, rows)
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.limits import Resource, shown_amount
+from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.schedule import COPIES
-from kafka_capacity.questions.change.move_view import BAND, MoveView, Row
+from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.text import (
     format_bytes,
     format_duration,
@@ -92,10 +93,9 @@ def _starts(brokers: Sequence[tuple[int, str | None]]) -> str:
     for broker, rack in brokers:
         of_rack.setdefault(rack, []).append(str(broker))
     said = [f"{listed(ids)} {'without a rack' if rack is None else f'in rack {rack}'}" for rack, ids in of_rack.items()]
-    one = len(brokers) == 1
-    who, they, them, every = (
-        ("Broker", "it holds", "it", "it") if one else ("Brokers", "they hold", "them", "every one")
-    )
+    who, they, them, every = "Brokers", "they hold", "them", "every one"
+    if len(brokers) == 1:
+        who, they, them, every = "Broker", "it holds", "it", "it"
     return (
         f"{who} {'; '.join(said)}: {they} nothing yet and must be running before anything is copied to {them}. The "
         f"command must list {every}, in its rack."

@@ -74,16 +74,10 @@ def broker_sums(
     of: NDArray[np.int64],
     sets: int,
 ) -> BrokerSums:
-    """Add up the partitions of each set.
+    """Add up N partitions by the set that each belongs to, ``of``, int64[N]; ``row``, int64[N], says which they are.
 
-    Args:
-        states: of N partitions.
-        live: bool[N, W], which replicas live.
-        lost: bool[N, W], which are to be re-replicated, if their partition is led.
-        rates: of all partitions.
-        row: int64[N], which each is.
-        of: int64[N], the set that each belongs to.
-        sets: how many there are.
+    ``live`` and ``lost`` are bool[N, W]: which replicas live, and which are to be re-replicated if their partition is
+    led.
     """
     is_led = (states.leader >= 0)[:, None]
     add = _Adder(sets=sets, brokers=len(states.is_live))

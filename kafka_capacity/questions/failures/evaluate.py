@@ -19,7 +19,7 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import Losses, losses
 from kafka_capacity.questions.failures.baseline import FLAGS, BaselineState, Cluster
 from kafka_capacity.questions.failures.broker_sums import broker_sums
-from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario, FailureSet
+from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario
 from kafka_capacity.questions.failures.sets import failure_sets
 
 _MAX_CELLS = 1 << 23  # how many hourly figures of brokers are held at once: 32 MiB of each flow
@@ -36,21 +36,14 @@ def evaluate_failures(
 ) -> FailureResult:
     """Lose each set of brokers by itself.
 
-    Args:
-        snapshot: the cluster as it is, or as :func:`.baseline.placed_snapshot` gives it.
-        load: traffic of its partitions.
-        scenario: what is lost.
-        traffic: the hours, for the percentiles of brokers; without, every partition is at its own at once, which is
-            an upper estimate.
-        has: what the brokers can do; without, what the snapshot says of their networks.
-        costs: what traffic takes of processors, for brokers of which ``has`` says how many they have.
+    Without the hours of ``traffic`` every partition is at its own percentile at once, an upper estimate. ``has`` is
+    what brokers can do; without it, what the snapshot says of their networks. ``costs`` is what traffic takes of
+    processors.
 
     Raises:
         RequestError: the throttle or the number of sets is not above 0, or a set names a broker that is not there.
     """
-    for name in ("throttle_bytes_per_second", "max_sets"):
-        if not getattr(scenario, name) > 0:
-            raise RequestError(f"{name}: {getattr(scenario, name):g} is invalid; give more than 0")
+    check_positive(scenario, "throttle_bytes_per_second", "max_sets")
     sets, left_out = failure_sets(snapshot.brokers, snapshot.replicas, scenario)
     capacity = capacities(snapshot.brokers, has)
     cluster = Cluster.of(snapshot, load, traffic, scenario.rules, costs if Resource.CPU in capacity else None)
@@ -61,7 +54,8 @@ def evaluate_failures(
         by_first.setdefault(one.first, []).append(number)
     for first, numbers in by_first.items():
         baseline = today if not first else BaselineState.of(cluster, _positions(snapshot, first))
-        rest = [_positions(snapshot, _others(sets[number])) for number in numbers]
+        others = (sorted(set(sets[number].brokers) - set(first)) for number in numbers)
+        rest = [_positions(snapshot, ids) for ids in others]
         at_once = max(1, _MAX_CELLS // (len(snapshot.brokers) * cluster.rates.traffic.bytes_in.shape[1] or 1))
         for part in losses(baseline.states, rest, scenario.rules, rows=cluster.rows, max_sets=at_once):
             table.fill(np.array(numbers[part.first : part.first + part.count]), part, baseline)
@@ -91,12 +85,15 @@ def evaluate_failures(
     )
 
 
+def check_positive(scenario: object, *names: str) -> None:
+    """Refuse figures of a scenario that are not above 0."""
+    for name in names:
+        if not getattr(scenario, name) > 0:
+            raise RequestError(f"{name}: {getattr(scenario, name):g} is invalid; give more than 0")
+
+
 def _positions(snapshot: Snapshot, ids: Sequence[int]) -> list[int]:
     return [int(place) for place in snapshot.brokers.index_of(np.array(ids, dtype=np.int32))]
-
-
-def _others(one: FailureSet) -> list[int]:
-    return [broker for broker in one.brokers if broker not in one.first]
 
 
 class _Table:

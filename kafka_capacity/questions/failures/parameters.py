@@ -74,22 +74,13 @@ class FailureParameters(BaseModel):
         "fail meanwhile. Empty: the voters stay."
     )
     controller_properties: dict[PropertyName, Milliseconds] = FAILURES_FORM.field(
-        {},
-        "Controller timeouts",
-        "--controller-timeout",
-        form={"metavar": "NAME=MS"},
-        max_length=len(TIMEOUT_NAMES),
+        {}, "Controller timeouts", "--controller-timeout", form={"metavar": "NAME=MS"}, max_length=len(TIMEOUT_NAMES)
     )(
         "By Kafka's names, in milliseconds, if they differ from Kafka's defaults: "
         '{"controller.quorum.fetch.timeout.ms": 2000}.'
     )
     controller_up_ratio: float = FAILURES_FORM.field(
-        _CONTROLLERS.up_ratio,
-        "Controller availability",
-        "--controller-up",
-        gt=0.0,
-        lt=1.0,
-        allow_inf_nan=False,
+        _CONTROLLERS.up_ratio, "Controller availability", "--controller-up", gt=0.0, lt=1.0, allow_inf_nan=False
     )("While its rack is up. An assumption: 0.999 is 8.8 hours of downtime a year.")
     rack_up_ratio: float = FAILURES_FORM.field(
         _CONTROLLERS.rack_up_ratio, "Rack availability", "--rack-up", gt=0.0, le=1.0, allow_inf_nan=False

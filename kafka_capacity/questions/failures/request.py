@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KafkaRelease
 from kafka_capacity.kafka.controller.failing import ElectionRules
@@ -147,16 +148,14 @@ class FailureRequest:
         """Ask some kinds of it, given sets among them, of one placement; what the placement lacks cannot be lost."""
         given = zip(self._names(), self.given, strict=True) if SetKind.GIVEN in kinds else ()
         there = [(name, members) for name, one in given if (members := one.members(brokers))]
-        return FailureScenario(
+        return filled(
+            FailureScenario,
+            self,
             scenario_id=f"{placement_id}.{'.'.join(kinds)}",
             kinds=tuple(kind for kind in self.kinds if kind in kinds),
             given=tuple(members for _, members in there),
             given_names=tuple(name for name, _ in there),
             placement_id=placement_id,
-            rules=self.rules,
-            max_sets=self.max_sets,
-            throttle_bytes_per_second=self.throttle_bytes_per_second,
-            seed=self.seed,
         )
 
     def _names(self) -> list[str]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.questions.failures.request import LostTogether
 from kafka_capacity.questions.failures.scenario import FailureScenario, FailureSet, LeftOut, SetKind
 
 
@@ -63,20 +64,16 @@ def _given(brokers: Brokers, ids: Sequence[int], name: str | None) -> FailureSet
             f"brokers: {unknown[0]} is not a broker of this cluster; its {len(brokers)} brokers have ids "
             f"{brokers.ids.min()} to {brokers.ids.max()}"
         )
-    if name is not None:
-        return FailureSet(kind=SetKind.GIVEN, name=name, brokers=wanted)
-    names = ", ".join(map(str, wanted[:8])) + (f" and {len(wanted) - 8} more" if len(wanted) > 8 else "")
-    for rack, members in brokers.brokers_by_rack().items():
-        if rack is not None and members == wanted:
-            return FailureSet(kind=SetKind.GIVEN, name=f"rack {rack}", brokers=wanted)
-    return FailureSet(kind=SetKind.GIVEN, name=f"broker{'s' if len(wanted) > 1 else ''} {names}", brokers=wanted)
+    if name is None:
+        whole = next((one.name for one in _racks(brokers) if one.brokers == wanted), None)
+        name = whole or LostTogether(wanted, ()).name
+    return FailureSet(kind=SetKind.GIVEN, name=name, brokers=wanted)
 
 
 def _racks(brokers: Brokers) -> list[FailureSet]:
-    by_rack = brokers.brokers_by_rack()
     return [
         FailureSet(kind=SetKind.RACK, name=f"rack {rack}", brokers=members)
-        for rack, members in by_rack.items()
+        for rack, members in brokers.brokers_by_rack().items()
         if rack is not None
     ]
 
@@ -85,18 +82,17 @@ def _racks_and_brokers(
     brokers: Brokers, replicas: NDArray[np.int32], scenario: FailureScenario
 ) -> tuple[list[FailureSet], int]:
     del replicas
-    racks = [(rack, members) for rack, members in brokers.brokers_by_rack().items() if rack is not None]
     alive = brokers.ids[~brokers.is_fenced].tolist()
-    every = [(rack, members, one) for rack, members in racks for one in alive if one not in members]
+    every = [(rack, one) for rack in _racks(brokers) for one in alive if one not in rack.brokers]
     chosen = _drawn(len(every), scenario.max_sets, scenario.seed)
     return [
         FailureSet(
             kind=SetKind.RACK_AND_BROKER,
-            name=f"rack {rack} + broker {one}",
-            brokers=tuple(sorted((*members, one))),
-            first=members,
+            name=f"{rack.name} + broker {one}",
+            brokers=tuple(sorted((*rack.brokers, one))),
+            first=rack.brokers,
         )
-        for rack, members, one in (every[i] for i in chosen)
+        for rack, one in (every[i] for i in chosen)
     ], len(every)
 
 

@@ -24,6 +24,7 @@ from kafka_capacity.kafka.controller.quorum.voters import (
     quorum_unavailability,
     rack_correlated_unavailability,
 )
+from kafka_capacity.proposal.grid import distinct_placements
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.failures.baseline import Baseline
@@ -33,7 +34,6 @@ from kafka_capacity.questions.failures.section.view import read_failures
 from kafka_capacity.questions.failures.simulate import (
     FailureInputs,
     ProposedPlacement,
-    distinct_placements,
     failure_pieces,
     merged_tables,
     piece_tables,
@@ -45,18 +45,8 @@ from kafka_capacity.report.inputs import ReportInputs
 FAILURES_DOCUMENT = "failures.json"
 
 
-def placements_to_lose(asked: PlanContext, handed: Handed) -> tuple[ProposedPlacement, ...]:
-    """Return the placements, beside today's, that brokers are lost of: the one in focus, or all."""
-    wants_all = asked.parameters.failure_placements == "all"
-    return tuple(
-        ProposedPlacement(scenario=several[0], after=handed.made.get(first))
-        for first, several in distinct_placements(asked.scenarios).items()
-        if wants_all or any(scenario.scenario_id == handed.focus for scenario in several)
-    )
-
-
 def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
-    """Put together what simulating failures needs, of the placement in focus too, if there is one.
+    """Put together what simulating failures needs, of today's placement and of the one in focus, or of all.
 
     Raises:
         RequestError: a set of losses cannot be.
@@ -67,12 +57,16 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
     throttle = parameters.throttle_bytes_per_second
     request = parameters.failure_request(throttle_bytes_per_second=throttle, seed=parameters.seed)
     request.check([snapshot.brokers, *(scenario.target for scenario in asked.scenarios)])
-    raw = asked.basis.raw
+    wants_all, raw = parameters.failure_placements == "all", asked.basis.raw
     controllers = _known(request.controllers, read_quorum(raw), snapshot.brokers)
     release = None if raw.kafka_version is None else kafka_release(raw.kafka_version)
     return FailureInputs(
         today=Baseline(snapshot=snapshot, load=load, traffic=asked.basis.traffic),
-        placements=placements_to_lose(asked, handed),
+        placements=tuple(
+            ProposedPlacement(scenario=several[0], after=handed.made.get(first))
+            for first, several in distinct_placements(asked.scenarios).items()
+            if wants_all or any(scenario.scenario_id == handed.focus for scenario in several)
+        ),
         durability=parameters.durability_scenario(rules=request.rules, throttle_bytes_per_second=throttle),
         request=dataclasses.replace(request, controllers=dataclasses.replace(controllers, release=release)),
         shape=handed.hardware.shape,

@@ -9,7 +9,7 @@ speaks of. What the question of the change made is not made again.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,15 +30,15 @@ from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from kafka_capacity.kafka.controller.quorum.voters import tolerated_losses
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.evaluate import evaluate_placement, placement_as_made
-from kafka_capacity.proposal.grid import placement_key
 from kafka_capacity.proposal.scenario import PlacementScenario
-from kafka_capacity.questions.failures import FailureResult, FailureScenario, SetKind, evaluate_failures
 from kafka_capacity.questions.failures.baseline import Baseline
-from kafka_capacity.questions.failures.durability import DurabilityScenario, evaluate_durability
+from kafka_capacity.questions.failures.durability.evaluate import evaluate_durability
+from kafka_capacity.questions.failures.durability.scenario import DurabilityScenario
 from kafka_capacity.questions.failures.durability.tables import durability_tables
+from kafka_capacity.questions.failures.evaluate import evaluate_failures
 from kafka_capacity.questions.failures.quorum_tables import HOST_LOST, RUNS, failover_table, quorum_table, run_table
 from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest
-from kafka_capacity.questions.failures.scenario import TODAY
+from kafka_capacity.questions.failures.scenario import TODAY, FailureResult, FailureScenario, SetKind
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES, diagnoses_table, failure_tables, peaks_table
 
 MAX_REPLICAS = 1 << 22
@@ -130,24 +130,16 @@ class FailoverPiece:
 Piece = LossPiece | FailoverPiece
 
 
-def distinct_placements(scenarios: Sequence[PlacementScenario]) -> dict[str, list[PlacementScenario]]:
-    """Return the scenarios that share a placement, by the id of the first of them."""
-    shared: dict[str, list[PlacementScenario]] = {}
-    for scenario in scenarios:
-        shared.setdefault(placement_key(scenario), []).append(scenario)
-    return {several[0].scenario_id: several for several in shared.values()}
-
-
 def failure_pieces(inputs: FailureInputs) -> list[Piece]:
     """List the work, in an order that says nothing of where it is done."""
     replicas = int(np.count_nonzero(inputs.today.snapshot.replicas >= 0))
-    losses: list[Piece] = []
+    # Of small clusters the simulations are the longest pieces, so they come first.
+    pieces = _failovers(inputs.request.controllers)
     for placement in (None, *inputs.placements):
         brokers = inputs.today.snapshot.brokers if placement is None else placement.scenario.target
         for place, kinds in enumerate(_split(inputs.request, brokers, replicas)):
-            losses.append(LossPiece(placement=placement, kinds=kinds, is_examined=not place))
-    # Of small clusters the simulations are the longest pieces, so they come first.
-    return [*_failovers(inputs.request.controllers), *losses]
+            pieces.append(LossPiece(placement=placement, kinds=kinds, is_examined=not place))
+    return pieces
 
 
 def simulate_failovers(inputs: FailureInputs) -> pa.Table:
@@ -188,16 +180,23 @@ def _split(request: FailureRequest, brokers: Brokers, replicas: int) -> tuple[tu
 def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
     """Do one piece of work and give its tables."""
     if isinstance(piece, FailoverPiece):
-        return {RUNS: _failover(inputs.request.controllers, piece)}
+        asked = inputs.request.controllers
+        found = failovers(
+            piece.voters,
+            _losses(asked, piece.voters),
+            runs=piece.runs,
+            first_run=piece.first_run,
+            seed=asked.seed,
+            around=Environment(timeouts=asked.timeouts),
+        )
+        runs = (run_table(piece.voters, loss, piece.first_run, several) for loss, several in found.items())
+        return {RUNS: pa.concat_tables(runs)}
     baseline, placement_id = inputs.today, TODAY
     if piece.placement is not None:
         scenario, after = piece.placement.scenario, piece.placement.after
         placement_id = scenario.scenario_id
-        placed = (
-            evaluate_placement(baseline.snapshot, baseline.load, scenario)
-            if after is None
-            else placement_as_made(baseline.snapshot, baseline.load, scenario, after)
-        )
+        today = (baseline.snapshot, baseline.load, scenario)
+        placed = evaluate_placement(*today) if after is None else placement_as_made(*today, after)
         if placed.diff is None:
             return {}
         baseline = baseline.after(placed)
@@ -210,18 +209,6 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
         assumed = dataclasses.replace(inputs.durability, placement_id=placement_id)
         tables |= durability_tables(evaluate_durability(snapshot, baseline.load, assumed))
     return tables
-
-
-def _failover(asked: ControllerRequest, piece: FailoverPiece) -> pa.Table:
-    found = failovers(
-        piece.voters,
-        _losses(asked, piece.voters),
-        runs=piece.runs,
-        first_run=piece.first_run,
-        seed=asked.seed,
-        around=Environment(timeouts=asked.timeouts),
-    )
-    return pa.concat_tables(run_table(piece.voters, loss, piece.first_run, several) for loss, several in found.items())
 
 
 def merged_tables(inputs: FailureInputs, bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, pa.Table]:

@@ -5,8 +5,9 @@ import dataclasses
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.proposal import PlacementMetrics, evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
+from kafka_capacity.proposal.scenario import PlacementMetrics
 from kafka_capacity.text import format_gap
 from tests.builders import cluster, rows_of, with_rows
 from tests.unit.cli.plan_folders import FILES, NINE, all_names, names, read

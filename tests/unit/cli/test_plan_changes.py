@@ -10,7 +10,7 @@ from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json
 from kafka_capacity.plan.released_files import option_files
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
 from kafka_capacity.proposal.log_dirs import joining_dirs
 from kafka_capacity.questions.change.tables import result_tables

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kafka_capacity.cli import planning
-from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.questions.change import move_schedule
 from tests.unit.cli.plan_folders import NINE, all_names, read
 

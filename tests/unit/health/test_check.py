@@ -14,7 +14,8 @@ from kafka_capacity.health.racks import racks_per_partition
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
 from kafka_capacity.kafka.controller.quorum.voters import Voter
-from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
+from kafka_capacity.questions.failures.evaluate import evaluate_failures
+from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 from tests.unit.questions.failures.made_up import group, loaded, made
 
 HEALTHY = {"orders": [[10, 12, 14], [13, 15, 11]]}

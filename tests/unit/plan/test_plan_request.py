@@ -14,8 +14,8 @@ from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
 from kafka_capacity.proposal.pins import Pin, pins_of
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
-from kafka_capacity.questions.change.move_parameters import TRIED_WAVE_HOURS
 from kafka_capacity.questions.change.move_schedule import MoveSettings
+from kafka_capacity.questions.change.parameters import TRIED_WAVE_HOURS
 from kafka_capacity.questions.chargeback.parameters import ChargebackParameters
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 from kafka_capacity.questions.failures.parameters import FailureParameters

@@ -11,7 +11,7 @@ from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 from kafka_capacity.plan.handing import failures_today
-from kafka_capacity.questions.failures.section.voter_change import voter_change
+from kafka_capacity.questions.failures.section.controllers import voter_change
 from kafka_capacity.questions.failures.share import failures_document
 from tests.asking import ask, simulate_here
 from tests.builders import cluster, topic

@@ -19,7 +19,7 @@ from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import SHARES, seal_plan
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.traffic import read_basis
-from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid, scenario_to_json
 from kafka_capacity.questions.change.evaluate import PlacementPiece, placement_tables
 from kafka_capacity.questions.change.share import inventory_facts, simulation_inputs

@@ -11,7 +11,7 @@ from kafka_capacity.health.problem import Severity
 from kafka_capacity.health.racks import changed_rack_problems, new_rack_problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4, KafkaRelease
-from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import BrokerChanges, placement_grid, proposed_brokers
 from tests.unit.proposal.snapshots import observed
 from tests.unit.proposal.test_grid import REQUEST, SIX

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.proposal import evaluate_placement
 from kafka_capacity.proposal.constraints.registry import CONSTRAINTS, broker_limits, standing_sentence
+from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.grid import is_judged_against_today, placement_grid, target_scenarios
 from kafka_capacity.proposal.pins import Pin

@@ -9,7 +9,7 @@ import pytest
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.placement import placer_names
-from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.expansion import check_partition_counts, expanded, later_size_bytes, new_partitions
 from kafka_capacity.proposal.pins import pins_of
 from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled

@@ -10,7 +10,7 @@ from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.placement import RackRule
 from kafka_capacity.kafka.reassignment.kafka_json import wave_files
 from kafka_capacity.plan.released_files import move_files
-from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.log_dirs import fullest_dir_ratio, log_dir_facts, target_log_dirs
 from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
 from kafka_capacity.questions.change.tables import moves_table

@@ -10,7 +10,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement import RackRule, placer_names
-from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.pins import Pin, check_pins, pins_by_topic, pins_of
 from tests.builders import cluster, topic
 from tests.unit.proposal.snapshots import GIB, observed, scenario

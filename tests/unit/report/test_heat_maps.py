@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_capacity.plan.section.brokers import MAX_BROKERS
-from kafka_capacity.questions.change.section.change_figures import broker_rows
+from kafka_capacity.questions.change.section.change_tables import broker_rows
 from kafka_capacity.questions.change.section.flows import MAX_NAMES
 from kafka_capacity.report.heat import STEPS, amount_cell, share_cell
 from tests.report.decided import build_report, change_page

@@ -1,14 +1,20 @@
-"""The change in detail: what the recommended option (or the nearest to fitting) does to each broker."""
+"""The change in detail: what the option that is spoken of does to each broker, and the other options, folded away."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kafka_capacity.questions.change.section.change_figures import broker_rows, moves_of
-from kafka_capacity.questions.change.section.change_tables import broker_table, change_tables
+from kafka_capacity.questions.change.choice import Option
+from kafka_capacity.questions.change.section.change_tables import (
+    WHO,
+    broker_rows,
+    broker_table,
+    change_tables,
+    moves_of,
+)
 from kafka_capacity.questions.change.section.flows import who_sends
-from kafka_capacity.questions.change.section.view import change_of
+from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import HOVER, chart, column, table
 from kafka_capacity.report.view import ReportView
@@ -16,6 +22,7 @@ from kafka_capacity.text import format_bytes
 
 MAX_BROKERS = 60  # a chart of more brokers than these cannot be read, so it shows `WORST_BROKERS` only
 WORST_BROKERS = 40
+MAX_DETAILED = 11  # other options; with the one that is spoken of a dozen, and more would only make the page heavy
 
 Rows = list[dict[str, Any]]
 
@@ -85,8 +92,7 @@ def _moves_chart(rows: Rows) -> dict[str, Any]:
         data_table=table(
             "What each broker sends and receives",
             (
-                column("broker", "Broker", "id"),
-                column("rack", "Rack", "name"),
+                *WHO,
                 column("move_out_bytes", "Sends", "bytes"),
                 column("move_in_bytes", "Receives", "bytes"),
             ),
@@ -139,12 +145,7 @@ def _leaders_chart(rows: Rows) -> dict[str, Any]:
         params={"limit": None, "number_format": ",d"},
         data_table=table(
             "Preferred leaders on each broker",
-            (
-                column("broker", "Broker", "id"),
-                column("rack", "Rack", "name"),
-                column("before", "Before", "count"),
-                column("after", "After", "count"),
-            ),
+            (*WHO, column("before", "Before", "count"), column("after", "After", "count")),
             shown,
         ),
         note=f"Hollow is before, filled is after.{left_out}",
@@ -153,3 +154,39 @@ def _leaders_chart(rows: Rows) -> dict[str, Any]:
 
 def _largest(rows: Rows, field: str) -> dict[str, Any]:
     return max(rows, key=lambda row: (row[field], -row["broker_id"]))
+
+
+@section("alternatives", title="The other options in detail", order=30, is_closed=True)
+def build_alternatives(report: ReportView) -> dict[str, Any] | None:
+    """Return the tables of each other option."""
+    view = report.of(change_of)
+    others = [
+        option
+        for option in view.options
+        if option is not view.nearest and not option.is_refused and option.figures["changed_partitions"]
+    ]
+    if not others:
+        return None
+    detailed = others[:MAX_DETAILED]
+    return {
+        "options": [
+            {
+                "label": option.label,
+                "moved_bytes": option.figures["moved_bytes"],
+                "verdict": view.verdict(option)["status"],
+                "excuses": [str(excuse["reason"]) for excuse in option.excuses],
+                "tables": _tables(view, option),
+            }
+            for option in detailed
+        ],
+        "left_out": len(others) - len(detailed),
+    }
+
+
+def _tables(view: ChangePage, option: Option) -> dict[str, Any]:
+    """Return the tables of an option, which say in their captions whose they are."""
+    made = change_tables(view.inputs.tables, option, has_rates=view.rate_history_hours > 0, has_topics=False)
+    for one in (made["brokers"], made["moves"]):
+        if one is not None:
+            one["caption"] += f": {option.label}"
+    return made

@@ -1,7 +1,8 @@
-"""The tables of one option's change, for the recommended option and for each other one."""
+"""What one option does to each broker, rack, topic and partition: rows for charts, and tables."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,20 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.questions.change.choice import Option
-from kafka_capacity.questions.change.section.change_figures import (
-    TOP_ROWS,
-    broker_rows,
-    largest_moves,
-    largest_topics,
-    moves_of,
-    rack_rows,
-)
 from kafka_capacity.report.tables import column, table
 from kafka_capacity.text import format_bytes, plural
 
+WHO = (column("broker", "Broker", "id"), column("rack", "Rack", "name"))
 _BROKERS = (
-    column("broker", "Broker", "id"),
-    column("rack", "Rack", "name"),
+    *WHO,
     column("bytes_before", "Bytes before", "bytes"),
     column("bytes_after", "Bytes after", "bytes"),
     column("fill_before", "Disk before", "percent"),
@@ -69,16 +62,16 @@ _MOVES = (
 )
 
 
+_SUMMED_BY_RACK = ("bytes_before", "bytes_after", "replicas_before", "replicas_after", "leaders_after", "move_in_bytes")
+TOP_ROWS = 20  # of partitions and of topics; the reassignment files have all
+
+
 def change_tables(
     tables: Mapping[str, pa.Table], option: Option, *, has_rates: bool, has_topics: bool = True
 ) -> dict[str, Any]:
-    """Return the tables of one option by their names; ``None`` for those that would be empty.
+    """Return the tables of one option that Kafka would not refuse; ``None`` for those that would be empty.
 
-    Args:
-        tables: of the plan.
-        option: one that Kafka would not refuse.
-        has_rates: whether peaks are known.
-        has_topics: whether to sum up by topic and rack as well.
+    ``has_rates`` says whether peaks are known, ``has_topics`` whether to sum up by topic and rack as well.
     """
     brokers = broker_rows(tables, option)
     moves = moves_of(tables, option)
@@ -127,3 +120,78 @@ def _move_table(moves: pa.Table) -> dict[str, Any]:
             f"{format_bytes(total)} in all."
         )
     return table("The largest moves", _MOVES, rows, note=note)
+
+
+def broker_rows(tables: Mapping[str, pa.Table], option: Option) -> list[dict[str, Any]]:
+    """Return each broker before and after, by rack and id; a fill is ``None`` where the disk is not known."""
+    loads = tables["broker_load"]
+    rows = loads.filter(pc.equal(loads["scenario_id"], option.scenario_id)).to_pylist()
+    for row in rows:
+        capacity = row["disk_capacity_bytes"]
+        is_known = capacity is not None and math.isfinite(capacity) and capacity > 0
+        row["broker"] = broker_name(row)
+        row["fill_before"] = row["bytes_before"] / capacity if is_known else None
+        row["fill_after"] = row["bytes_after"] / capacity if is_known else None
+        row["bytes_change"] = row["bytes_after"] - row["bytes_before"]
+    return sorted(rows, key=lambda row: (row["rack"] is None, row["rack"] or "", row["broker_id"]))
+
+
+def broker_name(row: Mapping[str, Any]) -> str:
+    """Name a broker, and say whether it comes or goes."""
+    state = " (new)" if row["is_new"] else (" (removed)" if row["is_removed"] else "")
+    return f"{row['broker_id']}{state}"
+
+
+def rack_rows(brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sum brokers by rack; those without one are a row of their own at the end."""
+    import pandas as pd  # half a second that only a report needs
+
+    frame = pd.DataFrame(brokers)
+    frame["brokers_before"] = ~frame["is_new"]
+    frame["brokers_after"] = ~frame["is_removed"]
+    # A broker that goes has no say in how full its rack is; one whose disk is not known leaves the rack unknown.
+    frame["capacity"] = frame["disk_capacity_bytes"].astype("float64").mask(frame["is_removed"], 0.0)
+    by_rack = frame.groupby("rack", dropna=False, sort=True)
+    sums = by_rack[[*_SUMMED_BY_RACK, "brokers_before", "brokers_after"]].sum()
+    capacity = by_rack["capacity"].sum(min_count=1).where(by_rack["capacity"].count() == by_rack.size())
+    sums["fill_after"] = (
+        (sums["bytes_after"] / capacity).astype(object).where((capacity > 0) & (capacity < math.inf), None)
+    )
+    rows = sums.reset_index().to_dict("records")
+    for row in rows:
+        row["rack"] = row["rack"] if isinstance(row["rack"], str) else "no rack"
+    return [{str(name): value for name, value in row.items()} for row in rows]
+
+
+def moves_of(tables: Mapping[str, pa.Table], option: Option) -> pa.Table:
+    """Return the partitions whose replica list changes; empty where a plan does not list them for this option."""
+    moves = tables["moves"]
+    return moves.filter(pc.equal(moves["scenario_id"], option.scenario_id))
+
+
+def largest_moves(moves: pa.Table) -> list[dict[str, Any]]:
+    """Return the partitions that copy most, the largest first."""
+    order = [("moved_bytes", "descending"), ("topic", "ascending"), ("partition", "ascending")]
+    return list(moves.sort_by(order).slice(0, TOP_ROWS).to_pylist())
+
+
+def largest_topics(moves: pa.Table) -> list[dict[str, Any]]:
+    """Return the topics that copy most, the largest first, with what part of all copied bytes is theirs."""
+    if not len(moves):
+        return []
+    import pandas as pd  # half a second that only a report needs
+
+    frame = pd.DataFrame(
+        {
+            "topic": moves["topic"].to_numpy(),
+            "moved_bytes": moves["moved_bytes"].to_numpy(),
+            "partitions": 1,
+            "replicas": pc.list_value_length(moves["added"]).to_numpy(),
+            "leaders": moves["is_leader_changed"].to_numpy(),
+        }
+    )
+    sums = frame.groupby("topic", as_index=False).sum()
+    total = int(sums["moved_bytes"].sum())
+    sums["share"] = sums["moved_bytes"] / total if total else 0.0
+    largest = sums.sort_values(["moved_bytes", "topic"], ascending=[False, True]).head(TOP_ROWS)
+    return [{str(name): value for name, value in row.items()} for row in largest.to_dict("records")]

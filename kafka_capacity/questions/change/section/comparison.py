@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.proposal.constraints.registry import standing_sentence
 from kafka_capacity.questions.answer import Status
 from kafka_capacity.questions.change.choice import Option
-from kafka_capacity.questions.change.move_view import BAND
 from kafka_capacity.questions.change.request_summary import asked_sentence
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
@@ -144,22 +144,19 @@ def _throttles(view: ChangePage) -> dict[str, Any]:
     same = [option for option in view.options if option.is_same_placement(view.nearest) and not option.is_refused]
     for option in sorted(same, key=lambda option: float(option.figures["throttle_bytes_per_second"])):
         figures, schedule = option.figures, view.schedules.get(option.scenario_id)
-        smallest = figures["smallest_throttle_bytes_per_second"]
-        in_waves: dict[str, Any] = {"wave_count": None, "takes": None, "smallest": smallest}
+        row = {
+            "throttle": figures["throttle_bytes_per_second"],
+            "verdict": _verdict(view, option),
+            "wave_count": None,
+            "takes": None,
+            "alone": (figures["duration_seconds"], figures["duration_peak_seconds"]),
+            "smallest": figures["smallest_throttle_bytes_per_second"],
+        }
         if schedule is not None and schedule["wave_count"]:
-            in_waves = {
-                "wave_count": schedule["wave_count"],
-                "takes": tuple(schedule[f"total_{band}_seconds"] for band in BAND),
-                "smallest": schedule["smallest_throttle_expected_bytes_per_second"],
-            }
-        rows.append(
-            {
-                "throttle": figures["throttle_bytes_per_second"],
-                "verdict": _verdict(view, option),
-                "alone": (figures["duration_seconds"], figures["duration_peak_seconds"]),
-                **in_waves,
-            }
-        )
+            row["wave_count"] = schedule["wave_count"]
+            row["takes"] = tuple(schedule[f"total_{band}_seconds"] for band in BAND)
+            row["smallest"] = schedule["smallest_throttle_expected_bytes_per_second"]
+        rows.append(row)
     note = (
         "Time in waves is the expected time, in brackets the range from no writes to peak rates throughout; copying "
         "alone is at mean and at peak rates. The move finishes with any throttle larger than the one under Finishes "
@@ -243,17 +240,17 @@ def draws_note(option: Option) -> str | None:
 
 
 def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:
-    bars = sorted(drawn, key=lambda option: option is not view.nearest)[:MAX_BARS]
-    bars = [option for option in drawn if option in bars]
+    kept = sorted(drawn, key=lambda option: option is not view.nearest)[:MAX_BARS]
+    bars = [_bar(view, option) for option in drawn if option in kept]
     left_out = f" {len(bars)} of {len(drawn):,} options are shown." if len(bars) < len(drawn) else ""
     return chart(
         "moved-by-option",
         "moved_by_option",
         title="Bytes to copy, by option",
         description="Bar chart of the bytes that each option copies: "
-        + "; ".join(f"{_bar_label(view, option)}: {format_bytes(option.figures['moved_bytes'])}" for option in bars)
+        + "; ".join(f"{bar['label']}: {format_bytes(bar['moved_bytes'])}" for bar in bars)
         + ".",
-        values=[_bar(view, option) for option in bars],
+        values=bars,
         data_table=table(
             "Bytes to copy, by option",
             (
@@ -263,7 +260,7 @@ def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:
                 column("low_bytes", "Min of the draws", "bytes"),
                 column("high_bytes", "Max of the draws", "bytes"),
             ),
-            [_bar(view, option) for option in bars],
+            bars,
         ),
         note="Bars of options that do not fit are grey. The vertical mark is the minimum for any equally balanced "
         "plan; the thin line is the range over all draws of a placer that shuffles." + left_out,
@@ -271,21 +268,12 @@ def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:
     )
 
 
-def _bar_label(view: ChangePage, option: Option) -> str:
-    return f"{option.label} ({_state(view, option)})"
-
-
-def _state(view: ChangePage, option: Option) -> str:
-    if option is view.recommended:
-        return "recommended"
-    return str(view.verdict(option)["status"]).replace("_", " ")
-
-
 def _bar(view: ChangePage, option: Option) -> dict[str, Any]:
     figures = option.figures
+    kind = "recommended" if option is view.recommended else str(view.verdict(option)["status"]).replace("_", " ")
     return {
-        "label": _bar_label(view, option),
-        "kind": _state(view, option),
+        "label": f"{option.label} ({kind})",
+        "kind": kind,
         "moved_bytes": figures["moved_bytes"],
         "bound_bytes": figures["lower_bound_bytes"],
         "low_bytes": figures["moved_bytes_low"],

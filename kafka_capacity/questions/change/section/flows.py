@@ -22,9 +22,7 @@ Flows = Counter[tuple[str, str]]  # bytes by sender and receiver
 def who_sends(moves: pa.Table, brokers: Sequence[Mapping[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
     """Return how much is copied between racks, and the heat maps of racks and of brokers; neither if nothing is copied.
 
-    Args:
-        moves: rows of ``moves`` of one option.
-        brokers: all of them by rack and id, which is the order of the rows and columns.
+    ``brokers`` are all of them by rack and id, which is the order of rows and columns.
     """
     by_broker = _flows(moves)
     if not by_broker:

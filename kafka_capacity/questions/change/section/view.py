@@ -9,7 +9,6 @@ from typing import Any
 from kafka_capacity.questions.change.change_view import ShownChange
 from kafka_capacity.questions.change.choice import Option, read_options
 from kafka_capacity.questions.change.move_view import read_move, read_schedules
-from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.report.view import ReportView
 
 
@@ -17,7 +16,6 @@ from kafka_capacity.report.view import ReportView
 class ChangePage(ShownChange):
     """The change of a plan."""
 
-    inputs: ReportInputs  # the results
     decision: Mapping[str, Any]  # what was decided, as `decision.json` has it
     schedules: Mapping[str, Mapping[str, Any]]  # what is said of the schedule of each option that has one
 
@@ -34,7 +32,6 @@ def change_of(view: ReportView) -> ChangePage:
     by_id = {option.scenario_id: option for option in options}
     return ChangePage(
         inputs=view.inputs,
-        facts=view.inputs.snapshot_facts,
         decision=view.decision,
         options=options,
         recommended=by_id.get(view.decision["recommended_scenario_id"] or ""),

@@ -29,14 +29,10 @@ BAR_PIXELS = 20  # how much of the height of the chart each bar has, as in its s
 _HOUR, _DAY = 3600, 86_400
 _TICK_HOURS = (1, 2, 3, 6, 12, 24, 48, 96)
 
-KINDS = {
-    "leadership": "leaders first",
-    "drop": "drop",
-    "copy": "copy",
-    "detour": "detour",
-    "reorder": "reorder",
-}
-"""What a wave is for, in a word."""
+
+def wave_kind(wave: Row) -> str:
+    """Return what a wave is for, in a word or two."""
+    return "leaders first" if wave["kind"] == "leadership" else str(wave["kind"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +75,10 @@ def gantt_chart(move: MoveView, hours: Hours | None = None) -> dict[str, Any] | 
     last = (last or 1.0) * (1.3 if move.never_ends else 1.0)
     unit, scale = axis_time_unit(last)
     grouped = f" {plural(len(move.waves), 'wave')} share {len(bars)} bars." if len(bars) < len(move.waves) else ""
-    endless = (
-        " A bar that runs to the edge never finishes, and what comes after it never starts." if move.never_ends else ""
-    )
-    ends = (
-        "They never finish at this throttle"
-        if move.never_ends
-        else f"The last one finishes after {format_duration(move.total[1])}"
-    )
+    ends, endless = f"The last one finishes after {format_duration(move.total[1])}", ""
+    if move.never_ends:
+        ends = "They never finish at this throttle"
+        endless = " A bar that runs to the edge never finishes, and what comes after it never starts."
     return chart(
         "gantt",
         "gantt",
@@ -135,10 +127,7 @@ def _axis(hours: Hours | None, last: float, scale: float) -> dict[str, Any]:
     step = next((each for each in _TICK_HOURS if last <= MAX_TICKS * each * _HOUR), _TICK_HOURS[-1])
     begins = int(hours.begins.timestamp())
     first = -begins % (step * _HOUR)
-    return {
-        "ticks": [at / scale for at in range(first, int(last) + 1, step * _HOUR)],
-        "begins_seconds": begins,
-    }
+    return {"ticks": [at / scale for at in range(first, int(last) + 1, step * _HOUR)], "begins_seconds": begins}
 
 
 def _behind(move: MoveView, hours: Hours | None, last: float, bars: int) -> list[dict[str, Any]]:
@@ -204,10 +193,8 @@ def _at(seconds: float | None, hours: Hours | None) -> str:
 def _bar(waves: Sequence[Row]) -> dict[str, Any]:
     """Return the bar of waves that follow each other, mostly one."""
     first, last = waves[0], waves[-1]
-    kinds = list(dict.fromkeys(KINDS.get(str(wave["kind"]), str(wave["kind"])) for wave in waves))
-    number = f"{first['wave']:,}" if len(waves) == 1 else f"{first['wave']:,}–{last['wave']:,}"
     return {
-        "label": f"{number} {' + '.join(kinds)}",
+        "label": f"{_numbers(waves)} {' + '.join(dict.fromkeys(map(wave_kind, waves)))}",
         "kind": max(waves, key=lambda wave: (wave["copied_bytes"], -wave["wave"]))["kind"],
         "start": first["start_expected_seconds"],
         "end": last["end_expected_seconds"],
@@ -227,14 +214,12 @@ def disk_chart(move: MoveView) -> dict[str, Any] | None:
     if not highest:
         return None
     shown = sorted(highest, key=lambda broker: (-highest[broker], broker))[:MAX_BROKERS]
-    parts = chunks(len(move.waves), MAX_BARS)
+    parts = [move.waves[part.start : part.stop] for part in chunks(len(move.waves), MAX_BARS)]
     rows = {broker: _levels(move, broker, parts) for broker in shown}
-    names = [_numbers(move.waves, part) for part in parts]
-    left_out = (
-        f" Shown are the {MAX_BROKERS} of {len(highest):,} brokers that come closest."
-        if len(highest) > len(shown)
-        else ""
-    )
+    names = [_numbers(part) for part in parts]
+    left_out = ""
+    if len(highest) > len(shown):
+        left_out = f" Shown are the {MAX_BROKERS} of {len(highest):,} brokers that come closest."
     title = "Disk use during the move, of the limit"
     return chart(
         "disk-on-the-way",
@@ -283,8 +268,8 @@ def disk_chart(move: MoveView) -> dict[str, Any] | None:
     )
 
 
-def _numbers(waves: Sequence[Row], part: range) -> str:
-    first, last = waves[part.start]["wave"], waves[part.stop - 1]["wave"]
+def _numbers(waves: Sequence[Row]) -> str:
+    first, last = waves[0]["wave"], waves[-1]["wave"]
     return f"{first:,}" if first == last else f"{first:,}–{last:,}"
 
 
@@ -293,13 +278,13 @@ def _label(broker: int, limit: float, highest: float, levels: Sequence[Row]) -> 
     return f"Broker {broker}: {starts}, at most {format_percent(highest)}, then {ends}"
 
 
-def _levels(move: MoveView, broker: int, parts: Sequence[range]) -> list[dict[str, Any]]:
+def _levels(move: MoveView, broker: int, parts: Sequence[Sequence[Row]]) -> list[dict[str, Any]]:
     """Return what a broker holds before, at most and after in each part of the waves."""
     by_wave = {row["wave"]: row for row in move.timeline if row["broker_id"] == broker}
     level = by_wave[min(by_wave)]["disk_start_bytes"]
     found = []
     for part in parts:
-        rows = [by_wave[wave["wave"]] for wave in move.waves[part.start : part.stop] if wave["wave"] in by_wave]
+        rows = [by_wave[wave["wave"]] for wave in part if wave["wave"] in by_wave]
         end = rows[-1]["disk_end_bytes"] if rows else level
         peak = max([level, end, *(row["disk_peak_bytes"] for row in rows)])
         found.append({"start": level, "peak": peak, "end": end, "is_taking_part": bool(rows)})

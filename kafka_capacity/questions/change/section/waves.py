@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kafka_capacity.questions.change.move_view import BAND, MoveView, Row
+from kafka_capacity.kafka.reassignment.problem import BAND
+from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.questions.change.move_words import (
     detour_sentence,
     disk_sentence,
@@ -18,7 +19,7 @@ from kafka_capacity.questions.change.move_words import (
     window_sentence,
 )
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
-from kafka_capacity.questions.change.section.wave_charts import KINDS, disk_chart, gantt_chart, hours_of
+from kafka_capacity.questions.change.section.wave_charts import disk_chart, gantt_chart, hours_of, wave_kind
 from kafka_capacity.questions.change.wave_runbook import FOLDER, bottleneck, pages, took
 from kafka_capacity.report.anchors import WAVES
 from kafka_capacity.report.sections import section
@@ -54,7 +55,7 @@ def _fullest(wave: Row) -> str | None:
 
 _WAVES = (
     column("wave", "Wave", "id"),
-    column("kind", "Kind", "text", lambda wave: KINDS.get(str(wave["kind"]), str(wave["kind"]))),
+    column("kind", "Kind", "text", wave_kind),
     column("partitions", "Partitions", "count"),
     column("copied_bytes", "To copy", "bytes"),
     column("start_expected_seconds", "Starts", "when"),
@@ -141,12 +142,8 @@ def orders_table(move: MoveView) -> dict[str, Any] | None:
         {**one, "order": one["order"] + (" (chosen)" if one["order"] == move.facts["order"] else "")}
         for one in move.orders
     ]
-    note = (
-        "All at mean rates, and without moving leaders first."
-        if move.facts["is_leadership_first"]
-        else "All at mean rates."
-    )
-    return table("Which partitions move first: orders tried", _ORDERS, rows, note=note)
+    without = ", and without moving leaders first" if move.facts["is_leadership_first"] else ""
+    return table("Which partitions move first: orders tried", _ORDERS, rows, note=f"All at mean rates{without}.")
 
 
 def waves_table(move: MoveView) -> dict[str, Any]:

@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker, diff_assignments
-from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, Topics
 from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR, Hazards, annual_losses
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks, Bounds, Configuration, Explored, FailureKind, explore
 from kafka_capacity.kafka.durability.settings import MAX_REPLICAS
 from kafka_capacity.kafka.placement.few_copysets import place_in_few_copysets
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
-from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
+from kafka_capacity.questions.failures.evaluate import check_positive, evaluate_failures
+from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 
 MAX_PARTITIONS = 100_000  # of more no other placement is tried: it takes partitions one by one
 
@@ -36,14 +37,15 @@ def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: Durab
     Raises:
         RequestError: a time of the scenario is not above 0.
     """
-    _check(scenario)
+    positive = ("mttf_seconds", "crash_mttf_seconds", "replacement_seconds", "throttle_bytes_per_second")
+    check_positive(scenario, *positive, "rack_mttf_seconds")
+    if not scenario.replica_lag_seconds >= 0:
+        raise RequestError(f"replica_lag_seconds: {scenario.replica_lag_seconds:g} is invalid; give at least 0")
     topic, count = snapshot.partitions.topic, len(snapshot.partitions.topics)
     factor = _smallest(replication_factors(snapshot.replicas), topic, count)
     settings = snapshot.topics
     minimum = np.asarray(settings.min_insync_replicas, dtype=np.int64)
-    setting, explored = explored_settings(
-        scenario, factor, minimum, settings.allows_unclean_election, settings.is_internal
-    )
+    setting, explored = explored_settings(scenario, factor, settings)
     few = _in_few_copysets(snapshot, load, scenario)
     diff = None if few is None else diff_assignments(snapshot.replicas, few.replicas)
     return DurabilityResult(
@@ -61,20 +63,6 @@ def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: Durab
         moved_bytes=0 if diff is None else diff.moved_bytes(snapshot.partition_size_bytes()),
         tail_bytes=_tails(snapshot, load, scenario),
     )
-
-
-def _check(scenario: DurabilityScenario) -> None:
-    for name in (
-        "mttf_seconds",
-        "crash_mttf_seconds",
-        "replacement_seconds",
-        "throttle_bytes_per_second",
-        "rack_mttf_seconds",
-    ):
-        if not getattr(scenario, name) > 0:
-            raise RequestError(f"{name}: {getattr(scenario, name):g} is invalid; give more than 0")
-    if not scenario.replica_lag_seconds >= 0:
-        raise RequestError(f"replica_lag_seconds: {scenario.replica_lag_seconds:g} is invalid; give at least 0")
 
 
 def _smallest(factors: NDArray[np.int32], topic: NDArray[np.int32], count: int) -> NDArray[np.int64]:
@@ -156,7 +144,7 @@ def _repair_seconds(
     """Return float64[B] and float64[K]: until a broker's, and a rack's data are re-replicated."""
     brokers, racks = snapshot.brokers, snapshot.brokers.rack_indexes()
     asked = FailureScenario(
-        scenario_id=scenario.scenario_id,
+        scenario_id="durability",
         kinds=(SetKind.BROKER, SetKind.RACK),
         rules=scenario.rules,
         throttle_bytes_per_second=scenario.throttle_bytes_per_second,
@@ -201,29 +189,22 @@ FAILURE_MODES: dict[str, tuple[FailureKind, ...]] = {
 
 
 def explored_settings(
-    scenario: DurabilityScenario,
-    replication_factor: NDArray[np.int64],
-    min_insync_replicas: NDArray[np.int64],
-    is_unclean_allowed: NDArray[np.bool_],
-    is_internal: NDArray[np.bool_],
+    scenario: DurabilityScenario, factor: NDArray[np.int64], settings: Topics
 ) -> tuple[NDArray[np.int64], tuple[dict[str, Explored], ...]]:
-    """Explore the distinct settings of topics.
+    """Explore the distinct settings of topics: int64[T], which of them each topic has, and the modes of each, by name.
 
-    Brokers write Kafka's own topics, with ``acks=all`` (``offsets.commit.required.acks``) and not idempotently.
-
-    Returns:
-        int64[T], which of them each topic has, -1 where its factor is beyond what can be explored; and the modes of
-        each, by name.
+    A topic has -1 where its factor is beyond what can be explored. Brokers write Kafka's own topics, with ``acks=all``
+    (``offsets.commit.required.acks``) and not idempotently.
     """
     rows = np.column_stack(
         [
-            replication_factor,
-            np.clip(min_insync_replicas, 1, np.maximum(replication_factor, 1)),
-            is_unclean_allowed.astype(np.int64),
-            is_internal.astype(np.int64),
+            factor,
+            np.clip(settings.min_insync_replicas.astype(np.int64), 1, np.maximum(factor, 1)),
+            settings.allows_unclean_election.astype(np.int64),
+            settings.is_internal.astype(np.int64),
         ]
     )
-    can = (replication_factor >= 1) & (replication_factor <= MAX_REPLICAS)
+    can = (factor >= 1) & (factor <= MAX_REPLICAS)
     distinct, which = np.unique(rows[can], axis=0, return_inverse=True)
     setting = np.full(len(rows), -1, dtype=np.int64)
     setting[can] = which.reshape(-1)

@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks
-from kafka_capacity.questions.failures.durability import DurabilityScenario
-from kafka_capacity.questions.failures.durability.scenario import DAY
+from kafka_capacity.questions.failures.durability.scenario import DAY, DurabilityScenario
 from kafka_capacity.questions.failures.parameters import FAILURES_FORM
 
 _DEFAULTS = DurabilityScenario()
@@ -47,12 +46,7 @@ class DurabilityParameters(BaseModel):
         allow_inf_nan=False,
     )("From the loss of its disks until a broker with empty disks replaces it and starts to copy.")
     replica_lag_seconds: float = FAILURES_FORM.field(
-        _DEFAULTS.replica_lag_seconds,
-        "Follower lag (seconds)",
-        "--replica-lag",
-        ge=0.0,
-        le=1e6,
-        allow_inf_nan=False,
+        _DEFAULTS.replica_lag_seconds, "Follower lag (seconds)", "--replica-lag", ge=0.0, le=1e6, allow_inf_nan=False
     )("For what acks=1 loses; by default replica.fetch.wait.max.ms, an upper estimate.")
     copyset_scatter_width: int = FAILURES_FORM.field(
         _DEFAULTS.scatter_width, "Scatter width", "--scatter-width", ge=1, le=1_000

@@ -20,7 +20,6 @@ DAY = 86_400.0
 class DurabilityScenario:
     """What could be lost?"""
 
-    scenario_id: str = "durability"  # unique in a plan, readable
     placement_id: str = TODAY  # of the placement scenario that this stands on
     acks: Acks = Acks.ALL  # of all producers, since an inventory does not tell
     is_idempotent: bool = True  # whether producers are, as they are by default since clients 3.0; only with `acks=all`

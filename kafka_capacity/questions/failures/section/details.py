@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
-from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, PlacementFailures, Row
+from kafka_capacity.questions.failures.section.view import KINDS, SIDES, FailuresView, PlacementFailures, Row
 from kafka_capacity.report.tables import Column, column, table
 from kafka_capacity.text import NOTHING, format_percent, plural
 
@@ -85,10 +85,7 @@ def _by_side(
 
 
 def _side_columns(view: FailuresView) -> list[Column]:
-    return [
-        column(f"side_{place}", label, "name")
-        for place, label in enumerate(["Today", "After the change"][: len(view.sides)])
-    ]
+    return [column(f"side_{place}", label, "name") for place, label in enumerate(SIDES[: len(view.sides)])]
 
 
 def _listed(

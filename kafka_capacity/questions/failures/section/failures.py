@@ -6,10 +6,9 @@ from typing import Any
 
 from kafka_capacity.questions.failures.section.controllers import controllers
 from kafka_capacity.questions.failures.section.details import groups_table, survivors_table
-from kafka_capacity.questions.failures.section.matrix import matrices, overview
-from kafka_capacity.questions.failures.section.pairs import pair_map
+from kafka_capacity.questions.failures.section.matrix import matrices, overview, pair_map
 from kafka_capacity.questions.failures.section.sentences import basis_notes, failures_line, loss_sentences
-from kafka_capacity.questions.failures.section.view import read_failures
+from kafka_capacity.questions.failures.section.view import SIDES, read_failures
 from kafka_capacity.report.anchors import FAILURES
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
@@ -27,11 +26,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "label": view.focus_label,
         "is_same": failures.is_then_same,
         "verdicts": [
-            {
-                "side": "Today" if side is failures.today else "After the change",
-                "sentences": loss_sentences(side),
-            }
-            for side in failures.sides
+            {"side": name, "sentences": loss_sentences(side)} for name, side in zip(SIDES, failures.sides, strict=False)
         ],
         "overview": overview(failures),
         "pairs": pairs,

@@ -1,20 +1,21 @@
-"""The failure matrix: losses by figures, today beside the option, marked where it affects."""
+"""Losses by figures, today beside the option, marked where it affects: a matrix, and a heat map of two brokers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, change_word, traffic_lost
 from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, PlacementFailures, Row
-from kafka_capacity.report.heat import WARN_RATIO
+from kafka_capacity.report import heat
 from kafka_capacity.report.tables import Column, column
 from kafka_capacity.text import NOTHING, format_count, format_duration, format_percent, plural
 from kafka_capacity.text.partition_ranges import number_ranges
 
 MAX_ROWS = {"broker": 16, "rack": 12, "given": 16, "pair": 10, "rack+broker": 10}
 """Losses of a kind that are listed, the worst first; the others are counted."""
+MAX_BROKERS = 20  # rows and columns of the heat map; of more brokers those of the worst pairs are drawn
 _NAMED = 6  # losses that do the same and are named in one row, where they are no single brokers
 _FOLDED = frozenset({"pair", "rack+broker"})
 
@@ -45,6 +46,7 @@ LOSSES = (
 FIGURES = tuple(one for one in LOSSES if one.is_key)
 
 Cell = dict[str, str]
+Pairs = Mapping[tuple[int, int], Row]
 
 
 def matrices(view: FailuresView, *, is_without_pairs: bool) -> list[dict[str, Any]]:
@@ -75,17 +77,12 @@ def overview(view: FailuresView) -> dict[str, Any] | None:
 
 def _worst(rows: Sequence[Row]) -> Row:
     """Put the worst of each figure together; they may be of different losses."""
+    counts = ("offline", "unclean_leaders", "under_min_isr", "groups_affected")
+    loads, times = ([row[key] for row in rows] for key in ("loaded_ratio", "rebuild_seconds"))
     return {
-        "offline": max(row["offline"] for row in rows),
-        "unclean_leaders": max(row["unclean_leaders"] for row in rows),
-        "under_min_isr": max(row["under_min_isr"] for row in rows),
-        "loaded_ratio": max((row["loaded_ratio"] for row in rows if row["loaded_ratio"] is not None), default=None),
-        "groups_affected": max(row["groups_affected"] for row in rows),
-        "rebuild_seconds": max(
-            (row["rebuild_seconds"] for row in rows if row["rebuild_seconds"] is not None), default=0.0
-        )
-        if all(row["rebuild_seconds"] is not None for row in rows)
-        else None,
+        **{key: max(row[key] for row in rows) for key in counts},
+        "loaded_ratio": max((load for load in loads if load is not None), default=None),
+        "rebuild_seconds": None if None in times else max(times),
     }
 
 
@@ -155,41 +152,62 @@ def _cells(sides: Sequence[PlacementFailures], found: Sequence[Row | None]) -> l
 
 def drawn_cell(figure: Column, row: Row, side: PlacementFailures) -> Cell:
     """Return the cell of one of :data:`FIGURES` of a loss."""
-    return _priced(figure.key, row, _DRAWN[figure.key](row[figure.key], side.before))
+    value, unclean = row[figure.key], row["unclean_leaders"]
+    if figure.key == "rebuild_seconds":
+        return {"text": "never", "kind": "bad"} if value is None else {"text": format_duration(value), "kind": "plain"}
+    if figure.key == "loaded_ratio":
+        if value is None:
+            return {"text": "—", "kind": "unknown"}
+        kind = "bad" if value > 1.0 else "warn" if value > heat.WARN_RATIO else "good"
+        return {"text": format_percent(value), "kind": kind}
+    if figure.key == "offline" and unclean:  # what is online at the price of records stands beside it
+        return {"text": f"{format_count(value)}, {format_count(unclean)} unclean", "kind": "bad"}
+    is_new = figure.key == "offline" and value > side.before["offline_before"]
+    warned = "bad" if is_new else "warn"
+    return {"text": format_count(value), "kind": warned if value else "good"}
 
 
-def _priced(key: str, row: Row, cell: Cell) -> Cell:
-    """Describe beside what is offline what is online at the price of records."""
-    unclean = row["unclean_leaders"] if key == "offline" else 0
-    return {"text": f"{cell['text']}, {format_count(unclean)} unclean", "kind": "bad"} if unclean else cell
+def pair_map(view: FailuresView) -> dict[str, Any] | None:
+    """Return today's pairs below the diagonal and those after the change above it; ``None`` where none was tried."""
+    sides = [{_ids(row): row for row in side.losses.get("pair", ())} for side in view.sides]
+    worst = sorted((row for pairs in sides for row in pairs.values()), key=lambda row: rank([row]))
+    found = dict.fromkeys(broker for row in worst for broker in row["brokers"])
+    drawn = sorted(list(found)[:MAX_BROKERS])
+    if len(drawn) < 2:
+        return None
+    note = "Worst effect: ▲ offline or overloaded, ● writes rejected or groups affected, "
+    note += "otherwise the busiest survivor in %."
+    note += " Below the diagonal today, above it after the change." if len(sides) > 1 else ""
+    if len(drawn) < len(found):
+        note += f" Shown are {len(drawn)} of {len(found):,} brokers, those of the worst pairs."
+    return heat.heat(
+        "Two brokers lost together",
+        "Broker",
+        [str(broker) for broker in drawn],
+        [(str(one), [_pair_cell(view.sides, sides, one, other) for other in drawn]) for one in drawn],
+        note=note,
+    )
 
 
-def _offline(value: int, before: Row) -> Cell:
-    kind = "good" if not value else "warn" if value <= before["offline_before"] else "bad"
-    return {"text": format_count(value), "kind": kind}
+def _ids(row: Row) -> tuple[int, int]:
+    first, second = sorted(row["brokers"])
+    return first, second
 
 
-def _refused(value: int, before: Row) -> Cell:
-    del before
-    return {"text": format_count(value), "kind": "warn" if value else "good"}
-
-
-def _loaded(value: float | None, before: Row) -> Cell:
-    del before
-    if value is None:
-        return {"text": "—", "kind": "unknown"}
-    return {"text": format_percent(value), "kind": "bad" if value > 1.0 else "warn" if value > WARN_RATIO else "good"}
-
-
-def _copied(value: float | None, before: Row) -> Cell:
-    del before
-    return {"text": "never", "kind": "bad"} if value is None else {"text": format_duration(value), "kind": "plain"}
-
-
-_DRAWN: dict[str, Callable[[Any, Row], Cell]] = {
-    "offline": _offline,
-    "under_min_isr": _refused,
-    "loaded_ratio": _loaded,
-    "groups_affected": _refused,
-    "rebuild_seconds": _copied,
-}
+def _pair_cell(sides: Sequence[PlacementFailures], pairs: Sequence[Pairs], one: int, other: int) -> heat.Cell:
+    if one == other:
+        return {**heat.EMPTY, "kind": "diagonal"}
+    place = int(other > one)
+    if place >= len(pairs):
+        return heat.EMPTY
+    row = pairs[place].get((min(one, other), max(one, other)))
+    if row is None:
+        return heat.EMPTY
+    when = "after" if place else "today"
+    cells = {figure.label: drawn_cell(figure, row, sides[place]) for figure in FIGURES}
+    for kind, mark in (("bad", "▲"), ("warn", "●")):
+        for label, cell in cells.items():
+            if cell["kind"] == kind:
+                said = f"{one} and {other} lost, {when}: {label.lower()} {cell['text']}"
+                return {"text": f"{mark} {cell['text']}", "kind": kind, "title": said}
+    return heat.share_cell(row["loaded_ratio"], f"{one} and {other} lost, {when}: busiest survivor")

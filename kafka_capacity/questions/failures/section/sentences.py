@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Resource, resource_name
-from kafka_capacity.questions.failures.section.view import FailuresView, PlacementFailures, Row
+from kafka_capacity.questions.failures.section.view import SIDES, FailuresView, PlacementFailures, Row
 from kafka_capacity.text import format_percent, format_rate, format_throttle, listed, plural
 
 KIND_NAMES = {
@@ -68,7 +68,7 @@ def loss_sentence(side: PlacementFailures, kind: str) -> str:
 def _stopped(worst: Row, more: int, already: int) -> str:
     """Describe what a loss stops; topics and traffic are known only together with what is offline already."""
     if already:
-        return f"{more:,} more {'partition' if more == 1 else 'partitions'} ({worst['name']})"
+        return f"{plural(more, 'more partition')} ({worst['name']})"
     topics, rate = plural(worst["offline_topics"], "topic"), worst["stopped_bytes_per_second"]
     stopped = f", {format_rate(rate)} stopped" if rate else ""  # nothing where no rate is known
     return f"{plural(more, 'partition')} of {topics} ({worst['name']}{stopped})"
@@ -100,9 +100,7 @@ def _refused(side: PlacementFailures, rows: Sequence[Row]) -> str:
         return f", no{' further' if side.before['under_min_isr_before'] else ''} partition falls under min ISR"
     verb = "falls" if more == 1 else "fall"
     if side.before["under_min_isr_before"]:
-        return (
-            f", up to {more:,} more {'partition' if more == 1 else 'partitions'} {verb} under min ISR ({worst['name']})"
-        )
+        return f", up to {plural(more, 'more partition')} {verb} under min ISR ({worst['name']})"
     rate = worst["refused_bytes_per_second"]
     of_it = f", {format_rate(rate)}" if rate else ""
     return f", up to {plural(more, 'partition')} {verb} under min ISR ({worst['name']}{of_it})"
@@ -182,15 +180,11 @@ def basis_notes(view: FailuresView) -> list[str]:
     if before["peak_basis"] == str(PeakBasis.UNKNOWN):
         notes.append("There is no traffic history, so survivors' loads are meaningless.")
     notes += [
-        f"{_side(side)}: {row['looked_at']:,} of {row['possible']:,} losses of the kind “{KIND_NAMES[kind].lower()}” "
+        f"{name}: {row['looked_at']:,} of {row['possible']:,} losses of the kind “{KIND_NAMES[kind].lower()}” "
         "were evaluated"
-        + (
-            ", half of them the pairs that share the most partitions, the rest drawn at random"
-            if kind == "pair"
-            else (", drawn at random")
-        )
-        + "; the parameter max_failure_sets raises that."
-        for side in view.sides
+        f"{', half of them the pairs that share the most partitions, the rest' if kind == 'pair' else ','} drawn at "
+        "random; the parameter max_failure_sets raises that."
+        for name, side in zip(SIDES, view.sides, strict=False)
         for kind, row in side.kinds.items()
         if row["possible"] > row["looked_at"]
     ]
@@ -204,7 +198,3 @@ def basis_notes(view: FailuresView) -> list[str]:
         f"copies what the lost brokers held of partitions that still have a leader onto empty disks, at {throttle}."
     )
     return notes
-
-
-def _side(side: PlacementFailures) -> str:
-    return "Today" if side.placement_id == "today" else "After the change"

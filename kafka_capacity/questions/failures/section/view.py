@@ -18,8 +18,8 @@ from kafka_capacity.report.inputs import ReportInputs
 
 Row = Mapping[str, Any]
 
-
 KINDS = ("broker", "rack", "given", "pair", "rack+broker")  # kinds of losses, the likely ones first
+SIDES = ("Today", "After the change")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

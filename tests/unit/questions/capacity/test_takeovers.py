@@ -17,8 +17,9 @@ from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.capacity.results import PlacementKey
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
-from kafka_capacity.questions.failures import FailureScenario, SetKind, evaluate_failures
 from kafka_capacity.questions.failures.baseline import Baseline
+from kafka_capacity.questions.failures.evaluate import evaluate_failures
+from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 from tests.asking import run_sizes
 from tests.unit.questions.capacity.test_idle import made_up
 from tests.unit.questions.capacity.workloads import MIB

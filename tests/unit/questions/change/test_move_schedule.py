@@ -7,7 +7,7 @@ import pytest
 
 from kafka_capacity.kafka.reassignment.clock import Window
 from kafka_capacity.kafka.reassignment.problem import Order, WaveSettings
-from kafka_capacity.proposal import evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.questions.change import move_schedule
 from kafka_capacity.questions.change.move_schedule import MoveSettings, is_scheduled, judged_in_waves, schedule_of
 from tests.unit.proposal.snapshots import GIB, observed, scenario

@@ -10,12 +10,12 @@ from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks
-from kafka_capacity.questions.failures.durability import DurabilityScenario, evaluate_durability
 from kafka_capacity.questions.failures.durability.checking import check_formula
-from kafka_capacity.questions.failures.durability.evaluate import MAX_PARTITIONS
+from kafka_capacity.questions.failures.durability.evaluate import MAX_PARTITIONS, evaluate_durability
+from kafka_capacity.questions.failures.durability.scenario import DurabilityScenario
 from kafka_capacity.questions.failures.durability.tables import durability_tables, outcome_rows
 from kafka_capacity.questions.failures.scenario import TODAY
-from kafka_capacity.questions.failures.section.durability_figures import placement_durability, worst_first
+from kafka_capacity.questions.failures.section.durability import placement_durability, worst_first
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.copyset_losses import loss_frequency
 

@@ -6,8 +6,8 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks
 from kafka_capacity.plan.request import parameter_schemas, parse_plan_request
-from kafka_capacity.questions.failures.durability import DurabilityScenario
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
+from kafka_capacity.questions.failures.durability.scenario import DurabilityScenario
 
 MINIMAL = {"cluster": "payments"}
 PINNED = {"ds": "2026-11-20", "inventory_sha256": "ab" * 32}

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from kafka_capacity.questions.failures.section.durability_figures import (
+from kafka_capacity.questions.failures.section.durability import (
     chance,
     few_sentence,
     losses_sentence,

@@ -17,8 +17,9 @@ from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.kafka.reassignment.flow import move_duration
 from kafka_capacity.proposal.evaluate import evaluate_placement
-from kafka_capacity.questions.failures import CoordinatorState, FailureScenario, SetKind, evaluate_failures
 from kafka_capacity.questions.failures.baseline import placed_snapshot
+from kafka_capacity.questions.failures.evaluate import evaluate_failures
+from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureScenario, SetKind
 from tests.unit.proposal.snapshots import observed, scenario
 from tests.unit.questions.failures.made_up import group, loaded, made
 

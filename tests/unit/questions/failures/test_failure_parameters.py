@@ -7,8 +7,8 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.voters import Voter
 from kafka_capacity.plan.request import parameter_schemas, parse_plan_request
-from kafka_capacity.questions.failures import SetKind
 from kafka_capacity.questions.failures.parameters import FailureParameters
+from kafka_capacity.questions.failures.scenario import SetKind
 
 MINIMAL = {"cluster": "payments"}
 PINNED = {"ds": "2026-11-20", "inventory_sha256": "ab" * 32}

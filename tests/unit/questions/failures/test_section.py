@@ -10,9 +10,8 @@ from kafka_capacity.kafka.controller.quorum.voters import Voter
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, quorum_table
 from kafka_capacity.questions.failures.section.controllers import controllers
 from kafka_capacity.questions.failures.section.details import MAX_GROUPS, groups_table, survivors_table
-from kafka_capacity.questions.failures.section.matrix import MAX_ROWS, matrices, overview
-from kafka_capacity.questions.failures.section.pairs import MAX_BROKERS as PAIR_BROKERS
-from kafka_capacity.questions.failures.section.pairs import pair_map
+from kafka_capacity.questions.failures.section.matrix import MAX_BROKERS as PAIR_BROKERS
+from kafka_capacity.questions.failures.section.matrix import MAX_ROWS, matrices, overview, pair_map
 from kafka_capacity.questions.failures.section.sentences import basis_notes, change_word, failures_line, loss_sentence
 from kafka_capacity.questions.failures.section.view import FailuresView, PlacementFailures
 from tests.report.decided import build_report, render_all

@@ -5,7 +5,7 @@ import pytest
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.questions.failures import FailureScenario, LeftOut, SetKind
+from kafka_capacity.questions.failures.scenario import FailureScenario, LeftOut, SetKind
 from kafka_capacity.questions.failures.sets import failure_sets, rack_members, shared_partitions
 
 SIX = Brokers.of(range(1, 7), list("aabbcc"))
