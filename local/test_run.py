@@ -5,9 +5,9 @@ part fails the run.
 
 Where there are two cores there are courses side by side, and what each says is printed when it is done. The tests with
 live brokers and with a running Airflow mostly wait, for heartbeats, throttles and deadlines: they run beside
-``make check``, which has something to do for every core. What is left are parts of whole files, since tests of a file
-rest on what those before them have stored; as soon as one is done the next begins, the longest first, and some more at
-once than there are cores, since all of them wait now and then.
+``make check``. What is left are parts of whole files, since tests of a file rest on what those before them have stored;
+as soon as one is done the next begins, the longest first: one at a time beside ``make check``, then some more at once
+than there are cores, since all of them wait now and then.
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ PARTS = {
     "prometheus": ("tests against a real Prometheus", "Prometheus", ("promtool",)),
 }
 """By the marker of the tests: what they are, what they need, and the programs any of which is enough."""
-BESIDE = (("tests/live",), ("tests/e2e/test_sources.py", "tests/e2e/test_up.py"))
-"""Parts that mostly wait; the first takes about as long as all others."""
+BESIDE = (
+    ("tests/live",),
+    tuple(f"tests/live/test_{what}.py" for what in ("compaction", "compression", "move_times", "retention", "voters")),
+    ("tests/e2e/test_sources.py", "tests/e2e/test_up.py"),
+)
+"""Parts that mostly wait."""
 PARTS_LEFT = (
     ("tests/e2e/test_decided_once.py", "tests/e2e/test_one_command.py"),
     ("tests/dags/test_fleet.py", "tests/dags/test_installed.py", "tests/dags/test_two_weeks.py"),
@@ -37,7 +41,8 @@ PARTS_LEFT = (
     ("tests/frozen", "tests/reliability"),
 )
 """The longest first; what is in none of them is the last part."""
-AT_ONCE = 4
+BESIDE_CHECK, AT_ONCE = 1, 4
+"""How many of what is left run at once, beside ``make check`` and afterwards."""
 CHECKED = ("unit", "properties", "golden", "docker", "fuzz")  # folders that `make check` has run
 
 
@@ -51,13 +56,14 @@ def main() -> int:
     named = [*PARTS_LEFT, *BESIDE]
     others = [*wanted, *(f"--ignore={path}" for path in chain(*named))]
     left = [*(_pytest([*part, *_elsewhere(part), *left_out]) for part in PARTS_LEFT), _pytest(others)]
-    return side_by_side(check, left, beside=[_pytest([*part, *left_out]) for part in BESIDE])
+    beside = [_pytest([*part, *_elsewhere(part), *left_out]) for part in BESIDE]
+    return side_by_side(check, left, beside=beside)
 
 
 def _elsewhere(part: Sequence[str]) -> list[str]:
     """Return the options that leave out what of a part's folders is in another part."""
     below = tuple(f"{path}/" for path in part)
-    return [f"--ignore={path}" for path in chain(*PARTS_LEFT) if path.startswith(below)]
+    return [f"--ignore={path}" for path in chain(*PARTS_LEFT, *BESIDE) if path.startswith(below)]
 
 
 def deselected() -> list[str]:
@@ -76,7 +82,7 @@ def _pytest(arguments: Sequence[str]) -> list[str]:
 
 
 def side_by_side(first: Sequence[str], left: Sequence[Sequence[str]], *, beside: Sequence[Sequence[str]]) -> int:
-    """Run a command with others beside it, then what is left, and show what each of these says when it is done.
+    """Run a command with others beside it, and with what is left, and show what each of these says when it is done.
 
     Where the first fails, nothing else is run to its end.
 
@@ -85,9 +91,16 @@ def side_by_side(first: Sequence[str], left: Sequence[Sequence[str]], *, beside:
     """
     with ThreadPoolExecutor(AT_ONCE) as several, _Background() as background:
         waiting = [background.start(command) for command in beside]
+        places = threading.Semaphore(BESIDE_CHECK)
+
+        def run(command: Sequence[str]) -> int:
+            with places:
+                return background.run(command)
+
+        ends = [several.submit(run, command) for command in left]
         if status := subprocess.call(first):
             return status
-        ends = [several.submit(background.run, command) for command in left]
+        places.release(AT_ONCE - BESIDE_CHECK)
         statuses = [*(end() for end in waiting), *(end.result() for end in ends)]
     return next((status for status in statuses if status), 0)
 
