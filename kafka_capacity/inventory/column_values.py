@@ -142,6 +142,10 @@ class ReplicaColumns:
             return np.zeros(0, dtype=np.int64)
         return np.add.reduceat(values.astype(np.int64), self.starts)
 
+    def has_any(self, values: Flags) -> Flags:
+        """Return bool[P], whether this holds for any row of a partition."""
+        return self.per_partition(values) > 0
+
     def replication_factors(self) -> Ints:
         """Count the replicas of each partition."""
         return np.diff(np.append(self.starts, len(self.topic)))
