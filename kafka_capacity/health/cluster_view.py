@@ -14,15 +14,14 @@ from kafka_capacity.demand.workload import Lags, Traffic
 from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shapes import Hardware
-from kafka_capacity.health.problem import MAX_TOPICS, Problem, Severity
+from kafka_capacity.health.problem import MAX_TOPICS, Problem, Severity, some
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter
 from kafka_capacity.text import plural
-from kafka_capacity.text.wording import few_names, shown_rate
+from kafka_capacity.text.wording import shown_rate
 
-_MAX_NAMES = 5
 _OF_ONE = {"have": "has", "are": "is", "allow": "allows", "their": "its", "them": "it", "they": "it"}
 
 
@@ -83,7 +82,7 @@ class ClusterView:
         return Problem(
             severity=severity,
             code=code,
-            where=some_names(topics),
+            where=some(topics),
             message=f"{plural(count, 'partition')} of {plural(len(topics), 'topic')}{traffic} {what}",
             remedy=remedy,
             partitions=count,
@@ -119,11 +118,6 @@ def of_one(text: str) -> str:
     return "".join([_OF_ONE.get(first, first), *others])
 
 
-def some_names(names: Iterable[object]) -> str:
-    """Name a few: ``a, b, c, d, e and 7 more``."""
-    return few_names(names, _MAX_NAMES)
-
-
 def called(what: str, names: Iterable[object]) -> str:
     """Name a few of a kind.
 
@@ -131,4 +125,4 @@ def called(what: str, names: Iterable[object]) -> str:
     ('broker 1', 'brokers 2, 3')
     """
     listed = list(names)
-    return f"{what}{'' if len(listed) == 1 else 's'} {some_names(listed)}"
+    return f"{what}{'' if len(listed) == 1 else 's'} {some(listed)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_capacity.health.cluster_view import ClusterView
-from kafka_capacity.health.problem import Code, Problem, Severity
+from kafka_capacity.health.problem import Code, Problem, Severity, serious, warning
 from kafka_capacity.kafka.cluster.snapshot import (
     INTERNAL_TOPICS,
     OFFSETS_TOPIC,
@@ -21,11 +21,10 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
     snapshot, factor = view.snapshot, view.factor
     topic = snapshot.partitions.topic
     least = snapshot.topics.min_insync_replicas[topic]
-    single = factor == 1
     yield from view.problems(
         Severity.SERIOUS,
         Code.SINGLE_REPLICA,
-        single,
+        factor == 1,
         "have one replica: losing its broker stops them, losing its disk loses their data",
         f"raise the replication factor to {usual_factor(len(snapshot.brokers))}"
         if len(snapshot.brokers) > 1
@@ -77,29 +76,18 @@ def _internal(view: ClusterView) -> Iterator[Problem]:
         factor, least = int(view.factor[rows].min()), int(snapshot.topics.min_insync_replicas[place])
         depend = f"{plural(len(snapshot.groups), 'group')} depend{'s' if len(snapshot.groups) == 1 else ''}"
         groups = f", on which {depend}" if name == OFFSETS_TOPIC else ""
+        more = {"topics": (name,), "partitions": int(rows.sum())}
         if factor < usual:
-            yield Problem(
-                severity=Severity.SERIOUS,
-                code=Code.INTERNAL_TOPIC_REPLICAS,
-                where=name,
-                topics=(name,),
-                message=(
-                    f"{name}, {purpose}, has {plural(factor, 'replica')} where {usual} are standard{groups}: "
-                    f"{'one loss stops' if factor == 1 else 'two losses stop'} its partitions"
-                ),
-                remedy=f"raise its replication factor to {usual}",
-                partitions=int(rows.sum()),
+            message = (
+                f"{name}, {purpose}, has {plural(factor, 'replica')} where {usual} are standard{groups}: "
+                f"{'one loss stops' if factor == 1 else 'two losses stop'} its partitions"
             )
+            remedy = f"raise its replication factor to {usual}"
+            yield serious(Code.INTERNAL_TOPIC_REPLICAS, name, message, remedy, **more)
         if factor >= USUAL_FACTOR and least < USUAL_MIN_ISR:
-            yield Problem(
-                severity=Severity.WARNING,
-                code=Code.INTERNAL_TOPIC_MIN_ISR,
-                where=name,
-                topics=(name,),
-                message=(
-                    f"{name}, {purpose}, has min.insync.replicas {least}{groups}: a single broker may acknowledge a "
-                    "write and then be lost with it"
-                ),
-                remedy=f"set its min.insync.replicas to {USUAL_MIN_ISR}",
-                partitions=int(rows.sum()),
+            message = (
+                f"{name}, {purpose}, has min.insync.replicas {least}{groups}: a single broker may acknowledge a write "
+                "and then be lost with it"
             )
+            remedy = f"set its min.insync.replicas to {USUAL_MIN_ISR}"
+            yield warning(Code.INTERNAL_TOPIC_MIN_ISR, name, message, remedy, **more)
