@@ -69,6 +69,14 @@ class AdminSession:
         """
         return self._repeat(1, lambda: question(*args, **options))
 
+    def send(self, request: Any, node_id: int) -> Any:
+        """Send a node a request that kafka-python's client has no function for; return the answer."""
+
+        async def send() -> Any:
+            return await self.client._manager.send(request, node_id=node_id)
+
+        return self.client._manager.run(send)
+
     def _repeat(self, timeouts: int, question: Callable[[], T]) -> T:
         """Ask again while the cluster is busy with an election or a coordinator's move."""
         deadline = time.monotonic() + timeouts * self._connection.request_timeout_seconds
