@@ -21,7 +21,7 @@ from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.inventory.column_values import values
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.text.validation_errors import Text, check_text, describe_mistakes
+from kafka_capacity.text.validation_errors import Text, check_text, describe_mistakes, naming_mistakes
 
 DEFAULT_BROKER_ID = -1
 _DISK_UNIT_BYTES = 1024 * 1024
@@ -144,16 +144,12 @@ def parse_capacity_file(document: Any, file: str) -> CapacityFile:
     Raises:
         DamagedInputError: with one line for each mistake.
     """
-    try:
+    with naming_mistakes(file):
         parsed = _CapacityFile.model_validate(document)
-    except ValidationError as error:
-        lines = [f"{file}: {line}" for line in describe_mistakes(error)]
-        raise DamagedInputError("\n".join(lines)) from error
     by_broker: dict[int, Capacity] = {}
     for entry in parsed.brokerCapacities:
         if entry.brokerId in by_broker:
-            msg = f"{file}: brokerId {entry.brokerId} is listed twice; keep one"
-            raise DamagedInputError(msg)
+            raise DamagedInputError(f"{file}: brokerId {entry.brokerId} is listed twice; keep one")
         by_broker[entry.brokerId] = _capacity(entry.capacity)
     return CapacityFile(default=by_broker.pop(DEFAULT_BROKER_ID, None), by_broker=by_broker)
 
@@ -208,8 +204,7 @@ def parse_brokers_file(text: str, file: str) -> BrokersFile:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        msg = f"{file}: is not JSON ({error}); fix it"
-        raise DamagedInputError(msg) from error
+        raise DamagedInputError(f"{file}: is not JSON ({error}); fix it") from error
     if is_capacity_file(document):
         return BrokersFile(capacities=parse_capacity_file(document, file))
     if not isinstance(document, list):
