@@ -35,17 +35,14 @@ GROWTH_PER_WEEK_RATIO = 0.012
 def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None) -> RawInventory:
     """Make one example inventory with groups, four weeks of hourly rates and, for some, two years of daily ones.
 
-    Args:
-        cluster: a name of :data:`EXAMPLES`.
-        ds: the day it stands for; the history ends where this day begins.
-        seed: another seed gives another cluster of the same shape.
+    Its name is one of :data:`EXAMPLES`. The history ends where the day begins that it stands for. Another seed gives
+    another cluster of the same shape.
 
     Raises:
         RequestError: there is no such example.
     """
     if cluster not in SHAPES:
-        msg = f"example: {cluster!r} is not known; choose one of {', '.join(SHAPES)}"
-        raise RequestError(msg)
+        raise RequestError(f"example: {cluster!r} is not known; choose one of {', '.join(SHAPES)}")
     shape = SHAPES[cluster]
     rng = np.random.default_rng(shape.seed if seed is None else seed)
     topics = _make_topics(shape, rng)

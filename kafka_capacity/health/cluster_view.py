@@ -65,14 +65,9 @@ class ClusterView:
         )
 
     def problem(self, severity: Severity, code: str, rows: NDArray[np.bool_], what: str, remedy: str) -> Problem:
-        """Make a problem of some partitions.
+        """Make a problem of some partitions, bool[P].
 
-        Args:
-            severity: how much it matters.
-            code: its kind.
-            rows: bool[P], which.
-            what: goes on after ``12 partitions of 3 topics``, with its verb in the plural.
-            remedy: what to do.
+        ``what`` goes on after ``12 partitions of 3 topics``, with its verb in the plural.
         """
         topics, rate = self.topics(rows), self.rate(rows)
         traffic = f", which receive {shown_rate(rate)}," if rate else ""

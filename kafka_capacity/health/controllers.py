@@ -103,11 +103,8 @@ def leaving_voters(
 ) -> tuple[Problem, ...]:
     """Name the brokers that vote as controllers and are to be shut down: their votes have to go first.
 
-    Args:
-        quorum: what the inventory tells.
-        leaving: ids of the brokers that are to be shut down.
-        named: the voters of today where somebody names them, in place of those of the inventory.
-        wanted: those that shall vote, where a change of voters is planned.
+    ``named`` are the voters of today where somebody names them, in place of those of the inventory; ``wanted`` those
+    that shall vote, where a change of voters is planned.
     """
     voting = [one.node_id for one in named or quorum.voters]
     found = [one for one in voting if one in leaving]

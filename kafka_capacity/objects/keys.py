@@ -50,8 +50,7 @@ def check_ds(ds: str) -> str:
             return ds
     except ValueError:
         pass
-    msg = f"ds {ds!r} is not a day; write it as YYYY-MM-DD"
-    raise RequestError(msg)
+    raise RequestError(f"ds {ds!r} is not a day; write it as YYYY-MM-DD")
 
 
 def cluster_prefix(kind: Kind, cluster: str) -> str:
