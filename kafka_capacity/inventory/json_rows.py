@@ -42,8 +42,7 @@ def table_from_json(data: bytes, name: str, file: str) -> tuple[pa.Table | None,
 
 
 def _refuse_constant(text: str) -> None:
-    msg = f"{text} is not a JSON number"
-    raise ValueError(msg)
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _kind(value: Any) -> str:

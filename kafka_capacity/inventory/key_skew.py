@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.inventory.batch_sampling import PartitionSample, sample_topics
+from kafka_capacity.inventory.column_values import Floats
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.record_batches import records_in
 from kafka_capacity.kafka.producer.key_hashing import Keys, murmur2_of_keys, partitions_of_hashes
@@ -86,7 +86,7 @@ def skew_of(topic: str, partition_count: int, parts: Sequence[PartitionSample]) 
     )
 
 
-def _fullest(keys: Sequence[bytes], shares: NDArray[np.float64], counts: Sequence[int]) -> dict[int, float]:
+def _fullest(keys: Sequence[bytes], shares: Floats, counts: Sequence[int]) -> dict[int, float]:
     if not keys:
         return {}
     hashes = murmur2_of_keys(Keys.of(keys))

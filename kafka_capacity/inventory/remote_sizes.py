@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.inventory.column_values import Flags, Floats
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import kept_seconds, topic_column, unlimited
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
@@ -22,11 +22,11 @@ from kafka_capacity.kafka.cluster.snapshot import Snapshot
 class RemoteSizes:
     """What the object store holds of T topics."""
 
-    held: NDArray[np.float64]  # float64[T], bytes; infinite or NaN where that is not known
-    is_measured: NDArray[np.bool_]  # bool[T], whether brokers measured it
+    held: Floats  # float64[T], bytes; infinite or NaN where that is not known
+    is_measured: Flags  # bool[T], whether brokers measured it
 
 
-def remote_sizes(raw: RawInventory, snapshot: Snapshot, rate: NDArray[np.float64]) -> RemoteSizes:
+def remote_sizes(raw: RawInventory, snapshot: Snapshot, rate: Floats) -> RemoteSizes:
     """Return what the object store holds of each topic, if all of it is tiered; ``rate`` is produced, float64[P]."""
     topics, topic = snapshot.topics, snapshot.partitions.topic
     local = kept_seconds(raw, snapshot)
@@ -36,7 +36,7 @@ def remote_sizes(raw: RawInventory, snapshot: Snapshot, rate: NDArray[np.float64
     beyond = np.where(lag_bytes >= 0, lag_bytes, np.inf)[topic]
     is_moving = rate > 0
 
-    def produced(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    def produced(seconds: Floats) -> Floats:
         return np.multiply(rate, seconds, out=np.zeros(len(rate)), where=is_moving)
 
     whole = np.fmin(produced(unlimited(topics.retention_seconds)[topic]), topics.retention_bytes[topic])

@@ -24,7 +24,7 @@ from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES
 from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic, Workload
 from kafka_capacity.hardware.cpu import CpuCalibration, calibrate
-from kafka_capacity.inventory.column_values import floats
+from kafka_capacity.inventory.column_values import Flags, Floats, Ints, column_map, floats
 from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates
@@ -64,27 +64,26 @@ def _mean_of_today(load: PartitionLoad, outlook: DemandOutlook) -> PartitionLoad
     )
 
 
-def unlimited(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def unlimited(values: Floats) -> Floats:
     """Return limits, infinite where none is known."""
     return np.where(np.isnan(values), np.inf, values)
 
 
-def kept_seconds(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.float64]:
+def kept_seconds(raw: RawInventory, snapshot: Snapshot) -> Floats:
     """Return float64[T], how long brokers keep records, infinite for no limit."""
     whole = unlimited(snapshot.topics.retention_seconds)
     local = topic_column(raw, snapshot, "local_retention_ms") / 1000
     return np.where(_is_tiered(raw, snapshot) & (local >= 0), np.fmin(local, whole), whole)
 
 
-def _is_tiered(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.bool_]:
+def _is_tiered(raw: RawInventory, snapshot: Snapshot) -> Flags:
     """Return bool[T], whether topics are in tiered storage (KIP-405)."""
     return np.asarray(topic_column(raw, snapshot, "remote_storage_enable") > 0, dtype=np.bool_)
 
 
-def topic_column(raw: RawInventory, snapshot: Snapshot, column: str) -> NDArray[np.float64]:
+def topic_column(raw: RawInventory, snapshot: Snapshot, column: str) -> Floats:
     """Return float64[T], a column of the table ``topics``, NaN where it is not known."""
-    table = raw.table("topics")
-    known = dict(zip(table.column("topic").to_pylist(), table.column(column).to_pylist(), strict=True))
+    known = column_map(raw.table("topics"), "topic", column)
     found = [known.get(name) for name in snapshot.partitions.topics]
     return np.array([np.nan if value is None else float(value) for value in found], dtype=np.float64)
 
@@ -107,7 +106,7 @@ def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -
     return traffic.with_uploads(is_tiered)
 
 
-def _filled(rates: HourlyRates, hours: NDArray[np.int64], mean: NDArray[np.float64]) -> NDArray[np.float32]:
+def _filled(rates: HourlyRates, hours: Ints, mean: Floats) -> NDArray[np.float32]:
     found = rates.rates
     if len(hours) < rates.hours:
         found = found[:, np.searchsorted(rates.seconds, hours)]
@@ -152,7 +151,7 @@ def observed_costs(raw: RawInventory, *, after: str | None = None) -> CpuCalibra
     return calibrate(samples[0], samples[1], samples[2], samples[3]) if samples.shape[1] else None
 
 
-def broker_hours(raw: RawInventory, *, after: str | None = None) -> NDArray[np.float64]:
+def broker_hours(raw: RawInventory, *, after: str | None = None) -> Floats:
     """Return float64[4, N], :data:`MEASURES` of the hours, after that day, of brokers of which all are known."""
     table = raw.table("broker_metrics")
     if after is not None:

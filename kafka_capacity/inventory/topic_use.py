@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.totals import HOURS, WEEK
+from kafka_capacity.inventory.chosen_hours import RATES, usable_rates
 from kafka_capacity.inventory.column_values import Column, Flags, Ints, PartitionIndex, encode, floats, ints
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS, Group, Snapshot
@@ -44,11 +45,7 @@ def topic_use(
 ) -> TopicUse:
     """Return what the inventory's hours, its daily history and the load profile know, all of it together.
 
-    Args:
-        raw: the inventory.
-        snapshot: the same as arrays.
-        profile_partitions: the table of that name of the load profile; ``None`` where there is no profile.
-        profile_days: likewise.
+    The last two are the tables of these names of the load profile, ``None`` where there is no profile.
     """
     partitions = snapshot.partitions
     names, topic = partitions.topics, partitions.topic.astype(np.int64)
@@ -86,8 +83,8 @@ def _of_metrics(raw: RawInventory, index: PartitionIndex) -> tuple[Ints, _Carrie
         return raw.hours.known_hours, (raw.hours.has_traffic, raw.hours.has_traffic)
     table = raw.table("metrics")
     place = index.find(table.column("topic"), table.column("partition"))
-    rates = [np.asarray(table.column(f"bytes_{way}_bytes_per_second").to_numpy(), dtype=np.float32) for way in _WAYS]
-    is_known = [np.isfinite(rate) & (rate >= 0) & (place >= 0) for rate in rates]
+    rates = [usable_rates(table, column) for column in RATES]
+    is_known = [~np.isnan(rate) & (place >= 0) for rate in rates]
     carries = tuple(np.zeros(len(index.keys), dtype=np.bool_) for _ in _WAYS)
     for flags, rate, known in zip(carries, rates, is_known, strict=True):
         flags[place[known & (rate > 0)]] = True
