@@ -29,16 +29,11 @@ _WAIT_MS = 500
 
 @dataclass(frozen=True, slots=True)
 class PartitionSample:
-    """What was sampled of one partition that has records.
-
-    Attributes:
-        offsets: in its log, from the first to the end; with compaction or transactions more than it has records.
-        batches: in the order of their offsets, each once.
-    """
+    """What was sampled of one partition that has records."""
 
     partition: int
-    offsets: int
-    batches: tuple[Batch, ...]
+    offsets: int  # in its log, from the first to the end; with compaction or transactions more than it has records
+    batches: tuple[Batch, ...]  # in the order of their offsets, each once
 
 
 def sample_topics(

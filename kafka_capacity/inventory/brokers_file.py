@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import pyarrow as pa
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
 
 from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.inventory.column_values import values
@@ -124,12 +124,7 @@ class CapacityFile:
         return brokers
 
 
-def is_capacity_file(document: Any) -> bool:
-    """Return whether this JSON is Cruise Control's."""
-    return isinstance(document, dict) and "brokerCapacities" in document
-
-
-def parse_capacity_file(document: Any, file: str) -> CapacityFile:
+def _parse_capacity_file(document: Any, file: str) -> CapacityFile:
     """Read Cruise Control's ``capacity.json``, which is parsed as JSON already; errors name the file.
 
     {"brokerCapacities": [
@@ -182,11 +177,6 @@ class BrokerEntry(BaseModel):
     memory_bytes: float | None = Field(default=None, allow_inf_nan=False, description="of the whole machine")
 
 
-class _BrokerList(BaseModel):
-    model_config = ConfigDict(frozen=True)
-    entries: list[BrokerEntry]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokersFile:
     """What the file says: a list of brokers, or Cruise Control's capacities, never both."""
@@ -205,23 +195,23 @@ def parse_brokers_file(text: str, file: str) -> BrokersFile:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DamagedInputError(f"{file}: is not JSON ({error}); fix it") from error
-    if is_capacity_file(document):
-        return BrokersFile(capacities=parse_capacity_file(document, file))
+    if isinstance(document, dict) and "brokerCapacities" in document:
+        return BrokersFile(capacities=_parse_capacity_file(document, file))
     if not isinstance(document, list):
         wanted = '[{"id": 1, "rack": "a"}, …]'
         msg = f"{file}: is not a list of brokers; write {wanted} or give Cruise Control's capacity.json"
         raise DamagedInputError(msg)
     try:
-        return BrokersFile(entries=tuple(_BrokerList.model_validate({"entries": document}).entries))
+        return BrokersFile(entries=tuple(TypeAdapter(list[BrokerEntry]).validate_python(document)))
     except ValidationError as error:
         lines = [f"{file}: {_named(line, document)}" for line in describe_mistakes(error)]
         raise DamagedInputError("\n".join(lines)) from error
 
 
 def _named(line: str, document: list[Any]) -> str:
-    """Turn ``entries.3.rack is …`` into ``entry 3 (id 7): rack is …``."""
+    """Turn ``3.rack is …`` into ``entry 3 (id 7): rack is …``."""
     place, _, rest = line.partition(" ")
-    _, index, *column = place.split(".")
+    index, *column = place.split(".")
     entry = document[int(index)]
     broker_id = entry.get("id") if isinstance(entry, dict) else None
     who = f"entry {index}" if broker_id is None else f"entry {index} (id {broker_id})"

@@ -63,9 +63,9 @@ def write_snapshot_files(
     raw: RawInventory, target: Path | str | ObjectStore, *, file_format: SnapshotFormat = "parquet"
 ) -> None:
     """Write a native snapshot, in place of one that is there; optional tables without rows get no file."""
-    store = _opened(target)
+    store, is_parquet = _opened(target), file_format == "parquet"
     contents = {
-        f"{name}.{file_format}": _table_bytes(raw.table(name), name, file_format)
+        f"{name}.{file_format}": parquet_bytes(raw.table(name)) if is_parquet else table_to_json(raw.table(name), name)
         for name, spec in TABLES.items()
         if spec.is_required or len(raw.table(name))
     }
@@ -133,7 +133,3 @@ def _table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None,
         if pa.types.is_nested(field.type) and field.name in table.column_names:
             return None, [f"{file}: {field.name} holds lists, which CSV cannot represent; write JSON or Parquet"]
     return conform(table, name, file)
-
-
-def _table_bytes(table: pa.Table, name: str, file_format: SnapshotFormat) -> bytes:
-    return parquet_bytes(table) if file_format == "parquet" else table_to_json(table, name)

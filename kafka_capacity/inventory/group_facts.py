@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -85,6 +84,7 @@ class _Cluster:
     ) -> None:
         self.snapshot = snapshot
         self.load = load
+        self.has_racks = any(rack is not None for rack in snapshot.brokers.racks)
         self.size_bytes = snapshot.partition_size_bytes()
         self.is_compacted = snapshot.topics.is_compacted[snapshot.partitions.topic]
         wanted = np.zeros(len(snapshot.partitions), dtype=np.bool_)
@@ -95,12 +95,8 @@ class _Cluster:
         leader = snapshot.brokers.index_of(snapshot.leader)
         self.cache_window_seconds = np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
         self.offsets = _Offsets.of(raw, snapshot)
-        self._topic_ids = column_map(raw.table("topics"), "topic", "topic_id")
+        self.topic_ids = column_map(raw.table("topics"), "topic", "topic_id")
         self._topics: dict[tuple[int, bool], Topic] = {}
-
-    def topic_id(self, name: str) -> str:
-        """Return the id of a topic, made up from its name where it is not known."""
-        return self._topic_ids.get(name) or made_up_topic_id(name)
 
     def topic_bytes(self, name: str) -> list[float]:
         """Return the size of each partition of a topic; nothing where it is not in the inventory."""
@@ -118,11 +114,6 @@ class _Cluster:
             racks = self._racks(start, end) if with_racks else None
             self._topics[key] = Topic(name=partitions.topics[index], partitions=end - start, racks=racks)
         return self._topics[key]
-
-    @cached_property
-    def has_racks(self) -> bool:
-        """Whether any broker tells its rack."""
-        return any(rack is not None for rack in self.snapshot.brokers.racks)
 
     def _racks(self, start: int, end: int) -> tuple[tuple[str | None, ...], ...]:
         brokers = self.snapshot.brokers
@@ -189,7 +180,7 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
         assignor=group.assignor or DEFAULT_ASSIGNORS[found.protocol],
         members=members,
         topics=topics,
-        topic_ids=tuple(cluster.topic_id(topic.name) for topic in topics),
+        topic_ids=tuple(cluster.topic_ids.get(topic.name) or made_up_topic_id(topic.name) for topic in topics),
         topic=found.topic,
         partition=cluster.snapshot.partitions.partition[rows],
         owner=owner,

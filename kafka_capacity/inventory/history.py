@@ -26,7 +26,7 @@ from kafka_capacity.inventory.chosen_hours import RATES, hour_seconds, usable_ra
 from kafka_capacity.inventory.column_values import Flags, Ints, encode, ints, pairs_of_keys, partition_keys
 from kafka_capacity.objects.dataset import Manifest, are_parts_there, read_manifest, read_table, write_dataset
 from kafka_capacity.objects.keys import history_prefix
-from kafka_capacity.objects.object_store import attempts
+from kafka_capacity.objects.object_store import try_again
 from kafka_capacity.objects.store import ObjectStore
 
 log = logging.getLogger(__name__)
@@ -72,13 +72,7 @@ def keep_history(store: ObjectStore, cluster: str, metrics: pa.Table, *, capture
 
 
 def _keep_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captured: str) -> bool:
-    for is_last in attempts(MERGE_ATTEMPTS):
-        try:
-            return _merge_day(store, cluster, day, table, captured)
-        except ConflictError:
-            if is_last:
-                raise
-    raise AssertionError("the last attempt returns or raises")
+    return try_again(lambda: _merge_day(store, cluster, day, table, captured), ConflictError, MERGE_ATTEMPTS)
 
 
 def _merge_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captured: str) -> bool:
@@ -148,7 +142,8 @@ def by_day(metrics: pa.Table) -> dict[str, pa.Table]:
             matrix = np.full((len(keys), HOURS), np.nan, dtype=np.float32)
             matrix[row, hour[rows] - number * HOURS] = rate[rows]
             matrices.append(matrix)
-        found[_name_of(number)] = _table(topics, keys, number, *matrices)
+        name = (datetime.date(1970, 1, 1) + datetime.timedelta(days=number)).isoformat()
+        found[name] = _table(topics, keys, number, *matrices)
     return found
 
 
@@ -215,10 +210,6 @@ def _lists(matrix: NDArray[np.float32]) -> pa.Array[Any]:
     flat = matrix.reshape(-1)
     offsets = np.arange(0, flat.size + 1, HOURS, dtype=np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat, pa.float32(), mask=np.isnan(flat)))
-
-
-def _name_of(day: int) -> str:
-    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=day)).isoformat()
 
 
 def _digest(table: pa.Table) -> str:

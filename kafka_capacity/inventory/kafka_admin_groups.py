@@ -7,21 +7,20 @@ requests. Classic groups that are not of consumers (Kafka Connect's) are listed 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, for_code
 
-from kafka_capacity.health.problem import Problem, info, some, warning
+from kafka_capacity.health.problem import Problem, info, problem_of, some, warning
 from kafka_capacity.inventory.kafka_admin_messages import (
     ConsumerGroupDescribeRequest,
     ShareGroupDescribeRequest,
     StreamsGroupDescribeRequest,
 )
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
-from kafka_capacity.text import plural
 
 _GROUPS_AT_ONCE = 100
 _STANDBYS = "streams.num.standby.replicas"
@@ -43,18 +42,16 @@ def read_groups(
         for group_id, group in listed.items()
     }
     members: list[dict[str, Any]] = []
-    failed: list[str] = []
-    for group_id, description in _describe(session, listed, failed):
+    described = _describe(session, listed)
+    for group_id, description in described.items():
         groups[group_id] |= {name: value for name, value in description["group"].items() if value}
         members += description["members"]
-    if failed:
-        message = f"members of {plural(len(failed), 'group')} are unknown: {some(sorted(failed))}"
-        remarks.append(warning("group_not_described", "members.member_id", message))
+    failed = sorted(one for one, group in listed.items() if _is_described(group) and one not in described)
+    message = "members of {count} are unknown: {names}"
+    remarks += problem_of(failed, "group", warning, "group_not_described", "members.member_id", message)
     by_hand = sorted(group_id for group_id, group in listed.items() if not _is_described(group))
-    if by_hand:
-        count = plural(len(by_hand), "group")
-        message = f"{count} that are not consumer groups, listed without members: {some(by_hand)}"
-        remarks.append(info("group_of_another_kind", "groups.group_type", message))
+    message = "{count} that are not consumer groups, listed without members: {names}"
+    remarks += problem_of(by_hand, "group", info, "group_of_another_kind", "groups.group_type", message)
     members.sort(key=lambda row: (row["group_id"], row["member_id"]))
     return [groups[group_id] for group_id in sorted(groups)], members
 
@@ -89,40 +86,20 @@ def _is_described(group: dict[str, Any]) -> bool:
     return group["group_type"] in _QUESTIONS
 
 
-def _describe(
-    session: AdminSession, listed: dict[str, dict[str, Any]], failed: list[str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    batches: dict[tuple[int, str], list[str]] = {}
+def _describe(session: AdminSession, listed: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    by_question: dict[tuple[int, str], list[str]] = {}
     for group_id, group in sorted(listed.items()):
         if _is_described(group):
-            batches.setdefault((group["coordinator"], group["group_type"]), []).append(group_id)
-    for (coordinator, kind), group_ids in batches.items():
-        for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
-            batch = group_ids[start : start + _GROUPS_AT_ONCE]
-            yield from _describe_batch(session, _QUESTIONS[kind], batch, coordinator, failed)
+            by_question.setdefault((group["coordinator"], group["group_type"]), []).append(group_id)
+    found = {}
+    for (coordinator, kind), group_ids in by_question.items():
+        ask = partial(_QUESTIONS[kind], session, coordinator)
+        # kafka-python decodes what members sent, which can be anything: so can be its errors.
+        found |= session.ask_of_groups(ask, group_ids, _GROUPS_AT_ONCE, [], Exception)
+    return found
 
 
-def _describe_batch(
-    session: AdminSession, ask: Any, group_ids: list[str], coordinator: int, failed: list[str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Describe some groups at once, and where that fails one by one, so that one bad group spoils no other."""
-    try:
-        answers = session.try_to_ask(ask, session, group_ids, coordinator)
-    except Exception:  # kafka-python decodes what members sent, which can be anything
-        if len(group_ids) == 1:
-            failed.extend(group_ids)
-            return
-        for group_id in group_ids:
-            yield from _describe_batch(session, ask, [group_id], coordinator, failed)
-        return
-    for group_id in group_ids:
-        if group_id in answers:
-            yield group_id, answers[group_id]
-        else:
-            failed.append(group_id)
-
-
-def _ask_classic(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
+def _ask_classic(session: AdminSession, coordinator: int, group_ids: list[str]) -> dict[str, dict[str, Any]]:
     described = session.client.describe_groups(group_ids, group_coordinator_id=coordinator)
     errors = {group_id: group.get("error") or "" for group_id, group in described.items()}
     if moved := [group_id for group_id, error in errors.items() if any(name in error for name in _MOVED)]:
@@ -156,7 +133,7 @@ def _classic_member(group_id: str, member: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _described(session: AdminSession, request_type: Any, group_ids: list[str], coordinator: int) -> list[Any]:
+def _described(session: AdminSession, coordinator: int, request_type: Any, group_ids: list[str]) -> list[Any]:
     """Send a request that kafka-python does not know, and return the groups of the answer that have no error."""
     request = request_type(group_ids=group_ids, include_authorized_operations=False)
     groups = session.send(request, coordinator).groups
@@ -168,11 +145,11 @@ def _described(session: AdminSession, request_type: Any, group_ids: list[str], c
 
 
 def _ask_coordinator(
-    request_type: Any, protocol_type: str, session: AdminSession, group_ids: list[str], coordinator: int
+    request_type: Any, protocol_type: str, session: AdminSession, coordinator: int, group_ids: list[str]
 ) -> dict[str, dict[str, Any]]:
     """Ask for groups whose assignments the coordinator makes: of the consumer protocol, and share groups."""
     found = {}
-    for group in _described(session, request_type, group_ids, coordinator):
+    for group in _described(session, coordinator, request_type, group_ids):
         matched = _matched_by_regex(group) if protocol_type == "consumer" else {}
         members = []
         for member in group.members:
@@ -210,10 +187,10 @@ def _coordinated_member(
     }
 
 
-def _ask_streams(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
+def _ask_streams(session: AdminSession, coordinator: int, group_ids: list[str]) -> dict[str, dict[str, Any]]:
     standbys = _standby_replicas(session, group_ids)
     found = {}
-    for group in _described(session, StreamsGroupDescribeRequest, group_ids, coordinator):
+    for group in _described(session, coordinator, StreamsGroupDescribeRequest, group_ids):
         parts = (group.topology.subtopologies if group.topology is not None else None) or []
         sources = {
             part.subtopology_id: sorted([*part.source_topics, *(one.name for one in part.repartition_source_topics)])

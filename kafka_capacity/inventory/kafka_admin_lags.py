@@ -49,27 +49,10 @@ def lags_table(
 
 
 def _read_committed(session: AdminSession, group_ids: Sequence[str], remarks: list[Problem]) -> Committed:
-    found: Committed = {}
     failed: list[str] = []
-    for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
-        found |= _committed_of(session, list(group_ids[start : start + _GROUPS_AT_ONCE]), failed)
+    answers = session.ask_of_groups(session.client.list_group_offsets, group_ids, _GROUPS_AT_ONCE, failed)
     message = "committed offsets of {count} are unknown: {names}"
     remarks += problem_of(failed, "group", warning, "offsets_unknown", "lags.committed_offset", message)
-    return found
-
-
-def _committed_of(session: AdminSession, group_ids: list[str], failed: list[str]) -> Committed:
-    """Read the offsets of some groups at once, and where that fails one by one."""
-    try:
-        answers = session.try_to_ask(session.client.list_group_offsets, group_ids)
-    except KafkaError:
-        if len(group_ids) == 1:
-            failed.extend(group_ids)
-            return {}
-        found: Committed = {}
-        for group_id in group_ids:
-            found |= _committed_of(session, [group_id], failed)
-        return found
     return {
         group_id: {partition: each.offset for partition, each in offsets.items() if each.offset >= 0}
         for group_id, offsets in answers.items()

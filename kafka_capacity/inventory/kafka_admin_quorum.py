@@ -73,9 +73,6 @@ def _rows(partition: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _kraft_version(session: AdminSession) -> int | None:
     """Return the level of ``kraft.version``; a cluster that has other features only is at 0."""
-    try:
-        features = session.try_to_ask(session.client.describe_features)
-    except KafkaError:
-        return None
-    levels = {name: feature["finalized"][1] for name, feature in features.items() if "finalized" in feature}
+    told = session.features().items()
+    levels = {name: feature["finalized"][1] for name, feature in told if "finalized" in feature}
     return int(levels.get(_FEATURE, 0)) if levels else None

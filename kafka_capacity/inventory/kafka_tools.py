@@ -138,6 +138,7 @@ def import_kafka_tools(
     listed = parse_brokers_file(*brokers)
     seen = {broker for partition in partitions for broker in partition.replicas}
     seen |= {row["broker_id"] for row in disks.dirs}
+    topics = sorted({entry.topic for entry in partitions})
     return RawInventory(
         cluster=cluster,
         ds=ds,
@@ -146,7 +147,7 @@ def import_kafka_tools(
         tables={
             "brokers": listed_brokers_table(listed, brokers[1], sorted(seen)),
             "log_dirs": _log_dirs_table(disks, listed),
-            "topics": _topics_table(partitions),
+            "topics": table_of("topics", {"topic": topics, "is_internal": [one in INTERNAL_TOPICS for one in topics]}),
             "replicas": _replicas_table(partitions, disks.logs),
         },
         remarks=(*disks.remarks, *_assignment_remarks(partitions, disks)),
@@ -223,17 +224,11 @@ def _log_dirs_table(disks: _Disks, listed: BrokersFile) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=TABLES["log_dirs"].schema)
 
 
-def _topics_table(partitions: list[_Partition]) -> pa.Table:
-    topics = sorted({entry.topic for entry in partitions})
-    return table_of("topics", {"topic": topics, "is_internal": [topic in INTERNAL_TOPICS for topic in topics]})
-
-
 def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, int], _Log]) -> pa.Table:
-    factor = [len(entry.replicas) for entry in partitions]
     keys = [(entry.topic, entry.partition, broker) for entry in partitions for broker in entry.replicas]
     found = [logs.get(key) for key in keys]
     named = list(chain.from_iterable(entry.log_dirs or [ANY_LOG_DIR] * len(entry.replicas) for entry in partitions))
-    position = list(chain.from_iterable(range(count) for count in factor))
+    position = list(chain.from_iterable(range(len(entry.replicas)) for entry in partitions))
     dirs = [
         log.log_dir if log is not None else (None if name == ANY_LOG_DIR else name)
         for log, name in zip(found, named, strict=True)

@@ -140,8 +140,7 @@ def _stored_record_bytes(
 ) -> Floats:
     """Return float64[N], bytes of a record on disk: of logs that are not compacted, NaN for the others."""
     last = _newest_offsets(client, settings, places, Quantity.LOG_END_OFFSET, end)
-    first = _newest_offsets(client, settings, places, Quantity.LOG_START_OFFSET, end)
-    records = last - first
+    records = last - _newest_offsets(client, settings, places, Quantity.LOG_START_OFFSET, end)
     size = _sizes(raw, len(places.topic))
     is_usable = np.isfinite(size) & (records > 0)
     count = len(places.topics)
@@ -179,11 +178,8 @@ def _sizes(raw: RawInventory, count: int) -> Floats:
 
 def _metrics_table(places: Places, start: int, bytes_in: Floats, bytes_out: Floats) -> pa.Table:
     row, hour = np.nonzero(np.isfinite(bytes_in) | np.isfinite(bytes_out))
-    topic = pa.DictionaryArray.from_arrays(
-        pa.array(places.topic[row], pa.int32()), pa.array(places.topics, pa.string())
-    )
     columns = [
-        topic.cast(pa.string()),
+        pa.array(places.topics, pa.string()).take(pa.array(places.topic[row])),
         pa.array(places.number[row], pa.int32()),
         _moments(start + hour * HOUR),
         _rates(bytes_in[row, hour]),

@@ -45,7 +45,6 @@ class Hours:
     produced: Floats  # float64[P, H], records per second
     consumed: Floats  # float64[P, H], records per second, of all groups together
     brokers: Mapping[str, Mapping[str, Floats]]  # float64[H] by what is measured and the text that names the broker
-    has_series: Flags  # bool[N], which topics have counters of bytes
     counted_in: float  # bytes that topics took in, all hours together, of those hours in which brokers' are known too
     brokers_in: float  # bytes that brokers took in, of the same hours
     found: frozenset[Quantity]  # quantities that the server has
@@ -110,7 +109,6 @@ def read_hours(
         produced=produced,
         consumed=_consumed(asking, produced),
         brokers=brokers,
-        has_series=has_series,
         counted_in=float(of_topics[is_known].sum() * HOUR),
         brokers_in=float(both[is_known].sum() * HOUR),
         found=frozenset(asking.found),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -39,13 +39,8 @@ class Counted(Generic[Key]):
 def ways(quantity: Quantity, settings: PrometheusSettings) -> list[Metric]:
     """Return the metrics that may tell a quantity, in the order in which to look for them."""
     if quantity in settings.names:
-        labels = next((DIALECTS[one][quantity][0] for one in settings.dialects if quantity in DIALECTS[one]), None)
-        chosen = labels or Metric(names=())
-        return [
-            Metric(
-                names=(settings.names[quantity],), topic=chosen.topic, partition=chosen.partition, group=chosen.group
-            )
-        ]
+        known = (DIALECTS[one][quantity][0] for one in settings.dialects if quantity in DIALECTS[one])
+        return [replace(next(known, Metric(names=())), names=(settings.names[quantity],), attribute=None)]
     return [metric for one in settings.dialects for metric in DIALECTS[one].get(quantity, ())]
 
 

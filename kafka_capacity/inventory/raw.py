@@ -14,6 +14,7 @@ from kafka_capacity.errors import DamagedInputError, InventoryError
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.chosen_hours import ChosenHours
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
+from kafka_capacity.objects.keys import is_day
 from kafka_capacity.text.validation_errors import Text, naming_mistakes
 
 CLUSTER_DOCUMENT = "cluster.json"
@@ -103,14 +104,6 @@ class ClusterDocument(BaseModel):
         for remark in value:
             Problem.from_dict(remark)
         return value
-
-
-def is_day(text: str) -> bool:
-    """Return whether this is a day, written as ``YYYY-MM-DD``."""
-    try:
-        return datetime.date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 def is_utc_moment(text: str) -> bool:

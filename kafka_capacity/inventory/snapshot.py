@@ -59,13 +59,13 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
     """
     replicas = ReplicaColumns.of(raw.table("replicas"))
     spread = partial(_spread, replicas)
-    log_dirs = raw.table("log_dirs")
-    log_dirs = log_dirs.filter(pa.array(np.isin(ints(log_dirs.column("broker_id")), _broker_ids(raw))))
-    log_dirs = log_dirs.sort_by([("broker_id", "ascending"), ("path", "ascending")])
+    brokers, log_dirs = raw.table("brokers"), raw.table("log_dirs")
+    is_ours = np.isin(ints(log_dirs.column("broker_id")), ints(brokers.column("broker_id")))
+    log_dirs = log_dirs.filter(pa.array(is_ours)).sort_by([("broker_id", "ascending"), ("path", "ascending")])
     return Snapshot(
         cluster=raw.cluster,
         ds=raw.ds,
-        brokers=_brokers(raw.table("brokers"), log_dirs, raw.table("quorum_replicas")),
+        brokers=_brokers(brokers, log_dirs, raw.table("quorum_replicas")),
         log_dirs=_log_dirs(log_dirs),
         partitions=_partitions(replicas),
         topics=_topics(raw.table("topics"), replicas.topics),
@@ -140,23 +140,16 @@ def _profile(metrics: pa.Table, column: str, place: Ints, count: int) -> GroupPr
     return profile_groups(place[usable], rate[usable], count)
 
 
-def _broker_ids(raw: RawInventory) -> Ints:
-    return ints(raw.table("brokers").column("broker_id"))
-
-
 def _brokers(table: pa.Table, log_dirs: pa.Table, quorum: pa.Table) -> Brokers:
     """Take the sizes of the log dirs for the capacity of a broker that has none given, where all of them are known.
 
     A broker is cordoned where all of its log dirs are known to be, and votes where the quorum names its id.
     """
     totals: dict[int, float] = defaultdict(float)
-    for broker_id, total in zip(
-        values(log_dirs.column("broker_id")), floats(log_dirs.column("total_bytes")), strict=True
-    ):
-        totals[broker_id] += float(total)
-    given = values(table.column("disk_capacity_bytes"))
-    ids = values(table.column("broker_id"))
-    filled = [totals.get(i, np.nan) if capacity is None else capacity for i, capacity in zip(ids, given, strict=True)]
+    for broker, total in zip(values(log_dirs.column("broker_id")), floats(log_dirs.column("total_bytes")), strict=True):
+        totals[broker] += float(total)
+    capacities = zip(values(table.column("broker_id")), values(table.column("disk_capacity_bytes")), strict=True)
+    filled = [totals.get(broker, np.nan) if capacity is None else capacity for broker, capacity in capacities]
     place = table.schema.get_field_index("disk_capacity_bytes")
     found = brokers_of(table.set_column(place, table.schema.field(place), pa.array(filled, pa.float64())))
     broker_id, is_cordoned = ints(log_dirs.column("broker_id")), flags(log_dirs.column("is_cordoned"))

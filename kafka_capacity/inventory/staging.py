@@ -20,7 +20,6 @@ from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
     RawInventory,
     cluster_document,
-    is_day,
     parse_cluster_document,
     raw_from_document,
 )
@@ -37,7 +36,7 @@ from kafka_capacity.objects.dataset import (
     read_table,
     write_dataset,
 )
-from kafka_capacity.objects.keys import inventory_prefix, list_inventory_days
+from kafka_capacity.objects.keys import inventory_prefix, is_day, list_inventory_days
 from kafka_capacity.objects.store import ObjectStore
 
 KIND = "inventory"

@@ -18,14 +18,14 @@ from kafka_capacity.health.problem import Problem, Problems, fatal
 from kafka_capacity.inventory.checks.brokers import check_brokers, check_log_dirs
 from kafka_capacity.inventory.checks.groups import check_groups
 from kafka_capacity.inventory.checks.metrics import check_broker_metrics, check_history, check_metrics, check_producers
-from kafka_capacity.inventory.checks.placement import check_leadership, check_placement
 from kafka_capacity.inventory.checks.quorum import check_quorum_replicas
-from kafka_capacity.inventory.checks.sizes import check_sizes
+from kafka_capacity.inventory.checks.replicas import check_leadership, check_placement, check_sizes
 from kafka_capacity.inventory.checks.topics import check_topic_names, check_topic_settings
 from kafka_capacity.inventory.column_values import ReplicaColumns
-from kafka_capacity.inventory.raw import RawInventory, is_day, is_utc_moment
+from kafka_capacity.inventory.raw import RawInventory, is_utc_moment
 from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic, observed_costs, observed_vcpu
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.objects.keys import is_day
 
 
 def validate(raw: RawInventory) -> Problems:

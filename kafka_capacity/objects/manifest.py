@@ -21,7 +21,7 @@ from kafka_capacity.errors import (
     MissingObjectError,
     StorageError,
 )
-from kafka_capacity.objects.object_store import ObjectStore, attempts
+from kafka_capacity.objects.object_store import ObjectStore, attempts, try_again
 
 MANIFEST = "manifest.json"
 KEPT_FOLDER = "kept/"  # below a dataset: the manifests of versions that somebody still reads, by their hash
@@ -153,13 +153,7 @@ def change_with_own_hash(
 
 def _read_checked(store: ObjectStore, key: str, check: Callable[[bytes], T]) -> T:
     """Read an object until it is what it ought to be; the error of the last attempt counts."""
-    for is_last in attempts():
-        try:
-            return check(store.read_bytes(key))
-        except DamagedObjectError:
-            if is_last:
-                raise
-    raise AssertionError("the last attempt returns or raises")
+    return try_again(lambda: check(store.read_bytes(key)), DamagedObjectError)
 
 
 def _part(raw: Mapping[str, Any]) -> Part:

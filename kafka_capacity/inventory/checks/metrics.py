@@ -15,7 +15,7 @@ import pyarrow as pa
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.health.problem import Problem, counted, fatal, info, problem_of, some, warning
 from kafka_capacity.inventory.column_values import Column, Flags, Ints, ReplicaColumns, encode, floats, ints, values
-from kafka_capacity.inventory.raw import is_day
+from kafka_capacity.objects.keys import is_day
 from kafka_capacity.text import format_percent, plural
 
 RATE_COLUMNS = ("bytes_in_bytes_per_second", "bytes_out_bytes_per_second")
