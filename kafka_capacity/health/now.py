@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafka_capacity.health.cluster_view import ClusterView, called
-from kafka_capacity.health.problem import Code, Figure, Problem, Severity, serious, warning
+from kafka_capacity.health.problem import Code, Figure, Problem, serious, warning
 from kafka_capacity.text import format_duration, plural
 
 
@@ -18,29 +18,18 @@ def check_now(view: ClusterView) -> Iterator[Problem]:
     offline = states.is_offline
     refused = ~offline & (size < states.min_isr)
     behind = ~offline & ~refused & (size < view.factor)
-    yield from view.problems(
-        Severity.SERIOUS,
-        Code.OFFLINE,
-        offline,
-        "have no leader: nothing is written or read there",
-        "bring back the brokers that were last in sync; an unclean election loses records",
-    )
-    yield from view.problems(
-        Severity.SERIOUS,
-        Code.UNDER_MIN_ISR,
-        refused,
-        "have fewer replicas in sync than min.insync.replicas: writes with acks=all are rejected",
-        "bring the missing replicas back in sync; do not lower min.insync.replicas to hide the problem",
-    )
-    one_left = int((behind & (size == 1)).sum())
-    who = "with" if one_left == behind.sum() else f"{one_left:,} of these partitions with"
-    yield from view.problems(
-        Severity.SERIOUS if one_left else Severity.WARNING,
-        Code.UNDER_REPLICATED,
-        behind,
-        f"have replicas out of sync{f', {who} only one left in sync' if one_left else ''}",
-        "find out which brokers lag before anything is moved or restarted",
-    )
+    what = "have no leader: nothing is written or read there"
+    remedy = "bring back the brokers that were last in sync; an unclean election loses records"
+    yield from view.problems(serious, Code.OFFLINE, offline, what, remedy)
+    what = "have fewer replicas in sync than min.insync.replicas: writes with acks=all are rejected"
+    remedy = "bring the missing replicas back in sync; do not lower min.insync.replicas to hide the problem"
+    yield from view.problems(serious, Code.UNDER_MIN_ISR, refused, what, remedy)
+    what, make = "have replicas out of sync", warning
+    if one_left := int((behind & (size == 1)).sum()):
+        who = "with" if one_left == behind.sum() else f"{one_left:,} of these partitions with"
+        what, make = f"{what}, {who} only one left in sync", serious
+    remedy = "find out which brokers lag before anything is moved or restarted"
+    yield from view.problems(make, Code.UNDER_REPLICATED, behind, what, remedy)
     yield from _fenced(view)
 
 

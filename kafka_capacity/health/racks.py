@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.health.cluster_view import ClusterView, called
-from kafka_capacity.health.problem import Code, Problem, Severity, info, some, warning
+from kafka_capacity.health.problem import Code, Problem, info, serious, some, warning
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.proposal.scenario import PlacementScenario
@@ -58,21 +58,12 @@ def _spread(view: ClusterView) -> Iterator[Problem]:
     available = int(view.snapshot.brokers.rack_indexes().max()) + 1
     possible = np.minimum(view.factor, available)
     together = (used == 1) & (view.factor > 1)
-    yield from view.problems(
-        Severity.SERIOUS,
-        Code.ONE_RACK_PARTITIONS,
-        together,
-        f"have all their replicas in one rack although there are {available}: losing that rack stops them",
-        "move one replica of each to another rack, with a placer and rack rule that spread them",
-    )
-    narrow = (used < possible) & ~together
-    yield from view.problems(
-        Severity.WARNING,
-        Code.NARROW_PARTITIONS,
-        narrow,
-        "are in fewer racks than possible: losing one rack takes more than one of their replicas",
-        "move replicas to other racks, with the strict rack rule",
-    )
+    what = f"have all their replicas in one rack although there are {available}: losing that rack stops them"
+    remedy = "move one replica of each to another rack, with a placer and rack rule that spread them"
+    yield from view.problems(serious, Code.ONE_RACK_PARTITIONS, together, what, remedy)
+    what = "are in fewer racks than possible: losing one rack takes more than one of their replicas"
+    remedy = "move replicas to other racks, with the strict rack rule"
+    yield from view.problems(warning, Code.NARROW_PARTITIONS, (used < possible) & ~together, what, remedy)
 
 
 def _losses(view: ClusterView) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_capacity.health.cluster_view import ClusterView
-from kafka_capacity.health.problem import Code, Problem, Severity, serious, warning
+from kafka_capacity.health.problem import Code, Problem, serious, warning
 from kafka_capacity.kafka.cluster.snapshot import (
     INTERNAL_TOPICS,
     OFFSETS_TOPIC,
@@ -21,47 +21,36 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
     snapshot, factor = view.snapshot, view.factor
     topic = snapshot.partitions.topic
     least = snapshot.topics.min_insync_replicas[topic]
-    yield from view.problems(
-        Severity.SERIOUS,
-        Code.SINGLE_REPLICA,
-        factor == 1,
-        "have one replica: losing its broker stops them, losing its disk loses their data",
-        f"raise the replication factor to {usual_factor(len(snapshot.brokers))}"
-        if len(snapshot.brokers) > 1
-        else "add brokers: a single broker cannot hold a second replica",
+    what = "have one replica: losing its broker stops them, losing its disk loses their data"
+    remedy = "add brokers: a single broker cannot hold a second replica"
+    if len(snapshot.brokers) > 1:
+        remedy = f"raise the replication factor to {usual_factor(len(snapshot.brokers))}"
+    yield from view.problems(serious, Code.SINGLE_REPLICA, factor == 1, what, remedy)
+    what = (
+        "have min.insync.replicas above their replication factor: brokers before 3.7 reject every write with acks=all, "
+        "later ones once a replica is lost"
     )
-    yield from view.problems(
-        Severity.WARNING,
-        Code.MIN_ISR_ABOVE_RF,
-        least > factor,
-        "have min.insync.replicas above their replication factor: brokers before 3.7 reject every write with "
-        "acks=all, later ones once a replica is lost",
-        "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas",
-    )
-    yield from view.problems(
-        Severity.WARNING,
-        Code.MIN_ISR_EQUALS_RF,
-        (factor > 1) & (least == factor),
+    remedy = "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas"
+    yield from view.problems(warning, Code.MIN_ISR_ABOVE_RF, least > factor, what, remedy)
+    what = (
         "have min.insync.replicas equal to their replication factor: any single loss, any rolling restart, makes "
-        "writes with acks=all fail",
-        "lower min.insync.replicas by one, or add a replica",
+        "writes with acks=all fail"
     )
-    yield from view.problems(
-        Severity.WARNING,
-        Code.MIN_ISR_ONE,
-        (factor >= USUAL_FACTOR) & (least == 1),
-        "have three or more replicas but min.insync.replicas 1: the leader alone may acknowledge a write with "
-        "acks=all and then be lost with it",
-        "set min.insync.replicas to 2",
+    remedy = "lower min.insync.replicas by one, or add a replica"
+    yield from view.problems(warning, Code.MIN_ISR_EQUALS_RF, (factor > 1) & (least == factor), what, remedy)
+    what = (
+        "have three or more replicas but min.insync.replicas 1: the leader alone may acknowledge a write with acks=all "
+        "and then be lost with it"
     )
-    yield from view.problems(
-        Severity.WARNING,
-        Code.UNCLEAN_ELECTION,
-        snapshot.topics.allows_unclean_election[topic],
+    is_one = (factor >= USUAL_FACTOR) & (least == 1)
+    yield from view.problems(warning, Code.MIN_ISR_ONE, is_one, what, "set min.insync.replicas to 2")
+    what = (
         "allow unclean elections: when all in-sync replicas are lost, one that lags takes over, and the records it "
-        "lacks are lost for good",
-        "set unclean.leader.election.enable to false, unless availability matters more than the records",
+        "lacks are lost for good"
     )
+    remedy = "set unclean.leader.election.enable to false, unless availability matters more than the records"
+    allowed = snapshot.topics.allows_unclean_election[topic]
+    yield from view.problems(warning, Code.UNCLEAN_ELECTION, allowed, what, remedy)
     yield from _internal(view)
 
 
