@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -92,13 +92,10 @@ class _CapacityFile(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """What one broker can carry; ``None`` where it is not known."""
+    """What one broker can carry."""
 
-    disk_capacity_bytes: float
-    network_in_bytes_per_second: float
-    network_out_bytes_per_second: float
-    cpu_cores: float | None = None
-    log_dir_bytes: Mapping[str, int] = field(default_factory=dict)
+    columns: Mapping[str, float]  # of the table of brokers, those that are known
+    log_dir_bytes: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,14 +111,11 @@ class CapacityFile:
 
     def merge_into(self, brokers: pa.Table) -> pa.Table:
         """Return the table of brokers with these capacities in place of the ones it had."""
-        found = [self.of(broker_id) for broker_id in values(brokers.column("broker_id"))]
-        for name in ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second", "cpu_cores"):
-            before = values(brokers.column(name))
-            given = [None if capacity is None else getattr(capacity, name) for capacity in found]
-            merged = [new if new is not None else old for new, old in zip(given, before, strict=True)]
-            index = brokers.schema.get_field_index(name)
-            brokers = brokers.set_column(index, TABLES["brokers"].schema.field(name), pa.array(merged, pa.float64()))
-        return brokers
+        rows = brokers.to_pylist()
+        for row in rows:
+            if capacity := self.of(row["broker_id"]):
+                row |= capacity.columns
+        return pa.Table.from_pylist(rows, schema=TABLES["brokers"].schema)
 
 
 def _parse_capacity_file(document: Any, file: str) -> CapacityFile:
@@ -152,11 +146,15 @@ def _parse_capacity_file(document: Any, file: str) -> CapacityFile:
 def _capacity(given: _Capacity) -> Capacity:
     log_dirs = given.DISK if isinstance(given.DISK, dict) else {}
     disk = sum(given.DISK.values()) if isinstance(given.DISK, dict) else given.DISK
+    columns = {
+        "disk_capacity_bytes": disk * _DISK_UNIT_BYTES,
+        "network_in_bytes_per_second": given.NW_IN * _NETWORK_UNIT_BYTES,
+        "network_out_bytes_per_second": given.NW_OUT * _NETWORK_UNIT_BYTES,
+    }
+    if given.CPU is not None:
+        columns["cpu_cores"] = given.CPU
     return Capacity(
-        disk_capacity_bytes=disk * _DISK_UNIT_BYTES,
-        network_in_bytes_per_second=given.NW_IN * _NETWORK_UNIT_BYTES,
-        network_out_bytes_per_second=given.NW_OUT * _NETWORK_UNIT_BYTES,
-        cpu_cores=given.CPU,
+        columns=columns,
         log_dir_bytes={path: int(amount * _DISK_UNIT_BYTES) for path, amount in log_dirs.items()},
     )
 

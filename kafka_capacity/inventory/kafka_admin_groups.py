@@ -7,7 +7,7 @@ requests. Classic groups that are not of consumers (Kafka Connect's) are listed 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -91,7 +91,7 @@ def _describe(session: AdminSession, listed: dict[str, dict[str, Any]]) -> dict[
     for group_id, group in sorted(listed.items()):
         if _is_described(group):
             by_question.setdefault((group["coordinator"], group["group_type"]), []).append(group_id)
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for (coordinator, kind), group_ids in by_question.items():
         ask = partial(_QUESTIONS[kind], session, coordinator)
         # kafka-python decodes what members sent, which can be anything: so can be its errors.
@@ -252,7 +252,7 @@ def _assigned(topics: Iterable[tuple[str, Sequence[int]]]) -> list[dict[str, Any
     return [{"topic": topic, "partition": partition} for topic, partition in pairs]
 
 
-_QUESTIONS = {
+_QUESTIONS: dict[str, Callable[..., dict[str, dict[str, Any]]]] = {
     "classic": _ask_classic,
     "consumer": partial(_ask_coordinator, ConsumerGroupDescribeRequest, "consumer"),
     "share": partial(_ask_coordinator, ShareGroupDescribeRequest, "share"),

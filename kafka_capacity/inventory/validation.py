@@ -15,10 +15,9 @@ from kafka_capacity.hardware.shapes import hardware, observed_shape
 from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Problem, Problems, fatal
-from kafka_capacity.inventory.checks.brokers import check_brokers, check_log_dirs
+from kafka_capacity.inventory.checks.brokers import check_brokers, check_log_dirs, check_quorum_replicas
 from kafka_capacity.inventory.checks.groups import check_groups
 from kafka_capacity.inventory.checks.metrics import check_broker_metrics, check_history, check_metrics, check_producers
-from kafka_capacity.inventory.checks.quorum import check_quorum_replicas
 from kafka_capacity.inventory.checks.replicas import check_leadership, check_placement, check_sizes
 from kafka_capacity.inventory.checks.topics import check_topic_names, check_topic_settings
 from kafka_capacity.inventory.column_values import ReplicaColumns

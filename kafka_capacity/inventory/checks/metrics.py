@@ -14,11 +14,11 @@ import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.health.problem import Problem, counted, fatal, info, problem_of, some, warning
+from kafka_capacity.inventory.chosen_hours import RATES
 from kafka_capacity.inventory.column_values import Column, Flags, Ints, ReplicaColumns, encode, floats, ints, values
 from kafka_capacity.objects.keys import is_day
 from kafka_capacity.text import format_percent, plural
 
-RATE_COLUMNS = ("bytes_in_bytes_per_second", "bytes_out_bytes_per_second")
 ABSURD_PARTITION_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s
 ABSURD_TOPIC_RATE = 1e13  # bytes per second of one topic: no cluster is known to take in 80 Tbit/s
 ABSURD_CORES = 4096.0  # no broker has so many cores
@@ -37,10 +37,10 @@ def check_metrics(metrics: pa.Table, replicas: ReplicaColumns, ds: str) -> Itera
         return
     place = replicas.index().find(metrics.column("topic"), metrics.column("partition"))
     seconds = ints(metrics.column("hour").cast("int64"))
-    for name in RATE_COLUMNS:
+    for name in RATES:
         column, where = metrics.column(name), f"metrics.{name}"
         if column.null_count == len(column):
-            what = "what is produced" if name == RATE_COLUMNS[0] else "what consumers read"
+            what = "what is produced" if name == RATES[0] else "what consumers read"
             message = f"no row has {name}: {what} counts as 0, and network and CPU load is underestimated; add it"
             yield warning("missing_rates", where, message)
             continue
@@ -80,7 +80,7 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
     if (repeated := _repeated(topic, seconds)).any():
         who = counted([names[code] for code in np.unique(topic[repeated])], "topic")
         yield _twice(repeated, "duplicate_day", "history.day", f"a duplicate day of {who}", "a day")
-    for name in RATE_COLUMNS:
+    for name in RATES:
         column, where = history.column(name), f"history.{name}"
         yield from _unusable(column, "unusable_history_rate", where)
         yield from _absurd(column, ABSURD_TOPIC_RATE, "absurd_history_rate", where, " of one topic; check the unit")
