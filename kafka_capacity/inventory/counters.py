@@ -44,13 +44,7 @@ class Fall(StrEnum):
     REWIND = "rewind"  # an offset that somebody set back: nothing was counted
 
 
-def hourly_rates(
-    values: Floats,
-    seconds: Ints,
-    *,
-    is_up: Flags | None = None,
-    fall: Fall = Fall.RESTART,
-) -> Floats:
+def hourly_rates(values: Floats, seconds: Ints, *, is_up: Flags | None = None, fall: Fall = Fall.RESTART) -> Floats:
     """Return the mean rate of each counter in each whole hour.
 
     Args:
@@ -68,11 +62,7 @@ def hourly_rates(
 
 
 def growth_by_step(
-    values: Floats,
-    seconds: Ints,
-    *,
-    is_up: Flags | None = None,
-    fall: Fall = Fall.RESTART,
+    values: Floats, seconds: Ints, *, is_up: Flags | None = None, fall: Fall = Fall.RESTART
 ) -> tuple[Floats, Ints]:
     """Return by how much each counter grew up to each of its samples.
 

@@ -45,10 +45,7 @@ class GroupTraffic:
 
 
 def group_traffic(
-    rates: NDArray[np.float32],
-    mean_bytes_per_second: Floats,
-    owner: NDArray[np.integer],
-    lag_bytes: Floats,
+    rates: NDArray[np.float32], mean_bytes_per_second: Floats, owner: NDArray[np.integer], lag_bytes: Floats
 ) -> GroupTraffic:
     """Judge the history of a group.
 

@@ -159,10 +159,9 @@ def _newest_offsets(
     span = Span(start=end, end=end, step=settings.offset_step_seconds)
     series, metric = ask(client, quantity, settings, span)
     found = np.full(len(places.topic), np.nan)
-    if metric is not None:
-        counted = put_together(series, lambda one: partition_of(one, metric, places.of), span)
-        if counted.keys:
-            found[list(counted.keys)] = np.nanmax(counted.values[:, :, 0], axis=1)
+    counted = put_together(series, lambda one: partition_of(one, metric, places.of), span)
+    if counted.keys:
+        found[list(counted.keys)] = np.nanmax(counted.values[:, :, 0], axis=1)
     return found
 
 

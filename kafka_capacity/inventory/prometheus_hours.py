@@ -76,9 +76,8 @@ class _Asking:
 
     def ask(self, quantity: Quantity, span: Span) -> tuple[list[Series], Metric]:
         series, metric = ask(self.client, quantity, self.settings, span)
-        if metric is None:
-            return [], Metric(names=())
-        self.found.add(quantity)
+        if series:
+            self.found.add(quantity)
         return series, metric
 
     def unknown(self, rows: int) -> Floats:

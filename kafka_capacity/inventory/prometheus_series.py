@@ -46,8 +46,8 @@ def ways(quantity: Quantity, settings: PrometheusSettings) -> list[Metric]:
 
 def ask(
     client: PrometheusClient, quantity: Quantity, settings: PrometheusSettings, span: Span
-) -> tuple[list[Series], Metric | None]:
-    """Ask for a quantity by each of its names until one has series; no series and ``None`` where none has."""
+) -> tuple[list[Series], Metric]:
+    """Ask for a quantity by each of its names until one has series; return these, none where none has, and the name."""
     for metric in ways(quantity, settings):
         query = selector(quantity, metric, settings.labels)
         if quantity is Quantity.BROKER_CPU_SECONDS and quantity not in settings.names:
@@ -55,7 +55,7 @@ def ask(
         found = client.query_range(query, span)
         if found:
             return found, metric
-    return [], None
+    return [], Metric(names=())
 
 
 def _of_brokers_alone(query: str, settings: PrometheusSettings) -> str:

@@ -32,7 +32,7 @@ def topics_with_remote_sizes(
     span = Span(start=end, end=end, step=settings.counter_step_seconds)
     series, metric = ask(client, Quantity.TOPIC_REMOTE_BYTES, settings, span)
     label = broker_label(series, settings)
-    if metric is None or label is None:
+    if not series or label is None:
         return None
     counted = put_together(series, lambda one: (one.label(metric.topic), one.label(label)), span)
     ids = broker_ids({name for _, name in counted.keys}, raw.table("brokers"))
@@ -67,7 +67,7 @@ def producers_table(
     days = min(settings.days, _WEEK_DAYS)
     span = Span(start=end - days * _DAY - LEAD_SECONDS, end=end + LEAD_SECONDS, step=settings.offset_step_seconds)
     series, metric = ask(client, Quantity.PRODUCER_BYTES, settings, span)
-    if metric is None:
+    if not series:
         return None
     topics = set(values(raw.table("topics").column("topic")))
     counted = put_together(series, lambda one: _key(one, metric, topics), span)
