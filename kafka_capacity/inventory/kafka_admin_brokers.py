@@ -13,21 +13,12 @@ from kafka.errors import IncompatibleBrokerVersion, KafkaError, UnsupportedVersi
 
 from kafka_capacity.health.problem import Problem, info, some, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
-from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.inventory.tables import TABLES, StoredReplica
 
 UNKNOWN_PATH = "(unknown)"  # stands in `log_dirs` for the directories of a broker that did not say which it has
 
 _CORDONED = "cordoned.log.dirs"
 _BROKERS_AT_ONCE = 8  # so that a few silent brokers cost one timeout, not one each
-
-
-@dataclass(frozen=True, slots=True)
-class StoredReplica:
-    """What a broker says about one replica that it holds."""
-
-    log_dir: str
-    size_bytes: int
-    offset_lag: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

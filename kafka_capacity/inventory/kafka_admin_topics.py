@@ -11,9 +11,8 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, for_code
 
 from kafka_capacity.health.problem import Problem, problem_of, warning
-from kafka_capacity.inventory.kafka_admin_brokers import StoredReplica
 from kafka_capacity.inventory.kafka_admin_session import AdminSession, kafka_uuid
-from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.inventory.tables import TABLES, StoredReplica
 
 _COLUMN_OF_CONFIG = {
     "min.insync.replicas": "min_insync_replicas",

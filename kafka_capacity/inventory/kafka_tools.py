@@ -22,7 +22,7 @@ from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
 from kafka_capacity.inventory.brokers_file import BrokersFile, listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.tables import TABLES, table_of
+from kafka_capacity.inventory.tables import TABLES, StoredReplica, table_of
 from kafka_capacity.inventory.tool_output import current_assignment, log_dirs_document
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS
 from kafka_capacity.text import plural
@@ -77,20 +77,11 @@ class _LogDirs(_Printed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Log:
-    """One replica on disk."""
-
-    log_dir: str
-    size_bytes: int
-    offset_lag: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Disks:
     """What the log dirs hold, by topic, partition and broker."""
 
     dirs: list[dict[str, Any]] = field(default_factory=list)
-    logs: dict[tuple[str, int, int], _Log] = field(default_factory=dict)
+    logs: dict[tuple[str, int, int], StoredReplica] = field(default_factory=dict)
     remarks: list[Problem] = field(default_factory=list)
 
 
@@ -181,9 +172,8 @@ def _parse_log_dirs(text: str, file: str) -> _Disks:
                 elif entry.isFuture:
                     futures.append(f"{entry.partition} on broker {broker.broker}")
                 else:
-                    disks.logs[topic, int(number), broker.broker] = _Log(
-                        log_dir=log_dir.logDir, size_bytes=entry.size, offset_lag=entry.offsetLag
-                    )
+                    key = topic, int(number), broker.broker
+                    disks.logs[key] = StoredReplica(log_dir.logDir, entry.size, entry.offsetLag)
     message = "{count} moving between log dirs ({names}); the new copies are left out, wait until the move is done"
     disks.remarks.extend(problem_of(sorted(futures), "replica", warning, "future_replica", "log_dirs", message))
     message = "{count} whose name is not topic-partition ({names}); they are left out"
@@ -224,7 +214,7 @@ def _log_dirs_table(disks: _Disks, listed: BrokersFile) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=TABLES["log_dirs"].schema)
 
 
-def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, int], _Log]) -> pa.Table:
+def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, int], StoredReplica]) -> pa.Table:
     keys = [(entry.topic, entry.partition, broker) for entry in partitions for broker in entry.replicas]
     found = [logs.get(key) for key in keys]
     named = list(chain.from_iterable(entry.log_dirs or [ANY_LOG_DIR] * len(entry.replicas) for entry in partitions))
