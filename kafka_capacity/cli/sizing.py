@@ -18,7 +18,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.cpu import CpuCalibration, read_cpu_samples
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
 from kafka_capacity.health.controllers import leaving_voters
-from kafka_capacity.inventory.quorum import read_quorum
+from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.questions.capacity.found import SizingSetup, sizing_setup
 from kafka_capacity.questions.capacity.options import brokers_of
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, steps_table

@@ -7,7 +7,6 @@ skewed, and replicas are where Kafka's rack-alternating rule would have put them
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -35,19 +34,17 @@ GROWTH_PER_WEEK_RATIO = 0.012
 def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None) -> RawInventory:
     """Make one example inventory with groups, four weeks of hourly rates and, for some, two years of daily ones.
 
-    Args:
-        cluster: a name of :data:`EXAMPLES`.
-        ds: the day it stands for; the history ends where this day begins.
-        seed: another seed gives another cluster of the same shape.
+    Its name is one of :data:`EXAMPLES`. The history ends where the day begins that it stands for. Another seed gives
+    another cluster of the same shape.
 
     Raises:
         RequestError: there is no such example.
     """
     if cluster not in SHAPES:
-        msg = f"example: {cluster!r} is not known; choose one of {', '.join(SHAPES)}"
-        raise RequestError(msg)
+        raise RequestError(f"example: {cluster!r} is not known; choose one of {', '.join(SHAPES)}")
     shape = SHAPES[cluster]
-    rng = np.random.default_rng(shape.seed if seed is None else seed)
+    seed = shape.seed if seed is None else seed
+    rng = np.random.default_rng(seed)
     topics = _make_topics(shape, rng)
     matrix = _place(shape, topics)
     tables = {
@@ -55,22 +52,22 @@ def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None)
         "topics": _topics_table(topics),
         "replicas": _replicas_table(shape, topics, matrix, rng),
         "metrics": _metrics_table(topics, ds, rng),
-        "history": history_table(
-            topics.names,
-            topics.kinds,
-            _topic_rates(topics),
-            ds,
-            days=shape.history_days,
-            seed=shape.seed if seed is None else seed,
-        ),
+        "history": _history_table(topics, ds, days=shape.history_days, seed=seed),
         **group_tables(topics, shape.group_count, rng),
     }
     tables["log_dirs"] = _log_dirs_table(shape, tables["replicas"])
-    day = datetime.date.fromisoformat(ds)
-    captured = datetime.datetime(day.year, day.month, day.day, tzinfo=datetime.UTC).isoformat()
     return RawInventory(
-        cluster=shape.cluster, ds=ds, captured_at=captured, source="example", kafka_version="4.3.1", tables=tables
+        cluster=shape.cluster,
+        ds=ds,
+        captured_at=_midnight(ds).isoformat(),
+        source="example",
+        kafka_version="4.3.1",
+        tables=tables,
     )
+
+
+def _midnight(ds: str) -> datetime.datetime:
+    return datetime.datetime.combine(datetime.date.fromisoformat(ds), datetime.time(), datetime.UTC)
 
 
 def _make_topics(shape: ExampleShape, rng: np.random.Generator) -> ExampleTopics:
@@ -101,11 +98,6 @@ def _make_topics(shape: ExampleShape, rng: np.random.Generator) -> ExampleTopics
         mean_in=mean_in,
         size_bytes=np.asarray(mean_in * kept * rng.uniform(0.92, 1.08, len(topic)), dtype=np.int64),
     )
-
-
-def _topic_rates(topics: ExampleTopics) -> NDArray[np.float64]:
-    rates = np.bincount(topics.partitions.topic, weights=topics.mean_in, minlength=len(topics.names))
-    return np.asarray(rates, dtype=np.float64)
 
 
 def _place(shape: ExampleShape, topics: ExampleTopics) -> NDArray[np.int32]:
@@ -204,9 +196,7 @@ def _log_dirs_table(shape: ExampleShape, replicas: pa.Table) -> pa.Table:
 
 
 def _metrics_table(topics: ExampleTopics, ds: str, rng: np.random.Generator) -> pa.Table:
-    day = datetime.date.fromisoformat(ds)
-    end = int(datetime.datetime(day.year, day.month, day.day, tzinfo=datetime.UTC).timestamp())
-    hours = end - 3600 * np.arange(HISTORY_HOURS, 0, -1)
+    hours = int(_midnight(ds).timestamp()) - 3600 * np.arange(HISTORY_HOURS, 0, -1)
     hour_of_day = (hours // 3600) % 24
     weekday = (hours // 86_400 + 3) % 7  # day 0 of the epoch was a Thursday
     # Highest in the evening, lowest at four in the morning, a tenth less at the weekend.
@@ -238,21 +228,11 @@ _SWING_WEEKS = 26.0  # after so many weeks little is left of where it was
 _NOISE_RATIO = 0.05
 
 
-def history_table(
-    names: Sequence[str],
-    kinds: Sequence[TopicKind],
-    rate_bytes_per_second: NDArray[np.float64],
-    ds: str,
-    *,
-    days: int,
-    seed: int,
-) -> pa.Table:
-    """Make the table of history: so many days up to the day before ``ds``, with noise of this seed.
-
-    ``rate_bytes_per_second`` is float64[T], what is produced to each topic today.
-    """
+def _history_table(topics: ExampleTopics, ds: str, *, days: int, seed: int) -> pa.Table:
+    """Make the table of history: so many days up to the day before ``ds``, with noise of this seed."""
     if not days:
         return empty_table("history")
+    names, kinds = topics.names, topics.kinds
     # Its own stream, so that an example with a history is otherwise the one without.
     rng = np.random.default_rng([seed, days])
     last = datetime.date.fromisoformat(ds).toordinal() - 1
@@ -263,7 +243,8 @@ def history_table(
     growth = np.array([(1.0 + kind.growth_per_year_ratio) ** years for kind in kinds])
     noise = rng.lognormal(0.0, _NOISE_RATIO, growth.shape)
     level = np.array([swings[kind.prefix] for kind in kinds])
-    bytes_in = np.rint(rate_bytes_per_second[:, None] * growth * week * level * noise)
+    rate = np.bincount(topics.partitions.topic, weights=topics.mean_in, minlength=len(names))
+    bytes_in = np.rint(rate[:, None] * growth * week * level * noise)
     bytes_out = np.rint(bytes_in * np.array([kind.fan_out for kind in kinds])[:, None])
     seconds = (ordinal - datetime.date(1970, 1, 1).toordinal()) * 86_400
     rows = np.repeat(np.arange(len(names)), days)

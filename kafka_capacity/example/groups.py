@@ -66,7 +66,16 @@ def group_tables(logs: ExampleTopics, group_count: int, rng: np.random.Generator
     (ids,) = rng.spawn(1)
     plans = _with_extremes(_plans(logs, group_count, rng), logs)
     rows: dict[str, list[Row]] = {
-        "groups": [_group(plan) for plan in plans],
+        "groups": [
+            {
+                "group_id": plan.group_id,
+                "state": "Stable",
+                "group_type": str(plan.protocol),
+                "protocol_type": "consumer",
+                "assignor": plan.assignor,
+            }
+            for plan in plans
+        ],
         "members": [row for plan in plans for row in _members(plan, logs, ids)],
         "lags": [row for plan in plans for row in _lags(plan, logs)],
     }
@@ -110,16 +119,6 @@ def _with_extremes(plans: list[_Plan], logs: ExampleTopics) -> list[_Plan]:
         ),
     }
     return [changes.get(plan.number, plan) for plan in plans]
-
-
-def _group(plan: _Plan) -> Row:
-    return {
-        "group_id": plan.group_id,
-        "state": "Stable",
-        "group_type": str(plan.protocol),
-        "protocol_type": "consumer",
-        "assignor": plan.assignor,
-    }
 
 
 def _members(plan: _Plan, logs: ExampleTopics, ids: np.random.Generator) -> list[Row]:

@@ -14,23 +14,23 @@ TIB = 1024.0**4
 DAY_SECONDS = 86_400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class TopicKind:
     """Topics that are alike."""
 
     prefix: str  # their names start with it
     names: tuple[str, ...]  # the rest of each name
     partitions: tuple[int, ...]  # the counts they take in turn
-    replication_factor: int  # of each
-    mean_bytes_in_per_second: float  # produced to a topic on average
-    spread: float  # sigma of the log-normal factor between topics
-    skew: float  # sigma of the log-normal factor between a topic's partitions
-    retention_seconds: int  # how long records are kept
-    is_compacted: bool  # whether the topic is compacted
-    fan_out: float  # how often each record is read
-    min_insync_replicas: int  # of each
-    day_swing: float  # how much higher the rate is at the top of the day than on average, 0.5 for a half
-    growth_per_year_ratio: float  # by how much the rate has grown in a year, 0.3 for 30 %
+    replication_factor: int = 3  # of each
+    mean_bytes_in_per_second: float = 300e3  # produced to a topic on average
+    spread: float = 0.9  # sigma of the log-normal factor between topics
+    skew: float = 0.35  # sigma of the log-normal factor between a topic's partitions
+    retention_seconds: int = 3 * DAY_SECONDS  # how long records are kept
+    is_compacted: bool = False  # whether the topic is compacted
+    fan_out: float = 2.0  # how often each record is read
+    min_insync_replicas: int = 2  # of each
+    day_swing: float = 0.6  # how much higher the rate is at the top of the day than on average, 0.5 for a half
+    growth_per_year_ratio: float = 0.25  # by how much the rate has grown in a year, 0.3 for 30 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,24 +70,7 @@ class ExampleShape:
     seed: int
 
 
-def _kind(prefix: str, names: tuple[str, ...], partitions: tuple[int, ...], **changes: object) -> TopicKind:
-    given: dict[str, object] = {
-        "replication_factor": 3,
-        "mean_bytes_in_per_second": 300e3,
-        "spread": 0.9,
-        "skew": 0.35,
-        "retention_seconds": 3 * DAY_SECONDS,
-        "is_compacted": False,
-        "fan_out": 2.0,
-        "min_insync_replicas": 2,
-        "day_swing": 0.6,
-        "growth_per_year_ratio": 0.25,
-        **changes,
-    }
-    return TopicKind(prefix=prefix, names=names, partitions=partitions, **given)  # type: ignore[arg-type]  # the fields of _kind's keywords are checked by the dataclass
-
-
-_OFFSETS = _kind(
+_OFFSETS = TopicKind(
     "__",
     ("consumer_offsets",),
     (50,),
@@ -113,9 +96,11 @@ JUMBO_LIKE = ExampleShape(
     memory_bytes=32 * GIB,
     kinds=(
         _OFFSETS,
-        _kind("web.", ("pageview", "click", "error"), (48, 36, 24), mean_bytes_in_per_second=3e6, skew=0.5),
-        _kind("app.", _DOMAINS, (16, 24, 16, 12), mean_bytes_in_per_second=0.6e6, retention_seconds=7 * DAY_SECONDS),
-        _kind(
+        TopicKind("web.", ("pageview", "click", "error"), (48, 36, 24), mean_bytes_in_per_second=3e6, skew=0.5),
+        TopicKind(
+            "app.", _DOMAINS, (16, 24, 16, 12), mean_bytes_in_per_second=0.6e6, retention_seconds=7 * DAY_SECONDS
+        ),
+        TopicKind(
             "state.",
             ("users", "devices", "sessions"),
             (16, 16, 8),
@@ -123,8 +108,8 @@ JUMBO_LIKE = ExampleShape(
             fan_out=1.0,
             mean_bytes_in_per_second=80e3,
         ),
-        _kind("raw.", ("import", "replay"), (12, 6), replication_factor=2, min_insync_replicas=1),
-        _kind("debug.", ("trace",), (4,), replication_factor=1, min_insync_replicas=1, fan_out=0.2),
+        TopicKind("raw.", ("import", "replay"), (12, 6), replication_factor=2, min_insync_replicas=1),
+        TopicKind("debug.", ("trace",), (4,), replication_factor=1, min_insync_replicas=1, fan_out=0.2),
     ),
     group_count=12,
     history_days=0,
@@ -142,13 +127,13 @@ SHOP = ExampleShape(
     memory_bytes=64 * GIB,
     kinds=(
         _OFFSETS,
-        _kind(
+        TopicKind(
             "",
             tuple(f"{domain}.{event}" for domain in _DOMAINS for event in _EVENTS),
             (64, 48, 96, 32),
             mean_bytes_in_per_second=420e3,
         ),
-        _kind(
+        TopicKind(
             "clicks.",
             tuple(f"{site}-{device}" for site in ("de", "fr", "it", "es", "nl", "pl") for device in ("web", "app")),
             (128, 96),
@@ -158,7 +143,7 @@ SHOP = ExampleShape(
             day_swing=0.9,
             growth_per_year_ratio=0.45,
         ),
-        _kind(
+        TopicKind(
             "cdc.",
             tuple(f"{domain}.{table}" for domain in _DOMAINS for table in ("main", "history", "keys")),
             (24, 36, 48),
@@ -167,7 +152,7 @@ SHOP = ExampleShape(
             retention_seconds=7 * DAY_SECONDS,
             fan_out=1.0,
         ),
-        _kind(
+        TopicKind(
             "logs.",
             tuple(_DOMAINS),
             (80, 96, 120),

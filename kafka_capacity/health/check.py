@@ -66,12 +66,10 @@ class ListedProblem:
 def list_problems(
     found: Iterable[Problem], today: Sequence[Problem] | None, then: Sequence[Problem] | None = None
 ) -> list[ListedProblem]:
-    """Return every problem once, the worst first.
+    """Return every problem once, the worst first: those of the inventory, those of the cluster today and then.
 
-    Args:
-        found: of the inventory.
-        today: of the cluster as it is; ``None`` where only the inventory was checked.
-        then: of the cluster as the option to speak of would leave it; ``None`` for none.
+    ``today`` is ``None`` where only the inventory was checked; ``then`` is of the cluster as the option to speak of
+    would leave it, ``None`` for none.
     """
     known = list(found) if today is None else [one for one in found if one.code not in RETIRED_CODES]
     now, after = {one.code for one in today or ()}, {one.code for one in then or ()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,15 +14,14 @@ from kafka_capacity.demand.workload import Lags, Traffic
 from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shapes import Hardware
-from kafka_capacity.health.problem import MAX_TOPICS, Problem, Severity
+from kafka_capacity.health.problem import MAX_TOPICS, Problem, some
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter
 from kafka_capacity.text import plural
-from kafka_capacity.text.wording import few_names, shown_rate
+from kafka_capacity.text.wording import shown_rate
 
-_MAX_NAMES = 5
 _OF_ONE = {"have": "has", "are": "is", "allow": "allows", "their": "its", "them": "it", "they": "it"}
 
 
@@ -65,43 +64,23 @@ class ClusterView:
             **known,
         )
 
-    def problem(self, severity: Severity, code: str, rows: NDArray[np.bool_], what: str, remedy: str) -> Problem:
-        """Make a problem of some partitions.
-
-        Args:
-            severity: how much it matters.
-            code: its kind.
-            rows: bool[P], which.
-            what: goes on after ``12 partitions of 3 topics``, with its verb in the plural.
-            remedy: what to do.
-        """
-        topics, rate = self.topics(rows), self.rate(rows)
-        traffic = f", which receive {shown_rate(rate)}," if rate else ""
-        count = int(rows.sum())
-        if count == 1:
-            what = of_one(what)
-        return Problem(
-            severity=severity,
-            code=code,
-            where=some_names(topics),
-            message=f"{plural(count, 'partition')} of {plural(len(topics), 'topic')}{traffic} {what}",
-            remedy=remedy,
-            partitions=count,
-            bytes_per_second=rate,
-            topics=tuple(topics[:MAX_TOPICS]),
-        )
-
     def problems(
-        self, severity: Severity, code: str, rows: NDArray[np.bool_], what: str, remedy: str
+        self, make: Callable[..., Problem], code: str, rows: NDArray[np.bool_], what: str, remedy: str
     ) -> Iterator[Problem]:
-        """Make a :meth:`problem` of some partitions, where it is of any."""
-        if rows.any():
-            yield self.problem(severity, code, rows, what, remedy)
+        """Make a problem of some partitions, bool[P], where it is of any.
 
-    def topics(self, rows: NDArray[np.bool_]) -> list[str]:
-        """Name the topics of some partitions, in order."""
-        partitions = self.snapshot.partitions
-        return [partitions.topics[place] for place in np.unique(partitions.topic[rows])]
+        ``what`` goes on after ``12 partitions of 3 topics``, with its verb in the plural.
+        """
+        count = int(rows.sum())
+        if not count:
+            return
+        partitions, rate = self.snapshot.partitions, self.rate(rows)
+        topics = [partitions.topics[place] for place in np.unique(partitions.topic[rows])]
+        traffic = f", which receive {shown_rate(rate)}," if rate else ""
+        of = f"{plural(count, 'partition')} of {plural(len(topics), 'topic')}{traffic}"
+        message = f"{of} {of_one(what) if count == 1 else what}"
+        more = {"partitions": count, "bytes_per_second": rate, "topics": tuple(topics[:MAX_TOPICS])}
+        yield make(code, some(topics), message, remedy, **more)
 
     def rate(self, rows: NDArray[np.bool_]) -> float:
         """Add up what is produced to some partitions on average."""
@@ -119,11 +98,6 @@ def of_one(text: str) -> str:
     return "".join([_OF_ONE.get(first, first), *others])
 
 
-def some_names(names: Iterable[object]) -> str:
-    """Name a few: ``a, b, c, d, e and 7 more``."""
-    return few_names(names, _MAX_NAMES)
-
-
 def called(what: str, names: Iterable[object]) -> str:
     """Name a few of a kind.
 
@@ -131,4 +105,4 @@ def called(what: str, names: Iterable[object]) -> str:
     ('broker 1', 'brokers 2, 3')
     """
     listed = list(names)
-    return f"{what}{'' if len(listed) == 1 else 's'} {some_names(listed)}"
+    return f"{what}{'' if len(listed) == 1 else 's'} {some(listed)}"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from kafka_capacity.health.cluster_view import called
-from kafka_capacity.health.problem import Code, Problem, Severity
+from kafka_capacity.health.problem import Code, Problem, info, serious, warning
 from kafka_capacity.kafka.controller.quorum.change import spare_voters
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica, Voter, majority, tolerated_losses
 
@@ -19,52 +19,32 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
     needed, spare = majority(count), tolerated_losses(count)
     ids = called("controller", (voter.node_id for voter in voters))
     if count < 3:
-        yield Problem(
-            severity=Severity.SERIOUS,
-            code=Code.FEW_CONTROLLERS,
-            where=ids,
-            message=(
-                f"there {'is 1 voter' if count == 1 else f'are {count} voters'}: losing one stops all leader "
-                "elections and metadata changes"
-            ),
-            remedy="run 3 or 5 controllers",
+        message = (
+            f"there {'is 1 voter' if count == 1 else f'are {count} voters'}: losing one stops all leader elections and "
+            "metadata changes"
         )
+        yield serious(Code.FEW_CONTROLLERS, ids, message, "run 3 or 5 controllers")
     elif count % 2 == 0:
-        yield Problem(
-            severity=Severity.WARNING,
-            code=Code.EVEN_CONTROLLERS,
-            where=ids,
-            message=(
-                f"of {count} voters {spare} may be lost: no more than of {count - 1}, with one more that can fail"
-            ),
-            remedy=f"run {count - 1} or {count + 1} controllers",
-        )
+        message = f"of {count} voters {spare} may be lost: no more than of {count - 1}, with one more that can fail"
+        yield warning(Code.EVEN_CONTROLLERS, ids, message, f"run {count - 1} or {count + 1} controllers")
     racks = Counter(voter.rack for voter in voters if voter.rack is not None)
     for rack, inside in sorted(racks.items()):
         if inside > spare and count >= 3:
-            yield Problem(
-                severity=Severity.SERIOUS,
-                code=Code.CONTROLLERS_SHARE_RACK,
-                where=f"rack {rack}",
-                message=(
-                    f"{inside} of {count} voters are in rack {rack}: losing it leaves {count - inside} where "
-                    f"{needed} are needed, and no partition can elect a leader"
-                ),
-                remedy=f"keep at most {spare} of {count} voters in any one rack",
+            message = (
+                f"{inside} of {count} voters are in rack {rack}: losing it leaves {count - inside} where {needed} are "
+                "needed, and no partition can elect a leader"
             )
+            remedy = f"keep at most {spare} of {count} voters in any one rack"
+            yield serious(Code.CONTROLLERS_SHARE_RACK, f"rack {rack}", message, remedy)
     unknown = [voter.node_id for voter in voters if voter.rack is None]
     if unknown and count > 1:
         one = len(unknown) == 1
-        yield Problem(
-            severity=Severity.INFO,
-            code=Code.CONTROLLERS_WITHOUT_RACK,
-            where=called("controller", unknown),
-            message=(
-                f"{len(unknown)} of {count} voters {'has' if one else 'have'} no rack: what fails together with "
-                f"{'it' if one else 'them'} is not known"
-            ),
-            remedy="name the racks of all voters, such as 1:a",
+        message = (
+            f"{len(unknown)} of {count} voters {'has' if one else 'have'} no rack: what fails together with "
+            f"{'it' if one else 'them'} is not known"
         )
+        remedy = "name the racks of all voters, such as 1:a"
+        yield info(Code.CONTROLLERS_WITHOUT_RACK, called("controller", unknown), message, remedy)
 
 
 def check_quorum(quorum: Quorum) -> Iterator[Problem]:
@@ -72,30 +52,21 @@ def check_quorum(quorum: Quorum) -> Iterator[Problem]:
     yield from _check_down(quorum)
     behind = [one for one in quorum.observers if quorum.is_behind(one) and one.node_id not in quorum.renewed]
     if behind:
-        yield Problem(
-            severity=Severity.WARNING,
-            code=Code.OBSERVER_BEHIND,
-            where=_controllers(behind),
-            message=(
-                f"{_controllers(behind)} {'observes' if len(behind) == 1 else 'observe'} the metadata log, up to "
-                f"{max(one.lag_records or 0 for one in behind):,} records behind: Kafka would accept any observer "
-                "that has fetched within an hour as a voter, and a majority that needs it waits until it has caught "
-                "up"
-            ),
-            remedy="add it once describe --replication shows a lag of 0",
+        message = (
+            f"{_controllers(behind)} {'observes' if len(behind) == 1 else 'observe'} the metadata log, up to "
+            f"{max(one.lag_records or 0 for one in behind):,} records behind: Kafka would accept any observer that has "
+            "fetched within an hour as a voter, and a majority that needs it waits until it has caught up"
         )
+        remedy = "add it once describe --replication shows a lag of 0"
+        yield warning(Code.OBSERVER_BEHIND, _controllers(behind), message, remedy)
     yield from _check_returns(quorum)
     if quorum.kraft_version == 0:
-        yield Problem(
-            severity=Severity.INFO,
-            code=Code.STATIC_QUORUM,
-            where="kraft.version",
-            message=(
-                "kraft.version is 0: the voters are fixed by controller.quorum.voters on every node, and none can "
-                "be added, removed or moved to another disk while the cluster runs"
-            ),
-            remedy="from Kafka 4.1 on, upgrade the feature: kafka-features.sh upgrade --feature kraft.version=1",
+        message = (
+            "kraft.version is 0: the voters are fixed by controller.quorum.voters on every node, and none can be "
+            "added, removed or moved to another disk while the cluster runs"
         )
+        remedy = "from Kafka 4.1 on, upgrade the feature: kafka-features.sh upgrade --feature kraft.version=1"
+        yield info(Code.STATIC_QUORUM, "kraft.version", message, remedy)
 
 
 VOTERS_LEAVE = "voters-leave"
@@ -111,28 +82,20 @@ def _check_down(quorum: Quorum) -> Iterator[Problem]:
     silent = [one for one in quorum.voters if one.node_id in quorum.down - quorum.renewed]
     if renewed:
         one = len(renewed) == 1
-        yield Problem(
-            severity=Severity.SERIOUS,
-            code=Code.VOTER_RENEWED,
-            where=_controllers(renewed),
-            message=(
-                f"{_controllers(renewed)} {'has' if one else 'have'} a different disk from the one that votes, and "
-                f"only {'observes' if one else 'observe'}: {'it counts' if one else 'they count'} toward the "
-                f"majority but cannot vote; {left}"
-            ),
-            remedy="remove it by the id of its old directory, then add it again" if spare >= 0 else NO_MAJORITY,
+        message = (
+            f"{_controllers(renewed)} {'has' if one else 'have'} a different disk from the one that votes, and only "
+            f"{'observes' if one else 'observe'}: {'it counts' if one else 'they count'} toward the majority but "
+            f"cannot vote; {left}"
         )
+        remedy = "remove it by the id of its old directory, then add it again" if spare >= 0 else NO_MAJORITY
+        yield serious(Code.VOTER_RENEWED, _controllers(renewed), message, remedy)
     if silent:
-        yield Problem(
-            severity=Severity.SERIOUS,
-            code=Code.VOTERS_BEHIND,
-            where=_controllers(silent),
-            message=(
-                f"{_controllers(silent)} of {len(quorum.voters)} voters {'is' if len(silent) == 1 else 'are'} down or "
-                f"behind: {left}"
-            ),
-            remedy="bring it back, or replace it with a controller that has caught up" if spare >= 0 else NO_MAJORITY,
+        message = (
+            f"{_controllers(silent)} of {len(quorum.voters)} voters {'is' if len(silent) == 1 else 'are'} down or "
+            f"behind: {left}"
         )
+        remedy = "bring it back, or replace it with a controller that has caught up" if spare >= 0 else NO_MAJORITY
+        yield serious(Code.VOTERS_BEHIND, _controllers(silent), message, remedy)
 
 
 def leaving_voters(
@@ -140,11 +103,8 @@ def leaving_voters(
 ) -> tuple[Problem, ...]:
     """Name the brokers that vote as controllers and are to be shut down: their votes have to go first.
 
-    Args:
-        quorum: what the inventory tells.
-        leaving: ids of the brokers that are to be shut down.
-        named: the voters of today where somebody names them, in place of those of the inventory.
-        wanted: those that shall vote, where a change of voters is planned.
+    ``named`` are the voters of today where somebody names them, in place of those of the inventory; ``wanted`` those
+    that shall vote, where a change of voters is planned.
     """
     voting = [one.node_id for one in named or quorum.voters]
     found = [one for one in voting if one in leaving]
@@ -157,18 +117,15 @@ def leaving_voters(
         f"down as {'a broker' if is_one else 'brokers'}: "
     )
     if wanted and not set(found) & {one.node_id for one in wanted}:
-        severity = Severity.WARNING
         message += f"{'its vote goes' if is_one else 'their votes go'} with the change of voters that is planned"
-        remedy = "change the voters first, while they run"
-    else:
-        severity = Severity.SERIOUS
-        is_lost = left < majority(len(voting))
-        message += "no controller can be elected any more" if is_lost else f"{left} of {len(voting)} voters are left"
-        remedy = (
-            f"change the voters first, while {'it runs' if is_one else 'they run'}: `wanted_controllers` of a plan, or "
-            "`kafka-capacity failures --wanted-controllers`, gives the steps"
-        )
-    return (Problem(severity=severity, code=VOTERS_LEAVE, where=where, message=message, remedy=remedy),)
+        return (warning(VOTERS_LEAVE, where, message, "change the voters first, while they run"),)
+    is_lost = left < majority(len(voting))
+    message += "no controller can be elected any more" if is_lost else f"{left} of {len(voting)} voters are left"
+    remedy = (
+        f"change the voters first, while {'it runs' if is_one else 'they run'}: `wanted_controllers` of a plan, or "
+        "`kafka-capacity failures --wanted-controllers`, gives the steps"
+    )
+    return (serious(VOTERS_LEAVE, where, message, remedy),)
 
 
 def _check_returns(quorum: Quorum) -> Iterator[Problem]:
@@ -191,13 +148,8 @@ def _check_returns(quorum: Quorum) -> Iterator[Problem]:
         ),
     ):
         if found:
-            yield Problem(
-                severity=Severity.WARNING,
-                code=Code.REMOVED_VOTER_RETURNS,
-                where=_controllers(found),
-                message=f"{name} {_controllers(found)}, which {'does' if len(found) == 1 else 'do'} not vote: {then}",
-                remedy=remedy,
-            )
+            message = f"{name} {_controllers(found)}, which {'does' if len(found) == 1 else 'do'} not vote: {then}"
+            yield warning(Code.REMOVED_VOTER_RETURNS, _controllers(found), message, remedy)
 
 
 def _controllers(found: Sequence[QuorumReplica]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafka_capacity.health.cluster_view import ClusterView, called
-from kafka_capacity.health.problem import Code, Figure, Problem, Severity
+from kafka_capacity.health.problem import Code, Figure, Problem, info, serious, warning
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
 from kafka_capacity.text import plural
@@ -18,26 +18,21 @@ def check_cordons(view: ClusterView) -> Iterator[Problem]:
     brokers = view.snapshot.brokers
     yield from _some_directories(view)
     cordoned, left = brokers.ids[brokers.is_cordoned], int(brokers.takes_replicas.sum())
-    factor = int(view.factor.max(initial=0))
     if not len(cordoned):
         return
-    is_one = len(cordoned) == 1
-    which = f"{plural(len(cordoned), 'broker')} of {len(brokers):,} {'is' if is_one else 'are'} cordoned"
+    factor, is_one = int(view.factor.max(initial=0)), len(cordoned) == 1
+    message = f"{plural(len(cordoned), 'broker')} of {len(brokers):,} {'is' if is_one else 'are'} cordoned"
     if left < factor:
-        message = (
-            f"{which} and {plural(left, 'broker')} can take new replicas: no topic with replication factor {factor} "
-            "can be created, and none can get more partitions"
+        message += (
+            f" and {plural(left, 'broker')} can take new replicas: no topic with replication factor {factor} can be "
+            "created, and none can get more partitions"
         )
     else:
-        message = f"{which}: {'it keeps its' if is_one else 'they keep their'} replicas but gets no new ones"
-    yield Problem(
-        severity=Severity.SERIOUS if left < factor else Severity.INFO,
-        code=Code.CORDONED,
-        where=called("broker", cordoned.tolist()),
-        message=message,
-        remedy="delete the broker setting cordoned.log.dirs where replicas may be placed again",
-        figure=Figure(float(left), float(factor), "brokers"),
-    )
+        message += f": {'it keeps its' if is_one else 'they keep their'} replicas but gets no new ones"
+    remedy = "delete the broker setting cordoned.log.dirs where replicas may be placed again"
+    figure = Figure(float(left), float(factor), "brokers")
+    make = serious if left < factor else info
+    yield make(Code.CORDONED, called("broker", cordoned.tolist()), message, remedy, figure=figure)
 
 
 def _some_directories(view: ClusterView) -> Iterator[Problem]:
@@ -46,15 +41,11 @@ def _some_directories(view: ClusterView) -> Iterator[Problem]:
     partly = np.setdiff1d(dirs.broker_id[~dirs.takes_replicas], brokers.ids[brokers.is_cordoned])
     if len(partly):
         count = int(np.isin(dirs.broker_id[~dirs.takes_replicas], partly).sum())
-        yield Problem(
-            severity=Severity.INFO,
-            code=Code.CORDONED_DIRS,
-            where=called("broker", partly.tolist()),
-            message=(
-                f"{plural(count, 'log dir')} {'is' if count == 1 else 'are'} cordoned on brokers that have others: new "
-                "replicas go into those"
-            ),
+        message = (
+            f"{plural(count, 'log dir')} {'is' if count == 1 else 'are'} cordoned on brokers that have others: new "
+            "replicas go into those"
         )
+        yield info(Code.CORDONED_DIRS, called("broker", partly.tolist()), message)
 
 
 def uncordoned_problems(observed: Brokers, release: KafkaRelease, target: Brokers) -> tuple[Problem, ...]:
@@ -63,16 +54,10 @@ def uncordoned_problems(observed: Brokers, release: KafkaRelease, target: Broker
     if release < KAFKA_4_3 or not len(open_ids):
         return ()
     is_one = len(open_ids) == 1
-    return (
-        Problem(
-            severity=Severity.WARNING,
-            code="not-cordoned",
-            where=called("broker", open_ids.tolist()),
-            message=(
-                f"{plural(len(open_ids), 'broker')} that {'is' if is_one else 'are'} to be emptied "
-                f"{'is' if is_one else 'are'} not cordoned: topics and partitions that are made meanwhile land there, "
-                f"so that {'it' if is_one else 'they'} may not be empty at the end"
-            ),
-            remedy="set cordoned.log.dirs=* on each before anything is copied, as the runbook does",
-        ),
+    message = (
+        f"{plural(len(open_ids), 'broker')} that {'is' if is_one else 'are'} to be emptied {'is' if is_one else 'are'} "
+        "not cordoned: topics and partitions that are made meanwhile land there, so that "
+        f"{'it' if is_one else 'they'} may not be empty at the end"
     )
+    remedy = "set cordoned.log.dirs=* on each before anything is copied, as the runbook does"
+    return (warning("not-cordoned", called("broker", open_ids.tolist()), message, remedy),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_capacity.health.cluster_view import ClusterView
-from kafka_capacity.health.problem import Code, Figure, Problem, Severity, some
+from kafka_capacity.health.problem import Code, Figure, Problem, serious, some, warning
 from kafka_capacity.kafka.cluster.release import KafkaRelease
 from kafka_capacity.kafka.cluster.snapshot import Group, Snapshot
 from kafka_capacity.kafka.groups.sticky_tasks import Subtopology as TaskParts
@@ -18,16 +18,17 @@ def check_groups(view: ClusterView) -> Iterator[Problem]:
     """Look at streams groups whose subtopologies are known: who has neither a task nor a standby does nothing."""
     counts = view.snapshot.partitions.counts()
     for group in view.snapshot.groups:
-        known = [(one, max((counts.get(topic, 0) for topic in one.topics), default=0)) for one in group.subtopologies]
-        if known and group.members:
-            yield from _streams(
-                group,
-                [
-                    TaskParts(subtopology_id=one.name, partitions=tasks, is_stateful=bool(one.changelogs))
-                    for one, tasks in known
-                ],
-                view.snapshot.release,
-            )
+        parts = [
+            TaskParts(subtopology_id=one.name, partitions=_tasks(one.topics, counts), is_stateful=bool(one.changelogs))
+            for one in group.subtopologies
+        ]
+        # Where its topics are not in the inventory, nobody knows what there is to run.
+        if group.members and any(one.partitions for one in parts):
+            yield from _streams(group, parts, view.snapshot.release)
+
+
+def _tasks(topics: Sequence[str], counts: Mapping[str, int]) -> int:
+    return max((counts.get(topic, 0) for topic in topics), default=0)
 
 
 def expansion_problems(snapshot: Snapshot, wanted: Mapping[str, int]) -> tuple[Problem, ...]:
@@ -73,11 +74,7 @@ def _own_topics(group: Group, before: Mapping[str, int], after: Mapping[str, int
 
     Without its topology only their names tell them, and not which of them belong to the topics that grow.
     """
-
-    def tasks(topics: Sequence[str], counts: Mapping[str, int]) -> int:
-        return max((counts.get(topic, 0) for topic in topics), default=0)
-
-    changed = [one for one in group.subtopologies if tasks(one.topics, before) != tasks(one.topics, after)]
+    changed = [one for one in group.subtopologies if _tasks(one.topics, before) != _tasks(one.topics, after)]
     if group.subtopologies and not changed:
         return [], False
     changelogs = {name for one in changed for name in one.changelogs}
@@ -92,33 +89,20 @@ def _own_topics(group: Group, before: Mapping[str, int], after: Mapping[str, int
 
 def _stopped(group: Group, grown: Sequence[str], own: Mapping[str, int | None], *, is_sure: bool) -> Problem:
     named = [topic if count is None else f"{topic} ({count:,})" for topic, count in own.items()]
-    return Problem(
-        severity=Severity.SERIOUS,
-        code="streams-expansion",
-        where=f"group {group.group_id}",
-        message=(
-            f"the Kafka Streams application {group.group_id} reads {some(grown, len(grown))}, and its own topics keep "
-            f"their partitions: {some(named, len(named))}. Kafka refuses a topology whose topics do not match, so that "
-            f"no member gets a task and the application {'stops' if is_sure else 'may stop'}"
-        ),
-        remedy=(
-            f"leave {'it' if len(grown) == 1 else 'them'} as {'it is' if len(grown) == 1 else 'they are'}, or stop the "
-            "application and reset it with kafka-streams-application-reset.sh, after which it builds its state again "
-            "from the start"
-        ),
-        topics=tuple(grown),
+    message = (
+        f"the Kafka Streams application {group.group_id} reads {some(grown)}, and its own topics keep their "
+        f"partitions: {some(named)}. Kafka refuses a topology whose topics do not match, so that no member gets a task "
+        f"and the application {'stops' if is_sure else 'may stop'}"
     )
-
-
-def _or_more_partitions(with_state: int) -> str:
-    """More partitions stop an application with state, whose changelogs keep theirs."""
-    return "" if with_state else ", or give the topics more partitions"
+    remedy = (
+        f"leave {'it as it is' if len(grown) == 1 else 'them as they are'}, or stop the application and reset it with "
+        "kafka-streams-application-reset.sh, after which it builds its state again from the start"
+    )
+    return serious("streams-expansion", f"group {group.group_id}", message, remedy, topics=tuple(grown))
 
 
 def _streams(group: Group, parts: Sequence[TaskParts], release: KafkaRelease) -> Iterator[Problem]:
     active = sum(one.partitions for one in parts)
-    if not active:
-        return  # its topics are not in the inventory, so nobody knows what there is to run
     with_state = sum(one.partitions for one in parts if one.is_stateful)
     where, name, members = f"group {group.group_id}", f"streams group {group.group_id}", len(group.members)
     processes = len({member.process_id or member.member_id for member in group.members})
@@ -136,28 +120,22 @@ def _streams(group: Group, parts: Sequence[TaskParts], release: KafkaRelease) ->
         # A process with many threads may have more than there is to do, while others have too few for its standbys.
         is_uneven = members <= active + with_state * placed
         beside = f" and {plural(standbys, 'standby')}" if standbys else ""
-        yield Problem(
-            severity=Severity.WARNING,
-            code=Code.STREAMS_IDLE_MEMBERS,
-            where=where,
-            message=(
-                f"{name} has {plural(members, 'member')} for {plural(active, 'task')}{beside}: "
-                f"{idle:,} of them {'has' if idle == 1 else 'have'} nothing to do"
-            ),
-            remedy="run the same number of threads in each process"
-            if is_uneven
-            else f"run at most {plural(active + standbys, 'thread')}{_or_more_partitions(with_state)}",
-            figure=Figure(float(members), float(members - idle), "members"),
+        # More partitions stop an application with state, whose changelogs keep theirs.
+        or_more = "" if with_state else ", or give the topics more partitions"
+        message = (
+            f"{name} has {plural(members, 'member')} for {plural(active, 'task')}{beside}: "
+            f"{idle:,} of them {'has' if idle == 1 else 'have'} nothing to do"
         )
+        remedy = f"run at most {plural(active + standbys, 'thread')}{or_more}"
+        if is_uneven:
+            remedy = "run the same number of threads in each process"
+        figure = Figure(float(members), float(members - idle), "members")
+        yield warning(Code.STREAMS_IDLE_MEMBERS, where, message, remedy, figure=figure)
     if with_state and placed < wanted:
-        yield Problem(
-            severity=Severity.WARNING,
-            code=Code.STREAMS_STANDBYS,
-            where=where,
-            message=(
-                f"{name} asks for {plural(wanted, 'standby')} of each stateful task but runs in "
-                f"{plural(processes, 'process')}: with one per process only {placed:,} can be placed"
-            ),
-            remedy=f"run it in at least {wanted + 1:,} processes, or set streams.num.standby.replicas={placed}",
-            figure=Figure(float(wanted), float(placed), "standbys"),
+        message = (
+            f"{name} asks for {plural(wanted, 'standby')} of each stateful task but runs in "
+            f"{plural(processes, 'process')}: with one per process only {placed:,} can be placed"
         )
+        remedy = f"run it in at least {wanted + 1:,} processes, or set streams.num.standby.replicas={placed}"
+        figure = Figure(float(wanted), float(placed), "standbys")
+        yield warning(Code.STREAMS_STANDBYS, where, message, remedy, figure=figure)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafka_capacity.health.cluster_view import ClusterView
-from kafka_capacity.health.problem import Code, Problem, Severity
+from kafka_capacity.health.problem import Code, Problem, info
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS
 from kafka_capacity.text.wording import shown_rate
 
@@ -42,13 +42,13 @@ def check_hot(view: ClusterView) -> Iterator[Problem]:
         f"{count[topic[worst]]:,} partitions"
     )
     number = int(partitions.partition[worst])
-    found = view.problem(
-        Severity.INFO,
-        Code.HOT_PARTITIONS,
-        hot,
-        f"are hot, with {HOT_RATIO:g} times the mean of their topic or more: partition {number} of {name} gets {gets}",
-        f"sample the keys with kafka-capacity inventory keys --topic {name}: more partitions leave one large key where "
-        "it is, but spread many keys that happen to share a partition",
+    what = (
+        f"are hot, with {HOT_RATIO:g} times the mean of their topic or more: partition {number} of {name} gets {gets}"
     )
-    one = f"partition {number} of {name} is hot: it gets {gets}"
-    yield found if found.partitions > 1 else dataclasses.replace(found, message=one)
+    remedy = (
+        f"sample the keys with kafka-capacity inventory keys --topic {name}: more partitions leave one large key where "
+        "it is, but spread many keys that happen to share a partition"
+    )
+    for found in view.problems(info, Code.HOT_PARTITIONS, hot, what, remedy):
+        one = f"partition {number} of {name} is hot: it gets {gets}"
+        yield found if found.partitions > 1 else dataclasses.replace(found, message=one)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.health.cluster_view import ClusterView, called
-from kafka_capacity.health.problem import Code, Figure, Problem, Severity
+from kafka_capacity.health.problem import Code, Figure, Problem, serious, warning
 from kafka_capacity.text import format_duration, plural
 
 
@@ -19,36 +18,19 @@ def check_now(view: ClusterView) -> Iterator[Problem]:
     offline = states.is_offline
     refused = ~offline & (size < states.min_isr)
     behind = ~offline & ~refused & (size < view.factor)
-    yield from view.problems(
-        Severity.SERIOUS,
-        Code.OFFLINE,
-        offline,
-        "have no leader: nothing is written or read there",
-        "bring back the brokers that were last in sync; an unclean election loses records",
-    )
-    yield from view.problems(
-        Severity.SERIOUS,
-        Code.UNDER_MIN_ISR,
-        refused,
-        "have fewer replicas in sync than min.insync.replicas: writes with acks=all are rejected",
-        "bring the missing replicas back in sync; do not lower min.insync.replicas to hide the problem",
-    )
-    one_left = behind & (size == 1)
-    yield from view.problems(
-        Severity.SERIOUS if one_left.any() else Severity.WARNING,
-        Code.UNDER_REPLICATED,
-        behind,
-        "have replicas out of sync" + _alone(int(one_left.sum()), int(behind.sum())),
-        "find out which brokers lag before anything is moved or restarted",
-    )
+    what = "have no leader: nothing is written or read there"
+    remedy = "bring back the brokers that were last in sync; an unclean election loses records"
+    yield from view.problems(serious, Code.OFFLINE, offline, what, remedy)
+    what = "have fewer replicas in sync than min.insync.replicas: writes with acks=all are rejected"
+    remedy = "bring the missing replicas back in sync; do not lower min.insync.replicas to hide the problem"
+    yield from view.problems(serious, Code.UNDER_MIN_ISR, refused, what, remedy)
+    what, make = "have replicas out of sync", warning
+    if one_left := int((behind & (size == 1)).sum()):
+        who = "with" if one_left == behind.sum() else f"{one_left:,} of these partitions with"
+        what, make = f"{what}, {who} only one left in sync", serious
+    remedy = "find out which brokers lag before anything is moved or restarted"
+    yield from view.problems(make, Code.UNDER_REPLICATED, behind, what, remedy)
     yield from _fenced(view)
-
-
-def _alone(count: int, behind: int) -> str:
-    if not count:
-        return ""
-    who = "with" if count == behind else f"{count:,} of these partitions with"
-    return f", {who} only one left in sync"
 
 
 def _fenced(view: ClusterView) -> Iterator[Problem]:
@@ -56,20 +38,14 @@ def _fenced(view: ClusterView) -> Iterator[Problem]:
     fenced = brokers.ids[brokers.is_fenced]
     held = np.asarray(np.isin(view.snapshot.replicas, fenced).any(axis=1), dtype=np.bool_)
     if len(fenced) and held.any():
-        yield Problem(
-            severity=Severity.SERIOUS,
-            code=Code.FENCED,
-            where=called("broker", fenced),
-            message=(
-                f"{plural(len(fenced), 'broker')} of {len(brokers):,} {'is' if len(fenced) == 1 else 'are'} fenced "
-                f"and {'holds' if len(fenced) == 1 else 'hold'} replicas of {plural(int(held.sum()), 'partition')}"
-            ),
-            remedy="start it, or move its replicas away"
-            if len(fenced) == 1
-            else "start them, or move their replicas away",
-            partitions=int(held.sum()),
-            bytes_per_second=view.rate(held),
+        one = len(fenced) == 1
+        message = (
+            f"{plural(len(fenced), 'broker')} of {len(brokers):,} {'is' if one else 'are'} fenced and "
+            f"{'holds' if one else 'hold'} replicas of {plural(int(held.sum()), 'partition')}"
         )
+        remedy = "start it, or move its replicas away" if one else "start them, or move their replicas away"
+        more = {"partitions": int(held.sum()), "bytes_per_second": view.rate(held)}
+        yield serious(Code.FENCED, called("broker", fenced), message, remedy, **more)
 
 
 SERIOUS_SECONDS = 3600.0
@@ -83,38 +59,20 @@ def check_lags(view: ClusterView) -> Iterator[Problem]:
         return
     behind = np.zeros(len(view.lags.groups))
     np.maximum.at(behind, view.lags.group, view.lags.seconds)
-    serious = behind >= SERIOUS_SECONDS
-    yield from _behind(view, behind, serious, Severity.SERIOUS, Code.GROUPS_HOURS_BEHIND, SERIOUS_SECONDS)
-    minor = ~serious & (behind >= WARNING_SECONDS)
-    yield from _behind(view, behind, minor, Severity.WARNING, Code.GROUPS_BEHIND, WARNING_SECONDS)
-
-
-def _behind(
-    view: ClusterView,
-    behind: NDArray[np.float64],
-    rows: NDArray[np.bool_],
-    severity: Severity,
-    code: Code,
-    limit_seconds: float,
-) -> Iterator[Problem]:
-    if view.lags is None or not rows.any():
-        return
-    order = [place for place in np.argsort(-behind, kind="stable").tolist() if rows[place]]
-    count, worst = len(order), order[0]
-    names = [view.lags.groups[place] for place in order]
-    seconds = format_duration(behind[worst])
-    message = (
-        f"consumer group {names[0]} is {seconds} behind"
-        if count == 1
-        else f"{count:,} consumer groups are more than {format_duration(limit_seconds)} behind, the worst is "
-        f"{names[0]} with {seconds}"
-    )
-    whose = "its members" if count == 1 else "their members"
-    yield Problem(
-        severity=severity,
-        code=code,
-        where=called("group", names),
-        message=message,
-        remedy=f"find out whether {whose} are stopped, slow or too few before anything moves",
-        figure=Figure(float(behind[worst]), limit_seconds, "seconds"),
-    )
+    hours = behind >= SERIOUS_SECONDS
+    for make, code, rows, limit_seconds in (
+        (serious, Code.GROUPS_HOURS_BEHIND, hours, SERIOUS_SECONDS),
+        (warning, Code.GROUPS_BEHIND, ~hours & (behind >= WARNING_SECONDS), WARNING_SECONDS),
+    ):
+        order = [place for place in np.argsort(-behind, kind="stable").tolist() if rows[place]]
+        if not order:
+            continue
+        names = [view.lags.groups[place] for place in order]
+        worst = float(behind[order[0]])
+        message, whose = f"consumer group {names[0]} is {format_duration(worst)} behind", "its"
+        if len(names) > 1:
+            many = f"{len(names):,} consumer groups are more than {format_duration(limit_seconds)} behind"
+            message, whose = f"{many}, the worst is {names[0]} with {format_duration(worst)}", "their"
+        remedy = f"find out whether {whose} members are stopped, slow or too few before anything moves"
+        figure = Figure(worst, limit_seconds, "seconds")
+        yield make(code, called("group", names), message, remedy, figure=figure)

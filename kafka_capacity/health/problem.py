@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
+from itertools import islice
 from typing import Any
 
 from kafka_capacity.errors import InventoryError
+from kafka_capacity.text import plural
 
 
 class Severity(StrEnum):
@@ -32,8 +34,6 @@ class Severity(StrEnum):
 
 MAX_TOPICS = 2_000
 """Topics that a problem names for those who own them: more would make every document heavy."""
-
-
 _ALWAYS_TOLD = frozenset({"severity", "code", "where", "message"})
 
 
@@ -95,8 +95,7 @@ class Problem:
             ValueError: it is no problem.
         """
         if not set(row) >= _ALWAYS_TOLD:
-            msg = "a problem has severity, code, where and message"
-            raise ValueError(msg)
+            raise ValueError("a problem has severity, code, where and message")
         figure = row.get("figure")
         return cls(
             severity=Severity(row["severity"]),
@@ -121,21 +120,11 @@ class Problems:
     @classmethod
     def of(cls, found: Iterable[Problem]) -> Problems:
         """Put problems in their one order."""
-        return cls(
-            tuple(
-                sorted(
-                    set(found),
-                    key=lambda one: (
-                        one.severity.rank,
-                        -one.bytes_per_second,
-                        -one.partitions,
-                        one.code,
-                        one.where,
-                        one.message,
-                    ),
-                )
-            )
-        )
+
+        def rank(one: Problem) -> tuple[object, ...]:
+            return one.severity.rank, -one.bytes_per_second, -one.partitions, one.code, one.where, one.message
+
+        return cls(tuple(sorted(set(found), key=rank)))
 
     def __iter__(self) -> Iterator[Problem]:
         return iter(self.items)
@@ -251,18 +240,42 @@ def fatal(code: str, where: str, message: str) -> Problem:
     return Problem(severity=Severity.FATAL, code=code, where=where, message=message)
 
 
-def warning(code: str, where: str, message: str) -> Problem:
+def serious(code: str, where: str, message: str, remedy: str = "", **more: Any) -> Problem:
+    """Make a problem of something that is down or over its limit; ``more`` are other attributes."""
+    return Problem(severity=Severity.SERIOUS, code=code, where=where, message=message, remedy=remedy, **more)
+
+
+def warning(code: str, where: str, message: str, remedy: str = "", **more: Any) -> Problem:
     """Make a problem that a reader of the plan must know."""
-    return Problem(severity=Severity.WARNING, code=code, where=where, message=message)
+    return Problem(severity=Severity.WARNING, code=code, where=where, message=message, remedy=remedy, **more)
 
 
-def info(code: str, where: str, message: str) -> Problem:
+def info(code: str, where: str, message: str, remedy: str = "", **more: Any) -> Problem:
     """Make a problem that is good to know."""
-    return Problem(severity=Severity.INFO, code=code, where=where, message=message)
+    return Problem(severity=Severity.INFO, code=code, where=where, message=message, remedy=remedy, **more)
 
 
-def some(examples: Iterable[object], total: int) -> str:
-    """Name a few: ``1, 2, 3, 4, 5 and 7 more``."""
-    shown = [str(example) for _, example in zip(range(EXAMPLES), examples, strict=False)]
+def problem_of(
+    names: Collection[object], what: str, make: Callable[[str, str, str], Problem], code: str, where: str, message: str
+) -> Iterator[Problem]:
+    """Make a problem of some things, where there are any.
+
+    In the message ``{count}`` stands for how many there are of ``what``, and ``{names}`` for a few of them.
+    """
+    if len(names):
+        yield make(code, where, message.format(count=plural(len(names), what), names=some(names)))
+
+
+def counted(names: Collection[object], what: str) -> str:
+    """Count things and name a few: ``7 topics (a, b, c, d, e and 2 more)``."""
+    return f"{plural(len(names), what)} ({some(names)})"
+
+
+def some(examples: Iterable[object], total: int | None = None) -> str:
+    """Name a few: ``1, 2, 3, 4, 5 and 7 more``; without a total the examples are all there are."""
+    if total is None:
+        examples = list(examples)
+        total = len(examples)
+    shown = [str(example) for example in islice(examples, EXAMPLES)]
     rest = total - len(shown)
     return ", ".join(shown) + (f" and {rest:,} more" if rest > 0 else "")

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.health.cluster_view import ClusterView, RackLoss, called, some_names
-from kafka_capacity.health.problem import Code, Problem, Severity
+from kafka_capacity.health.cluster_view import ClusterView, called
+from kafka_capacity.health.problem import Code, Problem, info, serious, some, warning
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.proposal.scenario import PlacementScenario
@@ -28,14 +28,11 @@ def check_racks(view: ClusterView) -> Iterator[Problem]:
     lacking = sum(rack is None for rack in brokers.racks)
     if len(brokers) > 1 and len(names) < 2 and lacking in (0, len(brokers)):
         what = "have no rack" if not names else f"are all in rack {names[0]}"
-        yield Problem(
-            severity=Severity.WARNING,
-            code=Code.ONE_RACK,
-            where="all brokers",
-            message=(
-                f"the {len(brokers):,} brokers {what}: Kafka may put all replicas of a partition in the same place"
-            ),
-            remedy="set broker.rack to the unit that fails together: a zone, a room, a power supply",
+        yield warning(
+            Code.ONE_RACK,
+            "all brokers",
+            f"the {len(brokers):,} brokers {what}: Kafka may put all replicas of a partition in the same place",
+            "set broker.rack to the unit that fails together: a zone, a room, a power supply",
             partitions=len(view.factor),
             bytes_per_second=view.rate(np.ones(len(view.factor), dtype=np.bool_)),
         )
@@ -61,21 +58,12 @@ def _spread(view: ClusterView) -> Iterator[Problem]:
     available = int(view.snapshot.brokers.rack_indexes().max()) + 1
     possible = np.minimum(view.factor, available)
     together = (used == 1) & (view.factor > 1)
-    yield from view.problems(
-        Severity.SERIOUS,
-        Code.ONE_RACK_PARTITIONS,
-        together,
-        f"have all their replicas in one rack although there are {available}: losing that rack stops them",
-        "move one replica of each to another rack, with a placer and rack rule that spread them",
-    )
-    narrow = (used < possible) & ~together
-    yield from view.problems(
-        Severity.WARNING,
-        Code.NARROW_PARTITIONS,
-        narrow,
-        "are in fewer racks than possible: losing one rack takes more than one of their replicas",
-        "move replicas to other racks, with the strict rack rule",
-    )
+    what = f"have all their replicas in one rack although there are {available}: losing that rack stops them"
+    remedy = "move one replica of each to another rack, with a placer and rack rule that spread them"
+    yield from view.problems(serious, Code.ONE_RACK_PARTITIONS, together, what, remedy)
+    what = "are in fewer racks than possible: losing one rack takes more than one of their replicas"
+    remedy = "move replicas to other racks, with the strict rack rule"
+    yield from view.problems(warning, Code.NARROW_PARTITIONS, (used < possible) & ~together, what, remedy)
 
 
 def _losses(view: ClusterView) -> Iterator[Problem]:
@@ -84,39 +72,24 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
     if not affected:
         return
     worst = max(affected, key=lambda one: (one.offline, one.bytes_per_second, one.under_min_isr, one.rack))
-    yield Problem(
-        severity=Severity.WARNING,
-        code=Code.RACK_LOSS,
-        where=called("rack", (one.rack for one in affected)),
-        message=(
-            f"losing rack {worst.rack} "
-            f"{' and '.join(_stops(worst))}"
-            f"{f', {shown_rate(worst.bytes_per_second)} in total' if worst.bytes_per_second else ''}"
-        ),
-        remedy="; ".join(_keep_up(worst, has_single=bool((view.factor == 1).any()))),
+    stops, remedies = [], []
+    if worst.offline:
+        single = ", and raise the replication factor of those with a single one" if (view.factor == 1).any() else ""
+        stops.append(f"takes {plural(worst.offline, 'partition')} offline")
+        remedies.append(f"spread the replicas of each partition over several racks{single}")
+    if worst.under_min_isr:
+        under = plural(worst.under_min_isr, "partition")
+        stops.append(f"leaves {under} under min ISR, where writes with acks=all are rejected")
+        remedies.append("keep min.insync.replicas below what is left after losing a rack")
+    traffic = f", {shown_rate(worst.bytes_per_second)} in total" if worst.bytes_per_second else ""
+    yield warning(
+        Code.RACK_LOSS,
+        called("rack", (one.rack for one in affected)),
+        f"losing rack {worst.rack} {' and '.join(stops)}{traffic}",
+        "; ".join(remedies),
         partitions=worst.offline + worst.under_min_isr,
         bytes_per_second=worst.bytes_per_second,
     )
-
-
-def _stops(loss: RackLoss) -> Iterator[str]:
-    if loss.offline:
-        yield f"takes {plural(loss.offline, 'partition')} offline"
-    if loss.under_min_isr:
-        yield (
-            f"leaves {plural(loss.under_min_isr, 'partition')} under min ISR, where writes with acks=all are rejected"
-        )
-
-
-def _keep_up(loss: RackLoss, *, has_single: bool) -> Iterator[str]:
-    if loss.offline:
-        single = ", and raise the replication factor of those with a single one" if has_single else ""
-        yield f"spread the replicas of each partition over several racks{single}"
-    if loss.under_min_isr:
-        yield "keep min.insync.replicas below what is left after losing a rack"
-
-
-_EVEN = "give all racks the same number of brokers"
 
 
 def rack_problems(
@@ -130,60 +103,45 @@ def rack_problems(
         return ()
     usual = int(np.bincount(replication_factor).argmax())
     sizes = Counter(rack for rack in brokers.racks if rack is not None)
-    found: list[Problem] = []
     if sizes and sum(sizes.values()) < len(brokers):
         lacking = [int(b) for b, rack in zip(brokers.ids, brokers.racks, strict=True) if rack is None]
-        found.append(
-            Problem(
-                severity=Severity.WARNING,
-                code=Code.RACKS_INCOMPLETE,
-                where=what,
-                message=(
-                    f"{len(lacking)} of {len(brokers)} brokers have no rack ({', '.join(map(str, lacking[:5]))}): "
-                    "Kafka's rack-aware placement rejects such a list"
-                ),
-                remedy="set broker.rack on every broker",
-            )
+        message = (
+            f"{len(lacking)} of {len(brokers)} brokers have no rack ({', '.join(map(str, lacking[:5]))}): Kafka's "
+            "rack-aware placement rejects such a list"
         )
-        return tuple(found)
-    if 1 < len(sizes) < usual:
-        found.append(
-            Problem(
-                severity=Severity.WARNING,
-                code=Code.RF_ABOVE_RACKS,
-                where=what,
-                message=(
-                    f"replication factor {usual} is above the {len(sizes)} racks: losing one rack takes more than one "
-                    f"replica of many partitions"
-                ),
-                remedy="add brokers in more racks, or plan for min.insync.replicas when a rack is down",
-            )
-        )
-    return (*found, *_uneven(sizes, usual, len(brokers), what, rack_rule))
+        return (warning(Code.RACKS_INCOMPLETE, what, message, "set broker.rack on every broker"),)
+    uneven = _uneven(sizes, usual, len(brokers), what, rack_rule)
+    if not 1 < len(sizes) < usual:
+        return uneven
+    message = (
+        f"replication factor {usual} is above the {len(sizes)} racks: losing one rack takes more than one replica of "
+        "many partitions"
+    )
+    remedy = "add brokers in more racks, or plan for min.insync.replicas when a rack is down"
+    return (warning(Code.RF_ABOVE_RACKS, what, message, remedy), *uneven)
 
 
-def _uneven(sizes: Counter[str], factor: int, count: int, what: str, rule: RackRule) -> list[Problem]:
+def _uneven(sizes: Counter[str], factor: int, count: int, what: str, rule: RackRule) -> tuple[Problem, ...]:
     if len(sizes) < 2 or len(set(sizes.values())) == 1:
-        return []
+        return ()
     rack, size = min(sizes.items(), key=lambda item: (item[1], item[0]))
     layout = ", ".join(f"{name} × {sizes[name]}" for name in sorted(sizes))
-    even = factor / count
-    if factor >= len(sizes):
-        per_rack = factor / len(sizes)
-        share = min(1.0, per_rack / size)
-        by_whom, of_whom = ("", "all partitions") if rule is RackRule.STRICT else (" that Kafka itself places", "these")
-        has = "a replica" if factor == len(sizes) else f"{per_rack:.3g} replicas on average"
-        who = "its only broker" if size == 1 else f"each of its {size} brokers"
-        text = (
-            f"racks are uneven ({layout}): with replication factor {factor} every partition{by_whom} has {has} in rack "
-            f"{rack}, so {who} holds {whole_percent(share)} of {of_whom} where an even share would be "
-            f"{whole_percent(min(1.0, even))}"
-        )
-        return [Problem(severity=Severity.WARNING, code=Code.UNEVEN_RACKS, where=what, message=text, remedy=_EVEN)]
-    if rule is not RackRule.STRICT and size > 1:
-        return []
-    text = f"racks are uneven ({layout}); rack {rack} can hold at most one replica of each partition"
-    return [Problem(severity=Severity.INFO, code=Code.UNEVEN_RACKS, where=what, message=text, remedy=_EVEN)]
+    remedy = "give all racks the same number of brokers"
+    if factor < len(sizes):
+        if rule is not RackRule.STRICT and size > 1:
+            return ()
+        message = f"racks are uneven ({layout}); rack {rack} can hold at most one replica of each partition"
+        return (info(Code.UNEVEN_RACKS, what, message, remedy),)
+    per_rack = factor / len(sizes)
+    by_whom, of_whom = ("", "all partitions") if rule is RackRule.STRICT else (" that Kafka itself places", "these")
+    has = "a replica" if factor == len(sizes) else f"{per_rack:.3g} replicas on average"
+    who = "its only broker" if size == 1 else f"each of its {size} brokers"
+    message = (
+        f"racks are uneven ({layout}): with replication factor {factor} every partition{by_whom} has {has} in rack "
+        f"{rack}, so {who} holds {whole_percent(min(1.0, per_rack / size))} of {of_whom} where an even share would be "
+        f"{whole_percent(min(1.0, factor / count))}"
+    )
+    return (warning(Code.UNEVEN_RACKS, what, message, remedy),)
 
 
 def new_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> tuple[Problem, ...]:
@@ -196,18 +154,11 @@ def new_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> tuple
     if not added or not known:
         return ()
     names = ", ".join(repr(rack) for rack in added[:5])
-    return (
-        Problem(
-            severity=Severity.WARNING,
-            code="new-rack",
-            where=what,
-            message=(
-                f"no broker is in {'rack' if len(added) == 1 else 'racks'} {names} today (racks: "
-                f"{', '.join(known[:8])}): each counts as a separate rack"
-            ),
-            remedy="check the spelling",
-        ),
+    message = (
+        f"no broker is in {'rack' if len(added) == 1 else 'racks'} {names} today (racks: {', '.join(known[:8])}): each "
+        "counts as a separate rack"
     )
+    return (warning("new-rack", what, message, "check the spelling"),)
 
 
 def _is_renamed(observed: Brokers, target: Brokers, rack: str) -> bool:
@@ -228,19 +179,10 @@ def changed_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> t
     changed = [b for b, rack in after.items() if b in before and before[b] != rack]
     if not changed:
         return ()
-    names = some_names(f"{b}: {before[b] or 'none'} → {after[b] or 'none'}" for b in changed)
-    return (
-        Problem(
-            severity=Severity.INFO,
-            code="changed-racks",
-            where=what,
-            message=(
-                f"{len(changed):,} {'broker has' if len(changed) == 1 else 'brokers have'} a different rack from "
-                f"today ({names})"
-            ),
-            remedy="set broker.rack and restart them before the move",
-        ),
-    )
+    names = some(f"{b}: {before[b] or 'none'} → {after[b] or 'none'}" for b in changed)
+    have = "broker has" if len(changed) == 1 else "brokers have"
+    message = f"{len(changed):,} {have} a different rack from today ({names})"
+    return (info("changed-racks", what, message, "set broker.rack and restart them before the move"),)
 
 
 def proposed_problems(

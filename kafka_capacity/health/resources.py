@@ -11,7 +11,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.flows import Placed, normal_flows, peaks
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Resource, shown_amount
 from kafka_capacity.health.cluster_view import ClusterView, called
-from kafka_capacity.health.problem import Code, Figure, Problem, Severity
+from kafka_capacity.health.problem import Code, Figure, Problem, serious
 from kafka_capacity.text import whole_percent
 
 _CODES = {
@@ -37,13 +37,24 @@ def check_resources(view: ClusterView) -> Iterator[Problem]:
     """
     if view.has is None:
         return
-    capacity = view.has.by_resource()
+    brokers = view.snapshot.brokers
     for resource, load in broker_loads_today(view).items():
-        share = view.limits.ratio(resource, Condition.NORMAL)
-        allowed = capacity[resource] * share
+        capacity, share = view.has.by_resource()[resource], view.limits.ratio(resource, Condition.NORMAL)
+        allowed = capacity * share
         over = np.flatnonzero(np.isfinite(allowed) & (load > allowed))
-        if len(over):
-            yield _over_limit(view, resource, load, capacity[resource], over)
+        if not len(over):
+            continue
+        worst = int(over[np.argmax(load[over] / np.maximum(capacity[over], 1e-9))])
+        needed, there = float(load[worst]), float(capacity[worst])
+        count, total = len(over), len(brokers)
+        message = (
+            f"{f'all {total:,}' if count == total > 1 else f'{count:,} of {total:,}'} brokers "
+            f"{'is' if count == 1 else 'are'} over the limit of {whole_percent(share)} of {RESOURCE_NAMES[resource]}, "
+            f"worst is broker {int(brokers.ids[worst])} (rack {brokers.racks[worst] or 'none'}) with "
+            f"{shown_amount(resource, needed)} of {shown_amount(resource, there)}, {whole_percent(needed / there)}"
+        )
+        where, figure = called("broker", brokers.ids[over].tolist()), Figure(needed, there * share, UNITS[resource])
+        yield serious(_CODES[resource], where, message, _REMEDIES[resource], figure=figure)
 
 
 def broker_loads_today(view: ClusterView) -> Mapping[Resource, NDArray[np.float64]]:
@@ -72,30 +83,3 @@ def broker_loads_today(view: ClusterView) -> Mapping[Resource, NDArray[np.float6
         Resource.CPU: found.cores[0, 0],
         Resource.DISK_IO: found.network_in[0, 0],
     }
-
-
-def _over_limit(
-    view: ClusterView,
-    resource: Resource,
-    load: NDArray[np.float64],
-    capacity: NDArray[np.float64],
-    over: NDArray[np.int64],
-) -> Problem:
-    brokers, share = view.snapshot.brokers, view.limits.ratio(resource, Condition.NORMAL)
-    worst = int(over[np.argmax(load[over] / np.maximum(capacity[over], 1e-9))])
-    needed, there = float(load[worst]), float(capacity[worst])
-    count, total = len(over), len(brokers)
-    who = f"all {total:,}" if count == total > 1 else f"{count:,} of {total:,}"
-    return Problem(
-        severity=Severity.SERIOUS,
-        code=_CODES[resource],
-        where=called("broker", brokers.ids[over].tolist()),
-        message=(
-            f"{who} brokers {'is' if count == 1 else 'are'} over the limit of {whole_percent(share)} of "
-            f"{RESOURCE_NAMES[resource]}, worst is broker {int(brokers.ids[worst])} (rack "
-            f"{brokers.racks[worst] or 'none'}) with {shown_amount(resource, needed)} of "
-            f"{shown_amount(resource, there)}, {whole_percent(needed / there)}"
-        ),
-        remedy=_REMEDIES[resource],
-        figure=Figure(needed, there * share, UNITS[resource]),
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_capacity.health.cluster_view import ClusterView
-from kafka_capacity.health.problem import Code, Problem, Severity
+from kafka_capacity.health.problem import Code, Problem, serious, warning
 from kafka_capacity.kafka.cluster.snapshot import (
     INTERNAL_TOPICS,
     OFFSETS_TOPIC,
@@ -21,48 +21,36 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
     snapshot, factor = view.snapshot, view.factor
     topic = snapshot.partitions.topic
     least = snapshot.topics.min_insync_replicas[topic]
-    single = factor == 1
-    yield from view.problems(
-        Severity.SERIOUS,
-        Code.SINGLE_REPLICA,
-        single,
-        "have one replica: losing its broker stops them, losing its disk loses their data",
-        f"raise the replication factor to {usual_factor(len(snapshot.brokers))}"
-        if len(snapshot.brokers) > 1
-        else "add brokers: a single broker cannot hold a second replica",
+    what = "have one replica: losing its broker stops them, losing its disk loses their data"
+    remedy = "add brokers: a single broker cannot hold a second replica"
+    if len(snapshot.brokers) > 1:
+        remedy = f"raise the replication factor to {usual_factor(len(snapshot.brokers))}"
+    yield from view.problems(serious, Code.SINGLE_REPLICA, factor == 1, what, remedy)
+    what = (
+        "have min.insync.replicas above their replication factor: brokers before 3.7 reject every write with acks=all, "
+        "later ones once a replica is lost"
     )
-    yield from view.problems(
-        Severity.WARNING,
-        Code.MIN_ISR_ABOVE_RF,
-        least > factor,
-        "have min.insync.replicas above their replication factor: brokers before 3.7 reject every write with "
-        "acks=all, later ones once a replica is lost",
-        "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas",
-    )
-    yield from view.problems(
-        Severity.WARNING,
-        Code.MIN_ISR_EQUALS_RF,
-        (factor > 1) & (least == factor),
+    remedy = "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas"
+    yield from view.problems(warning, Code.MIN_ISR_ABOVE_RF, least > factor, what, remedy)
+    what = (
         "have min.insync.replicas equal to their replication factor: any single loss, any rolling restart, makes "
-        "writes with acks=all fail",
-        "lower min.insync.replicas by one, or add a replica",
+        "writes with acks=all fail"
     )
-    yield from view.problems(
-        Severity.WARNING,
-        Code.MIN_ISR_ONE,
-        (factor >= USUAL_FACTOR) & (least == 1),
-        "have three or more replicas but min.insync.replicas 1: the leader alone may acknowledge a write with "
-        "acks=all and then be lost with it",
-        "set min.insync.replicas to 2",
+    remedy = "lower min.insync.replicas by one, or add a replica"
+    yield from view.problems(warning, Code.MIN_ISR_EQUALS_RF, (factor > 1) & (least == factor), what, remedy)
+    what = (
+        "have three or more replicas but min.insync.replicas 1: the leader alone may acknowledge a write with acks=all "
+        "and then be lost with it"
     )
-    yield from view.problems(
-        Severity.WARNING,
-        Code.UNCLEAN_ELECTION,
-        snapshot.topics.allows_unclean_election[topic],
+    is_one = (factor >= USUAL_FACTOR) & (least == 1)
+    yield from view.problems(warning, Code.MIN_ISR_ONE, is_one, what, "set min.insync.replicas to 2")
+    what = (
         "allow unclean elections: when all in-sync replicas are lost, one that lags takes over, and the records it "
-        "lacks are lost for good",
-        "set unclean.leader.election.enable to false, unless availability matters more than the records",
+        "lacks are lost for good"
     )
+    remedy = "set unclean.leader.election.enable to false, unless availability matters more than the records"
+    allowed = snapshot.topics.allows_unclean_election[topic]
+    yield from view.problems(warning, Code.UNCLEAN_ELECTION, allowed, what, remedy)
     yield from _internal(view)
 
 
@@ -77,29 +65,18 @@ def _internal(view: ClusterView) -> Iterator[Problem]:
         factor, least = int(view.factor[rows].min()), int(snapshot.topics.min_insync_replicas[place])
         depend = f"{plural(len(snapshot.groups), 'group')} depend{'s' if len(snapshot.groups) == 1 else ''}"
         groups = f", on which {depend}" if name == OFFSETS_TOPIC else ""
+        more = {"topics": (name,), "partitions": int(rows.sum())}
         if factor < usual:
-            yield Problem(
-                severity=Severity.SERIOUS,
-                code=Code.INTERNAL_TOPIC_REPLICAS,
-                where=name,
-                topics=(name,),
-                message=(
-                    f"{name}, {purpose}, has {plural(factor, 'replica')} where {usual} are standard{groups}: "
-                    f"{'one loss stops' if factor == 1 else 'two losses stop'} its partitions"
-                ),
-                remedy=f"raise its replication factor to {usual}",
-                partitions=int(rows.sum()),
+            message = (
+                f"{name}, {purpose}, has {plural(factor, 'replica')} where {usual} are standard{groups}: "
+                f"{'one loss stops' if factor == 1 else 'two losses stop'} its partitions"
             )
+            remedy = f"raise its replication factor to {usual}"
+            yield serious(Code.INTERNAL_TOPIC_REPLICAS, name, message, remedy, **more)
         if factor >= USUAL_FACTOR and least < USUAL_MIN_ISR:
-            yield Problem(
-                severity=Severity.WARNING,
-                code=Code.INTERNAL_TOPIC_MIN_ISR,
-                where=name,
-                topics=(name,),
-                message=(
-                    f"{name}, {purpose}, has min.insync.replicas {least}{groups}: a single broker may acknowledge a "
-                    "write and then be lost with it"
-                ),
-                remedy=f"set its min.insync.replicas to {USUAL_MIN_ISR}",
-                partitions=int(rows.sum()),
+            message = (
+                f"{name}, {purpose}, has min.insync.replicas {least}{groups}: a single broker may acknowledge a write "
+                "and then be lost with it"
             )
+            remedy = f"set its min.insync.replicas to {USUAL_MIN_ISR}"
+            yield warning(Code.INTERNAL_TOPIC_MIN_ISR, name, message, remedy, **more)

@@ -17,7 +17,7 @@ from kafka.protocol.consumer import FetchRequest
 
 from kafka_capacity.errors import RequestError, SourceError
 from kafka_capacity.inventory.kafka_admin_session import AdminSession, explain, open_session
-from kafka_capacity.inventory.kafka_admin_topics import read_topics
+from kafka_capacity.inventory.kafka_admin_topics import leaders_of, read_topics
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.record_batches import Batch, batches_in
 
@@ -29,16 +29,11 @@ _WAIT_MS = 500
 
 @dataclass(frozen=True, slots=True)
 class PartitionSample:
-    """What was sampled of one partition that has records.
-
-    Attributes:
-        offsets: in its log, from the first to the end; with compaction or transactions more than it has records.
-        batches: in the order of their offsets, each once.
-    """
+    """What was sampled of one partition that has records."""
 
     partition: int
-    offsets: int
-    batches: tuple[Batch, ...]
+    offsets: int  # in its log, from the first to the end; with compaction or transactions more than it has records
+    batches: tuple[Batch, ...]  # in the order of their offsets, each once
 
 
 def sample_topics(
@@ -48,13 +43,9 @@ def sample_topics(
     most_partitions: int,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[str, int, list[PartitionSample]]]:
-    """Sample the topics that match one of the patterns (``clicks.*``), or all but Kafka's own.
+    """Sample the topics that match one of the patterns (``clicks.*``), or without any all but Kafka's own.
 
-    Args:
-        connection: how to reach the cluster.
-        patterns: of names of topics; empty for all.
-        most_partitions: that are looked at of a topic, spread over its numbers.
-        progress: is told of each topic.
+    Of each topic at most ``most_partitions`` are looked at, spread over its numbers; ``progress`` is told of it.
 
     Yields:
         The name of a topic, how many partitions it has, and a sample of each that has records, of those looked at.
@@ -79,11 +70,7 @@ def sample_topics(
 def _sampled(
     session: AdminSession, connection: KafkaConnection, topic: Mapping[str, Any], most_partitions: int
 ) -> list[PartitionSample]:
-    leaders = {
-        TopicPartition(topic["name"], one["partition_index"]): one["leader_id"]
-        for one in topic["partitions"]
-        if one["leader_id"] >= 0
-    }
+    leaders = leaders_of([topic])
     led = sorted(leaders)
     count = min(most_partitions, len(led))
     chosen = [led[place * len(led) // count] for place in range(count)]
@@ -133,11 +120,8 @@ def _fetched(
         max_version=_NAMED_VERSION,
     )
 
-    async def send() -> Any:
-        return await session.client._manager.send(request, node_id=leader)
-
     def ask() -> bytes:
-        (answer,) = session.client._manager.run(send).responses[0].partitions
+        (answer,) = session.send(request, leader).responses[0].partitions
         if answer.error_code:
             raise for_code(answer.error_code)()
         return bytes(answer.records or b"")

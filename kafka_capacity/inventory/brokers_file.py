@@ -11,17 +11,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pyarrow as pa
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
 
 from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.inventory.column_values import values
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.text.validation_errors import Text, check_text, describe_mistakes
+from kafka_capacity.text.validation_errors import Text, check_text, describe_mistakes, naming_mistakes
 
 DEFAULT_BROKER_ID = -1
 _DISK_UNIT_BYTES = 1024 * 1024
@@ -92,13 +92,10 @@ class _CapacityFile(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """What one broker can carry; ``None`` where it is not known."""
+    """What one broker can carry."""
 
-    disk_capacity_bytes: float
-    network_in_bytes_per_second: float
-    network_out_bytes_per_second: float
-    cpu_cores: float | None = None
-    log_dir_bytes: Mapping[str, int] = field(default_factory=dict)
+    columns: Mapping[str, float]  # of the table of brokers, those that are known
+    log_dir_bytes: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,22 +111,14 @@ class CapacityFile:
 
     def merge_into(self, brokers: pa.Table) -> pa.Table:
         """Return the table of brokers with these capacities in place of the ones it had."""
-        found = [self.of(broker_id) for broker_id in values(brokers.column("broker_id"))]
-        for name in ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second", "cpu_cores"):
-            before = values(brokers.column(name))
-            given = [None if capacity is None else getattr(capacity, name) for capacity in found]
-            merged = [new if new is not None else old for new, old in zip(given, before, strict=True)]
-            index = brokers.schema.get_field_index(name)
-            brokers = brokers.set_column(index, TABLES["brokers"].schema.field(name), pa.array(merged, pa.float64()))
-        return brokers
+        rows = brokers.to_pylist()
+        for row in rows:
+            if capacity := self.of(row["broker_id"]):
+                row |= capacity.columns
+        return pa.Table.from_pylist(rows, schema=TABLES["brokers"].schema)
 
 
-def is_capacity_file(document: Any) -> bool:
-    """Return whether this JSON is Cruise Control's."""
-    return isinstance(document, dict) and "brokerCapacities" in document
-
-
-def parse_capacity_file(document: Any, file: str) -> CapacityFile:
+def _parse_capacity_file(document: Any, file: str) -> CapacityFile:
     """Read Cruise Control's ``capacity.json``, which is parsed as JSON already; errors name the file.
 
     {"brokerCapacities": [
@@ -144,16 +133,12 @@ def parse_capacity_file(document: Any, file: str) -> CapacityFile:
     Raises:
         DamagedInputError: with one line for each mistake.
     """
-    try:
+    with naming_mistakes(file):
         parsed = _CapacityFile.model_validate(document)
-    except ValidationError as error:
-        lines = [f"{file}: {line}" for line in describe_mistakes(error)]
-        raise DamagedInputError("\n".join(lines)) from error
     by_broker: dict[int, Capacity] = {}
     for entry in parsed.brokerCapacities:
         if entry.brokerId in by_broker:
-            msg = f"{file}: brokerId {entry.brokerId} is listed twice; keep one"
-            raise DamagedInputError(msg)
+            raise DamagedInputError(f"{file}: brokerId {entry.brokerId} is listed twice; keep one")
         by_broker[entry.brokerId] = _capacity(entry.capacity)
     return CapacityFile(default=by_broker.pop(DEFAULT_BROKER_ID, None), by_broker=by_broker)
 
@@ -161,11 +146,15 @@ def parse_capacity_file(document: Any, file: str) -> CapacityFile:
 def _capacity(given: _Capacity) -> Capacity:
     log_dirs = given.DISK if isinstance(given.DISK, dict) else {}
     disk = sum(given.DISK.values()) if isinstance(given.DISK, dict) else given.DISK
+    columns = {
+        "disk_capacity_bytes": disk * _DISK_UNIT_BYTES,
+        "network_in_bytes_per_second": given.NW_IN * _NETWORK_UNIT_BYTES,
+        "network_out_bytes_per_second": given.NW_OUT * _NETWORK_UNIT_BYTES,
+    }
+    if given.CPU is not None:
+        columns["cpu_cores"] = given.CPU
     return Capacity(
-        disk_capacity_bytes=disk * _DISK_UNIT_BYTES,
-        network_in_bytes_per_second=given.NW_IN * _NETWORK_UNIT_BYTES,
-        network_out_bytes_per_second=given.NW_OUT * _NETWORK_UNIT_BYTES,
-        cpu_cores=given.CPU,
+        columns=columns,
         log_dir_bytes={path: int(amount * _DISK_UNIT_BYTES) for path, amount in log_dirs.items()},
     )
 
@@ -186,11 +175,6 @@ class BrokerEntry(BaseModel):
     memory_bytes: float | None = Field(default=None, allow_inf_nan=False, description="of the whole machine")
 
 
-class _BrokerList(BaseModel):
-    model_config = ConfigDict(frozen=True)
-    entries: list[BrokerEntry]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokersFile:
     """What the file says: a list of brokers, or Cruise Control's capacities, never both."""
@@ -208,25 +192,24 @@ def parse_brokers_file(text: str, file: str) -> BrokersFile:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        msg = f"{file}: is not JSON ({error}); fix it"
-        raise DamagedInputError(msg) from error
-    if is_capacity_file(document):
-        return BrokersFile(capacities=parse_capacity_file(document, file))
+        raise DamagedInputError(f"{file}: is not JSON ({error}); fix it") from error
+    if isinstance(document, dict) and "brokerCapacities" in document:
+        return BrokersFile(capacities=_parse_capacity_file(document, file))
     if not isinstance(document, list):
         wanted = '[{"id": 1, "rack": "a"}, …]'
         msg = f"{file}: is not a list of brokers; write {wanted} or give Cruise Control's capacity.json"
         raise DamagedInputError(msg)
     try:
-        return BrokersFile(entries=tuple(_BrokerList.model_validate({"entries": document}).entries))
+        return BrokersFile(entries=tuple(TypeAdapter(list[BrokerEntry]).validate_python(document)))
     except ValidationError as error:
         lines = [f"{file}: {_named(line, document)}" for line in describe_mistakes(error)]
         raise DamagedInputError("\n".join(lines)) from error
 
 
 def _named(line: str, document: list[Any]) -> str:
-    """Turn ``entries.3.rack is …`` into ``entry 3 (id 7): rack is …``."""
+    """Turn ``3.rack is …`` into ``entry 3 (id 7): rack is …``."""
     place, _, rest = line.partition(" ")
-    _, index, *column = place.split(".")
+    index, *column = place.split(".")
     entry = document[int(index)]
     broker_id = entry.get("id") if isinstance(entry, dict) else None
     who = f"entry {index}" if broker_id is None else f"entry {index} (id {broker_id})"

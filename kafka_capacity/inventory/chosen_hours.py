@@ -43,6 +43,11 @@ def usable_rates(table: pa.Table, column: str) -> NDArray[np.float32]:
     return np.where(np.isfinite(rate) & (rate >= 0), rate, np.float32(np.nan))
 
 
+def hour_seconds(table: pa.Table) -> Ints:
+    """Return when the hours of metrics begin, since 1970: Parquet has milliseconds, and Spark microseconds."""
+    return ints(table.column("hour").cast(pa.timestamp("s", tz="UTC")).cast("int64"))
+
+
 def hourly_totals(parts: Iterable[pa.Table]) -> dict[int, int]:
     """Add up what goes in and out in each hour, in thousandths of a byte per second: no order of the parts shows."""
     totals: Counter[int] = Counter()
@@ -51,7 +56,9 @@ def hourly_totals(parts: Iterable[pa.Table]) -> dict[int, int]:
             np.floor(np.nan_to_num(usable_rates(part, column)).astype(np.float64) * 1000.0 + 0.5).astype(np.int64)
             for column in RATES
         )
-        found = pa.table({"second": _seconds(part), "milli": milli}).group_by("second").aggregate([("milli", "sum")])
+        found = (
+            pa.table({"second": hour_seconds(part), "milli": milli}).group_by("second").aggregate([("milli", "sum")])
+        )
         totals.update(dict(zip(found["second"].to_pylist(), found["milli_sum"].to_pylist(), strict=True)))
     return dict(totals)
 
@@ -65,14 +72,8 @@ def choose_hours(totals: Mapping[int, int], *, count: int = HOURS_CHOSEN) -> Int
 
 
 def hours_of_part(part: pa.Table, index: PartitionIndex, seconds: Ints) -> dict[str, pa.Table]:
-    """Take the chosen hours out of some rows of metrics, and count over all of them.
-
-    Args:
-        part: the rows, in any order.
-        index: of the P partitions.
-        seconds: the chosen hours, ascending.
-    """
-    place, hour = index.find(part.column("topic"), part.column("partition")), _seconds(part)
+    """Take the chosen hours, ascending, out of some rows of metrics in any order, and count over all of them."""
+    place, hour = index.find(part.column("topic"), part.column("partition")), hour_seconds(part)
     rates = {column: usable_rates(part, column) for column in RATES}
     column_of = np.minimum(np.searchsorted(seconds, hour), len(seconds) - 1)
     is_ours = place >= 0
@@ -118,15 +119,8 @@ def assembled(found: Iterable[tuple[str, pa.Table]], seconds: Ints, count: int) 
 def gather_hours(read_parts: Callable[[], Iterable[pa.Table]], index: PartitionIndex) -> ChosenHours:
     """Choose hours and read them in this process: of the partitions of an index, in its order.
 
-    Args:
-        read_parts: reads the table of metrics, a part after another; it is called twice.
-        index: of the P partitions.
+    ``read_parts`` reads the table of metrics, a part after another; it is called twice.
     """
     seconds = choose_hours(hourly_totals(read_parts()))
     found = (one for part in read_parts() for one in hours_of_part(part, index, seconds).items())
     return assembled(found, seconds, len(index.keys))
-
-
-def _seconds(part: pa.Table) -> Ints:
-    # Parquet has milliseconds, and Spark microseconds.
-    return ints(part.column("hour").cast(pa.timestamp("s", tz="UTC")).cast("int64"))

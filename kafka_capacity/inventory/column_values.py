@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 # pyarrow's type stubs know the type of a column only where it was made in the same function.
 Column: TypeAlias = Any
 Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 
@@ -47,7 +48,7 @@ def known(column: Column) -> Flags:
     return np.asarray(column.is_valid().to_numpy(), dtype=np.bool_)
 
 
-def floats(column: Column) -> NDArray[np.float64]:
+def floats(column: Column) -> Floats:
     """Return a column of numbers; null is NaN.
 
     Whole numbers beyond 2^53 are rounded to the nearest float: capacities of network file systems are that large, and
@@ -60,6 +61,11 @@ def values(column: Column) -> list[Any]:
     """Return the values of a column as a list; null is ``None``."""
     found: list[Any] = column.to_pylist()
     return found
+
+
+def column_map(table: pa.Table, key: str, value: str) -> dict[Any, Any]:
+    """Return the values of one column by those of another."""
+    return dict(zip(values(table.column(key)), values(table.column(value)), strict=True))
 
 
 _PARTITION_BITS = np.int64(32)
@@ -141,6 +147,10 @@ class ReplicaColumns:
         if not self.partition_count:
             return np.zeros(0, dtype=np.int64)
         return np.add.reduceat(values.astype(np.int64), self.starts)
+
+    def has_any(self, values: Flags) -> Flags:
+        """Return bool[P], whether this holds for any row of a partition."""
+        return self.per_partition(values) > 0
 
     def replication_factors(self) -> Ints:
         """Count the replicas of each partition."""

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.inventory.tables import TABLES
 
 
@@ -26,46 +27,42 @@ def conform(table: pa.Table, name: str, file: str) -> tuple[pa.Table | None, lis
         if field.name not in table.column_names:
             columns.append(pa.chunked_array([pa.nulls(len(table), field.type)]))
             continue
-        column, mistake = _conform_column(table.column(field.name), field, file)
-        if mistake is None and column is not None:
-            columns.append(column)
-        elif mistake is not None:
-            mistakes.append(mistake)
+        try:
+            columns.append(_conform_column(table.column(field.name), field, file))
+        except DamagedInputError as error:
+            mistakes.append(str(error))
     return (None, mistakes) if mistakes else (pa.table(columns, schema=schema), [])
 
 
 def _column_mistakes(table: pa.Table, schema: pa.Schema, file: str) -> list[str]:
-    mistakes = []
-    for column in table.column_names:
-        if column not in schema.names:
-            known = ", ".join(schema.names)
-            mistakes.append(
-                f"{file}: there is no column {column!r}; remove it or correct its name, the columns are {known}"
-            )
-    twice = sorted({column for column in table.column_names if table.column_names.count(column) > 1})
+    known, names = ", ".join(schema.names), table.column_names
+    mistakes = [
+        f"{file}: there is no column {column!r}; remove it or correct its name, the columns are {known}"
+        for column in names
+        if column not in schema.names
+    ]
+    twice = sorted({column for column in names if names.count(column) > 1})
     mistakes += [f"{file}: column {column!r} appears twice; keep one" for column in twice if column in schema.names]
-    for field in schema:
-        if not field.nullable and field.name not in table.column_names:
-            mistakes.append(f"{file}: column {field.name!r} is missing; add it as {field.type}")
-    return mistakes
+    missing = [field for field in schema if not field.nullable and field.name not in names]
+    return mistakes + [f"{file}: column {field.name!r} is missing; add it as {field.type}" for field in missing]
 
 
-def _conform_column(
-    column: pa.ChunkedArray[Any], field: pa.Field[Any], file: str
-) -> tuple[pa.ChunkedArray[Any] | None, str | None]:
+def _conform_column(column: pa.ChunkedArray[Any], field: pa.Field[Any], file: str) -> pa.ChunkedArray[Any]:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if not _may_become(column.type, field.type):
-        return None, f"{file}: column {field.name!r} is {column.type}; write it as {field.type}"
+        raise DamagedInputError(f"{file}: column {field.name!r} is {column.type}; write it as {field.type}")
     if column.null_count and not field.nullable:
         row = int(pc.index(pc.is_null(column), True).as_py())
-        return None, f"{file}, row {row}, {field.name}: null; give it a value, every row needs one"
+        raise DamagedInputError(f"{file}, row {row}, {field.name}: null; give it a value, every row needs one")
     try:
-        return column.cast(field.type), None
+        return column.cast(field.type)
     except pa.ArrowInvalid:
         row = _first_that_fails(column, field.type)
         value = _shown(column[row])
-        return None, f"{file}, row {row}, {field.name}: {value} does not fit {field.type}; fix the value"
+        raise DamagedInputError(
+            f"{file}, row {row}, {field.name}: {value} does not fit {field.type}; fix the value"
+        ) from None
 
 
 def _shown(value: Any) -> str:

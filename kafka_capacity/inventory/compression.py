@@ -15,20 +15,13 @@ PARTITIONS = 3  # of a topic that are looked at
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicSample:
-    """What was sampled of a topic.
-
-    Attributes:
-        codecs: stored batches by codec, "uncompressed" among them.
-        record_count: in all batches.
-        stored_bytes: of the batches as they are.
-        bytes_by_codec: of the same records in the same batches, by codec.
-    """
+    """What was sampled of a topic."""
 
     topic: str
-    codecs: Mapping[str, int]
-    record_count: int
-    stored_bytes: int
-    bytes_by_codec: Mapping[str, int]
+    codecs: Mapping[str, int]  # stored batches by codec, "uncompressed" among them
+    record_count: int  # in all batches
+    stored_bytes: int  # of the batches as they are
+    bytes_by_codec: Mapping[str, int]  # of the same records in the same batches
 
     @property
     def batch_count(self) -> int:

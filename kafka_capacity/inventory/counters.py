@@ -26,7 +26,8 @@ from __future__ import annotations
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kafka_capacity.inventory.column_values import Flags, Floats, Ints
 
 HOUR = 3600
 
@@ -34,8 +35,6 @@ LONGEST_STEP_SECONDS = 900
 """Three steps of five minutes: a single missed scrape is bridged across the end of an hour, an outage is not."""
 
 LEAST_COVERED_SECONDS = 2700  # three quarters of an hour: a mean over less could miss most of what happened in it
-
-Matrix = NDArray[np.float64]
 
 
 class Fall(StrEnum):
@@ -45,13 +44,7 @@ class Fall(StrEnum):
     REWIND = "rewind"  # an offset that somebody set back: nothing was counted
 
 
-def hourly_rates(
-    values: NDArray[np.float64],
-    seconds: NDArray[np.int64],
-    *,
-    is_up: NDArray[np.bool_] | None = None,
-    fall: Fall = Fall.RESTART,
-) -> Matrix:
+def hourly_rates(values: Floats, seconds: Ints, *, is_up: Flags | None = None, fall: Fall = Fall.RESTART) -> Floats:
     """Return the mean rate of each counter in each whole hour.
 
     Args:
@@ -69,12 +62,8 @@ def hourly_rates(
 
 
 def growth_by_step(
-    values: NDArray[np.float64],
-    seconds: NDArray[np.int64],
-    *,
-    is_up: NDArray[np.bool_] | None = None,
-    fall: Fall = Fall.RESTART,
-) -> tuple[Matrix, NDArray[np.int64]]:
+    values: Floats, seconds: Ints, *, is_up: Flags | None = None, fall: Fall = Fall.RESTART
+) -> tuple[Floats, Ints]:
     """Return by how much each counter grew up to each of its samples.
 
     Returns:
@@ -113,7 +102,7 @@ def growth_by_step(
     return growth, began
 
 
-def _by_hour(growth: Matrix, began: NDArray[np.int64], seconds: NDArray[np.int64], first: int, hours: int) -> Matrix:
+def _by_hour(growth: Floats, began: Ints, seconds: Ints, first: int, hours: int) -> Floats:
     counter, step = np.nonzero(np.isfinite(growth))
     grown, start, end = growth[counter, step], began[counter, step], seconds[step]
     length = end - start
@@ -132,7 +121,7 @@ def _by_hour(growth: Matrix, began: NDArray[np.int64], seconds: NDArray[np.int64
         share = part[is_used]
         counted += np.bincount(place, grown[is_used] * share / length[is_used], minlength=len(counted))
         covered += np.bincount(place, share, minlength=len(covered))
-    rate: Matrix = np.divide(
+    rate: Floats = np.divide(
         counted, covered, out=np.full(len(counted), np.nan), where=covered >= LEAST_COVERED_SECONDS
     )
     return rate.reshape(len(growth), hours)

@@ -8,10 +8,9 @@ import itertools
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.history import TopicHistory, sum_with_gaps
-from kafka_capacity.inventory.column_values import Ints, encode, floats, ints
+from kafka_capacity.inventory.column_values import Floats, Ints, encode, floats, ints
 from kafka_capacity.inventory.raw import RawInventory
 
 LEAST_HOURS = 20
@@ -52,7 +51,7 @@ def topic_history(raw: RawInventory, profile_days: pa.Table | None = None) -> To
     )
 
 
-_Daily = tuple[list[str], Ints, Ints, NDArray[np.float64]]
+_Daily = tuple[list[str], Ints, Ints, Floats]
 """Names of topics; for each row the place among them, the day's ordinal, and the rate."""
 
 
@@ -97,13 +96,13 @@ def _from_metrics(table: pa.Table) -> _Daily:
     return (names, *_topic_sums(topic, daily))
 
 
-def _topic_sums(topic: Ints, daily: pa.Table) -> tuple[Ints, Ints, NDArray[np.float64]]:
+def _topic_sums(topic: Ints, daily: pa.Table) -> tuple[Ints, Ints, Floats]:
     """Add up the partitions of each topic; rows are sorted by topic."""
     partition, day = ints(daily.column("partition")), ints(daily.column("day"))
     rate = np.asarray(daily.column("rate_mean").to_numpy(), dtype=np.float64)
     first, count = int(day.min()), int(np.ptp(day)) + 1
     bounds = np.concatenate([[0], np.flatnonzero(np.diff(topic)) + 1, [len(topic)]])
-    found: list[tuple[Ints, Ints, NDArray[np.float64]]] = []
+    found: list[tuple[Ints, Ints, Floats]] = []
     for start, end in itertools.pairwise(bounds.tolist()):
         rows, row = np.unique(partition[start:end], return_inverse=True)
         matrix = np.full((len(rows), count), np.nan)

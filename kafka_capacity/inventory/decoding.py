@@ -68,8 +68,7 @@ def decompressed(data: bytes, file: str) -> bytes:
                 _check(size, limit, file)
         return b"".join(_pieces(data))
     except (zlib.error, OSError, EOFError) as error:
-        msg = f"{file}: is not a gzip file that can be read ({error}); write it again"
-        raise DamagedInputError(msg) from error
+        raise DamagedInputError(f"{file}: is not a gzip file that can be read ({error}); write it again") from error
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
@@ -144,11 +143,10 @@ def _decoded_bytes(column: Any) -> int:
 
 def _check(size: float, limit: int, file: str) -> None:
     if size > limit:
-        msg = (
+        raise DamagedInputError(
             f"{file}: holds more than {format_bytes(limit)} when decoded; write several smaller files, or raise "
             f"{LIMIT_VARIABLE} if that is intended"
         )
-        raise DamagedInputError(msg)
 
 
 def _brief(error: Exception) -> str:

@@ -14,7 +14,7 @@ import pyarrow.csv as pc
 
 from kafka_capacity.errors import DamagedInputError, InventoryError
 from kafka_capacity.inventory.columns import conform
-from kafka_capacity.inventory.decoding import read_parquet
+from kafka_capacity.inventory.decoding import decompressed, read_parquet
 from kafka_capacity.inventory.json_rows import table_from_json, table_to_json
 from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
@@ -50,7 +50,7 @@ def read_snapshot_files(source: Path | str | ObjectStore) -> RawInventory:
     files, mistakes = _table_files(store, names)
     tables: dict[str, pa.Table] = {}
     for name, file in files.items():
-        table, wrong = _read_table(store.read_bytes(file), name, store.uri(file))
+        table, wrong = read_table(store.read_bytes(file), name, store.uri(file))
         mistakes += wrong
         if table is not None:
             tables[name] = table
@@ -63,9 +63,9 @@ def write_snapshot_files(
     raw: RawInventory, target: Path | str | ObjectStore, *, file_format: SnapshotFormat = "parquet"
 ) -> None:
     """Write a native snapshot, in place of one that is there; optional tables without rows get no file."""
-    store = _opened(target)
+    store, is_parquet = _opened(target), file_format == "parquet"
     contents = {
-        f"{name}.{file_format}": _table_bytes(raw.table(name), name, file_format)
+        f"{name}.{file_format}": parquet_bytes(raw.table(name)) if is_parquet else table_to_json(raw.table(name), name)
         for name, spec in TABLES.items()
         if spec.is_required or len(raw.table(name))
     }
@@ -104,18 +104,19 @@ def _table_files(store: ObjectStore, names: list[str]) -> tuple[dict[str, str], 
     return files, mistakes
 
 
-def _read_table(data: bytes, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
+def read_table(data: bytes, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
+    """Read a table of the inventory from a file, in the format of its ending, or give the mistakes in it."""
     if file.endswith(".json"):
         return table_from_json(data, name, file)
-    if file.endswith(".csv"):
-        return table_from_csv(data, name, file)
     try:
-        return conform(read_parquet(data, file), name, file)
+        if file.endswith(".parquet"):
+            return conform(read_parquet(data, file), name, file)
+        return _table_from_csv(decompressed(data, file) if file.endswith(".gz") else data, name, file)
     except DamagedInputError as error:
         return None, [str(error)]
 
 
-def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
+def _table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
     """Read lines of comma-separated values, the first with the names of columns, or give the mistakes in them.
 
     They are UTF-8, and an empty value is not known.
@@ -132,7 +133,3 @@ def table_from_csv(data: bytes, name: str, file: str) -> tuple[pa.Table | None, 
         if pa.types.is_nested(field.type) and field.name in table.column_names:
             return None, [f"{file}: {field.name} holds lists, which CSV cannot represent; write JSON or Parquet"]
     return conform(table, name, file)
-
-
-def _table_bytes(table: pa.Table, name: str, file_format: SnapshotFormat) -> bytes:
-    return parquet_bytes(table) if file_format == "parquet" else table_to_json(table, name)

@@ -12,18 +12,16 @@ What the inventory does not tell is filled in:
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Flags, Ints, PartitionIndex, encode, floats, ints, known, values
-from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, subscribed_group
+from kafka_capacity.inventory.column_values import Floats, Ints, PartitionIndex, column_map, encode, floats, ints, known
+from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, place_of, subscribed_group
 from kafka_capacity.inventory.group_traffic import group_traffic
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
@@ -32,8 +30,6 @@ from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic, To
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, page_caches
-
-__all__ = ["DEFAULT_ASSIGNORS", "UNKNOWN_RECORD_BYTES", "GroupFactsFound", "SkippedGroup", "group_facts"]
 
 UNKNOWN_RECORD_BYTES = 1000.0  # a usual size; only lags in bytes and duplicates in records rest on it
 
@@ -63,14 +59,9 @@ def group_facts(
     ``broker_heap_bytes`` is that of the JVM on every broker: the page cache is what it leaves. ``load`` is what
     :func:`partition_load` gives, where the caller has it already.
     """
-    chosen: list[SubscribedGroup] = []
-    skipped: list[SkippedGroup] = []
-    for group in snapshot.groups:
-        found = subscribed_group(group, snapshot)
-        if isinstance(found, SkippedGroup):
-            skipped.append(found)
-        else:
-            chosen.append(found)
+    found = [subscribed_group(group, snapshot) for group in snapshot.groups]
+    chosen = [one for one in found if isinstance(one, SubscribedGroup)]
+    skipped = [one for one in found if isinstance(one, SkippedGroup)]
     cluster = _Cluster(raw, snapshot, load or partition_load(raw, snapshot), chosen, broker_heap_bytes)
     facts = sorted((_facts(each, cluster) for each in chosen), key=lambda each: each.group_id)
     return GroupFactsFound(
@@ -93,6 +84,7 @@ class _Cluster:
     ) -> None:
         self.snapshot = snapshot
         self.load = load
+        self.has_racks = any(rack is not None for rack in snapshot.brokers.racks)
         self.size_bytes = snapshot.partition_size_bytes()
         self.is_compacted = snapshot.topics.is_compacted[snapshot.partitions.topic]
         wanted = np.zeros(len(snapshot.partitions), dtype=np.bool_)
@@ -103,23 +95,14 @@ class _Cluster:
         leader = snapshot.brokers.index_of(snapshot.leader)
         self.cache_window_seconds = np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
         self.offsets = _Offsets.of(raw, snapshot)
-        self._topic_ids = dict(
-            zip(
-                values(raw.table("topics").column("topic")), values(raw.table("topics").column("topic_id")), strict=True
-            )
-        )
+        self.topic_ids = column_map(raw.table("topics"), "topic", "topic_id")
         self._topics: dict[tuple[int, bool], Topic] = {}
-
-    def topic_id(self, name: str) -> str:
-        """Return the id of a topic, made up from its name where it is not known."""
-        return self._topic_ids.get(name) or made_up_topic_id(name)
 
     def topic_bytes(self, name: str) -> list[float]:
         """Return the size of each partition of a topic; nothing where it is not in the inventory."""
         partitions = self.snapshot.partitions
-        place = bisect_left(partitions.topics, name)
-        is_there = place < len(partitions.topics) and partitions.topics[place] == name
-        rows = slice(*np.searchsorted(partitions.topic, [place, place + 1])) if is_there else slice(0)
+        place = place_of(partitions.topics, name)
+        rows = slice(*np.searchsorted(partitions.topic, [place, place + 1])) if place >= 0 else slice(0)
         return [float(size) for size in self.size_bytes[rows]]
 
     def topic(self, index: int, *, with_racks: bool) -> Topic:
@@ -131,11 +114,6 @@ class _Cluster:
             racks = self._racks(start, end) if with_racks else None
             self._topics[key] = Topic(name=partitions.topics[index], partitions=end - start, racks=racks)
         return self._topics[key]
-
-    @cached_property
-    def has_racks(self) -> bool:
-        """Whether any broker tells its rack."""
-        return any(rack is not None for rack in self.snapshot.brokers.racks)
 
     def _racks(self, start: int, end: int) -> tuple[tuple[str | None, ...], ...]:
         brokers = self.snapshot.brokers
@@ -154,8 +132,8 @@ class _Offsets:
 
     bounds: dict[str, slice]  # the rows of each group
     place: Ints  # int64[L], the partition's row in the snapshot
-    lag_records: NDArray[np.float64]  # float64[L], NaN where it is not known
-    kept_records: NDArray[np.float64]  # float64[L], from the start of the log to its end, NaN where it is not known
+    lag_records: Floats  # float64[L], NaN where it is not known
+    kept_records: Floats  # float64[L], from the start of the log to its end, NaN where it is not known
 
     @classmethod
     def of(cls, raw: RawInventory, snapshot: Snapshot) -> _Offsets:
@@ -174,14 +152,14 @@ class _Offsets:
         )
 
 
-def _lag_records(lags: Any) -> NDArray[np.float64]:
+def _lag_records(lags: Any) -> Floats:
     told = floats(lags.column("lag_records"))
     return np.maximum(np.where(np.isnan(told), _difference(lags, "log_end_offset", "committed_offset"), told), 0.0)
 
 
-def _difference(lags: Any, end: str, start: str) -> NDArray[np.float64]:
+def _difference(lags: Any, end: str, start: str) -> Floats:
     """Subtract offsets as whole numbers: they may be larger than a float holds exactly."""
-    is_known: Flags = known(lags.column(end)) & known(lags.column(start))
+    is_known = known(lags.column(end)) & known(lags.column(start))
     return np.where(is_known, (ints(lags.column(end)) - ints(lags.column(start))).astype(np.float64), np.nan)
 
 
@@ -202,7 +180,7 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
         assignor=group.assignor or DEFAULT_ASSIGNORS[found.protocol],
         members=members,
         topics=topics,
-        topic_ids=tuple(cluster.topic_id(topic.name) for topic in topics),
+        topic_ids=tuple(cluster.topic_ids.get(topic.name) or made_up_topic_id(topic.name) for topic in topics),
         topic=found.topic,
         partition=cluster.snapshot.partitions.partition[rows],
         owner=owner,
@@ -270,7 +248,7 @@ def _owners(found: SubscribedGroup, members: Sequence[Member], cluster: _Cluster
     return owner
 
 
-def _records(found: SubscribedGroup, cluster: _Cluster) -> tuple[float, bool, NDArray[np.float64]]:
+def _records(found: SubscribedGroup, cluster: _Cluster) -> tuple[float, bool, Floats]:
     """Return the mean size of a record in bytes, whether that was measured, and float64[N], how many wait."""
     offsets, rows = cluster.offsets, found.rows
     mine = offsets.bounds.get(found.group.group_id, slice(0, 0))

@@ -22,14 +22,7 @@ from kafka_capacity.inventory.column_values import Ints
 from kafka_capacity.kafka.cluster.snapshot import Group, Snapshot
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 
-_CONSUMER_TYPE = "consumer"
-_SHARE_TYPE = "share"
-_STREAMS_TYPE = "streams"
-_PROTOCOLS = {
-    _CONSUMER_TYPE: GroupProtocol.CONSUMER,
-    _SHARE_TYPE: GroupProtocol.SHARE,
-    _STREAMS_TYPE: GroupProtocol.STREAMS,
-}
+_PROTOCOLS = frozenset({GroupProtocol.CONSUMER, GroupProtocol.SHARE, GroupProtocol.STREAMS})  # by the type of a group
 _NO_MEMBERS = "It has no members, so there are no subscriptions."
 
 
@@ -55,13 +48,13 @@ class SubscribedGroup:
 
 def subscribed_group(group: Group, snapshot: Snapshot) -> SubscribedGroup | SkippedGroup:
     """Find what a group reads, or say why it is not simulated."""
-    reason = _why_not(group)
+    kind, reason = group.group_type, _why_not(group)
     if reason is not None:
         return SkippedGroup(group_id=group.group_id, reason=reason)
     subscriptions = _subscriptions(group)
     names = snapshot.partitions.topics
     wanted = {name for subscription in subscriptions for name in subscription}
-    places = [_place(names, name) for name in sorted(wanted)]
+    places = [place_of(names, name) for name in sorted(wanted)]
     topics = np.array([place for place in places if place >= 0], dtype=np.int64)
     if not len(topics):
         reason = f"None of its topics is in the inventory ({_some(sorted(wanted))})."
@@ -70,7 +63,7 @@ def subscribed_group(group: Group, snapshot: Snapshot) -> SubscribedGroup | Skip
     bounds = np.searchsorted(snapshot.partitions.topic, np.stack([topics, topics + 1]))
     return SubscribedGroup(
         group=group,
-        protocol=_PROTOCOLS.get(group.group_type, GroupProtocol.CLASSIC),
+        protocol=GroupProtocol(kind) if kind in _PROTOCOLS else GroupProtocol.CLASSIC,
         subscriptions=tuple(tuple(name for name in each if name in existing) for each in subscriptions),
         topics=topics,
         rows=np.concatenate([np.arange(start, end) for start, end in bounds.T.tolist()]),
@@ -78,7 +71,7 @@ def subscribed_group(group: Group, snapshot: Snapshot) -> SubscribedGroup | Skip
     )
 
 
-def _place(names: Sequence[str], name: str) -> int:
+def place_of(names: Sequence[str], name: str) -> int:
     """Return the place of a name in a sorted list of them, -1 where it is not there."""
     place = bisect_left(names, name)
     return place if place < len(names) and names[place] == name else -1
@@ -87,7 +80,7 @@ def _place(names: Sequence[str], name: str) -> int:
 def _why_not(group: Group) -> str | None:
     """Return why a group cannot be simulated; ``None`` where it can."""
     kind, protocol = group.group_type, group.protocol_type
-    if kind == _STREAMS_TYPE:
+    if kind == GroupProtocol.STREAMS:
         if not group.subtopologies:
             return "A streams group without subtopologies in the inventory: its tasks are unknown."
         return None if group.members else _NO_MEMBERS
@@ -109,7 +102,7 @@ def _why_not(group: Group) -> str | None:
 
 def _subscriptions(group: Group) -> tuple[tuple[str, ...], ...]:
     members = group.members
-    if group.group_type == _STREAMS_TYPE:
+    if group.group_type == GroupProtocol.STREAMS:
         return (tuple(sorted({topic for one in group.subtopologies for topic in one.topics})),) * len(members)
     found = [member.subscribed or tuple(sorted({topic for topic, _ in member.assigned})) for member in members]
     everything = tuple(sorted({topic for subscription in found for topic in subscription}))

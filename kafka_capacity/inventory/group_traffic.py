@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import PEAK_QUANTILE
+from kafka_capacity.inventory.column_values import Floats
 
 KEEPS_UP_SECONDS = 60.0  # batches and commits take less; a member that cannot keep up is further behind within the hour
 
@@ -35,7 +36,7 @@ class GroupTraffic:
     """The traffic of one group."""
 
     # float64[N], produced to each partition in the group's peak hour, 0 without a history
-    peak_bytes_per_second: NDArray[np.float64]
+    peak_bytes_per_second: Floats
     # the most that any member is known to have read over an hour or longer, `None` without a history, without members
     # that read, or where nothing was read
     best_read_bytes_per_second: float | None
@@ -44,10 +45,7 @@ class GroupTraffic:
 
 
 def group_traffic(
-    rates: NDArray[np.float32],
-    mean_bytes_per_second: NDArray[np.float64],
-    owner: NDArray[np.integer],
-    lag_bytes: NDArray[np.float64],
+    rates: NDArray[np.float32], mean_bytes_per_second: Floats, owner: NDArray[np.integer], lag_bytes: Floats
 ) -> GroupTraffic:
     """Judge the history of a group.
 
@@ -70,7 +68,7 @@ def group_traffic(
     )
 
 
-def peak_hour(total_bytes_per_second: NDArray[np.float64]) -> int:
+def peak_hour(total_bytes_per_second: Floats) -> int:
     """Return the hour of the 99th percentile by nearest rank, the earliest of equals.
 
     >>> peak_hour(np.arange(200.0)), peak_hour(np.array([1.0, 3.0, 3.0]))
@@ -81,7 +79,7 @@ def peak_hour(total_bytes_per_second: NDArray[np.float64]) -> int:
     return int((total_bytes_per_second == value).argmax())
 
 
-def _filled(rates: NDArray[np.float32], mean: NDArray[np.float64]) -> NDArray[np.float32]:
+def _filled(rates: NDArray[np.float32], mean: Floats) -> NDArray[np.float32]:
     unknown = np.isnan(rates)
     if not unknown.any():
         return rates
@@ -90,7 +88,7 @@ def _filled(rates: NDArray[np.float32], mean: NDArray[np.float64]) -> NDArray[np
 
 
 def _best_read(
-    rates: NDArray[np.float32], mean: NDArray[np.float64], owner: NDArray[np.integer], lag_bytes: NDArray[np.float64]
+    rates: NDArray[np.float32], mean: Floats, owner: NDArray[np.integer], lag_bytes: Floats
 ) -> tuple[float | None, bool]:
     order = np.argsort(owner, kind="stable")
     order = order[owner[order] >= 0]
@@ -107,7 +105,7 @@ def _best_read(
     return float(best[busiest]), not keeps_up[busiest]
 
 
-def _read_at_least(produced: NDArray[np.float64], lag_bytes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _read_at_least(produced: Floats, lag_bytes: Floats) -> Floats:
     """Return float64[M], the best mean rate over any number of last hours that members must have read at."""
     last = np.arange(1, produced.shape[1] + 1)
     read = np.cumsum(produced[:, ::-1], axis=1) - lag_bytes[:, None] / _HOUR_SECONDS

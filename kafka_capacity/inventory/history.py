@@ -22,10 +22,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import ConflictError, DamagedObjectError, MissingManifestError
-from kafka_capacity.inventory.column_values import Ints, encode, ints, pairs_of_keys, partition_keys
+from kafka_capacity.inventory.chosen_hours import RATES, hour_seconds, usable_rates
+from kafka_capacity.inventory.column_values import Flags, Ints, encode, ints, pairs_of_keys, partition_keys
 from kafka_capacity.objects.dataset import Manifest, are_parts_there, read_manifest, read_table, write_dataset
 from kafka_capacity.objects.keys import history_prefix
-from kafka_capacity.objects.object_store import attempts
+from kafka_capacity.objects.object_store import try_again
 from kafka_capacity.objects.store import ObjectStore
 
 log = logging.getLogger(__name__)
@@ -71,13 +72,7 @@ def keep_history(store: ObjectStore, cluster: str, metrics: pa.Table, *, capture
 
 
 def _keep_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captured: str) -> bool:
-    for is_last in attempts(MERGE_ATTEMPTS):
-        try:
-            return _merge_day(store, cluster, day, table, captured)
-        except ConflictError:
-            if is_last:
-                raise
-    raise AssertionError("the last attempt returns or raises")
+    return try_again(lambda: _merge_day(store, cluster, day, table, captured), ConflictError, MERGE_ATTEMPTS)
 
 
 def _merge_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captured: str) -> bool:
@@ -135,8 +130,8 @@ def by_day(metrics: pa.Table) -> dict[str, pa.Table]:
         return {}
     topics, topic = encode(metrics.column("topic"))
     partition = ints(metrics.column("partition"))
-    hour = metrics.column("hour").cast(pa.timestamp("s", tz="UTC")).cast(pa.int64()).to_numpy() // 3600
-    rates = [_rates(metrics.column(f"bytes_{way}_bytes_per_second")) for way in ("in", "out")]
+    hour = hour_seconds(metrics) // 3600
+    rates = [usable_rates(metrics, column) for column in RATES]
     day = hour // HOURS
     found = {}
     for number in np.unique(day).tolist():
@@ -147,7 +142,8 @@ def by_day(metrics: pa.Table) -> dict[str, pa.Table]:
             matrix = np.full((len(keys), HOURS), np.nan, dtype=np.float32)
             matrix[row, hour[rows] - number * HOURS] = rate[rows]
             matrices.append(matrix)
-        found[_name_of(number)] = _table(topics, keys, number, *matrices)
+        name = (datetime.date(1970, 1, 1) + datetime.timedelta(days=number)).isoformat()
+        found[name] = _table(topics, keys, number, *matrices)
     return found
 
 
@@ -199,7 +195,7 @@ def _table(
     )
 
 
-def _longest_gap(is_known: NDArray[np.bool_]) -> Ints:
+def _longest_gap(is_known: Flags) -> Ints:
     """Count the longest run of unknown hours between two known ones."""
     longest = np.zeros(len(is_known), dtype=np.int64)
     run = np.full(len(is_known), -1, dtype=np.int64)  # -1: nothing is known yet
@@ -214,15 +210,6 @@ def _lists(matrix: NDArray[np.float32]) -> pa.Array[Any]:
     flat = matrix.reshape(-1)
     offsets = np.arange(0, flat.size + 1, HOURS, dtype=np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat, pa.float32(), mask=np.isnan(flat)))
-
-
-def _rates(column: pa.ChunkedArray[Any]) -> NDArray[np.float32]:
-    rate = np.asarray(column.to_numpy(), dtype=np.float32)
-    return np.where(np.isfinite(rate) & (rate >= 0), rate, np.float32(np.nan))
-
-
-def _name_of(day: int) -> str:
-    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=day)).isoformat()
 
 
 def _digest(table: pa.Table) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import datetime
 import json
 import math
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -29,21 +31,20 @@ def table_from_json(data: bytes, name: str, file: str) -> tuple[pa.Table | None,
     if not isinstance(rows, list):
         return None, [f"{file}: holds {_kind(rows)}; write a list of rows, [{{…}}, …]"]
     schema = TABLES[name].schema
-    mistakes = _row_mistakes(rows, schema, file)
+    mistakes = list(islice(_row_mistakes(rows, schema, file), MAX_MISTAKES))
     if mistakes:
-        return None, mistakes[:MAX_MISTAKES]
+        return None, mistakes
     arrays = []
     for field in schema:
         values = [row.get(field.name) for row in rows]
-        mistakes += _value_mistakes(values, field, file)
+        mistakes += islice(_value_mistakes(values, field, file), MAX_MISTAKES)
         if not mistakes:
             arrays.append(_to_array(values, field.type))
     return (None, mistakes[:MAX_MISTAKES]) if mistakes else (pa.table(arrays, schema=schema), [])
 
 
 def _refuse_constant(text: str) -> None:
-    msg = f"{text} is not a JSON number"
-    raise ValueError(msg)
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _kind(value: Any) -> str:
@@ -51,34 +52,26 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def _row_mistakes(rows: list[Any], schema: pa.Schema, file: str) -> list[str]:
+def _row_mistakes(rows: list[Any], schema: pa.Schema, file: str) -> Iterator[str]:
     known = set(schema.names)
-    mistakes = []
     for index, row in enumerate(rows):
         if not isinstance(row, dict):
-            mistakes.append(f"{file}, row {index}: is {_kind(row)}; write an object of columns")
+            yield f"{file}, row {index}: is {_kind(row)}; write an object of columns"
         elif not row.keys() <= known:
             unknown = ", ".join(repr(key) for key in row if key not in known)
-            mistakes.append(
+            yield (
                 f"{file}, row {index}: there is no column {unknown}; remove it or correct its name, the columns are "
                 f"{', '.join(schema.names)}"
             )
-        if len(mistakes) >= MAX_MISTAKES:
-            break
-    return mistakes
 
 
-def _value_mistakes(values: list[Any], field: pa.Field[Any], file: str) -> list[str]:
-    mistakes = []
+def _value_mistakes(values: list[Any], field: pa.Field[Any], file: str) -> Iterator[str]:
     for index, value in enumerate(values):
         if value is None:
             if not field.nullable:
-                mistakes.append(f"{file}, row {index}, {field.name}: null; give it a value, every row needs one")
+                yield f"{file}, row {index}, {field.name}: null; give it a value, every row needs one"
         elif not _fits(value, field.type):
-            mistakes.append(f"{file}, row {index}, {field.name}: {value!r} is not {_described(field.type)}")
-        if len(mistakes) >= MAX_MISTAKES:
-            break
-    return mistakes
+            yield f"{file}, row {index}, {field.name}: {value!r} is not {_described(field.type)}"
 
 
 def _fits(value: Any, kind: pa.DataType) -> bool:

@@ -111,14 +111,7 @@ def _kafka_version(session: AdminSession) -> str | None:
         data = session.try_to_ask(session.client.get_broker_version_data, node)
     except (KafkaError, LookupError):
         return None
-    release = max([KafkaRelease(*data.broker_version[:2]), *_by_metadata_version(session)])
+    _, level = session.features().get("metadata.version", {}).get("supported", (0, 0))
+    newer = [release for release, first in _FIRST_METADATA_VERSION.items() if level >= first]
+    release = max([KafkaRelease(*data.broker_version[:2]), *newer])
     return f"{release.major}.{release.minor}"
-
-
-def _by_metadata_version(session: AdminSession) -> list[KafkaRelease]:
-    try:
-        features = session.try_to_ask(session.client.describe_features)
-    except KafkaError:
-        return []
-    _, level = features.get("metadata.version", {}).get("supported", (0, 0))
-    return [release for release, first in _FIRST_METADATA_VERSION.items() if level >= first]

@@ -13,21 +13,12 @@ from kafka.errors import IncompatibleBrokerVersion, KafkaError, UnsupportedVersi
 
 from kafka_capacity.health.problem import Problem, info, some, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
-from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.inventory.tables import TABLES, StoredReplica
 
 UNKNOWN_PATH = "(unknown)"  # stands in `log_dirs` for the directories of a broker that did not say which it has
 
 _CORDONED = "cordoned.log.dirs"
 _BROKERS_AT_ONCE = 8  # so that a few silent brokers cost one timeout, not one each
-
-
-@dataclass(frozen=True, slots=True)
-class StoredReplica:
-    """What a broker says about one replica that it holds."""
-
-    log_dir: str
-    size_bytes: int
-    offset_lag: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,20 +33,18 @@ def read_brokers(session: AdminSession, remarks: list[Problem]) -> list[dict[str
     """Return the rows of ``brokers``: every registered broker, the fenced ones too."""
     described = session.ask("describe the cluster", session.client.describe_cluster)
     controller = _controller(session, described, remarks)
-    rows = []
-    for broker in sorted(described["brokers"], key=lambda each: each["broker_id"]):
-        rows.append(
-            {
-                "broker_id": broker["broker_id"],
-                "rack": broker.get("rack") or None,
-                "host": broker["host"],
-                "port": broker["port"],
-                # Before DescribeCluster v2 (Kafka 4.0) only brokers that are up are told.
-                "is_fenced": bool(broker.get("is_fenced", False)),
-                "is_controller": None if controller is None else broker["broker_id"] == controller,
-            }
-        )
-    return rows
+    return [
+        {
+            "broker_id": broker["broker_id"],
+            "rack": broker.get("rack") or None,
+            "host": broker["host"],
+            "port": broker["port"],
+            # Before DescribeCluster v2 (Kafka 4.0) only brokers that are up are told.
+            "is_fenced": bool(broker.get("is_fenced", False)),
+            "is_controller": None if controller is None else broker["broker_id"] == controller,
+        }
+        for broker in sorted(described["brokers"], key=lambda each: each["broker_id"])
+    ]
 
 
 def _controller(session: AdminSession, described: dict[str, Any], remarks: list[Problem]) -> int | None:
@@ -82,7 +71,7 @@ def add_missing_brokers(rows: list[dict[str, Any]], holders: set[int], remarks: 
         return
     rows += [{"broker_id": broker_id, "is_fenced": True, "is_controller": False} for broker_id in missing]
     rows.sort(key=lambda row: row["broker_id"])
-    message = f"brokers that hold replicas but are down, with unknown racks: {some(missing, len(missing))}"
+    message = f"brokers that hold replicas but are down, with unknown racks: {some(missing)}"
     remarks.append(warning("broker_not_registered", "brokers.broker_id", message))
 
 
@@ -90,14 +79,12 @@ def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remar
     """Ask every broker what lies in its log directories; one that does not answer gets a row with the reason."""
     with ThreadPoolExecutor(_BROKERS_AT_ONCE) as pool:
         answers = list(pool.map(lambda broker: _ask_broker(session, broker), brokers))
-        told = [
-            broker["broker_id"] for broker, answer in zip(brokers, answers, strict=True) if not isinstance(answer, str)
-        ]
+        ids = [broker["broker_id"] for broker in brokers]
+        told = [one for one, answer in zip(ids, answers, strict=True) if not isinstance(answer, str)]
         cordoned = dict(zip(told, pool.map(lambda broker_id: _cordoned(session, broker_id), told), strict=True))
     rows: list[dict[str, Any]] = []
     replicas: dict[tuple[int, str, int], StoredReplica] = {}
-    for broker, answer in zip(brokers, answers, strict=True):
-        broker_id = broker["broker_id"]
+    for broker_id, answer in zip(ids, answers, strict=True):
         if isinstance(answer, str):
             rows.append({"broker_id": broker_id, "path": UNKNOWN_PATH, "error": answer})
             continue
@@ -106,7 +93,7 @@ def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remar
             _collect(replicas, broker_id, directory)
     silent = sorted({row["broker_id"] for row in rows if row.get("error")})
     if silent:
-        message = f"sizes are unknown or incomplete for brokers {some(silent, len(silent))}; table log_dirs says why"
+        message = f"sizes are unknown or incomplete for brokers {some(silent)}; table log_dirs says why"
         remarks.append(warning("log_dirs_unknown", "log_dirs.error", message))
     rows.sort(key=lambda row: (row["broker_id"], row["path"]))
     return Storage(log_dirs=pa.Table.from_pylist(rows, TABLES["log_dirs"].schema), replicas=replicas)
@@ -130,15 +117,22 @@ def _ask_broker(session: AdminSession, broker: dict[str, Any]) -> list[dict[str,
 def _cordoned(session: AdminSession, broker_id: int) -> frozenset[str] | None:
     """Return the log directories that a broker has cordoned, ``*`` for all; ``None`` where it does not tell.
 
-    Brokers before 4.3 know no such setting, and reading it takes DESCRIBE_CONFIGS on the cluster.
+    Brokers before 4.3 know no such setting.
     """
-    resource = ConfigResource(ConfigResourceType.BROKER, str(broker_id), [_CORDONED])
-    try:
-        found = session.try_to_ask(session.client.describe_configs, [resource], config_filter="all")
-    except KafkaError:
+    settings = broker_settings(session, broker_id, [_CORDONED])
+    if _CORDONED not in settings:
         return None
-    setting = found.get("broker", {}).get(str(broker_id), {}).get(_CORDONED)
-    return None if setting is None else frozenset(part.strip() for part in (setting["value"] or "").split(","))
+    return frozenset(part.strip() for part in (settings[_CORDONED] or "").split(","))
+
+
+def broker_settings(session: AdminSession, broker_id: int, names: list[str]) -> dict[str, str | None]:
+    """Return settings of a broker, those that it has and tells: reading them takes DESCRIBE_CONFIGS on the cluster."""
+    resource = ConfigResource(ConfigResourceType.BROKER, str(broker_id), names)
+    try:
+        answer = session.try_to_ask(session.client.describe_configs, [resource], config_filter="all")
+    except KafkaError:
+        return {}
+    return {name: entry["value"] for name, entry in answer.get("broker", {}).get(str(broker_id), {}).items()}
 
 
 def _log_dir_row(broker_id: int, directory: dict[str, Any], cordoned: frozenset[str] | None) -> dict[str, Any]:

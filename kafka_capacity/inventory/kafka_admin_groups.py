@@ -7,20 +7,20 @@ requests. Classic groups that are not of consumers (Kafka Connect's) are listed 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, for_code
 
-from kafka_capacity.health.problem import Problem, info, some, warning
+from kafka_capacity.health.problem import Problem, info, problem_of, some, warning
 from kafka_capacity.inventory.kafka_admin_messages import (
     ConsumerGroupDescribeRequest,
     ShareGroupDescribeRequest,
     StreamsGroupDescribeRequest,
 )
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
-from kafka_capacity.text import plural
 
 _GROUPS_AT_ONCE = 100
 _STANDBYS = "streams.num.standby.replicas"
@@ -32,21 +32,26 @@ def read_groups(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the rows of ``groups`` and of ``members``."""
     listed = _list(session, brokers, remarks)
-    groups, members = {group_id: _listed_row(group) for group_id, group in listed.items()}, []
-    failed: list[str] = []
-    for group_id, description in _describe(session, listed, failed):
+    groups = {
+        group_id: {
+            "group_id": group_id,
+            "state": group.get("group_state") or None,
+            "group_type": group["group_type"],
+            "protocol_type": group["protocol_type"] or None,
+        }
+        for group_id, group in listed.items()
+    }
+    members: list[dict[str, Any]] = []
+    described = _describe(session, listed)
+    for group_id, description in described.items():
         groups[group_id] |= {name: value for name, value in description["group"].items() if value}
         members += description["members"]
-    if failed:
-        message = f"members of {plural(len(failed), 'group')} are unknown: {some(sorted(failed), len(failed))}"
-        remarks.append(warning("group_not_described", "members.member_id", message))
-    by_hand = [group_id for group_id, group in listed.items() if _kind(group) is None]
-    if by_hand:
-        message = (
-            f"{plural(len(by_hand), 'group')} that are not consumer groups, listed without members: "
-            f"{some(sorted(by_hand), len(by_hand))}"
-        )
-        remarks.append(info("group_of_another_kind", "groups.group_type", message))
+    failed = sorted(one for one, group in listed.items() if _is_described(group) and one not in described)
+    message = "members of {count} are unknown: {names}"
+    remarks += problem_of(failed, "group", warning, "group_not_described", "members.member_id", message)
+    by_hand = sorted(group_id for group_id, group in listed.items() if not _is_described(group))
+    message = "{count} that are not consumer groups, listed without members: {names}"
+    remarks += problem_of(by_hand, "group", info, "group_of_another_kind", "groups.group_type", message)
     members.sort(key=lambda row: (row["group_id"], row["member_id"]))
     return [groups[group_id] for group_id in sorted(groups)], members
 
@@ -54,7 +59,7 @@ def read_groups(
 def _list(
     session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Problem]
 ) -> dict[str, dict[str, Any]]:
-    """List the groups by id, each with the broker that coordinates it."""
+    """List the groups by id, each with its type, and the broker that coordinates it."""
     found: dict[str, dict[str, Any]] = {}
     silent: list[int] = []
     for broker in brokers:
@@ -65,71 +70,39 @@ def _list(
         except KafkaError:
             silent.append(broker["broker_id"])
             continue
-        found |= {group["group_id"]: group | {"coordinator": broker["broker_id"]} for group in groups}
+        for group in groups:
+            # Before ListGroups v5 there was one protocol.
+            kind = (group.get("group_type") or "classic").lower()
+            found[group["group_id"]] = group | {"coordinator": broker["broker_id"], "group_type": kind}
     if silent:
-        message = f"the groups coordinated by these brokers are unknown: {some(silent, len(silent))}"
+        message = f"the groups coordinated by these brokers are unknown: {some(silent)}"
         remarks.append(warning("groups_not_listed", "groups.group_id", message))
     return found
 
 
-def _listed_row(group: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "group_id": group["group_id"],
-        "state": group.get("group_state") or None,
-        # Before ListGroups v5 there was one protocol.
-        "group_type": (group.get("group_type") or "classic").lower(),
-        "protocol_type": group["protocol_type"] or None,
-        "assignor": None,
-    }
+def _is_described(group: dict[str, Any]) -> bool:
+    if group["group_type"] == "classic":
+        return group["protocol_type"] in ("consumer", "")
+    return group["group_type"] in _QUESTIONS
 
 
-def _kind(group: dict[str, Any]) -> str | None:
-    """Return by which request a group is described: its type, or none."""
-    kind = (group.get("group_type") or "classic").lower()
-    if kind == "classic" and group["protocol_type"] in ("consumer", ""):
-        return "classic"
-    return kind if kind in {"consumer", "share", "streams"} else None
-
-
-def _describe(
-    session: AdminSession, listed: dict[str, dict[str, Any]], failed: list[str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    batches: dict[tuple[int, str], list[str]] = {}
+def _describe(session: AdminSession, listed: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    by_question: dict[tuple[int, str], list[str]] = {}
     for group_id, group in sorted(listed.items()):
-        kind = _kind(group)
-        if kind is not None:
-            batches.setdefault((group["coordinator"], kind), []).append(group_id)
-    for (coordinator, kind), group_ids in batches.items():
-        ask = {"classic": _ask_classic, "consumer": _ask_consumer, "share": _ask_share, "streams": _ask_streams}[kind]
-        for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
-            batch = group_ids[start : start + _GROUPS_AT_ONCE]
-            yield from _describe_batch(session, ask, batch, coordinator, failed)
+        if _is_described(group):
+            by_question.setdefault((group["coordinator"], group["group_type"]), []).append(group_id)
+    found: dict[str, dict[str, Any]] = {}
+    for (coordinator, kind), group_ids in by_question.items():
+        ask = partial(_QUESTIONS[kind], session, coordinator)
+        # kafka-python decodes what members sent, which can be anything: so can be its errors.
+        found |= session.ask_of_groups(ask, group_ids, _GROUPS_AT_ONCE, [], Exception)
+    return found
 
 
-def _describe_batch(
-    session: AdminSession, ask: Any, group_ids: list[str], coordinator: int, failed: list[str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Describe some groups at once, and where that fails one by one, so that one bad group spoils no other."""
-    try:
-        answers = session.try_to_ask(ask, session, group_ids, coordinator)
-    except Exception:  # kafka-python decodes what members sent, which can be anything
-        if len(group_ids) == 1:
-            failed.extend(group_ids)
-            return
-        for group_id in group_ids:
-            yield from _describe_batch(session, ask, [group_id], coordinator, failed)
-        return
-    for group_id in group_ids:
-        if group_id in answers:
-            yield group_id, answers[group_id]
-        else:
-            failed.append(group_id)
-
-
-def _ask_classic(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
+def _ask_classic(session: AdminSession, coordinator: int, group_ids: list[str]) -> dict[str, dict[str, Any]]:
     described = session.client.describe_groups(group_ids, group_coordinator_id=coordinator)
-    moved = [group_id for group_id, group in described.items() if _has_moved(group.get("error"))]
-    if moved:
+    errors = {group_id: group.get("error") or "" for group_id, group in described.items()}
+    if moved := [group_id for group_id, error in errors.items() if any(name in error for name in _MOVED)]:
         described |= session.client.describe_groups(moved)
     return {
         group_id: {
@@ -145,13 +118,9 @@ def _ask_classic(session: AdminSession, group_ids: list[str], coordinator: int) 
     }
 
 
-def _has_moved(error: str | None) -> bool:
-    return error is not None and any(name in error for name in _MOVED)
-
-
 def _classic_member(group_id: str, member: dict[str, Any]) -> dict[str, Any]:
-    subscription = member["member_metadata"] or {}
-    assignment = member["member_assignment"] or {}
+    subscription, assignment = member["member_metadata"] or {}, member["member_assignment"] or {}
+    assigned = assignment.get("assigned_partitions") or []
     return {
         "group_id": group_id,
         "member_id": member["member_id"],
@@ -160,53 +129,68 @@ def _classic_member(group_id: str, member: dict[str, Any]) -> dict[str, Any]:
         "instance_id": member.get("group_instance_id") or None,
         "rack": subscription.get("rack_id") or None,
         "subscribed": sorted(subscription.get("topics") or []),
-        "assigned": _assigned(
-            (each["topic"], each["partitions"]) for each in assignment.get("assigned_partitions") or []
-        ),
+        "assigned": _assigned((each["topic"], each["partitions"]) for each in assigned),
     }
 
 
-def _described(session: AdminSession, request: Any, coordinator: int) -> list[Any]:
+def _described(session: AdminSession, coordinator: int, request_type: Any, group_ids: list[str]) -> list[Any]:
     """Send a request that kafka-python does not know, and return the groups of the answer that have no error."""
-
-    async def send() -> Any:
-        return await session.client._manager.send(request, node_id=coordinator)
-
-    response = session.client._manager.run(send)
-    for group in response.groups:
+    request = request_type(group_ids=group_ids, include_authorized_operations=False)
+    groups = session.send(request, coordinator).groups
+    for group in groups:
         error = for_code(group.error_code)
         if error.retriable:
             raise error(group.error_message)
-    return [group for group in response.groups if not group.error_code]
+    return [group for group in groups if not group.error_code]
 
 
-def _ask_consumer(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
-    request = ConsumerGroupDescribeRequest(group_ids=group_ids, include_authorized_operations=False)
+def _ask_coordinator(
+    request_type: Any, protocol_type: str, session: AdminSession, coordinator: int, group_ids: list[str]
+) -> dict[str, dict[str, Any]]:
+    """Ask for groups whose assignments the coordinator makes: of the consumer protocol, and share groups."""
+    found = {}
+    for group in _described(session, coordinator, request_type, group_ids):
+        matched = _matched_by_regex(group) if protocol_type == "consumer" else {}
+        members = []
+        for member in group.members:
+            topics = matched.get(getattr(member, "subscribed_topic_regex", None) or "", set())
+            assigned = ((each.topic_name, each.partitions) for each in member.assignment.topic_partitions)
+            subscribed = topics.union(member.subscribed_topic_names or [])
+            members.append(_coordinated_member(group.group_id, member, subscribed, assigned))
+        state = {"state": group.group_state, "protocol_type": protocol_type, "assignor": group.assignor_name}
+        found[group.group_id] = {"group": state, "members": members}
+    return found
+
+
+def _matched_by_regex(group: Any) -> dict[str, set[str]]:
+    # Only brokers know what a regular expression matches. Every topic that it does is to be read by somebody.
+    matched: dict[str, set[str]] = {}
+    for member in group.members:
+        for assignment in (member.assignment, member.target_assignment):
+            topics = {each.topic_name for each in assignment.topic_partitions}
+            matched.setdefault(member.subscribed_topic_regex or "", set()).update(topics)
+    return matched | {"": set()}
+
+
+def _coordinated_member(
+    group_id: str, member: Any, subscribed: Iterable[str], assigned: Iterable[tuple[str, Sequence[int]]]
+) -> dict[str, Any]:
     return {
-        group.group_id: {
-            "group": {"state": group.group_state, "protocol_type": "consumer", "assignor": group.assignor_name},
-            "members": _consumer_members(group),
-        }
-        for group in _described(session, request, coordinator)
+        "group_id": group_id,
+        "member_id": member.member_id,
+        "client_id": member.client_id,
+        "host": member.client_host,
+        "instance_id": getattr(member, "instance_id", None) or None,  # members of share groups have none
+        "rack": member.rack_id or None,
+        "subscribed": sorted(subscribed),
+        "assigned": _assigned(assigned),
     }
 
 
-def _ask_share(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
-    request = ShareGroupDescribeRequest(group_ids=group_ids, include_authorized_operations=False)
-    return {
-        group.group_id: {
-            "group": {"state": group.group_state, "protocol_type": "share", "assignor": group.assignor_name},
-            "members": [_coordinated_member(group.group_id, member, set(), None) for member in group.members],
-        }
-        for group in _described(session, request, coordinator)
-    }
-
-
-def _ask_streams(session: AdminSession, group_ids: list[str], coordinator: int) -> dict[str, dict[str, Any]]:
-    request = StreamsGroupDescribeRequest(group_ids=group_ids, include_authorized_operations=False)
+def _ask_streams(session: AdminSession, coordinator: int, group_ids: list[str]) -> dict[str, dict[str, Any]]:
     standbys = _standby_replicas(session, group_ids)
     found = {}
-    for group in _described(session, request, coordinator):
+    for group in _described(session, coordinator, StreamsGroupDescribeRequest, group_ids):
         parts = (group.topology.subtopologies if group.topology is not None else None) or []
         sources = {
             part.subtopology_id: sorted([*part.source_topics, *(one.name for one in part.repartition_source_topics)])
@@ -247,19 +231,13 @@ def _standby_replicas(session: AdminSession, group_ids: list[str]) -> dict[str, 
 
 
 def _streams_member(group_id: str, member: Any, sources: dict[str, list[str]]) -> dict[str, Any]:
-    return {
-        "group_id": group_id,
-        "member_id": member.member_id,
-        "client_id": member.client_id,
-        "host": member.client_host,
-        "instance_id": member.instance_id or None,
-        "rack": member.rack_id or None,
-        "subscribed": sorted({topic for topics in sources.values() for topic in topics}),
-        "assigned": _assigned(
-            (topic, tasks.partitions)
-            for tasks in member.assignment.active_tasks
-            for topic in sources.get(tasks.subtopology_id, ())
-        ),
+    subscribed = {topic for topics in sources.values() for topic in topics}
+    assigned = (
+        (topic, tasks.partitions)
+        for tasks in member.assignment.active_tasks
+        for topic in sources.get(tasks.subtopology_id, ())
+    )
+    return _coordinated_member(group_id, member, subscribed, assigned) | {
         "process_id": member.process_id,
         "standby_tasks": [
             {"subtopology": tasks.subtopology_id, "partition": partition}
@@ -269,35 +247,15 @@ def _streams_member(group_id: str, member: Any, sources: dict[str, list[str]]) -
     }
 
 
-def _consumer_members(group: Any) -> list[dict[str, Any]]:
-    # Only brokers know what a regular expression matches. Every topic that it does is to be read by somebody.
-    matched: dict[str, set[str]] = {}
-    for member in group.members:
-        for assignment in (member.assignment, member.target_assignment):
-            topics = {each.topic_name for each in assignment.topic_partitions}
-            matched.setdefault(member.subscribed_topic_regex or "", set()).update(topics)
-    matched[""] = set()
-    return [
-        _coordinated_member(
-            group.group_id, member, matched[member.subscribed_topic_regex or ""], member.instance_id or None
-        )
-        for member in group.members
-    ]
-
-
-def _coordinated_member(group_id: str, member: Any, matched: set[str], instance_id: str | None) -> dict[str, Any]:
-    return {
-        "group_id": group_id,
-        "member_id": member.member_id,
-        "client_id": member.client_id,
-        "host": member.client_host,
-        "instance_id": instance_id,
-        "rack": member.rack_id or None,
-        "subscribed": sorted(matched.union(member.subscribed_topic_names or [])),
-        "assigned": _assigned((each.topic_name, each.partitions) for each in member.assignment.topic_partitions),
-    }
-
-
-def _assigned(topics: Iterator[tuple[str, Sequence[int]]]) -> list[dict[str, Any]]:
+def _assigned(topics: Iterable[tuple[str, Sequence[int]]]) -> list[dict[str, Any]]:
     pairs = sorted((topic, partition) for topic, partitions in topics for partition in partitions)
     return [{"topic": topic, "partition": partition} for topic, partition in pairs]
+
+
+_QUESTIONS: dict[str, Callable[..., dict[str, dict[str, Any]]]] = {
+    "classic": _ask_classic,
+    "consumer": partial(_ask_coordinator, ConsumerGroupDescribeRequest, "consumer"),
+    "share": partial(_ask_coordinator, ShareGroupDescribeRequest, "share"),
+    "streams": _ask_streams,
+}
+"""By the type of a group: how its coordinator is asked for it."""

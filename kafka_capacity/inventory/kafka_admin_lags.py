@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -10,10 +10,10 @@ from kafka import TopicPartition
 from kafka.admin import OffsetSpec
 from kafka.errors import KafkaError
 
-from kafka_capacity.health.problem import Problem, some, warning
+from kafka_capacity.health.problem import Problem, problem_of, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
+from kafka_capacity.inventory.kafka_admin_topics import leaders_of
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.text import plural
 
 _GROUPS_AT_ONCE = 50
 _PARTITIONS_AT_ONCE = 5000  # the client describes their topics first, so that a request costs what it asks for
@@ -26,12 +26,7 @@ def lags_table(
 ) -> pa.Table:
     """Build the table ``lags``: one row for each partition that a group has committed an offset of."""
     committed = _read_committed(session, group_ids, remarks)
-    leaders = {
-        TopicPartition(topic["name"], partition["partition_index"]): partition["leader_id"]
-        for topic in topics
-        for partition in topic["partitions"]
-        if partition["leader_id"] >= 0
-    }
+    leaders = leaders_of(topics)
     wanted = sorted({partition for offsets in committed.values() for partition in offsets} & leaders.keys())
     ends, without_end = _read_offsets(session, OffsetSpec.LATEST, wanted, leaders)
     _remark_on_unknown(without_end, "end", remarks)
@@ -54,28 +49,10 @@ def lags_table(
 
 
 def _read_committed(session: AdminSession, group_ids: Sequence[str], remarks: list[Problem]) -> Committed:
-    found: Committed = {}
     failed: list[str] = []
-    for start in range(0, len(group_ids), _GROUPS_AT_ONCE):
-        found |= _committed_of(session, list(group_ids[start : start + _GROUPS_AT_ONCE]), failed)
-    if failed:
-        message = f"committed offsets of {plural(len(failed), 'group')} are unknown: {some(failed, len(failed))}"
-        remarks.append(warning("offsets_unknown", "lags.committed_offset", message))
-    return found
-
-
-def _committed_of(session: AdminSession, group_ids: list[str], failed: list[str]) -> Committed:
-    """Read the offsets of some groups at once, and where that fails one by one."""
-    try:
-        answers = session.try_to_ask(session.client.list_group_offsets, group_ids)
-    except KafkaError:
-        if len(group_ids) == 1:
-            failed.extend(group_ids)
-            return {}
-        found: Committed = {}
-        for group_id in group_ids:
-            found |= _committed_of(session, [group_id], failed)
-        return found
+    answers = session.ask_of_groups(session.client.list_group_offsets, group_ids, _GROUPS_AT_ONCE, failed)
+    message = "committed offsets of {count} are unknown: {names}"
+    remarks += problem_of(failed, "group", warning, "offsets_unknown", "lags.committed_offset", message)
     return {
         group_id: {partition: each.offset for partition, each in offsets.items() if each.offset >= 0}
         for group_id, offsets in answers.items()
@@ -94,7 +71,10 @@ def _read_offsets(
             found |= _offsets_of(session, spec, chunk)
         except KafkaError:
             # One partition spoils the whole answer: at least those of the other leaders are saved.
-            for part in _by_leader(chunk, leaders):
+            by_leader: dict[int, list[TopicPartition]] = {}
+            for partition in chunk:
+                by_leader.setdefault(leaders[partition], []).append(partition)
+            for part in by_leader.values():
                 try:
                     found |= _offsets_of(session, spec, part)
                 except KafkaError:
@@ -108,16 +88,7 @@ def _offsets_of(session: AdminSession, spec: OffsetSpec, partitions: list[TopicP
 
 
 def _remark_on_unknown(failed: list[TopicPartition], which: str, remarks: list[Problem]) -> None:
-    if failed:
-        names = [f"{partition.topic}-{partition.partition}" for partition in failed]
-        message = f"the {which}s of {plural(len(names), 'partition')} are unknown: {some(names, len(names))}"
-        remarks.append(warning(f"log_{which}s_unknown", f"lags.log_{which}_offset", message))
-
-
-def _by_leader(
-    partitions: Sequence[TopicPartition], leaders: dict[TopicPartition, int]
-) -> Iterator[list[TopicPartition]]:
-    grouped: dict[int, list[TopicPartition]] = {}
-    for partition in partitions:
-        grouped.setdefault(leaders[partition], []).append(partition)
-    yield from grouped.values()
+    names = [f"{partition.topic}-{partition.partition}" for partition in failed]
+    message = f"the {which}s of {{count}} are unknown: {{names}}"
+    code, where = f"log_{which}s_unknown", f"lags.log_{which}_offset"
+    remarks += problem_of(names, "partition", warning, code, where, message)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError
 
+from kafka_capacity.inventory.kafka_admin_brokers import broker_settings
 from kafka_capacity.inventory.kafka_admin_session import AdminSession, kafka_uuid
 
 _VOTERS, _AUTO_JOIN = "controller.quorum.voters", "controller.quorum.auto.join.enable"
@@ -28,8 +28,15 @@ def read_quorum(session: AdminSession, brokers: Sequence[Mapping[str, Any]]) -> 
     level = _kraft_version(session)
     up = [broker["broker_id"] for broker in brokers if not broker["is_fenced"]]
     voters = {voter["replica_id"] for voter in partition["current_voters"]}
-    settings = _settings(session, [*voters.intersection(up), *[each for each in up if each not in voters][:1]])
-    named = [_node_id(voter) for each in settings.values() for voter in (each.get(_VOTERS) or "").split(",") if voter]
+    asked = [*voters.intersection(up), *[each for each in up if each not in voters][:1]]
+    answers = {broker: broker_settings(session, broker, [_VOTERS, _AUTO_JOIN]) for broker in asked}
+    settings = {broker: answer for broker, answer in answers.items() if answer}
+    named = [
+        int(voter.partition("@")[0])
+        for each in settings.values()
+        for voter in (each.get(_VOTERS) or "").split(",")
+        if voter
+    ]
     joins = {broker: each[_AUTO_JOIN] == "true" for broker, each in settings.items() if each.get(_AUTO_JOIN)}
     nodes = {node["node_id"]: node["listeners"][0] for node in described.get("nodes") or () if node["listeners"]}
     rows = []
@@ -66,29 +73,6 @@ def _rows(partition: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _kraft_version(session: AdminSession) -> int | None:
     """Return the level of ``kraft.version``; a cluster that has other features only is at 0."""
-    try:
-        features = session.try_to_ask(session.client.describe_features)
-    except KafkaError:
-        return None
-    levels = {name: feature["finalized"][1] for name, feature in features.items() if "finalized" in feature}
+    told = session.features().items()
+    levels = {name: feature["finalized"][1] for name, feature in told if "finalized" in feature}
     return int(levels.get(_FEATURE, 0)) if levels else None
-
-
-def _settings(session: AdminSession, brokers: Sequence[int]) -> dict[int, dict[str, str]]:
-    """Return what brokers go by, as far as they may be asked."""
-    found = {}
-    for broker in brokers:
-        wanted = ConfigResource(ConfigResourceType.BROKER, str(broker), [_VOTERS, _AUTO_JOIN])
-        try:
-            answer = session.try_to_ask(session.client.describe_configs, [wanted], config_filter="all")
-        except KafkaError:
-            continue
-        values = {name: entry["value"] for name, entry in answer["broker"][str(broker)].items()}
-        if values:
-            found[broker] = values
-    return found
-
-
-def _node_id(voter: str) -> int:
-    """Return the id of ``1@host:9093``."""
-    return int(voter.partition("@")[0])

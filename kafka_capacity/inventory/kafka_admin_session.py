@@ -12,7 +12,7 @@ import re
 import ssl
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -68,6 +68,46 @@ class AdminSession:
             KafkaError: there is no answer.
         """
         return self._repeat(1, lambda: question(*args, **options))
+
+    def send(self, request: Any, node_id: int) -> Any:
+        """Send a node a request that kafka-python's client has no function for; return the answer."""
+
+        async def send() -> Any:
+            return await self.client._manager.send(request, node_id=node_id)
+
+        return self.client._manager.run(send)
+
+    def features(self) -> dict[str, Any]:
+        """Return the features of the cluster by name; none where it does not tell."""
+        try:
+            found: dict[str, Any] = self.try_to_ask(self.client.describe_features)
+        except KafkaError:
+            return {}
+        return found
+
+    def ask_of_groups(
+        self,
+        question: Callable[[list[str]], Mapping[str, T]],
+        group_ids: Sequence[str],
+        at_once: int,
+        failed: list[str],
+        spoils: type[Exception] = KafkaError,
+    ) -> dict[str, T]:
+        """Ask about some groups at once, and where that fails one by one, so that one bad group spoils no other.
+
+        Groups of which an error ``spoils`` the answer are added to ``failed``.
+        """
+        found: dict[str, T] = {}
+        for start in range(0, len(group_ids), at_once):
+            some = list(group_ids[start : start + at_once])
+            try:
+                found |= self.try_to_ask(question, some)
+            except spoils:
+                if len(some) == 1:
+                    failed += some
+                else:
+                    found |= self.ask_of_groups(question, some, 1, failed, spoils)
+        return found
 
     def _repeat(self, timeouts: int, question: Callable[[], T]) -> T:
         """Ask again while the cluster is busy with an election or a coordinator's move."""

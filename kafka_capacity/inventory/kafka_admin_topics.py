@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from kafka import TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, for_code
 
-from kafka_capacity.health.problem import Problem, some, warning
-from kafka_capacity.inventory.kafka_admin_brokers import StoredReplica
+from kafka_capacity.health.problem import Problem, problem_of, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession, kafka_uuid
-from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.text import plural
+from kafka_capacity.inventory.tables import TABLES, StoredReplica
 
 _COLUMN_OF_CONFIG = {
     "min.insync.replicas": "min_insync_replicas",
@@ -36,23 +35,18 @@ _TOPICS_AT_ONCE = 1000
 def read_topics(session: AdminSession, remarks: list[Problem]) -> list[dict[str, Any]]:
     """Return the cluster's topics as its metadata tells them, sorted by name."""
     topics = session.ask("describe the topics", session.client.describe_topics)
-    readable = [topic for topic in topics if not topic["error_code"]]
-    if len(readable) < len(topics):
-        wrong = [
-            f"{topic['name']} ({for_code(topic['error_code']).__name__})" for topic in topics if topic["error_code"]
-        ]
-        message = f"{plural(len(wrong), 'topic')} left out: {some(wrong, len(wrong))}"
-        remarks.append(warning("topic_not_described", "topics.topic", message))
-    return sorted(readable, key=lambda topic: str(topic["name"]))
+    wrong = [f"{topic['name']} ({for_code(topic['error_code']).__name__})" for topic in topics if topic["error_code"]]
+    message = "{count} left out: {names}"
+    remarks += problem_of(wrong, "topic", warning, "topic_not_described", "topics.topic", message)
+    return sorted((topic for topic in topics if not topic["error_code"]), key=lambda topic: str(topic["name"]))
 
 
 def topics_table(session: AdminSession, topics: Sequence[dict[str, Any]], remarks: list[Problem]) -> pa.Table:
     """Build the table ``topics``."""
     configs = _read_configs(session, [topic["name"] for topic in topics])
     blank = [name for name, values in configs.items() if not values]
-    if blank:
-        message = f"no permission to read the settings of {plural(len(blank), 'topic')}: {some(blank, len(blank))}"
-        remarks.append(warning("topic_configs_unknown", "topics.retention_bytes", message))
+    message = "no permission to read the settings of {count}: {names}"
+    remarks += problem_of(blank, "topic", warning, "topic_configs_unknown", "topics.retention_bytes", message)
     rows = [
         {
             "topic": topic["name"],
@@ -91,19 +85,28 @@ def replica_holders(topics: Sequence[dict[str, Any]]) -> set[int]:
     return {broker for topic in topics for partition in topic["partitions"] for broker in partition["replica_nodes"]}
 
 
+def leaders_of(topics: Iterable[Mapping[str, Any]]) -> dict[TopicPartition, int]:
+    """Return the leader of every partition that has one."""
+    return {
+        TopicPartition(topic["name"], partition["partition_index"]): partition["leader_id"]
+        for topic in topics
+        for partition in topic["partitions"]
+        if partition["leader_id"] >= 0
+    }
+
+
 def remark_on_partitions(session: AdminSession, topics: Sequence[dict[str, Any]], remarks: list[Problem]) -> None:
     """Describe partitions that are on their way from broker to broker."""
     try:
         moving = session.try_to_ask(session.client.list_partition_reassignments)
     except KafkaError:
         return  # needs a right that nothing else here needs
-    if moving:
-        names = [f"{partition.topic}-{partition.partition}" for partition in sorted(moving)]
-        message = (
-            f"{plural(len(names), 'partition')} being reassigned right now, with old and new brokers in the replica "
-            f"list: {some(names, len(names))}; take the inventory again when the move is done"
-        )
-        remarks.append(warning("reassignment_under_way", "replicas.broker_id", message))
+    names = [f"{partition.topic}-{partition.partition}" for partition in sorted(moving)]
+    message = (
+        "{count} being reassigned right now, with old and new brokers in the replica list: {names}; take the inventory "
+        "again when the move is done"
+    )
+    remarks += problem_of(names, "partition", warning, "reassignment_under_way", "replicas.broker_id", message)
 
 
 def _read_configs(session: AdminSession, names: list[str]) -> dict[str, dict[str, Any]]:

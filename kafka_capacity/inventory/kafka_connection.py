@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from kafka_capacity.errors import RequestError, SourceError
+from kafka_capacity.text.validation_errors import describe_without_values
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ class KafkaConnection(BaseModel):
     ssl_check_hostname: bool = Field(default=True, description="whether the certificate must name the broker")
     client_id: str = Field(default="kafka-capacity", min_length=1, description="client id shown in broker logs")
     request_timeout_seconds: float = Field(
-        default=30.0, gt=0, le=3600, description=("timeout for a request, and for connecting")
+        default=30.0, gt=0, le=3600, description="timeout for a request, and for connecting"
     )
 
     @field_validator("bootstrap_servers", mode="before")
@@ -126,7 +127,8 @@ class KafkaConnection(BaseModel):
         try:
             return cls(**fields)
         except ValidationError as error:
-            raise RequestError("\n".join(_mistakes(error))) from None
+            keys = {field: key for key, field in reversed(_FIELD_OF_KEY.items())}
+            raise RequestError(describe_without_values(error, "kafka connection", keys)) from None
 
     @property
     def servers(self) -> str:
@@ -145,13 +147,7 @@ class KafkaConnection(BaseModel):
             path = getattr(self, key)
             if path is not None and not path.is_file():
                 raise SourceError(f"kafka connection: {key.replace('_', '.')} {str(path)!r} is not a file")
-        try:
-            context = ssl.create_default_context(cafile=self.ssl_ca_location)
-        except (ssl.SSLError, OSError) as error:
-            path = self.ssl_ca_location
-            raise SourceError(
-                f"kafka connection: ssl.ca.location {str(path)!r} contains no CA in PEM format"
-            ) from error
+        context = context_of_cas(self.ssl_ca_location, "kafka connection: ssl.ca.location")
         context.check_hostname = self.ssl_check_hostname
         if self.ssl_certificate_location is not None:
             self._load_own_certificate(context, self.ssl_certificate_location)
@@ -164,11 +160,18 @@ class KafkaConnection(BaseModel):
             context.load_cert_chain(certificate, self.ssl_key_location, password=lambda: secret)
         except (ssl.SSLError, OSError) as error:
             key = self.ssl_key_location or certificate
-            msg = (
+            raise SourceError(
                 f"kafka connection: {str(certificate)!r} and {str(key)!r} are not a certificate and its key in PEM "
                 "format, or ssl.key.password does not decrypt the key"
-            )
-            raise SourceError(msg) from error
+            ) from error
+
+
+def context_of_cas(file: Path | None, what: str) -> ssl.SSLContext:
+    """Load CAs, the system's where there is no file, or raise :class:`SourceError`, which says ``what`` is wrong."""
+    try:
+        return ssl.create_default_context(cafile=file)
+    except (ssl.SSLError, OSError) as error:
+        raise SourceError(f"{what} {str(file)!r} contains no CA in PEM format") from error
 
 
 def _translate(key: str, value: Any) -> Any:
@@ -183,16 +186,3 @@ def _translate(key: str, value: Any) -> Any:
         except (TypeError, ValueError):
             raise RequestError(f"kafka connection: {key} is not a number; write milliseconds") from None
     return value
-
-
-def _mistakes(error: ValidationError) -> list[str]:
-    """Describe what is wrong without the values, any of which may be a secret in the wrong place."""
-    keys: dict[str, str] = {}
-    for key, field in _FIELD_OF_KEY.items():
-        keys.setdefault(field, key)
-    lines = []
-    for mistake in error.errors(include_url=False, include_input=False):
-        where = "".join(f" {keys.get(str(part), part)}:" for part in mistake["loc"][:1])
-        what = mistake["msg"].removeprefix("Value error, ")
-        lines.append(f"kafka connection:{where} {what[:1].lower()}{what[1:]}")
-    return lines

@@ -9,25 +9,25 @@ groups or rates: the first replica is taken for the leader, and the rest stays u
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from kafka_capacity.errors import DamagedInputError
-from kafka_capacity.health.problem import Problem, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
 from kafka_capacity.inventory.brokers_file import BrokersFile, listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.tables import TABLES, table_of
+from kafka_capacity.inventory.tables import TABLES, StoredReplica, table_of
 from kafka_capacity.inventory.tool_output import current_assignment, log_dirs_document
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS
 from kafka_capacity.text import plural
 from kafka_capacity.text.files import read_text_file
-from kafka_capacity.text.validation_errors import Text, describe_mistakes
+from kafka_capacity.text.validation_errors import Text, naming_mistakes
 
 ANY_LOG_DIR = "any"
 
@@ -77,20 +77,11 @@ class _LogDirs(_Printed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Log:
-    """One replica on disk."""
-
-    log_dir: str
-    size_bytes: int
-    offset_lag: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Disks:
     """What the log dirs hold, by topic, partition and broker."""
 
     dirs: list[dict[str, Any]] = field(default_factory=list)
-    logs: dict[tuple[str, int, int], _Log] = field(default_factory=dict)
+    logs: dict[tuple[str, int, int], StoredReplica] = field(default_factory=dict)
     remarks: list[Problem] = field(default_factory=list)
 
 
@@ -103,15 +94,11 @@ def read_kafka_tools(
     log_dirs: Path | None = None,
     captured_at: str | None = None,
 ) -> RawInventory:
-    """Read the files that people saved.
+    """Read the files that people saved, for the day ``ds``.
 
-    Args:
-        cluster: how to name the cluster.
-        ds: the day it stands for.
-        assignment: what ``kafka-reassign-partitions`` printed, or a reassignment file.
-        brokers: the list of brokers, or Cruise Control's ``capacity.json``.
-        log_dirs: what ``kafka-log-dirs`` printed; without it no size is known.
-        captured_at: when the tools ran, ISO 8601 in UTC.
+    ``assignment`` is what ``kafka-reassign-partitions`` printed, or a reassignment file; ``brokers`` the list of
+    brokers, or Cruise Control's ``capacity.json``; ``log_dirs`` what ``kafka-log-dirs`` printed, without which no size
+    is known; ``captured_at`` when the tools ran, ISO 8601 in UTC.
 
     Raises:
         DamagedInputError: a file cannot be read as what it should be. What is odd about the cluster itself is for
@@ -140,47 +127,39 @@ def import_kafka_tools(
     partitions = _parse_assignment(*assignment)
     disks = _parse_log_dirs(*log_dirs) if log_dirs is not None else _Disks()
     listed = parse_brokers_file(*brokers)
-    seen = sorted({broker for partition in partitions for broker in partition.replicas})
-    seen = sorted(set(seen) | {row["broker_id"] for row in disks.dirs})
-    remarks = [*disks.remarks, *_without_replicas(partitions), *_unassigned_logs(partitions, disks)]
-    remarks.append(_leader_remark(partitions))
+    seen = {broker for partition in partitions for broker in partition.replicas}
+    seen |= {row["broker_id"] for row in disks.dirs}
+    topics = sorted({entry.topic for entry in partitions})
     return RawInventory(
         cluster=cluster,
         ds=ds,
         captured_at=captured_at,
         source="kafka_tools",
         tables={
-            "brokers": listed_brokers_table(listed, brokers[1], seen),
+            "brokers": listed_brokers_table(listed, brokers[1], sorted(seen)),
             "log_dirs": _log_dirs_table(disks, listed),
-            "topics": _topics_table(partitions),
+            "topics": table_of("topics", {"topic": topics, "is_internal": [one in INTERNAL_TOPICS for one in topics]}),
             "replicas": _replicas_table(partitions, disks.logs),
         },
-        remarks=tuple(remarks),
+        remarks=(*disks.remarks, *_assignment_remarks(partitions, disks)),
     )
 
 
 def _parse_assignment(text: str, file: str) -> list[_Partition]:
-    document = current_assignment(text, file)
-    try:
-        partitions = _Assignment.model_validate(document).partitions
-    except ValidationError as error:
-        raise DamagedInputError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from error
+    with naming_mistakes(file):
+        partitions = _Assignment.model_validate(current_assignment(text, file)).partitions
     for entry in partitions:
         if entry.log_dirs is not None and len(entry.log_dirs) != len(entry.replicas):
-            msg = (
+            raise DamagedInputError(
                 f"{file}: {entry.topic}-{entry.partition} has {len(entry.replicas)} replicas and "
                 f"{len(entry.log_dirs)} log_dirs; give one log dir per replica, or none at all"
             )
-            raise DamagedInputError(msg)
     return partitions
 
 
 def _parse_log_dirs(text: str, file: str) -> _Disks:
-    document = log_dirs_document(text, file)
-    try:
-        brokers = _LogDirs.model_validate(document).brokers
-    except ValidationError as error:
-        raise DamagedInputError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from error
+    with naming_mistakes(file):
+        brokers = _LogDirs.model_validate(log_dirs_document(text, file)).brokers
     disks = _Disks()
     futures, unreadable = [], []
     for broker in brokers:
@@ -193,74 +172,36 @@ def _parse_log_dirs(text: str, file: str) -> _Disks:
                 elif entry.isFuture:
                     futures.append(f"{entry.partition} on broker {broker.broker}")
                 else:
-                    disks.logs[topic, int(number), broker.broker] = _Log(
-                        log_dir=log_dir.logDir, size_bytes=entry.size, offset_lag=entry.offsetLag
-                    )
-    disks.remarks.extend(_log_remarks(futures, unreadable))
+                    key = topic, int(number), broker.broker
+                    disks.logs[key] = StoredReplica(log_dir.logDir, entry.size, entry.offsetLag)
+    message = "{count} moving between log dirs ({names}); the new copies are left out, wait until the move is done"
+    disks.remarks.extend(problem_of(sorted(futures), "replica", warning, "future_replica", "log_dirs", message))
+    message = "{count} whose name is not topic-partition ({names}); they are left out"
+    shown = [repr(name) for name in sorted(unreadable)]
+    disks.remarks.extend(problem_of(shown, "log", warning, "unreadable_log", "log_dirs", message))
     return disks
 
 
-def _log_remarks(futures: list[str], unreadable: list[str]) -> list[Problem]:
-    remarks = []
-    if futures:
-        remarks.append(
-            warning(
-                "future_replica",
-                "log_dirs",
-                f"{plural(len(futures), 'replica')} moving between log dirs ({some(sorted(futures), len(futures))}); "
-                "the new copies are left out, wait until the move is done",
-            )
-        )
-    if unreadable:
-        remarks.append(
-            warning(
-                "unreadable_log",
-                "log_dirs",
-                f"{plural(len(unreadable), 'log')} whose name is not topic-partition "
-                f"({some(map(repr, sorted(unreadable)), len(unreadable))}); they are left out",
-            )
-        )
-    return remarks
-
-
-def _without_replicas(partitions: list[_Partition]) -> list[Problem]:
+def _assignment_remarks(partitions: list[_Partition], disks: _Disks) -> Iterator[Problem]:
     empty = sorted(f"{entry.topic}-{entry.partition}" for entry in partitions if not entry.replicas)
-    if not empty:
-        return []
-    return [
-        fatal(
-            "partition_without_replicas",
-            "replicas",
-            f"the assignment names no broker for {plural(len(empty), 'partition')} ({some(empty, len(empty))}), "
-            "which is impossible in Kafka; save the tool's output again",
-        )
-    ]
-
-
-def _unassigned_logs(partitions: list[_Partition], disks: _Disks) -> list[Problem]:
+    message = (
+        "the assignment names no broker for {count} ({names}), which is impossible in Kafka; save the tool's output "
+        "again"
+    )
+    yield from problem_of(empty, "partition", fatal, "partition_without_replicas", "replicas", message)
     held = {(entry.topic, entry.partition, broker) for entry in partitions for broker in entry.replicas}
     loose = {key: log.size_bytes for key, log in disks.logs.items() if key not in held}
-    if not loose:
-        return []
-    topics = sorted({topic for topic, _, _ in loose})
-    return [
-        warning(
-            "unassigned_log",
-            "log_dirs",
+    if loose:
+        topics = sorted({topic for topic, _, _ in loose})
+        message = (
             f"{plural(len(loose), 'replica')} of {plural(len(topics), 'topic')} on disk missing from the assignment "
-            f"({some(topics, len(topics))}), {sum(loose.values())} bytes in total; they are left out, name every "
-            "topic in --topics-to-move-json-file",
+            f"({some(topics)}), {sum(loose.values())} bytes in total; they are left out, name every topic in "
+            "--topics-to-move-json-file"
         )
-    ]
-
-
-def _leader_remark(partitions: list[_Partition]) -> Problem:
-    return info(
-        "leader_assumed",
-        "replicas.is_leader",
-        f"the tools do not show the leader of {plural(len(partitions), 'partition')}; the first replica is assumed "
-        "to lead",
-    )
+        yield warning("unassigned_log", "log_dirs", message)
+    count = plural(len(partitions), "partition")
+    message = f"the tools do not show the leader of {count}; the first replica is assumed to lead"
+    yield info("leader_assumed", "replicas.is_leader", message)
 
 
 def _log_dirs_table(disks: _Disks, listed: BrokersFile) -> pa.Table:
@@ -273,17 +214,11 @@ def _log_dirs_table(disks: _Disks, listed: BrokersFile) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=TABLES["log_dirs"].schema)
 
 
-def _topics_table(partitions: list[_Partition]) -> pa.Table:
-    topics = sorted({entry.topic for entry in partitions})
-    return table_of("topics", {"topic": topics, "is_internal": [topic in INTERNAL_TOPICS for topic in topics]})
-
-
-def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, int], _Log]) -> pa.Table:
-    factor = [len(entry.replicas) for entry in partitions]
+def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, int], StoredReplica]) -> pa.Table:
     keys = [(entry.topic, entry.partition, broker) for entry in partitions for broker in entry.replicas]
     found = [logs.get(key) for key in keys]
     named = list(chain.from_iterable(entry.log_dirs or [ANY_LOG_DIR] * len(entry.replicas) for entry in partitions))
-    position = list(chain.from_iterable(range(count) for count in factor))
+    position = list(chain.from_iterable(range(len(entry.replicas)) for entry in partitions))
     dirs = [
         log.log_dir if log is not None else (None if name == ANY_LOG_DIR else name)
         for log, name in zip(found, named, strict=True)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.inventory.batch_sampling import PartitionSample, sample_topics
+from kafka_capacity.inventory.column_values import Floats
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.record_batches import records_in
 from kafka_capacity.kafka.producer.key_hashing import Keys, murmur2_of_keys, partitions_of_hashes
@@ -27,26 +27,16 @@ _TOP = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySkew:
-    """The keys of a topic.
-
-    Attributes:
-        partition_count: of the topic.
-        record_count: that were sampled.
-        without_key_ratio: of all bytes, what has no key: producers spread it as they like.
-        keys: that were met.
-        top: the keys with the most bytes, and their shares of the bytes that have a key.
-        fullest: by the count of partitions, the share of the fullest one.
-        salted: the same where the largest key is spread over :data:`SALTS`.
-    """
+    """The keys of a topic."""
 
     topic: str
     partition_count: int
-    record_count: int
-    without_key_ratio: float
-    keys: int
-    top: tuple[tuple[bytes, float], ...]
-    fullest: dict[int, float]
-    salted: dict[int, float]
+    record_count: int  # that were sampled
+    without_key_ratio: float  # of all bytes, what has no key: producers spread it as they like
+    keys: int  # that were met
+    top: tuple[tuple[bytes, float], ...]  # the keys with the most bytes, and their shares of the bytes that have a key
+    fullest: dict[int, float]  # by the count of partitions, the share of the fullest one
+    salted: dict[int, float]  # the same where the largest key is spread over `SALTS`
 
     @property
     def is_bound_by_a_key(self) -> bool:
@@ -57,7 +47,7 @@ class KeySkew:
 def skew_of(topic: str, partition_count: int, parts: Sequence[PartitionSample]) -> KeySkew:
     """Weigh the keys of the sampled partitions of a topic, at least one."""
     weights: defaultdict[bytes, float] = defaultdict(float)
-    without = sampled = 0.0
+    without, sampled = 0.0, 0
     for part in parts:
         records = [record for batch in part.batches for record in records_in(batch.plain())]
         sampled += len(records)
@@ -75,7 +65,7 @@ def skew_of(topic: str, partition_count: int, parts: Sequence[PartitionSample]) 
     return KeySkew(
         topic=topic,
         partition_count=partition_count,
-        record_count=int(sampled),
+        record_count=sampled,
         without_key_ratio=without / (without + total) if without + total else 0.0,
         keys=len(ranked),
         top=tuple(zip(ranked[:_TOP], shares[:_TOP].tolist(), strict=True)),
@@ -86,7 +76,7 @@ def skew_of(topic: str, partition_count: int, parts: Sequence[PartitionSample]) 
     )
 
 
-def _fullest(keys: Sequence[bytes], shares: NDArray[np.float64], counts: Sequence[int]) -> dict[int, float]:
+def _fullest(keys: Sequence[bytes], shares: Floats, counts: Sequence[int]) -> dict[int, float]:
     if not keys:
         return {}
     hashes = murmur2_of_keys(Keys.of(keys))

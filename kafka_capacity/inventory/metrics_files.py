@@ -19,9 +19,7 @@ import pyarrow.compute as pc
 from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.health.problem import Problem, info, warning
 from kafka_capacity.inventory.column_values import Ints, encode, ints
-from kafka_capacity.inventory.columns import conform
-from kafka_capacity.inventory.decoding import decompressed, read_parquet
-from kafka_capacity.inventory.files import table_from_csv
+from kafka_capacity.inventory.files import read_table
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES, empty_table
 from kafka_capacity.objects.store import ObjectStore
@@ -110,7 +108,7 @@ def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "",
     for key in keys:
         parts = key.split("/")
         kind = BROKER_METRICS if any(part.startswith(BROKER_METRICS) for part in parts) else "metrics"
-        table, wrong = _read(store.read_bytes(key), kind, store.uri(key))
+        table, wrong = read_table(store.read_bytes(key), kind, store.uri(key))
         mistakes += wrong
         if table is not None:
             counting = _within(table, end - days * _DAY, end)
@@ -124,15 +122,6 @@ def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "",
     return dataclasses.replace(raw, tables={**raw.tables, **tables}, remarks=remarks)
 
 
-def _read(data: bytes, kind: str, file: str) -> tuple[pa.Table | None, list[str]]:
-    try:
-        if file.endswith(".parquet"):
-            return conform(read_parquet(data, file), kind, file)
-        return table_from_csv(decompressed(data, file) if file.endswith(".gz") else data, kind, file)
-    except DamagedInputError as error:
-        return None, [str(error)]
-
-
 def _within(table: pa.Table, start: int, end: int) -> pa.Table:
     seconds = table.column("hour").cast(pa.int64())
     return table.filter(pc.and_(pc.greater_equal(seconds, start), pc.less(seconds, end)))
@@ -140,21 +129,15 @@ def _within(table: pa.Table, start: int, end: int) -> pa.Table:
 
 def _remarks(place: str, files: int, found: dict[str, Any], left_out: int, days: int) -> list[Problem]:
     if not sum(len(table) for tables in found.values() for table in tables):
-        return [
-            warning(
-                "no_metrics_in_files",
-                "metrics",
-                f"{place} has {plural(files, 'file')} of metrics but no hour of the last {days} days; fix the "
-                "address, or check whether the export still runs",
-            )
-        ]
+        message = (
+            f"{place} has {plural(files, 'file')} of metrics but no hour of the last {days} days; fix the address, or "
+            "check whether the export still runs"
+        )
+        return [warning("no_metrics_in_files", "metrics", message)]
     if left_out:
-        return [
-            info(
-                "metrics_outside_of_days",
-                "metrics",
-                f"{plural(left_out, 'row')} of the files at {place} from before the last {days} days, or from after "
-                "the day; they are left out",
-            )
-        ]
+        message = (
+            f"{plural(left_out, 'row')} of the files at {place} from before the last {days} days, or from after the "
+            "day; they are left out"
+        )
+        return [info("metrics_outside_of_days", "metrics", message)]
     return []

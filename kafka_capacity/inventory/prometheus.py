@@ -14,26 +14,22 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import SourceError
 from kafka_capacity.health.problem import Problem, warning
-from kafka_capacity.inventory.column_values import ReplicaColumns, floats, values
+from kafka_capacity.inventory.column_values import Floats, Ints, ReplicaColumns, column_map, floats, values
 from kafka_capacity.inventory.counters import HOUR
 from kafka_capacity.inventory.metrics_files import merged, without_metrics_remarks
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places, read_hours
-from kafka_capacity.inventory.prometheus_producers import producers_table
 from kafka_capacity.inventory.prometheus_remarks import Noticed, remarks
-from kafka_capacity.inventory.prometheus_remote import topics_with_remote_sizes
 from kafka_capacity.inventory.prometheus_series import ask, broker_ids, partition_of, put_together
+from kafka_capacity.inventory.prometheus_topics import producers_table, topics_with_remote_sizes
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.inventory.topic_sharing import partition_rates
-
-Matrix = NDArray[np.float64]
 
 _DAY = 86_400
 
@@ -63,7 +59,9 @@ def with_prometheus(
     try:
         with client or PrometheusClient(connection) as asking:
             tables, found = _read(asking, settings, raw, end, say)
-            found += [_said(text) for text in sorted(asking.warnings)]
+            for text in sorted(asking.warnings):
+                message = f"prometheus returned a warning: {text}; check its logs"
+                found.append(warning("prometheus_warns", "metrics", message))
     except SourceError as error:
         tables, found = {}, [_failed(error, 0, settings.days)]
     together = {name: merged(name, [raw.table(name), table]) for name, table in tables.items()}
@@ -72,17 +70,12 @@ def with_prometheus(
     )
 
 
-def _said(text: str) -> Problem:
-    return warning("prometheus_warns", "metrics", f"prometheus returned a warning: {text}; check its logs")
-
-
 def _failed(error: SourceError, done: int, days: int) -> Problem:
-    return warning(
-        "prometheus_failed",
-        "metrics",
-        f"{done} of {days} days of metrics could be read, newest first, then: {error}. Rates are based on these "
-        "days; fix it and stage again",
+    message = (
+        f"{done} of {days} days of metrics could be read, newest first, then: {error}. Rates are based on these days; "
+        "fix it and stage again"
     )
+    return warning("prometheus_failed", "metrics", message)
 
 
 def _read(
@@ -144,38 +137,35 @@ def _places(raw: RawInventory) -> Places:
 
 def _stored_record_bytes(
     client: PrometheusClient, settings: PrometheusSettings, raw: RawInventory, places: Places, end: int
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return float64[N], bytes of a record on disk: of logs that are not compacted, NaN for the others."""
     last = _newest_offsets(client, settings, places, Quantity.LOG_END_OFFSET, end)
-    first = _newest_offsets(client, settings, places, Quantity.LOG_START_OFFSET, end)
-    records = last - first
+    records = last - _newest_offsets(client, settings, places, Quantity.LOG_START_OFFSET, end)
     size = _sizes(raw, len(places.topic))
     is_usable = np.isfinite(size) & (records > 0)
     count = len(places.topics)
     total = np.bincount(places.topic, np.where(is_usable, size, 0.0), minlength=count)
     number = np.bincount(places.topic, np.where(is_usable, records, 0.0), minlength=count)
-    topics = raw.table("topics")
-    policy = dict(zip(values(topics.column("topic")), values(topics.column("cleanup_policy")), strict=True))
+    policy = column_map(raw.table("topics"), "topic", "cleanup_policy")
     is_compacted = np.array(["compact" in (policy.get(name) or "") for name in places.topics], dtype=np.bool_)
     is_known = (number > 0) & (total > 0) & ~is_compacted
-    found: Matrix = np.divide(total, number, out=np.full(count, np.nan), where=is_known)
+    found: Floats = np.divide(total, number, out=np.full(count, np.nan), where=is_known)
     return found
 
 
 def _newest_offsets(
     client: PrometheusClient, settings: PrometheusSettings, places: Places, quantity: Quantity, end: int
-) -> NDArray[np.float64]:
+) -> Floats:
     span = Span(start=end, end=end, step=settings.offset_step_seconds)
     series, metric = ask(client, quantity, settings, span)
     found = np.full(len(places.topic), np.nan)
-    if metric is not None:
-        counted = put_together(series, lambda one: partition_of(one, metric, places.of), span)
-        if counted.keys:
-            found[list(counted.keys)] = np.nanmax(counted.values[:, :, 0], axis=1)
+    counted = put_together(series, lambda one: partition_of(one, metric, places.of), span)
+    if counted.keys:
+        found[list(counted.keys)] = np.nanmax(counted.values[:, :, 0], axis=1)
     return found
 
 
-def _sizes(raw: RawInventory, count: int) -> NDArray[np.float64]:
+def _sizes(raw: RawInventory, count: int) -> Floats:
     """Return float64[P], the size of the largest replica of each partition; NaN where none is known."""
     replicas = ReplicaColumns.of(raw.table("replicas"))
     table = replicas.table if replicas.order is None else replicas.table.take(pa.array(replicas.order))
@@ -185,15 +175,10 @@ def _sizes(raw: RawInventory, count: int) -> NDArray[np.float64]:
     return np.where(largest >= 0, largest, np.nan)
 
 
-def _metrics_table(
-    places: Places, start: int, bytes_in: NDArray[np.float64], bytes_out: NDArray[np.float64]
-) -> pa.Table:
+def _metrics_table(places: Places, start: int, bytes_in: Floats, bytes_out: Floats) -> pa.Table:
     row, hour = np.nonzero(np.isfinite(bytes_in) | np.isfinite(bytes_out))
-    topic = pa.DictionaryArray.from_arrays(
-        pa.array(places.topic[row], pa.int32()), pa.array(places.topics, pa.string())
-    )
     columns = [
-        topic.cast(pa.string()),
+        pa.array(places.topics, pa.string()).take(pa.array(places.topic[row])),
         pa.array(places.number[row], pa.int32()),
         _moments(start + hour * HOUR),
         _rates(bytes_in[row, hour]),
@@ -224,9 +209,9 @@ def _broker_table(hours: Hours, ids: Mapping[str, int], start: int) -> pa.Table:
     return pa.Table.from_arrays(list(columns), schema=schema)
 
 
-def _moments(seconds: NDArray[np.int64]) -> pa.Array:
+def _moments(seconds: Ints) -> pa.Array:
     return pa.array(np.asarray(seconds, dtype=np.int64), pa.int64()).cast(pa.timestamp("s", tz="UTC"))
 
 
-def _rates(rate: NDArray[np.float64]) -> pa.Array:
+def _rates(rate: Floats) -> pa.Array:
     return pa.array(rate.astype(np.float32), pa.float32(), mask=~np.isfinite(rate))

@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 import httpx
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from kafka_capacity.errors import SourceError
+from kafka_capacity.inventory.column_values import Floats, Ints
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
 from kafka_capacity.text.validation_errors import Text, describe_mistakes, shown_text
 
@@ -65,8 +65,8 @@ class Series:
     """One series: its labels, sorted, and float64[N] values at int64[N] places of the grid of its query."""
 
     labels: Labels
-    place: NDArray[np.int64]
-    value: NDArray[np.float64]
+    place: Ints
+    value: Floats
 
     def label(self, name: str) -> str:
         """Return a label, empty where there is none, which means the same."""
@@ -86,7 +86,7 @@ class Span:
         """How many moments there are."""
         return (self.end - self.start) // self.step + 1
 
-    def moments(self) -> NDArray[np.int64]:
+    def moments(self) -> Ints:
         """Return int64[T], the moments."""
         return np.arange(self.points, dtype=np.int64) * self.step + self.start
 
@@ -135,7 +135,7 @@ class PrometheusClient:
             SourceError: the server cannot be reached, refuses us, or does not answer as the API does; the message names
                 the address, the query and the remedy, never a secret.
         """
-        parts: dict[Labels, list[tuple[NDArray[np.int64], NDArray[np.float64]]]] = {}
+        parts: dict[Labels, list[tuple[Ints, Floats]]] = {}
         most = self._points.get(query, MAX_POINTS)
         pieces = [
             Span(start=span.start + first * span.step, end=_end(span, first + most - 1), step=span.step)
@@ -161,7 +161,7 @@ class PrometheusClient:
                 )
         return [_joined(labels, parts[labels]) for labels in sorted(parts)]
 
-    def _ask(self, query: str, span: Span) -> list[tuple[Labels, NDArray[np.float64], NDArray[np.float64]]]:
+    def _ask(self, query: str, span: Span) -> list[tuple[Labels, Floats, Floats]]:
         form = {"query": query, "start": str(span.start), "end": str(span.end), "step": str(span.step)}
         status, body = self._send(query, form)
         try:
@@ -221,7 +221,7 @@ def _end(span: Span, place: int) -> int:
     return min(span.start + place * span.step, span.start + (span.points - 1) * span.step)
 
 
-def _parsed(one: _Matrix, span: Span) -> tuple[Labels, NDArray[np.float64], NDArray[np.float64]]:
+def _parsed(one: _Matrix, span: Span) -> tuple[Labels, Floats, Floats]:
     """Return labels, moments and values of a series.
 
     A server may move both ends of what is asked to whole steps of its own: samples up to a step outside are left out.
@@ -233,13 +233,12 @@ def _parsed(one: _Matrix, span: Span) -> tuple[Labels, NDArray[np.float64], NDAr
     value = np.array([float(pair[1]) for pair in one.values], dtype=np.float64)
     outside = np.maximum(span.start - moment, moment - span.end)
     if (far := outside > span.step).any():
-        msg = f"a sample at {moment[far][0]:.0f}, outside the requested {span.start} to {span.end}"
-        raise ValueError(msg)
+        raise ValueError(f"a sample at {moment[far][0]:.0f}, outside the requested {span.start} to {span.end}")
     is_asked = outside < span.step / 2
     return tuple(sorted(one.metric.items())), moment[is_asked], value[is_asked]
 
 
-def _joined(labels: Labels, parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]]) -> Series:
+def _joined(labels: Labels, parts: list[tuple[Ints, Floats]]) -> Series:
     place = np.concatenate([part[0] for part in parts])
     value = np.concatenate([part[1] for part in parts])
     order = np.argsort(place, kind="stable")

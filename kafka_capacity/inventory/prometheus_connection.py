@@ -11,16 +11,12 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
-from kafka_capacity.errors import RequestError, SourceError
+from kafka_capacity.errors import RequestError
+from kafka_capacity.inventory.kafka_connection import context_of_cas
 from kafka_capacity.inventory.prometheus_dialects import Quantity
+from kafka_capacity.text.validation_errors import describe_without_values
 
-_EXTRA = {
-    "token": "token",
-    "ca_file": "ca_file",
-    "headers": "headers",
-    "timeout_seconds": "timeout_seconds",
-    "path_prefix": None,
-}
+_EXTRA = ("token", "ca_file", "headers", "timeout_seconds", "path_prefix")
 
 
 class PrometheusConnection(BaseModel):
@@ -70,12 +66,7 @@ class PrometheusConnection(BaseModel):
         try:
             return cls(**given)
         except ValidationError as error:
-            lines = []
-            for mistake in error.errors(include_url=False, include_input=False):
-                where = "".join(f" {part}:" for part in mistake["loc"][:1])
-                what = mistake["msg"].removeprefix("Value error, ")
-                lines.append(f"prometheus connection:{where} {what[:1].lower()}{what[1:]}")
-            raise RequestError("\n".join(lines)) from None
+            raise RequestError(describe_without_values(error, "prometheus connection", {})) from None
 
     @classmethod
     def from_airflow(
@@ -88,15 +79,7 @@ class PrometheusConnection(BaseModel):
         password: str | None,
         extra: Mapping[str, Any],
     ) -> PrometheusConnection:
-        """Read an Airflow HTTP connection.
-
-        Args:
-            host: of the server, or its whole address.
-            schema: ``http`` (the default) or ``https``.
-            port: where the host has none in it.
-            login: for basic authentication.
-            password: likewise.
-            extra: may have ``token``, ``ca_file``, ``headers``, ``timeout_seconds`` and ``path_prefix``.
+        """Read an Airflow HTTP connection; ``host`` may be a whole address, and ``port`` counts where it has none.
 
         Raises:
             RequestError: a field does not do or is not known; the message never names a secret.
@@ -108,13 +91,11 @@ class PrometheusConnection(BaseModel):
         if not host:
             raise RequestError("prometheus connection: has no host; write the address of the server")
         address = host if "://" in host else f"{schema or 'http'}://{host}"
-        if port and urlsplit(address).netloc.rpartition("]")[2].count(":") == 0:
-            parts = urlsplit(address)
+        if port and ":" not in (parts := urlsplit(address)).netloc.rpartition("]")[2]:
             address = parts._replace(netloc=f"{parts.netloc}:{port}").geturl()
-        prefix = str(extra.get("path_prefix") or "").strip("/")
-        if prefix:
+        if prefix := str(extra.get("path_prefix") or "").strip("/"):
             address = f"{address.rstrip('/')}/{prefix}"
-        given = {field: extra[key] for key, field in _EXTRA.items() if field is not None and extra.get(key)}
+        given = {key: extra[key] for key in _EXTRA if key != "path_prefix" and extra.get(key)}
         return cls.of(url=address, username=login or None, password=password or None, **given)
 
     def ssl_context(self) -> ssl.SSLContext | None:
@@ -125,12 +106,7 @@ class PrometheusConnection(BaseModel):
         """
         if not self.url.startswith("https://"):
             return None
-        try:
-            return ssl.create_default_context(cafile=self.ca_file)
-        except (ssl.SSLError, OSError) as error:
-            raise SourceError(
-                f"prometheus connection: ca_file {str(self.ca_file)!r} contains no CA in PEM format"
-            ) from error
+        return context_of_cas(self.ca_file, "prometheus connection: ca_file")
 
 
 Dialect = Literal["jmx", "kminion", "kafka_exporter", "clients"]
@@ -168,8 +144,7 @@ class PrometheusSettings(BaseModel):
     def _are_labels(cls, value: Mapping[str, str]) -> Mapping[str, str]:
         for name in value:
             if not _LABEL.fullmatch(name):
-                msg = f"{name!r} is not a label name; use letters, digits and _"
-                raise ValueError(msg)
+                raise ValueError(f"{name!r} is not a label name; use letters, digits and _")
         return value
 
     @field_validator("broker_label")
@@ -184,8 +159,7 @@ class PrometheusSettings(BaseModel):
     def _are_names(cls, value: Mapping[Quantity, str]) -> Mapping[Quantity, str]:
         for quantity, name in value.items():
             if not _NAME.fullmatch(name):
-                msg = f"{name!r} of {quantity} is not a metric name; give a name, not an expression"
-                raise ValueError(msg)
+                raise ValueError(f"{name!r} of {quantity} is not a metric name; give a name, not an expression")
         return value
 
     @field_validator("counter_step_seconds", "offset_step_seconds")

@@ -81,6 +81,10 @@ def _gauge(of: str, attribute: str) -> tuple[Metric, ...]:
     return (Metric(names=names), Metric(names=(f"{lower}_value", f"{of}_Value"), attribute=attribute))
 
 
+def _of_kminion(name: str) -> tuple[Metric, ...]:
+    return (Metric(names=(name,), topic="topic_name", partition="partition_id"),)
+
+
 _IN, _OUT = _kafka_counter("BytesIn"), _kafka_counter("BytesOut")
 
 DIALECTS: Mapping[str, Mapping[Quantity, tuple[Metric, ...]]] = {
@@ -97,23 +101,9 @@ DIALECTS: Mapping[str, Mapping[Quantity, tuple[Metric, ...]]] = {
         Quantity.LOG_START_OFFSET: _gauge("kafka_log_Log", "LogStartOffset"),
     },
     "kminion": {
-        Quantity.LOG_END_OFFSET: (
-            Metric(
-                names=("kminion_kafka_topic_partition_high_water_mark",), topic="topic_name", partition="partition_id"
-            ),
-        ),
-        Quantity.LOG_START_OFFSET: (
-            Metric(
-                names=("kminion_kafka_topic_partition_low_water_mark",), topic="topic_name", partition="partition_id"
-            ),
-        ),
-        Quantity.GROUP_LAG: (
-            Metric(
-                names=("kminion_kafka_consumer_group_topic_partition_lag",),
-                topic="topic_name",
-                partition="partition_id",
-            ),
-        ),
+        Quantity.LOG_END_OFFSET: _of_kminion("kminion_kafka_topic_partition_high_water_mark"),
+        Quantity.LOG_START_OFFSET: _of_kminion("kminion_kafka_topic_partition_low_water_mark"),
+        Quantity.GROUP_LAG: _of_kminion("kminion_kafka_consumer_group_topic_partition_lag"),
     },
     "kafka_exporter": {
         Quantity.LOG_END_OFFSET: (Metric(names=("kafka_topic_partition_current_offset",)),),

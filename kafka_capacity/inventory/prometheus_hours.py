@@ -6,21 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Flags, Ints
+from kafka_capacity.inventory.column_values import Flags, Floats, Ints
 from kafka_capacity.inventory.counters import HOUR, Fall
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
 from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Metric, Quantity
-from kafka_capacity.inventory.prometheus_series import (
-    ask,
-    broker_label,
-    partition_of,
-    put_together,
-    spread_rows,
-    totals,
-)
+from kafka_capacity.inventory.prometheus_series import ask, broker_label, partition_of, put_together, totals
 
 LEAD_SECONDS = 900
 """Asked for before and after the hours, so that steps across their ends are whole: the longest step that counts."""
@@ -31,7 +23,6 @@ _BROKER_QUANTITIES = {
     "follower_in_bytes_per_second": (Quantity.BROKER_REPLICATION_IN,),
     "out_bytes_per_second": (Quantity.BROKER_BYTES_OUT, Quantity.BROKER_REPLICATION_OUT),
 }
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,12 +40,11 @@ class Places:
 class Hours:
     """What was found for N topics, P partitions sorted by topic and H hours; NaN where it is not known."""
 
-    topic_in: Matrix  # float64[N, H], bytes per second produced
-    topic_out: Matrix  # float64[N, H], bytes per second sent to consumers
-    produced: Matrix  # float64[P, H], records per second
-    consumed: Matrix  # float64[P, H], records per second, of all groups together
-    brokers: Mapping[str, Mapping[str, Matrix]]  # float64[H] by what is measured and the text that names the broker
-    has_series: Flags  # bool[N], which topics have counters of bytes
+    topic_in: Floats  # float64[N, H], bytes per second produced
+    topic_out: Floats  # float64[N, H], bytes per second sent to consumers
+    produced: Floats  # float64[P, H], records per second
+    consumed: Floats  # float64[P, H], records per second, of all groups together
+    brokers: Mapping[str, Mapping[str, Floats]]  # float64[H] by what is measured and the text that names the broker
     counted_in: float  # bytes that topics took in, all hours together, of those hours in which brokers' are known too
     brokers_in: float  # bytes that brokers took in, of the same hours
     found: frozenset[Quantity]  # quantities that the server has
@@ -86,12 +76,11 @@ class _Asking:
 
     def ask(self, quantity: Quantity, span: Span) -> tuple[list[Series], Metric]:
         series, metric = ask(self.client, quantity, self.settings, span)
-        if metric is None:
-            return [], Metric(names=())
-        self.found.add(quantity)
+        if series:
+            self.found.add(quantity)
         return series, metric
 
-    def unknown(self, rows: int) -> Matrix:
+    def unknown(self, rows: int) -> Floats:
         return np.full((rows, self.hours), np.nan)
 
 
@@ -119,14 +108,13 @@ def read_hours(
         produced=produced,
         consumed=_consumed(asking, produced),
         brokers=brokers,
-        has_series=has_series,
         counted_in=float(of_topics[is_known].sum() * HOUR),
         brokers_in=float(both[is_known].sum() * HOUR),
         found=frozenset(asking.found),
     )
 
 
-def _topics(asking: _Asking, quantity: Quantity) -> tuple[Matrix, Flags, NDArray[np.float64]]:
+def _topics(asking: _Asking, quantity: Quantity) -> tuple[Floats, Flags, Floats]:
     """Return bytes per second by topic, the topics that have counters, and float64[H], all topics together."""
     count = len(asking.places.topics)
     series, metric = asking.ask(quantity, asking.counters())
@@ -140,7 +128,7 @@ def _topics(asking: _Asking, quantity: Quantity) -> tuple[Matrix, Flags, NDArray
     row = {name: place for place, name in enumerate(names)}
     broker = np.array([row[name] for name, _ in counted.keys], dtype=np.int64)
     is_up = np.zeros((len(names), asking.counters().points), dtype=np.bool_)
-    np.logical_or.at(is_up, broker, counted.is_seen())
+    np.logical_or.at(is_up, broker, np.isfinite(counted.values).any(axis=1))
     rates = counted.rates(is_up=is_up[broker])
     place = {name: code for code, name in enumerate(asking.places.topics)}
     topic = np.array([place.get(name, -1) for _, name in counted.keys], dtype=np.int64)
@@ -153,17 +141,18 @@ def _topics(asking: _Asking, quantity: Quantity) -> tuple[Matrix, Flags, NDArray
     return found, has_series, rates.sum(axis=0)
 
 
-def _produced(asking: _Asking) -> Matrix:
+def _produced(asking: _Asking) -> Floats:
     count = len(asking.places.topic)
     series, metric = asking.ask(Quantity.LOG_END_OFFSET, asking.offsets())
     counted = put_together(series, lambda one: partition_of(one, metric, asking.places.of), asking.offsets())
-    if not counted.keys:
-        return asking.unknown(count)
-    # A log that was cut back, or made again, must not count as if all its records were new.
-    return spread_rows(counted.rates(fall=Fall.REWIND), counted.keys, count)
+    found = asking.unknown(count)
+    if counted.keys:
+        # A log that was cut back, or made again, must not count as if all its records were new.
+        found[list(counted.keys)] = counted.rates(fall=Fall.REWIND)
+    return found
 
 
-def _consumed(asking: _Asking, produced: Matrix) -> Matrix:
+def _consumed(asking: _Asking, produced: Floats) -> Floats:
     """Return the records that groups read, 0 where none commits; all unknown where the server knows no groups."""
     count = len(asking.places.topic)
     series, metric = asking.ask(Quantity.GROUP_OFFSET, asking.offsets())
@@ -190,7 +179,7 @@ def _consumed(asking: _Asking, produced: Matrix) -> Matrix:
     return np.where(has_group[:, None] & ~is_known, np.nan, consumed)
 
 
-def _read_by_lag(values: NDArray[np.float64], span: Span, produced: Matrix, asking: _Asking) -> Matrix:
+def _read_by_lag(values: Floats, span: Span, produced: Floats, asking: _Asking) -> Floats:
     """Return what was read: what was produced, less what the lag grew by from hour to hour."""
     edges = (np.arange(asking.hours + 1) * HOUR + asking.start - span.start) // span.step
     at_edges = values[:, :, edges]
@@ -199,8 +188,8 @@ def _read_by_lag(values: NDArray[np.float64], span: Span, produced: Matrix, aski
     return np.maximum(produced - np.diff(lag, axis=1) / HOUR, 0.0)
 
 
-def _brokers(asking: _Asking) -> dict[str, dict[str, Matrix]]:
-    found: dict[str, dict[str, Matrix]] = {}
+def _brokers(asking: _Asking) -> dict[str, dict[str, Floats]]:
+    found: dict[str, dict[str, Floats]] = {}
     for measure, quantities in _BROKER_QUANTITIES.items():
         parts = [_by_broker(asking, quantity) for quantity in quantities]
         common = set(parts[0]).intersection(*parts[1:])
@@ -208,7 +197,7 @@ def _brokers(asking: _Asking) -> dict[str, dict[str, Matrix]]:
     return found
 
 
-def _by_broker(asking: _Asking, quantity: Quantity) -> dict[str, Matrix]:
+def _by_broker(asking: _Asking, quantity: Quantity) -> dict[str, Floats]:
     series, _ = asking.ask(quantity, asking.counters())
     label = broker_label(series, asking.settings)
     if label is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kafka_capacity.health.problem import Problem, info, some, warning
+from kafka_capacity.health.problem import Problem, counted, info, some, warning
 from kafka_capacity.inventory.column_values import Flags
 from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Quantity
@@ -35,12 +35,8 @@ class Noticed:
     @classmethod
     def nothing(cls, places: Places) -> Noticed:
         """Begin."""
-        count = len(places.topics)
-        return cls(
-            is_even=np.zeros(count, dtype=np.bool_),
-            is_from_records=np.zeros(count, dtype=np.bool_),
-            is_known=np.zeros(count, dtype=np.bool_),
-        )
+        is_even, is_from_records, is_known = np.zeros((3, len(places.topics)), dtype=np.bool_)
+        return cls(is_even=is_even, is_from_records=is_from_records, is_known=is_known)
 
     def add(self, hours: Hours, rates: PartitionRates, ids: Mapping[str, int]) -> None:
         """Take note of a day."""
@@ -58,69 +54,58 @@ def remarks(noticed: Noticed, places: Places, settings: PrometheusSettings, brok
     """Describe what a reader of the rates must know."""
     if not noticed.found:
         labels = ", ".join(f'{name}="{value}"' for name, value in sorted(settings.labels.items())) or "none"
-        yield warning(
-            "prometheus_has_nothing",
-            "metrics",
+        message = (
             f"prometheus has no metric of {', '.join(settings.dialects)} with the requested labels ({labels}); fix "
-            "dialects, labels or names, or check whether the exporters are scraped",
+            "dialects, labels or names, or check whether the exporters are scraped"
         )
+        yield warning("prometheus_has_nothing", "metrics", message)
         return
     yield from _about_topics(noticed, places)
     yield from _about_brokers(noticed, brokers)
 
 
 def _about_topics(noticed: Noticed, places: Places) -> Iterator[Problem]:
-    def listed(flags: Flags) -> str:
-        names = [places.topics[code] for code in np.flatnonzero(flags)]
-        return f"{plural(len(names), 'topic')} ({some(names, len(names))})"
+    def topics(flags: Flags) -> str:
+        return counted([places.topics[topic] for topic in np.flatnonzero(flags)], "topic")
 
     if noticed.is_even.any():
-        yield warning(
-            "metrics_shared_evenly",
-            "metrics",
-            f"{listed(noticed.is_even)} with bytes by topic but no offsets by partition in some hours: their traffic "
+        message = (
+            f"{topics(noticed.is_even)} with bytes by topic but no offsets by partition in some hours: their traffic "
             "is split evenly over the partitions, so hot ones do not show; scrape kminion, kafka_exporter, or "
-            "kafka.log of the JMX exporter",
+            "kafka.log of the JMX exporter"
         )
+        yield warning("metrics_shared_evenly", "metrics", message)
     if noticed.is_from_records.any():
-        yield info(
-            "metrics_from_records",
-            "metrics",
-            f"bytes of {listed(noticed.is_from_records)} in some hours are estimated as records times bytes per "
-            "record, because there is no byte counter; what consumers read is what their groups commit",
+        message = (
+            f"bytes of {topics(noticed.is_from_records)} in some hours are estimated as records times bytes per "
+            "record, because there is no byte counter; what consumers read is what their groups commit"
         )
-    unknown = ~noticed.is_known
-    if unknown.any():
-        yield warning(
-            "metrics_unknown_topics",
-            "metrics",
-            f"the traffic of {listed(unknown)} is unknown: compacted or empty logs need byte counters, which the JMX "
-            "exporter has",
+        yield info("metrics_from_records", "metrics", message)
+    if not noticed.is_known.all():
+        message = (
+            f"the traffic of {topics(~noticed.is_known)} is unknown: compacted or empty logs need byte counters, which "
+            "the JMX exporter has"
         )
+        yield warning("metrics_unknown_topics", "metrics", message)
     if noticed.brokers_in > 0 and noticed.counted_in < LEAST_COUNTED_RATIO * noticed.brokers_in:
-        yield warning(
-            "topic_counters_incomplete",
-            "metrics",
+        message = (
             f"topic counters explain only {whole_percent(noticed.counted_in / noticed.brokers_in)} of what the "
-            "brokers receive; let Prometheus keep the counters of every topic",
+            "brokers receive; let Prometheus keep the counters of every topic"
         )
+        yield warning("topic_counters_incomplete", "metrics", message)
 
 
 def _about_brokers(noticed: Noticed, brokers: set[int]) -> Iterator[Problem]:
-    unclear = sorted(noticed.names - set(noticed.ids))
-    if unclear:
-        yield warning(
-            "metrics_of_unknown_broker",
-            "broker_metrics",
-            f"{plural(len(unclear), 'label value')} that match no broker of the inventory "
-            f"({some(map(repr, unclear), len(unclear))}): their CPU is left out; name the label with the id, the "
-            "host or the pod in broker_label",
+    if unclear := [repr(name) for name in sorted(noticed.names - set(noticed.ids))]:
+        message = (
+            f"{plural(len(unclear), 'label value')} that match no broker of the inventory ({some(unclear)}): their CPU "
+            "is left out; name the label with the id, the host or the pod in broker_label"
         )
+        yield warning("metrics_of_unknown_broker", "broker_metrics", message)
     silent = sorted(brokers - set(noticed.ids.values()))
     if silent and noticed.ids:
-        yield warning(
-            "broker_without_metrics",
-            "broker_metrics",
-            f"{plural(len(silent), 'broker')} without counters in prometheus ({some(silent, len(silent))}); their "
-            "traffic is missing from the topic rates, scrape them",
+        message = (
+            f"{plural(len(silent), 'broker')} without counters in prometheus ({some(silent)}); their traffic is "
+            "missing from the topic rates, scrape them"
         )
+        yield warning("broker_without_metrics", "broker_metrics", message)

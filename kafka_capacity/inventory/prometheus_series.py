@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Flags, Ints, values
+from kafka_capacity.inventory.column_values import Flags, Floats, Ints, values
 from kafka_capacity.inventory.counters import Fall, hourly_rates
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
 from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
@@ -29,35 +28,26 @@ class Counted(Generic[Key]):
 
     keys: tuple[Key, ...]  # what is counted, sorted
     # float64[G, R, T], copies of each at the moments of a span; NaN where there is no sample
-    values: NDArray[np.float64]
+    values: Floats
     span: Span  # the moments
 
-    def rates(self, *, is_up: Flags | None = None, fall: Fall = Fall.RESTART) -> NDArray[np.float64]:
+    def rates(self, *, is_up: Flags | None = None, fall: Fall = Fall.RESTART) -> Floats:
         """Return float64[G, H], the rate of each in each whole hour of the span."""
         return hourly_rates(self.values, self.span.moments(), is_up=is_up, fall=fall)
-
-    def is_seen(self) -> Flags:
-        """Return bool[G, T], where any copy has a sample."""
-        return np.asarray(np.isfinite(self.values).any(axis=1), dtype=np.bool_)
 
 
 def ways(quantity: Quantity, settings: PrometheusSettings) -> list[Metric]:
     """Return the metrics that may tell a quantity, in the order in which to look for them."""
     if quantity in settings.names:
-        labels = next((DIALECTS[one][quantity][0] for one in settings.dialects if quantity in DIALECTS[one]), None)
-        chosen = labels or Metric(names=())
-        return [
-            Metric(
-                names=(settings.names[quantity],), topic=chosen.topic, partition=chosen.partition, group=chosen.group
-            )
-        ]
+        known = (DIALECTS[one][quantity][0] for one in settings.dialects if quantity in DIALECTS[one])
+        return [replace(next(known, Metric(names=())), names=(settings.names[quantity],), attribute=None)]
     return [metric for one in settings.dialects for metric in DIALECTS[one].get(quantity, ())]
 
 
 def ask(
     client: PrometheusClient, quantity: Quantity, settings: PrometheusSettings, span: Span
-) -> tuple[list[Series], Metric | None]:
-    """Ask for a quantity by each of its names until one has series; no series and ``None`` where none has."""
+) -> tuple[list[Series], Metric]:
+    """Ask for a quantity by each of its names until one has series; return these, none where none has, and the name."""
     for metric in ways(quantity, settings):
         query = selector(quantity, metric, settings.labels)
         if quantity is Quantity.BROKER_CPU_SECONDS and quantity not in settings.names:
@@ -65,7 +55,7 @@ def ask(
         found = client.query_range(query, span)
         if found:
             return found, metric
-    return [], None
+    return [], Metric(names=())
 
 
 def _of_brokers_alone(query: str, settings: PrometheusSettings) -> str:
@@ -114,14 +104,7 @@ def broker_label(series: Sequence[Series], settings: PrometheusSettings) -> str 
     return next(iter(telling or complete), None)
 
 
-def spread_rows(values: NDArray[np.float64], places: Sequence[int], count: int) -> NDArray[np.float64]:
-    """Return float64[count, H] with these rows at their places and NaN elsewhere."""
-    spread = np.full((count, values.shape[1]), np.nan)
-    spread[np.asarray(places, dtype=np.int64)] = values
-    return spread
-
-
-def totals(values: NDArray[np.float64], places: Ints, count: int) -> NDArray[np.float64]:
+def totals(values: Floats, places: Ints, count: int) -> Floats:
     """Return float64[count, H], the sums of the rows of each place: NaN where a row of it is, 0 where it has none."""
     total = np.zeros((count, values.shape[1]))
     np.add.at(total, places, values)

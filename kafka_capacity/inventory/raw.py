@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from kafka_capacity.errors import DamagedInputError, InventoryError
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.chosen_hours import ChosenHours
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
-from kafka_capacity.text.validation_errors import Text, describe_mistakes
+from kafka_capacity.objects.keys import is_day
+from kafka_capacity.text.validation_errors import Text, naming_mistakes
 
 CLUSTER_DOCUMENT = "cluster.json"
 """The file of a snapshot that says which cluster and which day it is of; a snapshot without it is not complete."""
@@ -40,24 +41,19 @@ class RawInventory:
         """Fill in the optional tables and refuse any table that is not of the format."""
         unknown = sorted(set(self.tables) - set(TABLES))
         if unknown:
-            msg = f"an inventory has no table {unknown[0]!r}; the tables are {', '.join(TABLES)}"
-            raise InventoryError(msg)
-        missing = [name for name, spec in TABLES.items() if spec.is_required and name not in self.tables]
+            raise InventoryError(f"an inventory has no table {unknown[0]!r}; the tables are {', '.join(TABLES)}")
+        required = [name for name, spec in TABLES.items() if spec.is_required]
+        missing = [name for name in required if name not in self.tables]
         if missing:
-            msg = f"the inventory lacks the table {missing[0]!r}; {', '.join(_required_names())} must be there"
-            raise InventoryError(msg)
+            raise InventoryError(f"the inventory lacks the table {missing[0]!r}; {', '.join(required)} must be there")
         for name, table in self.tables.items():
             _check_schema(name, table)
-        complete = {name: self.tables[name] if name in self.tables else empty_table(name) for name in TABLES}
+        complete = {name: self.tables.get(name, empty_table(name)) for name in TABLES}
         object.__setattr__(self, "tables", complete)
 
     def table(self, name: str) -> pa.Table:
         """Return one table by name."""
         return self.tables[name]
-
-
-def _required_names() -> list[str]:
-    return [name for name, spec in TABLES.items() if spec.is_required]
 
 
 def _check_schema(name: str, table: pa.Table) -> None:
@@ -68,8 +64,7 @@ def _check_schema(name: str, table: pa.Table) -> None:
     for field in schema:
         if not field.nullable and table.column(field.name).null_count:
             row = table.column(field.name).is_null().to_numpy().argmax()
-            msg = f"table {name!r}, row {row}, {field.name}: null; it must have a value in every row"
-            raise InventoryError(msg)
+            raise InventoryError(f"table {name!r}, row {row}, {field.name}: null; it must have a value in every row")
 
 
 def _brief(schema: pa.Schema) -> str:
@@ -93,16 +88,14 @@ class ClusterDocument(BaseModel):
     @classmethod
     def _is_a_day(cls, value: str) -> str:
         if not is_day(value):
-            msg = "write the day as YYYY-MM-DD"
-            raise ValueError(msg)
+            raise ValueError("write the day as YYYY-MM-DD")
         return value
 
     @field_validator("captured_at")
     @classmethod
     def _is_a_moment(cls, value: str | None) -> str | None:
         if value is not None and not is_utc_moment(value):
-            msg = "write the time as ISO 8601 in UTC, such as 2026-11-20T03:00:00Z"
-            raise ValueError(msg)
+            raise ValueError("write the time as ISO 8601 in UTC, such as 2026-11-20T03:00:00Z")
         return value
 
     @field_validator("remarks")
@@ -111,14 +104,6 @@ class ClusterDocument(BaseModel):
         for remark in value:
             Problem.from_dict(remark)
         return value
-
-
-def is_day(text: str) -> bool:
-    """Return whether this is a day, written as ``YYYY-MM-DD``."""
-    try:
-        return datetime.date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 def is_utc_moment(text: str) -> bool:
@@ -151,16 +136,14 @@ def parse_cluster_document(data: bytes, name: str) -> ClusterDocument:
         DamagedInputError: it is not JSON, a field is wrong, or it is of a version that this program does not read.
     """
     # The version is looked at first: a newer format may well have fields that this one would call mistakes.
-    version = _version_of(data, name)
+    with naming_mistakes(name):
+        version = _Versioned.model_validate_json(data).schema_version
     if not OLDEST_READABLE_VERSION <= version <= SCHEMA_VERSION:
         readable = " and ".join(str(v) for v in range(OLDEST_READABLE_VERSION, SCHEMA_VERSION + 1))
         remedy = "use a newer kafka-capacity" if version > SCHEMA_VERSION else "export the snapshot again"
-        msg = f"{name}: schema_version is {version}, this release reads {readable}; {remedy}"
-        raise DamagedInputError(msg)
-    try:
+        raise DamagedInputError(f"{name}: schema_version is {version}, this release reads {readable}; {remedy}")
+    with naming_mistakes(name):
         return ClusterDocument.model_validate_json(data)
-    except ValidationError as error:
-        raise DamagedInputError("\n".join(f"{name}: {line}" for line in describe_mistakes(error))) from error
 
 
 class _Versioned(BaseModel):
@@ -168,21 +151,7 @@ class _Versioned(BaseModel):
     schema_version: int
 
 
-def _version_of(data: bytes, name: str) -> int:
-    try:
-        return _Versioned.model_validate_json(data).schema_version
-    except ValidationError as error:
-        raise DamagedInputError("\n".join(f"{name}: {line}" for line in describe_mistakes(error))) from error
-
-
 def raw_from_document(document: ClusterDocument, tables: Mapping[str, pa.Table]) -> RawInventory:
     """Put a parsed ``cluster.json`` and its tables together."""
-    return RawInventory(
-        cluster=document.cluster,
-        ds=document.ds,
-        captured_at=document.captured_at,
-        source=document.source,
-        kafka_version=document.kafka_version,
-        tables=tables,
-        remarks=tuple(Problem.from_dict(remark) for remark in document.remarks),
-    )
+    told = document.model_dump(exclude={"schema_version", "remarks"})
+    return RawInventory(**told, tables=tables, remarks=tuple(map(Problem.from_dict, document.remarks)))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES
 from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic, Workload
 from kafka_capacity.hardware.cpu import CpuCalibration, calibrate
-from kafka_capacity.inventory.column_values import floats
+from kafka_capacity.inventory.column_values import Flags, Floats, Ints, column_map, floats
 from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates
@@ -38,14 +39,14 @@ def sizing_workload(
 ) -> Workload:
     """Put together what sizing needs to know of the partitions, all of one inventory without fatal findings."""
     topics, topic = snapshot.topics, snapshot.partitions.topic
-    segment = topic_column(raw, snapshot, "segment_bytes")
+    segment = _topic_column(raw, snapshot, "segment_bytes")
     return Workload(
         partitions=snapshot.partitions,
         load=_mean_of_today(load, outlook),
         traffic=traffic,
         size_bytes=snapshot.partition_size_bytes(),
         retention_seconds=kept_seconds(raw, snapshot)[topic],
-        retention_bytes=unlimited(topics.retention_bytes)[topic],
+        retention_bytes=_unlimited(topics.retention_bytes)[topic],
         segment_bytes=np.where(segment > 0, segment, DEFAULT_SEGMENT_BYTES)[topic],
         is_compacted=topics.is_compacted[topic],
         is_tiered=_is_tiered(raw, snapshot)[topic],
@@ -64,29 +65,64 @@ def _mean_of_today(load: PartitionLoad, outlook: DemandOutlook) -> PartitionLoad
     )
 
 
-def unlimited(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _unlimited(values: Floats) -> Floats:
     """Return limits, infinite where none is known."""
     return np.where(np.isnan(values), np.inf, values)
 
 
-def kept_seconds(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.float64]:
+def kept_seconds(raw: RawInventory, snapshot: Snapshot) -> Floats:
     """Return float64[T], how long brokers keep records, infinite for no limit."""
-    whole = unlimited(snapshot.topics.retention_seconds)
-    local = topic_column(raw, snapshot, "local_retention_ms") / 1000
+    whole = _unlimited(snapshot.topics.retention_seconds)
+    local = _topic_column(raw, snapshot, "local_retention_ms") / 1000
     return np.where(_is_tiered(raw, snapshot) & (local >= 0), np.fmin(local, whole), whole)
 
 
-def _is_tiered(raw: RawInventory, snapshot: Snapshot) -> NDArray[np.bool_]:
+def _is_tiered(raw: RawInventory, snapshot: Snapshot) -> Flags:
     """Return bool[T], whether topics are in tiered storage (KIP-405)."""
-    return np.asarray(topic_column(raw, snapshot, "remote_storage_enable") > 0, dtype=np.bool_)
+    return np.asarray(_topic_column(raw, snapshot, "remote_storage_enable") > 0, dtype=np.bool_)
 
 
-def topic_column(raw: RawInventory, snapshot: Snapshot, column: str) -> NDArray[np.float64]:
+def _topic_column(raw: RawInventory, snapshot: Snapshot, column: str) -> Floats:
     """Return float64[T], a column of the table ``topics``, NaN where it is not known."""
-    table = raw.table("topics")
-    known = dict(zip(table.column("topic").to_pylist(), table.column(column).to_pylist(), strict=True))
+    known = column_map(raw.table("topics"), "topic", column)
     found = [known.get(name) for name in snapshot.partitions.topics]
     return np.array([np.nan if value is None else float(value) for value in found], dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RemoteSizes:
+    """What the object store holds of T topics."""
+
+    held: Floats  # float64[T], bytes; infinite or NaN where that is not known
+    is_measured: Flags  # bool[T], whether brokers measured it
+
+
+def remote_sizes(raw: RawInventory, snapshot: Snapshot, rate: Floats) -> RemoteSizes:
+    """Return what the object store holds of each topic, if all of it is tiered (KIP-405).
+
+    Brokers measure it topic by topic, of the partitions that they lead (``RemoteLogSizeBytes``, KIP-963). Without that,
+    it is what is produced on average, ``rate`` as float64[P], over the whole retention, less the time by which uploads
+    are held back (KIP-1241, Kafka 4.4): a closed segment is uploaded as soon as it is as old as
+    ``remote.copy.lag.ms`` or as far from the end of the log as ``remote.copy.lag.bytes``, whichever comes first.
+    """
+    topics, topic = snapshot.topics, snapshot.partitions.topic
+    local = kept_seconds(raw, snapshot)
+    lag = np.nan_to_num(_topic_column(raw, snapshot, "remote_copy_lag_ms")) / 1000
+    held_back = np.where(lag < 0, local, np.minimum(lag, local))[topic]
+    lag_bytes = _topic_column(raw, snapshot, "remote_copy_lag_bytes")
+    beyond = np.where(lag_bytes >= 0, lag_bytes, np.inf)[topic]
+    is_moving = rate > 0
+
+    def produced(seconds: Floats) -> Floats:
+        return np.multiply(rate, seconds, out=np.zeros(len(rate)), where=is_moving)
+
+    whole = np.fmin(produced(_unlimited(topics.retention_seconds)[topic]), topics.retention_bytes[topic])
+    kept_back = np.minimum(np.minimum(produced(held_back), beyond), whole)
+    left = whole - np.where(np.isinf(whole), 0.0, kept_back)
+    estimate = np.bincount(topic, weights=left, minlength=len(snapshot.partitions.topics))
+    measured = _topic_column(raw, snapshot, "remote_bytes")
+    is_measured = np.asarray(measured >= 0, dtype=np.bool_)  # not known is not
+    return RemoteSizes(held=np.where(is_measured, measured, estimate), is_measured=is_measured)
 
 
 def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Traffic:
@@ -107,7 +143,7 @@ def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -
     return traffic.with_uploads(is_tiered)
 
 
-def _filled(rates: HourlyRates, hours: NDArray[np.int64], mean: NDArray[np.float64]) -> NDArray[np.float32]:
+def _filled(rates: HourlyRates, hours: Ints, mean: Floats) -> NDArray[np.float32]:
     found = rates.rates
     if len(hours) < rates.hours:
         found = found[:, np.searchsorted(rates.seconds, hours)]
@@ -152,7 +188,7 @@ def observed_costs(raw: RawInventory, *, after: str | None = None) -> CpuCalibra
     return calibrate(samples[0], samples[1], samples[2], samples[3]) if samples.shape[1] else None
 
 
-def broker_hours(raw: RawInventory, *, after: str | None = None) -> NDArray[np.float64]:
+def broker_hours(raw: RawInventory, *, after: str | None = None) -> Floats:
     """Return float64[4, N], :data:`MEASURES` of the hours, after that day, of brokers of which all are known."""
     table = raw.table("broker_metrics")
     if after is not None:

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import GroupProfile, profile_groups
 from kafka_capacity.inventory.brokers_file import brokers_of
-from kafka_capacity.inventory.chosen_hours import RATES
+from kafka_capacity.inventory.chosen_hours import RATES, usable_rates
 from kafka_capacity.inventory.column_values import (
     Flags,
+    Floats,
     Ints,
     PartitionIndex,
     ReplicaColumns,
+    column_map,
     flags,
     floats,
     ints,
@@ -40,6 +42,7 @@ from kafka_capacity.kafka.cluster.snapshot import (
     Subtopology,
     Topics,
 )
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica
 
 DEFAULT_MIN_INSYNC_REPLICAS = 1  # Kafka's own
 FOR_EVER = 2.0**63  # what Kafka's greatest long, 2^63 - 1, is as a float: as retention it means no limit, as -1 does
@@ -56,13 +59,13 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
     """
     replicas = ReplicaColumns.of(raw.table("replicas"))
     spread = partial(_spread, replicas)
-    log_dirs = raw.table("log_dirs")
-    log_dirs = log_dirs.filter(pa.array(np.isin(ints(log_dirs.column("broker_id")), _broker_ids(raw))))
-    log_dirs = log_dirs.sort_by([("broker_id", "ascending"), ("path", "ascending")])
+    brokers, log_dirs = raw.table("brokers"), raw.table("log_dirs")
+    is_ours = np.isin(ints(log_dirs.column("broker_id")), ints(brokers.column("broker_id")))
+    log_dirs = log_dirs.filter(pa.array(is_ours)).sort_by([("broker_id", "ascending"), ("path", "ascending")])
     return Snapshot(
         cluster=raw.cluster,
         ds=raw.ds,
-        brokers=_brokers(raw.table("brokers"), log_dirs, raw.table("quorum_replicas")),
+        brokers=_brokers(brokers, log_dirs, raw.table("quorum_replicas")),
         log_dirs=_log_dirs(log_dirs),
         partitions=_partitions(replicas),
         topics=_topics(raw.table("topics"), replicas.topics),
@@ -107,8 +110,7 @@ def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
     is_ours = place >= 0
     if not is_ours.any():
         return PartitionLoad.unknown(len(partitions))
-    bytes_in = _profile(metrics, "bytes_in_bytes_per_second", place, len(partitions))
-    bytes_out = _profile(metrics, "bytes_out_bytes_per_second", place, len(partitions))
+    bytes_in, bytes_out = (_profile(metrics, column, place, len(partitions)) for column in RATES)
     return _load_of(bytes_in, bytes_out, len(metrics.column("hour").filter(pa.array(is_ours)).unique()))
 
 
@@ -133,13 +135,9 @@ def _profile_of_chosen(rates: NDArray[np.float32]) -> GroupProfile:
 
 
 def _profile(metrics: pa.Table, column: str, place: Ints, count: int) -> GroupProfile:
-    rate = np.asarray(metrics.column(column).to_numpy(), dtype=np.float32)
-    usable = (place >= 0) & np.isfinite(rate) & (rate >= 0)
+    rate = usable_rates(metrics, column)
+    usable = (place >= 0) & ~np.isnan(rate)
     return profile_groups(place[usable], rate[usable], count)
-
-
-def _broker_ids(raw: RawInventory) -> Ints:
-    return ints(raw.table("brokers").column("broker_id"))
 
 
 def _brokers(table: pa.Table, log_dirs: pa.Table, quorum: pa.Table) -> Brokers:
@@ -148,13 +146,10 @@ def _brokers(table: pa.Table, log_dirs: pa.Table, quorum: pa.Table) -> Brokers:
     A broker is cordoned where all of its log dirs are known to be, and votes where the quorum names its id.
     """
     totals: dict[int, float] = defaultdict(float)
-    for broker_id, total in zip(
-        values(log_dirs.column("broker_id")), floats(log_dirs.column("total_bytes")), strict=True
-    ):
-        totals[broker_id] += float(total)
-    given = values(table.column("disk_capacity_bytes"))
-    ids = values(table.column("broker_id"))
-    filled = [totals.get(i, np.nan) if capacity is None else capacity for i, capacity in zip(ids, given, strict=True)]
+    for broker, total in zip(values(log_dirs.column("broker_id")), floats(log_dirs.column("total_bytes")), strict=True):
+        totals[broker] += float(total)
+    capacities = zip(values(table.column("broker_id")), values(table.column("disk_capacity_bytes")), strict=True)
+    filled = [totals.get(broker, np.nan) if capacity is None else capacity for broker, capacity in capacities]
     place = table.schema.get_field_index("disk_capacity_bytes")
     found = brokers_of(table.set_column(place, table.schema.field(place), pa.array(filled, pa.float64())))
     broker_id, is_cordoned = ints(log_dirs.column("broker_id")), flags(log_dirs.column("is_cordoned"))
@@ -198,12 +193,12 @@ def _topics(table: pa.Table, names: list[str]) -> Topics:
     )
 
 
-def _limit(table: pa.Table, column: str) -> NDArray[np.float64]:
+def _limit(table: pa.Table, column: str) -> Floats:
     limit = floats(table.column(column))
     return np.where((limit >= 0) & (limit < FOR_EVER), limit, np.nan)
 
 
-def _in_sync(replicas: ReplicaColumns) -> NDArray[np.bool_]:
+def _in_sync(replicas: ReplicaColumns) -> Flags:
     is_known = replicas.known("is_in_sync")
     has_isr = replicas.per_partition(is_known) > 0
     return replicas.flags("is_in_sync") | ~has_isr[replicas.partition_of_row]
@@ -312,8 +307,8 @@ def hourly_rates(
     metrics, partitions = raw.table("metrics"), snapshot.partitions
     index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
     place = index.find(metrics.column("topic"), metrics.column("partition"))
-    rate = np.asarray(metrics.column(metric).to_numpy(), dtype=np.float32)
-    is_usable = (place >= 0) & np.isfinite(rate) & (rate >= 0)
+    rate = usable_rates(metrics, metric)
+    is_usable = (place >= 0) & ~np.isnan(rate)
     is_usable &= wanted[place] if len(wanted) else False
     hours = metrics.column("hour").combine_chunks().dictionary_encode()
     code = hours.indices.to_numpy(zero_copy_only=False)[is_usable]
@@ -325,3 +320,25 @@ def hourly_rates(
     rates[row[place[is_usable]], column[code]] = rate[is_usable]
     times = hours.dictionary.to_numpy(zero_copy_only=False)[order][is_used].astype("datetime64[s]").astype(np.int64)
     return HourlyRates(row=row, rates=rates, seconds=times)
+
+
+def read_quorum(raw: RawInventory) -> Quorum:
+    """Return who votes and who observes; a node without a rack of its own has that of the broker with its id."""
+    racks = column_map(raw.table("brokers"), "broker_id", "rack")
+    rows = raw.table("quorum_replicas").sort_by([("node_id", "ascending"), ("is_voter", "ascending")]).to_pylist()
+    return Quorum(
+        replicas=tuple(
+            QuorumReplica(
+                node_id=row["node_id"],
+                is_voter=row["is_voter"],
+                is_broker=row["node_id"] in racks,
+                rack=row["rack"] if row["rack"] is not None else racks.get(row["node_id"]),
+                directory_id=row["directory_id"],
+                endpoint=None if row["host"] is None or row["port"] is None else f"{row['host']}:{row['port']}",
+                is_active=bool(row["is_active"]),
+                **{name: row[name] for name in ("lag_records", "behind_seconds", "is_named", "auto_joins")},
+            )
+            for row in rows
+        ),
+        kraft_version=next((row["kraft_version"] for row in rows if row["kraft_version"] is not None), None),
+    )

@@ -20,7 +20,6 @@ from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
     RawInventory,
     cluster_document,
-    is_day,
     parse_cluster_document,
     raw_from_document,
 )
@@ -37,7 +36,7 @@ from kafka_capacity.objects.dataset import (
     read_table,
     write_dataset,
 )
-from kafka_capacity.objects.keys import inventory_prefix, list_inventory_days
+from kafka_capacity.objects.keys import inventory_prefix, is_day, list_inventory_days
 from kafka_capacity.objects.store import ObjectStore
 
 KIND = "inventory"
@@ -93,21 +92,11 @@ def find(store: ObjectStore, cluster: str, ds: str) -> InventoryRef:
 
 
 def load(
-    store: ObjectStore,
-    cluster: str,
-    ds: str,
-    *,
-    manifest_sha256: str | None = None,
-    leave_out: Collection[str] = (),
+    store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None, leave_out: Collection[str] = ()
 ) -> RawInventory:
     """Read a staged inventory: what stands for the day, or the pinned version of it, whatever was staged since.
 
-    Args:
-        store: where it is.
-        cluster: its name.
-        ds: the day.
-        manifest_sha256: the pinned version, if any.
-        leave_out: optional tables that are not needed; they are empty.
+    Optional tables to ``leave_out`` are empty.
 
     Raises:
         InventoryError: there is none for that day.
@@ -152,23 +141,16 @@ Gather: TypeAlias = Callable[[ObjectStore, Manifest, PartitionIndex], ChosenHour
 def load_for_plan(
     store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str, gather: Gather = gather_here
 ) -> RawInventory:
-    """Read a staged inventory, of too many metrics some hours only; it refuses what :func:`load` does.
+    """Read a pinned inventory, of too many metrics some hours only; it refuses what :func:`load` does.
 
-    Args:
-        store: where it is.
-        cluster: its name.
-        ds: the day.
-        manifest_sha256: the pinned version.
-        gather: reads those hours, here or elsewhere, as :func:`gather_here` does.
+    ``gather`` reads those hours, here or elsewhere, as :func:`gather_here` does.
     """
     manifest = inventory_manifest(store, cluster, ds, manifest_sha256=manifest_sha256)
     parts = manifest.tables.get(METRICS, ())
     if sum(part.rows or 0 for part in parts) <= MOST_ROWS:
         return load(store, cluster, ds, manifest_sha256=manifest_sha256)
-
     raw = load(store, cluster, ds, manifest_sha256=manifest_sha256, leave_out={METRICS})
-    index = ReplicaColumns.of(raw.table("replicas")).index()
-    return dataclasses.replace(raw, hours=gather(store, manifest, index))
+    return dataclasses.replace(raw, hours=gather(store, manifest, ReplicaColumns.of(raw.table("replicas")).index()))
 
 
 def with_chosen_hours(raw: RawInventory) -> RawInventory:
@@ -210,8 +192,7 @@ def newest_complete(store: ObjectStore, cluster: str, *, not_after: datetime.dat
             return ds
     complete = [ds for ds in days if has_manifest(store, inventory_prefix(cluster, ds))]
     there = f"; there is one of {complete[-1]}" if complete else ""
-    msg = f"cluster {cluster!r} has no complete inventory up to {not_after}{there}: stage one first"
-    raise InventoryError(msg)
+    raise InventoryError(f"cluster {cluster!r} has no complete inventory up to {not_after}{there}: stage one first")
 
 
 def _ref(cluster: str, ds: str, manifest: Manifest) -> InventoryRef:

@@ -182,3 +182,12 @@ def table_of(name: str, columns: Mapping[str, Any]) -> pa.Table:
     rows = len(next(iter(columns.values())))
     arrays = [pa.array(columns.get(field.name, [None] * rows), field.type) for field in schema]
     return pa.table(arrays, schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReplica:
+    """What a broker says about one replica that it holds."""
+
+    log_dir: str
+    size_bytes: int
+    offset_lag: int

@@ -31,8 +31,7 @@ def find_documents(text: str, file: str) -> list[ToolDocument]:
     """
     found = list(_documents(text, file))
     if not found:
-        msg = f"{file}: has no JSON object; save the whole output of the tool"
-        raise DamagedInputError(msg)
+        raise DamagedInputError(f"{file}: has no JSON object; save the whole output of the tool")
     return found
 
 
@@ -64,11 +63,10 @@ def current_assignment(text: str, file: str) -> dict[str, Any]:
     plain = [document for document in documents if not document.heading.startswith(PROPOSED_HEADING)]
     candidates = current or plain
     if not candidates:
-        msg = (
+        raise DamagedInputError(
             f"{file}: has no current assignment, a JSON object with 'partitions'; give the output of "
             "kafka-reassign-partitions --generate"
         )
-        raise DamagedInputError(msg)
     if len(candidates) > 1:
         msg = f"{file}: has {len(candidates)} assignments and nothing says which one is current; keep only that one"
         raise DamagedInputError(msg)

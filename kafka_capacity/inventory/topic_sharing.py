@@ -20,24 +20,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Flags, Ints
-from kafka_capacity.inventory.prometheus_hours import Hours, Matrix, Places
+from kafka_capacity.inventory.column_values import Flags, Floats, Ints
+from kafka_capacity.inventory.prometheus_hours import Hours, Places
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionRates:
     """What came of it."""
 
-    bytes_in: Matrix  # float64[P, H], bytes per second
-    bytes_out: Matrix  # float64[P, H], likewise
+    bytes_in: Floats  # float64[P, H], bytes per second
+    bytes_out: Floats  # float64[P, H], likewise
     is_even: Flags  # bool[N], topics of several partitions that were shared evenly in some hour with traffic
     is_from_records: Flags  # bool[N], topics some hours of which are records times bytes a record
     is_known: Flags  # bool[N], topics of which some hour is known
 
 
-def partition_rates(places: Places, flows: Hours, stored_record_bytes: NDArray[np.float64]) -> PartitionRates:
+def partition_rates(places: Places, flows: Hours, stored_record_bytes: Floats) -> PartitionRates:
     """Share out what topics take in and send; ``stored_record_bytes`` is float64[N], what a record takes on disk."""
     shares, is_even_hour = _shares(places, flows.produced)
     even = np.logical_and(is_even_hour, flows.topic_in > 0)
@@ -57,7 +56,7 @@ def partition_rates(places: Places, flows: Hours, stored_record_bytes: NDArray[n
     )
 
 
-def _shares(places: Places, records: Matrix) -> tuple[Matrix, Flags]:
+def _shares(places: Places, records: Floats) -> tuple[Floats, Flags]:
     """Return float64[P, H], each partition's share of its topic, and bool[N, H], where it is an even one."""
     counts = np.diff(places.starts, append=len(places.topic))
     shares = np.repeat((1.0 / counts)[places.topic][:, None], records.shape[1], axis=1)
@@ -74,7 +73,7 @@ def _shares(places: Places, records: Matrix) -> tuple[Matrix, Flags]:
     return shares, is_even
 
 
-def _record_bytes(places: Places, flows: Hours, stored: NDArray[np.float64]) -> NDArray[np.float64]:
+def _record_bytes(places: Places, flows: Hours, stored: Floats) -> Floats:
     """Return float64[N], the bytes of a record: as counted, else as stored."""
     produced = _sums(flows.produced, places.starts)
     is_known = np.isfinite(produced) & np.isfinite(flows.topic_in)
@@ -85,8 +84,8 @@ def _record_bytes(places: Places, flows: Hours, stored: NDArray[np.float64]) -> 
 
 
 def _rates(
-    places: Places, of_topic: Matrix, shares: Matrix, records: Matrix, record_bytes: NDArray[np.float64]
-) -> tuple[Matrix, Flags]:
+    places: Places, of_topic: Floats, shares: Floats, records: Floats, record_bytes: Floats
+) -> tuple[Floats, Flags]:
     is_counted = np.isfinite(of_topic)
     # No records are no bytes, whatever their size.
     by_records = np.where(records == 0, 0.0, records * record_bytes[places.topic][:, None])
@@ -97,5 +96,5 @@ def _rates(
     return rates, used
 
 
-def _sums(values: Matrix, starts: Ints) -> Matrix:
+def _sums(values: Floats, starts: Ints) -> Floats:
     return np.asarray(np.add.reduceat(values, starts, axis=0), dtype=np.float64)

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.totals import HOURS, WEEK
+from kafka_capacity.inventory.chosen_hours import RATES, usable_rates
 from kafka_capacity.inventory.column_values import Column, Flags, Ints, PartitionIndex, encode, floats, ints
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS, Group, Snapshot
@@ -22,7 +23,6 @@ from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS, Group, Snapsh
 LEAST_HOURS = WEEK  # hours that must be known: much is written or read on one day of the week only
 
 _WAYS = ("in", "out")
-_Carries = tuple[Flags, Flags]  # bool[P] each, whether something was written, and whether something was read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,11 +44,7 @@ def topic_use(
 ) -> TopicUse:
     """Return what the inventory's hours, its daily history and the load profile know, all of it together.
 
-    Args:
-        raw: the inventory.
-        snapshot: the same as arrays.
-        profile_partitions: the table of that name of the load profile; ``None`` where there is no profile.
-        profile_days: likewise.
+    The last two are the tables of these names of the load profile, ``None`` where there is no profile.
     """
     partitions = snapshot.partitions
     names, topic = partitions.topics, partitions.topic.astype(np.int64)
@@ -57,7 +53,7 @@ def topic_use(
     if profile_partitions is not None and profile_days is not None:
         days = _days_read(profile_days, names)[topic]
         more_hours, more = _of_profile(profile_partitions, index, days)
-        hours, carries = np.maximum(hours, more_hours), (carries[0] | more[0], carries[1] | more[1])
+        hours, carries = np.maximum(hours, more_hours), carries | more
     is_written, is_read = (
         (np.bincount(topic[flags], minlength=len(names)) > 0) | np.isin(names, days_of)
         for flags, days_of in zip(carries, _on_some_day(raw.table("history")), strict=True)
@@ -77,36 +73,36 @@ def topic_use(
     )
 
 
-def _of_metrics(raw: RawInventory, index: PartitionIndex) -> tuple[Ints, _Carries]:
-    """Return int64[P], hours of which both ways are known, and which partitions had traffic.
+def _of_metrics(raw: RawInventory, index: PartitionIndex) -> tuple[Ints, Flags]:
+    """Return int64[P], hours of which both ways are known, and bool[2, P], what was written and what was read.
 
     Of chosen hours it is known only whether there was any; then it counts both ways.
     """
     if raw.hours is not None:
-        return raw.hours.known_hours, (raw.hours.has_traffic, raw.hours.has_traffic)
+        return raw.hours.known_hours, np.stack([raw.hours.has_traffic] * len(_WAYS))
     table = raw.table("metrics")
     place = index.find(table.column("topic"), table.column("partition"))
-    rates = [np.asarray(table.column(f"bytes_{way}_bytes_per_second").to_numpy(), dtype=np.float32) for way in _WAYS]
-    is_known = [np.isfinite(rate) & (rate >= 0) & (place >= 0) for rate in rates]
-    carries = tuple(np.zeros(len(index.keys), dtype=np.bool_) for _ in _WAYS)
+    rates = [usable_rates(table, column) for column in RATES]
+    is_known = [~np.isnan(rate) & (place >= 0) for rate in rates]
+    carries = np.zeros((len(_WAYS), len(index.keys)), dtype=np.bool_)
     for flags, rate, known in zip(carries, rates, is_known, strict=True):
         flags[place[known & (rate > 0)]] = True
-    return np.bincount(place[is_known[0] & is_known[1]], minlength=len(index.keys)), (carries[0], carries[1])
+    return np.bincount(place[is_known[0] & is_known[1]], minlength=len(index.keys)), carries
 
 
-def _of_profile(table: pa.Table, index: PartitionIndex, days_read: Ints) -> tuple[Ints, _Carries]:
+def _of_profile(table: pa.Table, index: PartitionIndex, days_read: Ints) -> tuple[Ints, Flags]:
     """Return the same of a profile, which counts the hours of what is written alone, and knows the highest rates."""
     place = index.find(table.column("topic"), table.column("partition"))
     table, place = table.filter(pa.array(place >= 0)), place[place >= 0]
     highest = [floats(table.column(f"bytes_{way}_max_bytes_per_second")) for way in _WAYS]
     hours = np.zeros(len(index.keys), dtype=np.int64)
-    carries = tuple(np.zeros(len(index.keys), dtype=np.bool_) for _ in _WAYS)
+    carries = np.zeros((len(_WAYS), len(index.keys)), dtype=np.bool_)
     for flags, rate in zip(carries, highest, strict=True):
         flags[place[rate > 0]] = True
     is_known = np.isfinite(highest[0]) & np.isfinite(highest[1])
     known_hours = np.minimum(ints(table.column("known_hours")), HOURS * days_read[place])
     hours[place[is_known]] = known_hours[is_known]
-    return hours, (carries[0], carries[1])
+    return hours, carries
 
 
 def _days_read(profile_days: pa.Table, names: Collection[str]) -> Ints:

@@ -15,17 +15,16 @@ from kafka_capacity.hardware.shapes import hardware, observed_shape
 from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Problem, Problems, fatal
-from kafka_capacity.inventory.checks.brokers import check_brokers, check_log_dirs
+from kafka_capacity.inventory.checks.brokers import check_brokers, check_log_dirs, check_quorum_replicas
 from kafka_capacity.inventory.checks.groups import check_groups
 from kafka_capacity.inventory.checks.metrics import check_broker_metrics, check_history, check_metrics, check_producers
-from kafka_capacity.inventory.checks.placement import check_leadership, check_placement
-from kafka_capacity.inventory.checks.quorum import check_quorum_replicas
-from kafka_capacity.inventory.checks.sizes import check_sizes
+from kafka_capacity.inventory.checks.replicas import check_leadership, check_placement, check_sizes
 from kafka_capacity.inventory.checks.topics import check_topic_names, check_topic_settings
 from kafka_capacity.inventory.column_values import ReplicaColumns
-from kafka_capacity.inventory.raw import RawInventory, is_day, is_utc_moment
+from kafka_capacity.inventory.raw import RawInventory, is_utc_moment
 from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic, observed_costs, observed_vcpu
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.objects.keys import is_day
 
 
 def validate(raw: RawInventory) -> Problems:
@@ -66,24 +65,19 @@ def check_identity(raw: RawInventory) -> Iterator[Problem]:
     if not name:
         yield fatal("cluster_name", "cluster", "the name of the cluster is empty; give it one")
     elif len(name) > MAX_CLUSTER_NAME_LENGTH:
-        yield fatal(
-            "cluster_name",
-            "cluster",
-            f"the name of the cluster has {len(name)} characters; shorten it to {MAX_CLUSTER_NAME_LENGTH} or fewer",
+        message = (
+            f"the name of the cluster has {len(name)} characters; shorten it to {MAX_CLUSTER_NAME_LENGTH} or fewer"
         )
+        yield fatal("cluster_name", "cluster", message)
     # Cc are control characters, Cs halves of a surrogate pair: neither can stand in a key or be printed as typed.
     elif any(unicodedata.category(character) in {"Cc", "Cs"} for character in name):
-        yield fatal(
-            "cluster_name", "cluster", f"the name of the cluster, {name!r}, has control characters; remove them"
-        )
+        message = f"the name of the cluster, {name!r}, has control characters; remove them"
+        yield fatal("cluster_name", "cluster", message)
     if not is_day(raw.ds):
         yield fatal("day", "ds", f"ds {raw.ds!r} is not a day; write it as YYYY-MM-DD")
     if raw.captured_at is not None and not is_utc_moment(raw.captured_at):
-        yield fatal(
-            "captured_at",
-            "captured_at",
-            f"captured_at {raw.captured_at!r} is not a time in UTC; write it as 2026-11-20T03:00:00Z",
-        )
+        message = f"captured_at {raw.captured_at!r} is not a time in UTC; write it as 2026-11-20T03:00:00Z"
+        yield fatal("captured_at", "captured_at", message)
 
 
 def inventory_problems(raw: RawInventory) -> Problems:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from kafka_capacity.inventory.chosen_hours import RATES, usable_rates
+from kafka_capacity.inventory.column_values import Floats
 from kafka_capacity.inventory.raw import RawInventory
 
 RATES_IN = RATES[0]
@@ -16,7 +16,7 @@ _MONDAY_HOUR = 96  # the hour of the first Monday after 1970-01-01, a Thursday, 
 _COVERED_RATIO = 0.9
 """Hours of which less than this share of the partitions is known would seem quiet, and are left out."""
 
-Week = NDArray[np.float64]  # float64[168], bytes per second from Monday 0:00 UTC, NaN where not known
+Week = Floats  # float64[168], bytes per second from Monday 0:00 UTC, NaN where not known
 
 
 def week_of_profile(seasons: pa.Table) -> Week:

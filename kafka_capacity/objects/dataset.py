@@ -108,23 +108,14 @@ def write_dataset(
 ) -> Manifest:
     """Write tables and documents below a prefix, the manifest last, then drop what has long been named by none.
 
-    Args:
-        store: where to.
-        prefix: with a trailing ``/``.
-        kind: what it is, such as ``inventory``; a reader asks for it.
-        schema_version: of the tables.
-        tables: each becomes ``<name>/part-….parquet``; sort them first, since the bytes follow the order of rows.
-        documents: each is stored under its name with its content's hash in it, and read back by its plain name.
-        facts: plain data about it that a reader may want without opening a table.
-        has_plain_names: store the documents under their plain names, for people to find (reports), and drop what is
-            not named at once. Over other content nothing is readable until the last writer is done.
-        kept_folders: folders below the prefix that have manifests of their own, each with a trailing ``/``.
-        share: write it as this share of a dataset that others write to as well, for :func:`seal_dataset`; then nothing
-            is dropped, of this share or of another.
-        replaces: write only over the version with this hash, or only where there is none (empty).
+    Sort the tables first, since the bytes follow the order of rows; a document is stored under its name with the hash
+    of its content in it, and read back by its plain name. ``facts`` are plain data that a reader may want without
+    opening a table. ``kept_folders`` below the prefix, each with a trailing ``/``, have manifests of their own.
 
-    Returns:
-        The manifest that was written.
+    With ``has_plain_names`` the documents are stored under their plain names, for people to find (reports), and what is
+    not named is dropped at once: over other content nothing is readable until the last writer is done. As a ``share``
+    of a dataset that others write to as well, for :func:`seal_dataset`, nothing is dropped, of this share or of
+    another. With ``replaces`` it is only written over the version with this hash, or where there is none (empty).
 
     Raises:
         ConflictError: another version stands there than the one to replace, or others write all the time.
@@ -158,8 +149,7 @@ def _write_manifest(store: ObjectStore, key: str, body: bytes, replaces: str | N
     if replaces is None:
         store.write_bytes(key, body, content_type="application/json")
     elif not store.replace_bytes(key, body, expected_sha256=replaces or None, content_type="application/json"):
-        msg = f"{store.uri(key)} was overwritten by another writer meanwhile; read it again"
-        raise ConflictError(msg)
+        raise ConflictError(f"{store.uri(key)} was overwritten by another writer meanwhile; read it again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +218,10 @@ def _write_until_whole(upkeep: _Upkeep, write: Callable[[], Manifest]) -> Manife
         standing, is_whole = upkeep.look()
         if is_whole:
             return mine
-    msg = (
+    raise ConflictError(
         f"{upkeep.store.uri(upkeep.prefix)} is being written by other processes continuously; write it again once "
         "they are done"
     )
-    raise ConflictError(msg)
 
 
 def seal_dataset(
@@ -240,16 +229,8 @@ def seal_dataset(
 ) -> Manifest:
     """Make one dataset of shares that were written apart, then drop what none of them names.
 
-    Args:
-        store: where they are.
-        prefix: with a trailing ``/``.
-        shares: the names of all of them.
-        kind: what the whole is.
-        schema_version: of the tables.
-        facts: plain data about the whole; ``shares`` is added: by name, the hash of each one's manifest.
-
-    Returns:
-        The manifest that stands there now.
+    To ``facts``, plain data about the whole, ``shares`` is added: by name, the hash of each one's manifest. Returns the
+    manifest that stands there now.
 
     Raises:
         MissingManifestError: a share is not complete.
@@ -308,8 +289,7 @@ def read_table(store: ObjectStore, manifest: Manifest, name: str) -> pa.Table:
 def read_parts(store: ObjectStore, manifest: Manifest, name: str) -> Iterator[pa.Table]:
     """Read one table a part after another, each checked against its hash."""
     if name not in manifest.tables:
-        msg = f"{store.uri(manifest.prefix)} has no table {name!r}; it has {sorted(manifest.tables)}"
-        raise StorageError(msg)
+        raise StorageError(f"{store.uri(manifest.prefix)} has no table {name!r}; it has {sorted(manifest.tables)}")
     for part in manifest.tables[name]:
         with _told_as_damage(store, manifest, name):
             table = pq.read_table(arrow_reader(read_part(store, manifest, part)))

@@ -1,19 +1,4 @@
-"""The keys of everything that is stored; no other module builds one.
-
-    inventory/cluster={c}/ds={YYYY-MM-DD}/…
-    plans/cluster={c}/ds={ds}/plan={id}/…
-    reports/cluster={c}/ds={ds}/plan={id}/…
-    reports/index.html
-    pieces/cluster={c}/ds={ds}/plan={id}/{hash}.arrow
-    requests/cluster={c}/ds={ds}/plan={id}/request.json
-    history/cluster={c}/day={YYYY-MM-DD}/…
-    profiles/cluster={c}/ds={ds}/…
-    scores/cluster={c}/ds={ds}/…
-    untold/cluster={c}/plan={id}/run={id}.json
-    unheard/cluster={c}/plan={id}.json
-    told/cluster={c}/plan={id}.json
-    lifecycle/cluster={c}.json
-    refusals/{id}.json
+"""The keys of everything that is stored; no other module builds one, and ``ARCHITECTURE.md`` lists them.
 
 Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.`` and letters stay as they are.
 """
@@ -28,7 +13,7 @@ from urllib.parse import quote, unquote
 from kafka_capacity.errors import RequestError
 from kafka_capacity.objects.store import ObjectStore
 
-Kind = Literal["inventory", "history", "profiles", "scores", "plans", "reports"]
+Kind = Literal["inventory", "history", "profiles", "scores", "plans", "reports", "pieces", "requests"]
 """What is stored by cluster and day."""
 
 
@@ -43,15 +28,19 @@ def decode_value(encoded: str) -> str:
     return unquote(encoded)
 
 
+def is_day(text: str) -> bool:
+    """Return whether this is a day, written as ``YYYY-MM-DD``."""
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
 def check_ds(ds: str) -> str:
     """Return the day when it is one, else raise :class:`RequestError`."""
-    try:
-        if datetime.date.fromisoformat(ds).isoformat() == ds:
-            return ds
-    except ValueError:
-        pass
-    msg = f"ds {ds!r} is not a day; write it as YYYY-MM-DD"
-    raise RequestError(msg)
+    if not is_day(ds):
+        raise RequestError(f"ds {ds!r} is not a day; write it as YYYY-MM-DD")
+    return ds
 
 
 def cluster_prefix(kind: Kind, cluster: str) -> str:
@@ -61,6 +50,10 @@ def cluster_prefix(kind: Kind, cluster: str) -> str:
 
 def _below(kind: Kind, cluster: str, ds: str) -> str:
     return f"{cluster_prefix(kind, cluster)}ds={check_ds(ds)}/"
+
+
+def _of_plan(kind: Kind, cluster: str, ds: str, plan_id: str) -> str:
+    return f"{_below(kind, cluster, ds)}plan={encode_value(plan_id)}/"
 
 
 def inventory_prefix(cluster: str, ds: str) -> str:
@@ -85,12 +78,12 @@ def scores_prefix(cluster: str, ds: str) -> str:
 
 def plan_prefix(cluster: str, ds: str, plan_id: str) -> str:
     """Return the prefix of one plan's tables."""
-    return f"{_below('plans', cluster, ds)}plan={encode_value(plan_id)}/"
+    return _of_plan("plans", cluster, ds, plan_id)
 
 
 def report_prefix(cluster: str, ds: str, plan_id: str) -> str:
     """Return the prefix of one plan's report."""
-    return f"{_below('reports', cluster, ds)}plan={encode_value(plan_id)}/"
+    return _of_plan("reports", cluster, ds, plan_id)
 
 
 def cluster_of_report(place: str) -> tuple[str, str | None]:
@@ -164,12 +157,12 @@ def _days_and_plans(store: ObjectStore, root: str) -> list[tuple[str, str]]:
 
 def pieces_prefix(cluster: str, ds: str, plan_id: str) -> str:
     """Return the prefix of pieces of a plan that are done and in none of its tables yet."""
-    return f"pieces/cluster={encode_value(cluster)}/ds={check_ds(ds)}/plan={encode_value(plan_id)}/"
+    return _of_plan("pieces", cluster, ds, plan_id)
 
 
 def request_key(cluster: str, ds: str, plan_id: str) -> str:
     """Return the key of what a plan was asked, with its inventory pinned."""
-    return f"requests/cluster={encode_value(cluster)}/ds={check_ds(ds)}/plan={encode_value(plan_id)}/request.json"
+    return _of_plan("requests", cluster, ds, plan_id) + "request.json"
 
 
 def untold_prefix(cluster: str) -> str:

@@ -30,8 +30,7 @@ class LocalStore:
     def _path(self, key: str) -> Path:
         path = (self._root / key).resolve()
         if path != self._root and self._root not in path.parents:
-            msg = f"key {key!r} leaves the folder {self._root}; use a key without '..'"
-            raise StorageError(msg)
+            raise StorageError(f"key {key!r} leaves the folder {self._root}; use a key without '..'")
         return path
 
     def read_bytes(self, key: str) -> bytes:
@@ -42,8 +41,7 @@ class LocalStore:
         except OSError as error:
             if error.errno not in _NO_FILE:
                 raise
-            msg = f"there is no file {path}"
-            raise MissingObjectError(msg) from None
+            raise MissingObjectError(f"there is no file {path}") from None
 
     def write_bytes(self, key: str, data: bytes, *, content_type: str = "application/octet-stream") -> None:
         """Write beside the target, then rename: a reader never sees half a file."""

@@ -21,7 +21,7 @@ from kafka_capacity.errors import (
     MissingObjectError,
     StorageError,
 )
-from kafka_capacity.objects.object_store import ObjectStore, attempts
+from kafka_capacity.objects.object_store import ObjectStore, attempts, try_again
 
 MANIFEST = "manifest.json"
 KEPT_FOLDER = "kept/"  # below a dataset: the manifests of versions that somebody still reads, by their hash
@@ -129,10 +129,7 @@ def change_with_own_hash(
 ) -> dict[str, Any]:
     """Change a document of :func:`with_own_hash`, once more where somebody else wrote it meanwhile.
 
-    Args:
-        store: where it is.
-        key: under which.
-        change: returns what it shall be of what it is, which is ``None`` where there is none.
+    ``change`` returns what it shall be of what it is, which is ``None`` where there is none.
 
     Raises:
         DamagedObjectError: it is not what was written, however often it is read.
@@ -156,13 +153,7 @@ def change_with_own_hash(
 
 def _read_checked(store: ObjectStore, key: str, check: Callable[[bytes], T]) -> T:
     """Read an object until it is what it ought to be; the error of the last attempt counts."""
-    for is_last in attempts():
-        try:
-            return check(store.read_bytes(key))
-        except DamagedObjectError:
-            if is_last:
-                raise
-    raise AssertionError("the last attempt returns or raises")
+    return try_again(lambda: check(store.read_bytes(key)), DamagedObjectError)
 
 
 def _part(raw: Mapping[str, Any]) -> Part:
@@ -170,8 +161,7 @@ def _part(raw: Mapping[str, Any]) -> Part:
     part = Part(**raw)
     is_part = isinstance(part.key, str) and isinstance(part.sha256, str)
     if not is_part or type(part.bytes) is not int or type(part.rows) not in (int, NoneType):
-        msg = f"{raw!r:.200} is not a file of a dataset"
-        raise TypeError(msg)
+        raise TypeError(f"{raw!r:.200} is not a file of a dataset")
     return part
 
 
@@ -213,15 +203,10 @@ def read_manifest(
     share: str | None = None,
     version: str | None = None,
 ) -> Manifest:
-    """Read what a dataset holds.
+    """Read what a dataset holds, or one ``share`` of it.
 
-    Args:
-        store: where from.
-        prefix: with a trailing ``/``.
-        kind: what the reader expects.
-        schema_version: the newest that the reader knows; it reads the one before as well.
-        share: read the manifest of this share alone.
-        version: the hash of the version to read, where another may have been written over it since.
+    ``kind`` is what the reader expects, ``schema_version`` the newest that it knows: it reads the one before as well.
+    ``version`` is the hash of the version to read, where another may have been written over it since.
 
     Raises:
         MissingManifestError: nobody has finished writing it.
@@ -238,14 +223,12 @@ def read_manifest(
     if version not in (None, manifest.sha256):
         manifest = _read_kept(store, manifest, str(version))
     if kind is not None and manifest.kind != kind:
-        msg = f"{store.uri(prefix)} holds {manifest.kind!r}, not {kind!r}"
-        raise StorageError(msg)
+        raise StorageError(f"{store.uri(prefix)} holds {manifest.kind!r}, not {kind!r}")
     if schema_version is not None and not schema_version - 1 <= manifest.schema_version <= schema_version:
-        msg = (
+        raise StorageError(
             f"{store.uri(prefix)} has schema version {manifest.schema_version}, this release reads "
             f"{max(1, schema_version - 1)} to {schema_version}; use the matching release"
         )
-        raise StorageError(msg)
     return manifest
 
 
@@ -281,11 +264,10 @@ def _read_kept(store: ObjectStore, standing: Manifest, version: str) -> Manifest
     try:
         return read_with_own_hash(store, key, lambda body: parse_manifest(standing.prefix, body, share=standing.share))
     except MissingObjectError:
-        msg = (
+        raise ConflictError(
             f"{store.uri(standing.prefix)} was written again (manifest {standing.sha256[:12]}, pinned "
             f"{version[:12]}), and the pinned version is no longer kept; start the run again"
-        )
-        raise ConflictError(msg) from None
+        ) from None
 
 
 def read_part(store: ObjectStore, manifest: Manifest, part: Part) -> bytes:
@@ -312,8 +294,7 @@ def read_part(store: ObjectStore, manifest: Manifest, part: Part) -> bytes:
             raise ConflictError(msg) from error
         if isinstance(error, DamagedObjectError):
             raise
-        msg = f"{store.uri(key)} is gone although its manifest names it; write it again"
-        raise DamagedObjectError(msg) from error
+        raise DamagedObjectError(f"{store.uri(key)} is gone although its manifest names it; write it again") from error
 
 
 def _was_replaced(store: ObjectStore, manifest: Manifest) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
 
 ATTEMPTS = 6
 FIRST_PAUSE_SECONDS = 0.1
@@ -24,6 +26,17 @@ def attempts(limit: int | None = None) -> Iterator[bool]:
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(2 * pause, MAX_PAUSE_SECONDS)
         yield number == count - 1
+
+
+def try_again(action: Callable[[], T], after: type[Exception], limit: int | None = None) -> T:
+    """Return what an action does at one of several :func:`attempts`, each after an error of this type; or raise it."""
+    for is_last in attempts(limit):
+        try:
+            return action()
+        except after:
+            if is_last:
+                raise
+    raise AssertionError("the last attempt returns or raises")
 
 
 _CONTENT_TYPES = {

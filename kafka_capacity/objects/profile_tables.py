@@ -7,15 +7,24 @@ peaks, which stands beside it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 
 PROFILE_SCHEMA_VERSION = 1  # of the tables of a profile; readers of version N read N-1 too
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
-
-def _text(name: str) -> pa.Field[pa.DataType]:
-    return pa.field(name, pa.string(), nullable=False)
+_TEXT, _INT32, _INT64, _FLOAT = pa.string(), pa.int32(), pa.int64(), pa.float64()
+_TREND = {"trend_bytes_per_second_per_day": _FLOAT, "peak_hour_utc": _INT32}
+_SUM_OF_PEAKS = {"sum_of_peaks_in_bytes_per_second": _FLOAT, "sum_of_peaks_out_bytes_per_second": _FLOAT}
+_QUALITY = {
+    "known_hours": _INT64,
+    "expected_hours": _INT64,
+    "coverage_ratio": _FLOAT,
+    "longest_gap_hours": _INT64,
+    "stale_hours": _INT64,
+}
 
 
 def rate_columns(way: str) -> list[str]:
@@ -23,70 +32,34 @@ def rate_columns(way: str) -> list[str]:
     return [f"bytes_{way}_{what}_bytes_per_second" for what in ("mean", *QUANTILES, "max")]
 
 
-def _rates(*ways: str) -> list[pa.Field[pa.DataType]]:
-    return [pa.field(column, pa.float64()) for way in ways for column in rate_columns(way)]
+def _rates(*ways: str) -> dict[str, pa.DataType]:
+    return {column: _FLOAT for way in ways for column in rate_columns(way)}
 
 
-_QUALITY: list[pa.Field[pa.DataType]] = [
-    pa.field("known_hours", pa.int64(), nullable=False),
-    pa.field("expected_hours", pa.int64(), nullable=False),
-    pa.field("coverage_ratio", pa.float64(), nullable=False),
-    pa.field("longest_gap_hours", pa.int64(), nullable=False),
-    pa.field("stale_hours", pa.int64(), nullable=False),
-]
-_TREND: list[pa.Field[pa.DataType]] = [
-    pa.field("trend_bytes_per_second_per_day", pa.float64()),
-    pa.field("peak_hour_utc", pa.int32()),
-]
-_SUM_OF_PEAKS = [
-    pa.field("sum_of_peaks_in_bytes_per_second", pa.float64()),
-    pa.field("sum_of_peaks_out_bytes_per_second", pa.float64()),
-]
+def _table(
+    keys: Mapping[str, pa.DataType], columns: Mapping[str, pa.DataType], known: Mapping[str, pa.DataType] | None = None
+) -> tuple[pa.Schema, tuple[str, ...]]:
+    """Describe a table by what it is sorted by, the columns that may be null, and those that may not."""
+    every = {**keys, **columns, **(known or {})}
+    return pa.schema([pa.field(name, kind, nullable=name in columns) for name, kind in every.items()]), tuple(keys)
+
 
 PROFILE_TABLES: dict[str, tuple[pa.Schema, tuple[str, ...]]] = {
-    "profile_partitions": (
-        pa.schema(
-            [
-                _text("topic"),
-                pa.field("partition", pa.int32(), nullable=False),
-                *_rates("in", "out"),
-                *_TREND,
-                *_QUALITY,
-            ]
-        ),
-        ("topic", "partition"),
+    "profile_partitions": _table(
+        {"topic": _TEXT, "partition": _INT32}, {**_rates("in", "out"), **_TREND}, known=_QUALITY
     ),
-    "profile_topics": (pa.schema([_text("topic"), *_rates("in", "out"), *_TREND, *_SUM_OF_PEAKS]), ("topic",)),
-    "profile_groups": (pa.schema([_text("group_id"), *_rates("in"), *_TREND]), ("group_id",)),
-    "profile_brokers": (
-        pa.schema([pa.field("broker_id", pa.int32(), nullable=False), *_rates("written", "led", "read"), *_TREND]),
-        ("broker_id",),
+    "profile_topics": _table({"topic": _TEXT}, {**_rates("in", "out"), **_TREND, **_SUM_OF_PEAKS}),
+    "profile_groups": _table({"group_id": _TEXT}, {**_rates("in"), **_TREND}),
+    "profile_brokers": _table({"broker_id": _INT32}, {**_rates("written", "led", "read"), **_TREND}),
+    "profile_cluster": _table({"cluster": _TEXT}, {**_rates("in", "out"), **_TREND, **_SUM_OF_PEAKS}),
+    "profile_seasons": _table(
+        {"topic": _TEXT, "hour_of_week": _INT32},
+        {"bytes_in_mean_bytes_per_second": _FLOAT, "bytes_out_mean_bytes_per_second": _FLOAT},
     ),
-    "profile_cluster": (pa.schema([_text("cluster"), *_rates("in", "out"), *_TREND, *_SUM_OF_PEAKS]), ("cluster",)),
-    "profile_seasons": (
-        pa.schema(
-            [
-                _text("topic"),
-                pa.field("hour_of_week", pa.int32(), nullable=False),
-                pa.field("bytes_in_mean_bytes_per_second", pa.float64()),
-                pa.field("bytes_out_mean_bytes_per_second", pa.float64()),
-            ]
-        ),
-        ("topic", "hour_of_week"),
-    ),
-    "profile_days": (
-        pa.schema(
-            [
-                _text("topic"),
-                pa.field("day", pa.date32(), nullable=False),
-                pa.field("bytes_in_mean_bytes_per_second", pa.float64()),
-                pa.field("bytes_in_max_bytes_per_second", pa.float64()),
-                pa.field("bytes_out_mean_bytes_per_second", pa.float64()),
-                pa.field("bytes_out_max_bytes_per_second", pa.float64()),
-                pa.field("known_hours", pa.int64(), nullable=False),
-            ]
-        ),
-        ("topic", "day"),
+    "profile_days": _table(
+        {"topic": _TEXT, "day": pa.date32()},
+        {f"bytes_{way}_{what}_bytes_per_second": _FLOAT for way in ("in", "out") for what in ("mean", "max")},
+        known={"known_hours": _INT64},
     ),
 }
 """By name: the schema of each table and what it is sorted by.

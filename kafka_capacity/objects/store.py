@@ -24,9 +24,8 @@ _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 def open_store(uri: str, *, s3_client: S3Client | None = None) -> ObjectStore:
     """Open the store behind an address.
 
-    Args:
-        uri: ``s3://bucket/prefix`` (``s3a://`` is understood too), or a local path, or ``file:///path``.
-        s3_client: used for S3; without it boto3's own chain of credentials and endpoints is asked.
+    It is ``s3://bucket/prefix`` (``s3a://`` is understood too), a local path, or ``file:///path``. Without a client for
+    S3 boto3's own chain of credentials and endpoints is asked.
 
     Raises:
         StorageError: the address names no bucket, or is of a scheme that is not known here.
@@ -34,14 +33,12 @@ def open_store(uri: str, *, s3_client: S3Client | None = None) -> ObjectStore:
     parts = urlsplit(uri)
     if parts.scheme in {"s3", "s3a"}:
         if not _BUCKET.fullmatch(parts.netloc):
-            msg = f"{uri!r} does not name a valid bucket; write it as s3://bucket/prefix"
-            raise StorageError(msg)
+            raise StorageError(f"{uri!r} does not name a valid bucket; write it as s3://bucket/prefix")
         return S3Store(parts.netloc, parts.path, s3_client if s3_client is not None else _default_client())
     if parts.scheme == "file":
         return LocalStore(Path(parts.path))
     if "://" in uri:
-        msg = f"{uri!r} is neither an s3:// address nor a path; write s3://bucket/prefix or a folder"
-        raise StorageError(msg)
+        raise StorageError(f"{uri!r} is neither an s3:// address nor a path; write s3://bucket/prefix or a folder")
     return LocalStore(Path(uri))
 
 

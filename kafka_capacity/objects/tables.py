@@ -57,12 +57,8 @@ def columns_of(
 ) -> list[pa.Field[Any]]:
     """Return the columns of a dataclass, in its order; an array stands for a column of its type.
 
-    Args:
-        kind: the dataclass.
-        prefix: what the names of its columns begin with.
-        without: fields that are no columns.
-        int32: fields that are stored in 32 bits, where the dataclass does not say so.
-        is_nullable: whether all may be null, such as figures of what Kafka refuses.
+    Their names begin with ``prefix``. Fields to leave out are ``without``, those stored in 32 bits, where the dataclass
+    does not say so, ``int32``. All may be null where they are figures of what Kafka may refuse: ``is_nullable``.
     """
     left_out, narrow, hints = frozenset(without), frozenset(int32), typing.get_type_hints(kind, include_extras=True)
     found = []
@@ -112,13 +108,9 @@ def table_of_rows(schema: pa.Schema, rows: Iterable[object]) -> pa.Table:
 
 
 def table_of_columns(schema: pa.Schema, count: int, given: Mapping[str, Any], *, of: object = None) -> pa.Table:
-    """Return a table of arrays or lists, one a column; a single value stands for the same in all rows.
+    """Return a table of arrays or lists, one a column; a single value stands for the same in all ``count`` rows.
 
-    Args:
-        schema: of the table.
-        count: how many rows.
-        given: by column; where nothing is given, it is the field of ``of``. What is not finite is null if it may be.
-        of: what else to take columns from.
+    A column that is not given is the field of that name of ``of``. What is not finite is null if it may be.
     """
     columns = (given[field.name] if field.name in given else getattr(of, field.name) for field in schema)
     return pa.Table.from_arrays(

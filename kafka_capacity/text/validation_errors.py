@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ValidationError
+
+from kafka_capacity.errors import DamagedInputError
 
 
 def check_text(text: str) -> str:
@@ -78,6 +81,28 @@ def describe_mistakes(error: ValidationError) -> list[str]:
         else:
             lines.append(f"{where} is {_shown(mistake['input'])}: {what}")
     return lines
+
+
+@contextmanager
+def naming_mistakes(file: str) -> Iterator[None]:
+    """Raise :class:`DamagedInputError` for pydantic's complaints: a line for each, which begins with the file."""
+    try:
+        yield
+    except ValidationError as error:
+        raise DamagedInputError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from error
+
+
+def describe_without_values(error: ValidationError, what: str, names: Mapping[str, str]) -> str:
+    """Describe what is wrong with a connection, a mistake a line, without values, any of which may be a secret.
+
+    ``names`` are those that users know fields by, where they are other ones.
+    """
+    lines = []
+    for mistake in error.errors(include_url=False, include_input=False):
+        where = "".join(f" {names.get(str(part), part)}:" for part in mistake["loc"][:1])
+        said = mistake["msg"].removeprefix("Value error, ")
+        lines.append(f"{what}:{where} {said[:1].lower()}{said[1:]}")
+    return "\n".join(lines)
 
 
 def _shown(value: Any) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
-from kafka_capacity.inventory.quorum import read_quorum
+from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.kafka.controller.quorum.change import spare_voters, voter_steps
 from kafka_capacity.kafka.controller.quorum.runbook import step_commands, upgrade_commands
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind

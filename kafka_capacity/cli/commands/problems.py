@@ -63,7 +63,7 @@ def problems(
 ) -> None:
     """List and set; the text that users read is the help above."""
     from kafka_capacity.cli.plan_options import named_as_options
-    from kafka_capacity.inventory.raw import is_day
+    from kafka_capacity.objects.keys import is_day
     from kafka_capacity.plan.lifecycle import Said, Verb, followed, keep_said, read_entries
 
     if until and not dismiss:

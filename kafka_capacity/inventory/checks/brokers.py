@@ -1,13 +1,14 @@
-"""Brokers and what they can carry."""
+"""Brokers and what they can carry, and who votes in the metadata quorum."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
 from kafka_capacity.inventory.column_values import Flags, encode, floats, ints, known, values
 from kafka_capacity.text import plural
 
@@ -27,51 +28,31 @@ def check_brokers(brokers: pa.Table) -> Iterator[Problem]:
     if not len(brokers):
         yield fatal("no_brokers", "brokers", "there are no brokers; list at least one")
         return
-    ids = ints(brokers.column("broker_id"))
-    distinct, count = np.unique(ids, return_counts=True)
-    twice = distinct[count > 1]
-    if len(twice):
-        yield fatal(
-            "duplicate_broker",
-            "brokers.broker_id",
-            f"{plural(len(twice), 'broker id')} given more than once ({some(twice, len(twice))}); keep one entry each",
-        )
-    negative = distinct[distinct < 0]
-    if len(negative):
-        yield fatal(
-            "negative_broker_id",
-            "brokers.broker_id",
-            f"{plural(len(negative), 'broker id')} below 0 ({some(negative, len(negative))}); Kafka's start at 0",
-        )
+    where, what = "brokers.broker_id", "broker id"
+    distinct, count = np.unique(ints(brokers.column("broker_id")), return_counts=True)
+    message = "{count} given more than once ({names}); keep one entry each"
+    yield from problem_of(distinct[count > 1], what, fatal, "duplicate_broker", where, message)
+    message = "{count} below 0 ({names}); Kafka's start at 0"
+    yield from problem_of(distinct[distinct < 0], what, fatal, "negative_broker_id", where, message)
     yield from _check_capacities(brokers)
 
 
 def _check_capacities(brokers: pa.Table) -> Iterator[Problem]:
     ids = ints(brokers.column("broker_id"))
     for name, greatest in _CAPACITIES.items():
-        column = brokers.column(name)
-        given = floats(column)
-        is_known = known(column)
-        wrong = is_known & ~(given > 0)
-        if wrong.any():
-            shown = some((f"{v:g} on broker {b}" for v, b in zip(given[wrong], ids[wrong], strict=True)), wrong.sum())
-            yield fatal(
-                "capacity_not_positive", f"brokers.{name}", f"{name} must be above 0, got {shown}; correct or drop it"
-            )
-        absurd = is_known & (given > greatest)
-        if absurd.any():
-            shown = some(
-                (f"{v:g} on broker {b}" for v, b in zip(given[absurd], ids[absurd], strict=True)), absurd.sum()
-            )
-            yield warning("absurd_capacity", f"brokers.{name}", f"{name} above {greatest:g}: {shown}; check its unit")
-    if brokers.column("disk_capacity_bytes").null_count:
-        unknown = ids[~known(brokers.column("disk_capacity_bytes"))]
-        yield info(
-            "disk_capacity_unknown",
-            "brokers.disk_capacity_bytes",
-            f"{plural(len(unknown), 'broker')} without disk_capacity_bytes ({some(unknown, len(unknown))}): the "
-            "sizes of their log dirs are used where known; for the others it is unknown when a disk is full",
-        )
+        given, where = floats(brokers.column(name)), f"brokers.{name}"
+        shown = np.array([f"{value:g} on broker {broker}" for value, broker in zip(given, ids, strict=True)])
+        wrong = known(brokers.column(name)) & ~(given > 0)
+        message = f"{name} must be above 0, got {{names}}; correct or drop it"
+        yield from problem_of(shown[wrong], "broker", fatal, "capacity_not_positive", where, message)
+        message = f"{name} above {greatest:g}: {{names}}; check its unit"
+        yield from problem_of(shown[given > greatest], "broker", warning, "absurd_capacity", where, message)
+    unknown = ids[~known(brokers.column("disk_capacity_bytes"))]
+    message = (
+        "{count} without disk_capacity_bytes ({names}): the sizes of their log dirs are used where known; for the "
+        "others it is unknown when a disk is full"
+    )
+    yield from problem_of(unknown, "broker", info, "disk_capacity_unknown", "brokers.disk_capacity_bytes", message)
 
 
 def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
@@ -81,27 +62,18 @@ def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
     repeated = np.ones(len(path), dtype=np.bool_)
     repeated[np.unique((broker_id << 32) | path, return_index=True)[1]] = False
     if repeated.any():
-        yield fatal(
-            "duplicate_log_dir",
-            "log_dirs.path",
-            f"log dirs listed more than once: {_named(log_dirs, repeated)}; keep one row each",
-        )
-    unknown = ~np.isin(broker_id, ints(brokers.column("broker_id")))
-    if unknown.any():
-        yield warning(
-            "log_dir_of_unknown_broker",
-            "log_dirs.broker_id",
-            f"{plural(int(unknown.sum()), 'log dir')} of brokers that are not listed: {_named(log_dirs, unknown)}; "
-            "they are left out",
-        )
-    offline = known(log_dirs.column("error"))
-    if offline.any():
-        yield warning(
-            "log_dir_offline",
-            "log_dirs.error",
+        message = f"log dirs listed more than once: {_named(log_dirs, repeated)}; keep one row each"
+        yield fatal("duplicate_log_dir", "log_dirs.path", message)
+    if (unknown := ~np.isin(broker_id, ints(brokers.column("broker_id")))).any():
+        count = plural(int(unknown.sum()), "log dir")
+        message = f"{count} of brokers that are not listed: {_named(log_dirs, unknown)}; they are left out"
+        yield warning("log_dir_of_unknown_broker", "log_dirs.broker_id", message)
+    if (offline := known(log_dirs.column("error"))).any():
+        message = (
             f"{plural(int(offline.sum()), 'log dir')} offline: {_named(log_dirs, offline)}; their replicas cannot be "
-            "read, replace the disks before anything moves",
+            "read, replace the disks before anything moves"
         )
+        yield warning("log_dir_offline", "log_dirs.error", message)
     yield from _check_sizes(log_dirs)
 
 
@@ -115,20 +87,27 @@ def _check_sizes(log_dirs: pa.Table) -> Iterator[Problem]:
     total, has_total = ints(log_dirs.column("total_bytes")), known(log_dirs.column("total_bytes"))
     usable, has_usable = ints(log_dirs.column("usable_bytes")), known(log_dirs.column("usable_bytes"))
     if (empty := has_total & (total <= 0)).any():
-        yield fatal(
-            "log_dir_size",
-            "log_dirs.total_bytes",
-            f"total_bytes must be above 0: {_named(log_dirs, empty)}; leave it out where unknown",
-        )
+        message = f"total_bytes must be above 0: {_named(log_dirs, empty)}; leave it out where unknown"
+        yield fatal("log_dir_size", "log_dirs.total_bytes", message)
     if (negative := has_usable & (usable < 0)).any():
-        yield fatal(
-            "log_dir_size",
-            "log_dirs.usable_bytes",
-            f"usable_bytes below 0: {_named(log_dirs, negative)}; leave it out where unknown",
-        )
+        message = f"usable_bytes below 0: {_named(log_dirs, negative)}; leave it out where unknown"
+        yield fatal("log_dir_size", "log_dirs.usable_bytes", message)
     if (above := has_total & has_usable & (usable > total)).any():
-        yield warning(
-            "log_dir_usable_above_total",
-            "log_dirs.usable_bytes",
-            f"usable_bytes above total_bytes: {_named(log_dirs, above)}; check both",
-        )
+        message = f"usable_bytes above total_bytes: {_named(log_dirs, above)}; check both"
+        yield warning("log_dir_usable_above_total", "log_dirs.usable_bytes", message)
+
+
+def check_quorum_replicas(replicas: pa.Table) -> Iterator[Problem]:
+    """Check the table of voters and observers by itself: an id votes once, and one of the voters is active."""
+    rows = replicas.to_pylist()
+    votes = Counter(row["node_id"] for row in rows if row["is_voter"])
+    twice = sorted(node for node, count in votes.items() if count > 1)
+    message = (
+        "controllers that vote more than once: {names}; keep one each, and as an observer one that came back with "
+        "another directory"
+    )
+    yield from problem_of(twice, "controller", fatal, "duplicate_voter", "quorum_replicas.node_id", message)
+    active = sorted({row["node_id"] for row in rows if row["is_active"]})
+    if len(active) > 1:
+        message = f"controllers {some(active)} are all active; only one is, keep the one with the latest epoch"
+        yield fatal("several_active_controllers", "quorum_replicas.is_active", message)

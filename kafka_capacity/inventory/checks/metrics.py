@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
-from kafka_capacity.health.problem import Problem, fatal, info, some, warning
+from kafka_capacity.health.problem import Problem, counted, fatal, info, problem_of, some, warning
+from kafka_capacity.inventory.chosen_hours import RATES
 from kafka_capacity.inventory.column_values import Column, Flags, Ints, ReplicaColumns, encode, floats, ints, values
-from kafka_capacity.inventory.raw import is_day
+from kafka_capacity.objects.keys import is_day
 from kafka_capacity.text import format_percent, plural
 
-RATE_COLUMNS = ("bytes_in_bytes_per_second", "bytes_out_bytes_per_second")
 ABSURD_PARTITION_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s
 ABSURD_TOPIC_RATE = 1e13  # bytes per second of one topic: no cluster is known to take in 80 Tbit/s
 ABSURD_CORES = 4096.0  # no broker has so many cores
@@ -30,18 +30,17 @@ _DAY = 86_400
 def check_metrics(metrics: pa.Table, replicas: ReplicaColumns, ds: str) -> Iterator[Problem]:
     """Check the table of metrics against the partitions and the day of the inventory."""
     if not len(metrics):
-        yield warning(
-            "no_metrics",
-            "metrics",
-            "there is no history of rates; all traffic counts as 0, so only disks are judged: add the table of metrics",
+        message = (
+            "there is no history of rates; all traffic counts as 0, so only disks are judged: add the table of metrics"
         )
+        yield warning("no_metrics", "metrics", message)
         return
     place = replicas.index().find(metrics.column("topic"), metrics.column("partition"))
     seconds = ints(metrics.column("hour").cast("int64"))
-    for name in RATE_COLUMNS:
+    for name in RATES:
         column, where = metrics.column(name), f"metrics.{name}"
         if column.null_count == len(column):
-            what = "what is produced" if name == RATE_COLUMNS[0] else "what consumers read"
+            what = "what is produced" if name == RATES[0] else "what consumers read"
             message = f"no row has {name}: {what} counts as 0, and network and CPU load is underestimated; add it"
             yield warning("missing_rates", where, message)
             continue
@@ -60,17 +59,11 @@ def check_broker_metrics(metrics: pa.Table, brokers: pa.Table) -> Iterator[Probl
     where = "broker_metrics.hour"
     yield from _not_whole(seconds, _HOUR, "broker_hour_not_whole", where, "hour of a broker")
     if (repeated := _repeated(broker, seconds)).any():
-        twice = np.unique(broker[repeated])
-        who = f"{plural(len(twice), 'broker')} ({some(twice, len(twice))})"
+        who = counted(np.unique(broker[repeated]), "broker")
         yield _twice(repeated, "duplicate_broker_hour", where, f"a duplicate hour of {who}", "for each hour")
-    unknown = np.setdiff1d(broker, ints(brokers.column("broker_id")))
-    if len(unknown):
-        yield warning(
-            "metrics_of_unlisted_broker",
-            "broker_metrics.broker_id",
-            f"metrics of {plural(len(unknown), 'broker')} that the inventory lacks ({some(unknown, len(unknown))}); "
-            "they still count as CPU samples",
-        )
+    unknown, where = np.setdiff1d(broker, ints(brokers.column("broker_id"))), "broker_metrics.broker_id"
+    message = "metrics of {count} that the inventory lacks ({names}); they still count as CPU samples"
+    yield from problem_of(unknown, "broker", warning, "metrics_of_unlisted_broker", where, message)
     for name in metrics.schema.names[2:]:
         yield from _unusable(metrics.column(name), "unusable_broker_metric", f"broker_metrics.{name}")
     cores, where = metrics.column("cpu_cores_used"), "broker_metrics.cpu_cores_used"
@@ -85,10 +78,9 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
     seconds = ints(history.column("day").cast("int64"))
     yield from _not_whole(seconds, _DAY, "day_not_whole", "history.day", "day of a topic")
     if (repeated := _repeated(topic, seconds)).any():
-        twice = np.unique(topic[repeated])
-        who = f"{plural(len(twice), 'topic')} ({some((names[i] for i in twice), len(twice))})"
+        who = counted([names[code] for code in np.unique(topic[repeated])], "topic")
         yield _twice(repeated, "duplicate_day", "history.day", f"a duplicate day of {who}", "a day")
-    for name in RATE_COLUMNS:
+    for name in RATES:
         column, where = history.column(name), f"history.{name}"
         yield from _unusable(column, "unusable_history_rate", where)
         yield from _absurd(column, ABSURD_TOPIC_RATE, "absurd_history_rate", where, " of one topic; check the unit")
@@ -100,13 +92,8 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
 def check_producers(producers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
     """Check the table of producers against the topics of the inventory."""
     unknown = sorted(set(values(producers.column("topic").unique())) - set(values(topics.column("topic"))))
-    if unknown:
-        yield warning(
-            "producers_of_unknown_topic",
-            "producers.topic",
-            f"producers of {plural(len(unknown), 'topic')} that the inventory lacks ({some(unknown, len(unknown))}); "
-            "they are left out",
-        )
+    message = "producers of {count} that the inventory lacks ({names}); they are left out"
+    yield from problem_of(unknown, "topic", warning, "producers_of_unknown_topic", "producers.topic", message)
     column, where = producers.column("bytes_per_second"), "producers.bytes_per_second"
     yield from _unusable(column, "unusable_producer_rate", where)
     yield from _absurd(column, ABSURD_TOPIC_RATE, "absurd_producer_rate", where, " of one topic; check the unit")
@@ -114,22 +101,19 @@ def check_producers(producers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
 
 def _unusable(column: Column, code: str, where: str) -> Iterator[Problem]:
     value, name = floats(column), where.partition(".")[2]
-    count = int(((value < 0) | ~np.isfinite(value)).sum()) - column.null_count
-    if count:
+    if count := int(((value < 0) | ~np.isfinite(value)).sum()) - column.null_count:
         what = f"{plural(count, 'value')} of {name} negative, infinite or not a number; they are left out"
         yield warning(code, where, what)
 
 
 def _absurd(column: Column, greatest: float, code: str, where: str, remedy: str) -> Iterator[Problem]:
     value, name = floats(column), where.partition(".")[2]
-    count = int((np.isfinite(value) & (value > greatest)).sum())
-    if count:
+    if count := int((np.isfinite(value) & (value > greatest)).sum()):
         yield warning(code, where, f"{plural(count, 'value')} of {name} above {greatest:g}{remedy}")
 
 
 def _not_whole(seconds: Ints, length: int, code: str, where: str, row: str) -> Iterator[Problem]:
-    odd = int((seconds % length != 0).sum())
-    if odd:
+    if odd := int((seconds % length != 0).sum()):
         whose = "hour is not the start of an hour" if length == _HOUR else "day is not a midnight in UTC"
         yield fatal(code, where, f"{plural(odd, 'row')} whose {whose}; give one row for each {row}")
 
@@ -142,52 +126,42 @@ def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) 
     unknown = place < 0
     if unknown.any():
         names, code = encode(metrics.column("topic"))
-        pairs = np.stack([code[unknown], ints(metrics.column("partition"))[unknown]], axis=1)
-        distinct = np.unique(pairs, axis=0)
-        shown = some((f"{names[topic]}-{partition}" for topic, partition in distinct), len(distinct))
-        yield warning(
-            "metrics_of_unknown_partition",
-            "metrics.topic",
-            f"metrics of {plural(len(distinct), 'partition')} that the inventory lacks ({shown}); they are left out",
-        )
+        pairs = np.unique(np.stack([code[unknown], ints(metrics.column("partition"))[unknown]], axis=1), axis=0)
+        shown = some((f"{names[topic]}-{partition}" for topic, partition in pairs), len(pairs))
+        partitions = plural(len(pairs), "partition")
+        message = f"metrics of {partitions} that the inventory lacks ({shown}); they are left out"
+        yield warning("metrics_of_unknown_partition", "metrics.topic", message)
     has_metrics = np.zeros(replicas.partition_count, dtype=np.bool_)
     has_metrics[place[~unknown]] = True
     without = np.flatnonzero(~has_metrics)
     if len(without):
-        yield warning(
-            "partition_without_metrics",
-            "metrics",
-            f"no metrics of {len(without):,} of {plural(replicas.partition_count, 'partition')} "
-            f"({some((replicas.name(i) for i in without), len(without))}); their traffic counts as 0",
-        )
+        shown = some((replicas.name(i) for i in without), len(without))
+        partitions = plural(replicas.partition_count, "partition")
+        message = f"no metrics of {len(without):,} of {partitions} ({shown}); their traffic counts as 0"
+        yield warning("partition_without_metrics", "metrics", message)
 
 
 def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterator[Problem]:
-    yield from _not_whole(seconds, _HOUR, "hour_not_whole", "metrics.hour", "hour")
+    where = "metrics.hour"
+    yield from _not_whole(seconds, _HOUR, "hour_not_whole", where, "hour")
     is_ours = place >= 0
     repeated = _repeated(place[is_ours], seconds[is_ours])
     if repeated.any():
-        twice = np.unique(place[is_ours][repeated])
-        who = f"{plural(len(twice), 'partition')} ({some((replicas.name(i) for i in twice), len(twice))})"
-        what = f"a duplicate hour of {who}"
-        yield _twice(repeated, "duplicate_hour", "metrics.hour", what, "for each hour")
-    hours = int(np.ptp(seconds)) // 3600 + 1
-    with_metrics = len(np.unique(place[is_ours]))
+        who = counted([replicas.name(i) for i in np.unique(place[is_ours][repeated])], "partition")
+        yield _twice(repeated, "duplicate_hour", where, f"a duplicate hour of {who}", "for each hour")
+    hours, with_metrics = int(np.ptp(seconds)) // 3600 + 1, len(np.unique(place[is_ours]))
     expected = hours * with_metrics
     coverage = (int(is_ours.sum()) - int(repeated.sum())) / expected if expected else 1.0
     if coverage < LEAST_COVERAGE:
-        yield warning(
-            "metric_gaps",
-            "metrics.hour",
+        message = (
             f"{format_percent(coverage)} of the hours are present ({plural(hours, 'hour')} from the first to the "
-            f"last, {plural(with_metrics, 'partition')}); means and peaks are based only on those",
+            f"last, {plural(with_metrics, 'partition')}); means and peaks are based only on those"
         )
+        yield warning("metric_gaps", where, message)
     if hours < WEEK_HOURS:
-        yield info(
-            "short_history",
-            "metrics.hour",
-            f"the history spans {plural(hours, 'hour')}, less than the {WEEK_HOURS} of a week; its peak may be missing",
-        )
+        spans = f"the history spans {plural(hours, 'hour')}"
+        message = f"{spans}, less than the {WEEK_HOURS} of a week; its peak may be missing"
+        yield info("short_history", where, message)
 
 
 def _repeated(place: Ints, seconds: Ints) -> Flags:
@@ -209,8 +183,7 @@ def _check_age(seconds: Ints, ds: str) -> Iterator[Problem]:
         days = (start - newest) / _DAY
         message = f"the newest metrics are {days:.1f} days older than {ds}; changes since then are not included"
         yield warning("stale_metrics", "metrics.hour", message)
-    future = int((seconds >= start + _DAY).sum())
-    if future:
+    if future := int((seconds >= start + _DAY).sum()):
         message = f"{plural(future, 'row')} of metrics later than the day {ds}; they are used like the others, check ds"
         yield warning("future_metrics", "metrics.hour", message)
 

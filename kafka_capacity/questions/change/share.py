@@ -14,7 +14,7 @@ from kafka_capacity.health.cordons import uncordoned_problems
 from kafka_capacity.health.groups import expansion_problems
 from kafka_capacity.health.problem import CLUSTER_CODES
 from kafka_capacity.health.racks import proposed_problems
-from kafka_capacity.inventory.quorum import read_quorum
+from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 from kafka_capacity.objects.tables import merge_tables

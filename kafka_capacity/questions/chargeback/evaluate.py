@@ -17,7 +17,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.bill import Bill
 from kafka_capacity.hardware.shapes import GIB
 from kafka_capacity.inventory.owners import owner_of
-from kafka_capacity.inventory.remote_sizes import remote_sizes
+from kafka_capacity.inventory.sizing_workload import remote_sizes
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.questions.chargeback.cents import in_cents
 from kafka_capacity.questions.chargeback.leaders import leaders_by_producers

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import to_plain
-from kafka_capacity.inventory.quorum import read_quorum
 from kafka_capacity.inventory.sizing_workload import group_lags
+from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import kafka_release
 from kafka_capacity.kafka.controller.quorum.change import VoterStep, fatal_racks, spare_voters

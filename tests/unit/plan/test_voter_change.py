@@ -6,7 +6,7 @@ import pytest
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.health.controllers import check_quorum, leaving_voters
-from kafka_capacity.inventory.quorum import read_quorum
+from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from kafka_capacity.kafka.controller.quorum.voters import parse_voters

@@ -1,0 +1,167 @@
+"""Replicas: which brokers hold which, whether the numbers make a cluster, and whether their sizes fit the disks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
+from kafka_capacity.inventory.column_values import Flags, Ints, ReplicaColumns, floats, log_dir_of_replicas, values
+from kafka_capacity.text import format_percent, plural
+
+ABSURD_BYTES = 2**50  # a PiB in one replica: no disk has it, and sums of it stop being exact
+FOLLOWER_GAP_RATIO = 0.5  # of the leader's size; retention and compaction run at other moments on each broker
+FOLLOWER_GAP_BYTES = 2**30  # below a GiB, Kafka's default segment, the active segment alone makes such a gap
+
+
+def check_placement(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
+    """Check the replicas against the brokers and the topics, and their own numbering."""
+    yield from _check_references(replicas, brokers, topics)
+    yield from _check_numbering(replicas)
+    yield from _check_duplicates(replicas)
+    yield from _check_factors(replicas, brokers)
+
+
+def _problem_in(
+    replicas: ReplicaColumns,
+    partitions: Flags,
+    make: Callable[[str, str, str], Problem],
+    code: str,
+    where: str,
+    message: str,
+) -> Iterator[Problem]:
+    """Make a problem of some partitions, bool[P], where it is of any; ``{}`` in the message names a few of them."""
+    if partitions.any():
+        yield make(code, where, message.format(_named(replicas, partitions)))
+
+
+def _named(replicas: ReplicaColumns, partitions: Flags) -> str:
+    chosen = np.flatnonzero(partitions)
+    return f"{plural(len(chosen), 'partition')} ({some((replicas.name(i) for i in chosen), len(chosen))})"
+
+
+def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
+    broker_ids = np.array(values(brokers.column("broker_id")), dtype=np.int64)
+    unknown = ~np.isin(replicas.broker, broker_ids)
+    if unknown.any():
+        message = (
+            f"{plural(int(unknown.sum()), 'replica')} on brokers that are not listed "
+            f"({some(np.unique(replicas.broker[unknown]))}), of {_named(replicas, replicas.has_any(unknown))}; "
+            "add them to the list"
+        )
+        yield fatal("unknown_broker", "replicas.broker_id", message)
+    listed = set(values(topics.column("topic")))
+    absent = [name for name in replicas.topics if name not in listed]
+    message = "replicas of {count} that the table of topics lacks ({names}); add a row for each"
+    yield from problem_of(absent, "topic", fatal, "unknown_topic", "replicas.topic", message)
+    if not len(replicas.topic):
+        yield fatal("no_replicas", "replicas", "there are no replicas; an inventory needs at least one partition")
+
+
+def _check_numbering(replicas: ReplicaColumns) -> Iterator[Problem]:
+    """Partition numbers must be 0 to n - 1 in each topic, positions 0 to RF - 1 in each partition."""
+    starts = replicas.starts
+    topic, partition = replicas.topic[starts], replicas.partition[starts]
+    wrong_number = partition != np.arange(len(starts)) - np.searchsorted(topic, topic)
+    names = [replicas.topics[code] for code in np.unique(topic[wrong_number])]
+    message = "partition numbers of {count} do not run from 0 without gaps ({names}); export every partition of a topic"
+    yield from problem_of(names, "topic", fatal, "partition_gap", "replicas.partition", message)
+    wrong = replicas.has_any(replicas.position != np.arange(len(replicas.topic)) - starts[replicas.partition_of_row])
+    message = "positions do not run from 0 without a gap or a repeat in {}; give each its place in Kafka's list"
+    yield from _problem_in(replicas, wrong, fatal, "replica_positions", "replicas.position", message)
+
+
+def _check_duplicates(replicas: ReplicaColumns) -> Iterator[Problem]:
+    key = np.sort((replicas.partition_of_row << 32) | (replicas.broker + 2**31))
+    twice = np.zeros(replicas.partition_count, dtype=np.bool_)
+    twice[key[1:][np.diff(key) == 0] >> 32] = True
+    message = "a broker holds more than one replica of {}; Kafka allows one each"
+    yield from _problem_in(replicas, twice, fatal, "duplicate_replica", "replicas.broker_id", message)
+
+
+def _check_factors(replicas: ReplicaColumns, brokers: pa.Table) -> Iterator[Problem]:
+    factors, topic = replicas.replication_factors(), replicas.topic[replicas.starts]
+    differs = (np.diff(topic) == 0) & (np.diff(factors) != 0)
+    mixed = [replicas.topics[code] for code in np.unique(topic[1:][differs])]
+    message = (
+        "partitions of unequal replication factor in {count} ({names}): a reassignment may be under way; each "
+        "partition keeps its own"
+    )
+    yield from problem_of(mixed, "topic", warning, "rf_mismatch", "replicas", message)
+    broker_count = len(set(values(brokers.column("broker_id"))))
+    if broker_count:
+        message = f"more replicas than the {plural(broker_count, 'listed broker')} on {{}}; list them all"
+        above = factors > broker_count
+        yield from _problem_in(replicas, above, fatal, "rf_above_brokers", "replicas", message)
+
+
+def check_leadership(replicas: ReplicaColumns) -> Iterator[Problem]:
+    """Check who leads and who is in sync."""
+    many = replicas.per_partition(replicas.flags("is_leader")) > 1
+    message = "more than one leader on {}; flag the one that leads"
+    yield from _problem_in(replicas, many, fatal, "many_leaders", "replicas.is_leader", message)
+    if unknown := int((~replicas.has_any(replicas.known("is_leader"))).sum()):
+        message = f"the leader of {plural(unknown, 'partition')} is unknown; the first replica is assumed to lead"
+        yield info("leader_assumed", "replicas.is_leader", message)
+    is_known = replicas.known("is_in_sync")
+    leader_out = replicas.has_any(is_known & ~replicas.flags("is_in_sync") & replicas.flags("is_leader"))
+    message = "the leader is not in the ISR of {}: the snapshot was taken during a change; take it again"
+    yield from _problem_in(replicas, leader_out, warning, "leader_not_in_isr", "replicas.is_in_sync", message)
+    if unknown := int((~replicas.has_any(is_known)).sum()):
+        message = f"the ISR of {plural(unknown, 'partition')} is unknown; all replicas are assumed in sync"
+        yield info("isr_assumed", "replicas.is_in_sync", message)
+
+
+def check_sizes(replicas: ReplicaColumns, log_dirs: pa.Table) -> Iterator[Problem]:
+    """Check that sizes are there, possible, and fit the disks."""
+    where = "replicas.size_bytes"
+    size, is_known = replicas.ints("size_bytes"), replicas.known("size_bytes")
+    missing = int((~is_known).sum())
+    if missing:
+        share = format_percent(missing / len(size)) if missing < len(size) else "all"
+        message = (
+            f"the size of {plural(missing, 'replica')} ({share}) is unknown; they count as 0 bytes, so disk use and "
+            "moves are underestimated: add the output of kafka-log-dirs"
+        )
+        yield warning("missing_sizes", where, message)
+    negative, absurd = replicas.has_any(size < 0), replicas.has_any(size > ABSURD_BYTES)
+    message = "sizes below 0 on {}; leave them out where unknown"
+    yield from _problem_in(replicas, negative, fatal, "negative_size", where, message)
+    message = "replicas above 1 PiB on {}; check the unit"
+    yield from _problem_in(replicas, absurd, fatal, "absurd_size", where, message)
+    message = "a follower's size is more than half off its leader's on {}; it may be catching up"
+    far = replicas.has_any(_is_far_from_leader(replicas, size, is_known))
+    yield from _problem_in(replicas, far, info, "follower_size_differs", where, message)
+    if len(log_dirs):
+        yield from _check_dirs_hold(replicas, size, log_dirs)
+    lag = replicas.has_any(replicas.ints("offset_lag") < 0)
+    message = "offset_lag below 0 on {}; it counts as 0"
+    yield from _problem_in(replicas, lag, warning, "negative_offset_lag", "replicas.offset_lag", message)
+
+
+def _is_far_from_leader(replicas: ReplicaColumns, size: Ints, is_known: Flags) -> Flags:
+    leads = replicas.flags("is_leader") & is_known
+    leader_size = np.full(replicas.partition_count, -1, dtype=np.int64)
+    leader_size[replicas.partition_of_row[leads]] = size[leads]
+    expected = leader_size[replicas.partition_of_row]
+    gap = np.abs(size - expected)
+    is_far = (gap > FOLLOWER_GAP_BYTES) & (gap > FOLLOWER_GAP_RATIO * expected)
+    return np.asarray(is_known & (expected >= 0) & is_far, dtype=np.bool_)
+
+
+def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -> Iterator[Problem]:
+    place = log_dir_of_replicas(replicas, log_dirs)
+    lost = replicas.has_any(replicas.known("log_dir") & (place < 0))
+    message = "replicas in log dirs that are not listed, of {}; add the log dirs of their brokers"
+    yield from _problem_in(replicas, lost, warning, "unknown_log_dir", "replicas.log_dir", message)
+    found = place >= 0
+    used = np.bincount(place[found], weights=size[found].astype(np.float64), minlength=len(log_dirs))
+    full = np.flatnonzero(used > floats(log_dirs.column("total_bytes")))
+    shown = [
+        f"{row['path']!r} of broker {row['broker_id']}: {used[i]:.0f} of {row['total_bytes']}"
+        for i, row in zip(full, log_dirs.take(pa.array(full)).to_pylist(), strict=True)
+    ]
+    message = "replicas larger than total_bytes in {count} ({names}); check total_bytes"
+    yield from problem_of(shown, "log dir", warning, "size_above_log_dir", "log_dirs.total_bytes", message)
