@@ -71,7 +71,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserData:
-    """What an assignor of a client adds to the member's subscription."""
+    """What an assignor of a client adds to the member's subscription: what that member remembers."""
 
     # when the member got what it names; `None` in the oldest format, which has no generation
     generation: int | None = None
@@ -156,3 +156,17 @@ def concatenated(
     else:
         topic = np.concatenate([wanted[id(part.topics)][part.topic] for part in filled])
     return topic, np.concatenate([part.partition for part in filled]).astype(np.int64)
+
+
+def known_rows(
+    lists: Sequence[TopicPartitions], table: dict[str, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Put lists behind one another without topics that are not in ``table``.
+
+    Returns:
+        int64[N] each: which of the lists, the position in ``table`` and the partition number.
+    """
+    topic, partition = concatenated(lists, table)
+    place = np.repeat(np.arange(len(lists)), np.array([len(part) for part in lists], dtype=np.int64))
+    known = topic >= 0
+    return (place, topic, partition) if known.all() else (place[known], topic[known], partition[known])

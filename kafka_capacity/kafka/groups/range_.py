@@ -83,8 +83,7 @@ def _with_racks(found: Subscriptions, readers: Subscribers, racks: list[str | No
     codes = Codes(found.partition_counts())
     rows = codes.in_topics(np.array(order, dtype=np.int64))
     owner = np.array([member for i in order for member in states[i].owner], dtype=np.int64)
-    topic, partition = codes.topic[rows], codes.partition[rows]
-    return Assignment.of_owners(found.group, found.topic_names, owner=owner, topic=topic, partition=partition)
+    return Assignment.of_codes(found.group, found.topic_names, codes, owner=owner, code=rows)
 
 
 def partition_racks(topic: Topic) -> list[frozenset[str]]:

@@ -54,8 +54,7 @@ def assign_round_robin(group: Group) -> Assignment:
         owner = np.resize(circle[np.sort(seat[readers.member])], len(rows))
     else:
         owner = _pass_round(found, readers, alphabetical, seat)
-    topic, partition = codes.topic[rows], codes.partition[rows]
-    return Assignment.of_owners(group, found.topic_names, owner=owner, topic=topic, partition=partition)
+    return Assignment.of_codes(group, found.topic_names, codes, owner=owner, code=rows)
 
 
 def _pass_round(

@@ -38,7 +38,7 @@ from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.codes import Codes, stable_order
 from kafka_capacity.kafka.groups.coordinator import KAFKA_TYPE, assign_by_kind, known_partition_count, map_order
 from kafka_capacity.kafka.groups.held import walk
-from kafka_capacity.kafka.groups.model import Group, concatenated
+from kafka_capacity.kafka.groups.model import Group, known_rows
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.groups.uniform_mixed import assign_mixed
 from kafka_capacity.kafka.java.hash_map import copied_set_capacity, put_order
@@ -93,12 +93,7 @@ def _walked_topics(listed: tuple[str, ...]) -> list[str]:
 
 def _held(group: Group, order: list[int], table: dict[str, int], codes: Codes) -> Rows:
     """List what the members have of the topics, each partition once a member."""
-    lists = [group.members[i].owned for i in order]
-    topic, partition = concatenated(lists, table)
-    seat = np.repeat(np.arange(len(lists)), [len(part.topic) for part in lists])
-    wanted = topic >= 0
-    if not wanted.all():
-        seat, topic, partition = seat[wanted], topic[wanted], partition[wanted]
+    seat, topic, partition = known_rows([group.members[i].owned for i in order], table)
     code = codes.encode(topic, partition)
     if len(code) and int(np.bincount(code).max()) > 1:
         seat, code = np.divmod(np.unique(seat * len(codes.topic) + code), len(codes.topic))

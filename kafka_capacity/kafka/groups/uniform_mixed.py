@@ -22,7 +22,7 @@ from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.codes import Codes, order_by, stable_order
 from kafka_capacity.kafka.groups.coordinator import held_partitions, known_partition_count, map_order
 from kafka_capacity.kafka.groups.loads import fill_from_below
-from kafka_capacity.kafka.groups.model import Group, concatenated
+from kafka_capacity.kafka.groups.model import Group, known_rows
 from kafka_capacity.kafka.groups.subscriptions import Subscribers, distinct_lists
 from kafka_capacity.kafka.java.hashing import uuid_halves
 
@@ -77,10 +77,8 @@ class _Mixed:
     def keep(self) -> None:
         """Let the members keep what they have and still subscribe to."""
         lists = [self._group.members[i].owned for i in self.order.tolist()]
-        topic, partition = concatenated(lists, self._table)
-        seat = np.repeat(np.arange(len(lists)), [len(part) for part in lists])
-        stays = topic >= 0
-        stays[stays] = self._readers.are_readers(self.order[seat[stays]], topic[stays])
+        seat, topic, partition = known_rows(lists, self._table)
+        stays = self._readers.are_readers(self.order[seat], topic)
         seat, topic, partition = seat[stays], topic[stays], partition[stays]
         is_outside = (partition < 0) | (partition >= np.diff(self.codes.start)[topic])
         if is_outside.any():
