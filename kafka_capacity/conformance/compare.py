@@ -25,11 +25,7 @@ class RecordedCase:
 
 
 def case_files(directory: Path) -> list[Path]:
-    """List the files of recorded cases in a directory, sorted by name.
-
-    Raises:
-        RequestError: it is no directory, or holds none.
-    """
+    """List the files of recorded cases in a directory, sorted by name; RequestError where there are none."""
     if not directory.is_dir():
         raise RequestError(f"{directory}: there is no such directory")
     files = sorted([*directory.glob("*.jsonl"), *directory.glob("*.jsonl.gz")])
@@ -39,11 +35,7 @@ def case_files(directory: Path) -> list[Path]:
 
 
 def read_cases(file: Path) -> Iterator[RecordedCase]:
-    """Read the cases of one file, in order.
-
-    Raises:
-        InventoryError: the file cannot be read or a line is not a case.
-    """
+    """Read the cases of one file, in order; InventoryError where it cannot be read or a line is not a case."""
     number = 0
     try:
         with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as lines:

@@ -78,15 +78,10 @@ class ControlledPartition:
     def move(
         self, target: PartitionState, strategy: Strategy | None = None, *, is_unclean_forced: bool = False
     ) -> Refusal | None:
-        """Change the state of the partition (``handleStateChanges``).
+        """Change the state of the partition (``handleStateChanges``), or tell why it stays as it was.
 
-        Args:
-            target: the state wanted.
-            strategy: how to elect a leader, if one has to be elected.
-            is_unclean_forced: whether an offline election may be unclean whatever the topic says.
-
-        Returns:
-            Why the state stays as it was, ``None`` if it was changed.
+        ``strategy`` is how to elect a leader, if one has to be elected; ``is_unclean_forced`` whether an offline
+        election may be unclean whatever the topic says.
         """
         source = self.state = self.state or PartitionState.NON_EXISTENT
         if source not in target.valid_previous:
@@ -102,11 +97,7 @@ class ControlledPartition:
         return refusal
 
     def move_replica(self, replica: int, target: ReplicaState) -> Refusal | None:
-        """Change the state of a replica (``handleStateChanges``).
-
-        Returns:
-            Why the state stays as it was, ``None`` if it was changed.
-        """
+        """Change the state of a replica (``handleStateChanges``), or tell why it stays as it was."""
         source = self.replica_states.setdefault(replica, ReplicaState.NON_EXISTENT)
         if source not in target.valid_previous:
             refusal: Refusal | None = _illegal(source, target)
@@ -129,9 +120,7 @@ class ControlledPartition:
     def assign(self, assignment: ReplicaAssignment) -> None:
         """Change the replicas (``updatePartitionFullReplicaAssignment``).
 
-        Raises:
-            PlacementError: there are none, before or after, while a leader is known (Java:
-                ``NoSuchElementException``). The replicas are changed all the same.
+        PlacementError where there are none, before or after, while a leader is known; they are changed all the same.
         """
         before, self.assignment = self.assignment, assignment
         self._count(before, self.known, -1)

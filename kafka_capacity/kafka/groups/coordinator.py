@@ -71,11 +71,7 @@ def integer_set_order(listed: list[int]) -> list[int]:
 
 
 def known_partition_count(group: Group, topic: str) -> int:
-    """Return how many partitions a subscribed topic has.
-
-    Raises:
-        AssignmentError: there is no such topic.
-    """
+    """Return how many partitions a subscribed topic has; AssignmentError where there is no such topic."""
     count = group.partition_count(topic)
     if count is None:
         raise AssignmentError(f"a member subscribes to topic {topic}, which does not exist", kafka_type=KAFKA_TYPE)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
-from kafka_capacity.kafka.groups.codes import order_by, stable_order
+from kafka_capacity.kafka.groups.codes import order_by
+from kafka_capacity.kafka.java.hash_map import stable_order
 from kafka_capacity.kafka.java.hashing import to_int
 
 
@@ -102,18 +103,14 @@ class Loads:
         return None if member < 0 else member
 
     def give(self, code: int, member: int) -> None:
-        """Return a partition that nobody holds."""
+        """Give away a partition that nobody holds."""
         self._drop(member)
         self.lists[member].append(code)
         self.owner[code] = member
         self._insert(member)
 
     def fill(self, runs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> None:
-        """Assign partitions one after another, each to the member with the fewest; rank the members again.
-
-        Args:
-            runs: some partitions, and the members they may go to (each once, at least one).
-        """
+        """Give partitions one after another to whoever has the fewest; a run names whom they may go to, each once."""
         if not runs:
             return
         pieces: list[NDArray[np.int64]] = []

@@ -141,11 +141,7 @@ class Group:
 def concatenated(
     lists: Sequence[TopicPartitions], table: dict[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Put lists behind one another.
-
-    Returns:
-        int64[N] each: the position in ``table`` (-1 for a topic that is not in it) and the partition number.
-    """
+    """Put lists behind one another: int64[N] positions in ``table``, -1 for topics not in it, and partition numbers."""
     filled = [part for part in lists if len(part.topic)]
     if not filled:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
@@ -161,11 +157,7 @@ def concatenated(
 def known_rows(
     lists: Sequence[TopicPartitions], table: dict[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Put lists behind one another without topics that are not in ``table``.
-
-    Returns:
-        int64[N] each: which of the lists, the position in ``table`` and the partition number.
-    """
+    """Do so without topics that are not in ``table``: int64[N] each, which list, position in ``table``, partition."""
     topic, partition = concatenated(lists, table)
     place = np.repeat(np.arange(len(lists)), np.array([len(part) for part in lists], dtype=np.int64))
     known = topic >= 0

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from kafka_capacity.kafka.java import JavaHashMap, JavaPriorityQueue
+from kafka_capacity.kafka.java.hash_map import JavaHashMap
 from kafka_capacity.kafka.java.hashing import string_hash
+from kafka_capacity.kafka.java.priority_queue import JavaPriorityQueue
 
 Task = tuple[str, int]
 """A subtopology and a partition number: one member runs the subtopology on that partition of all topics it reads."""

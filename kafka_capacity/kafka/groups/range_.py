@@ -210,19 +210,9 @@ def _match_together(states: list[TopicRanges], partitions: int) -> None:
 
 @register("range", GroupProtocol.CONSUMER)
 def assign_server_ranges(group: Group) -> Assignment:
-    """Assign as ``range`` of the group coordinator does (KIP-848, ``RangeAssignor`` there, 4.3.1).
+    """Assign as ``range`` of the group coordinator does (KIP-848, ``RangeAssignor`` there, 4.3.1): by the same runs.
 
-    Goals:
-        Balance within a topic, and co-partitioning of topics of one size with the same subscribers. It does not look at
-        racks nor at what members have.
-
-    Constraints:
-        Members sort by ``group.instance.id``, those without one after the others by member id. All topics must exist.
-
-    Algorithm:
-        Of p partitions and c subscribers each gets p // c, the first p % c one more.
-
-    Worked example, 3 partitions over 2 members:
+    All topics must exist. It does not look at racks nor at what members have. 3 partitions over 2 members:
 
     >>> from kafka_capacity.kafka.groups.model import Group, Member, Topic
     >>> orders = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -230,9 +220,6 @@ def assign_server_ranges(group: Group) -> Assignment:
     >>> group = Group(topics=(Topic(name=orders, partitions=3),), members=members)
     >>> {name: [p for _, p in part] for name, part in assign_server_ranges(group).lists().items()}
     {'a': [0, 1], 'b': [2]}
-
-    Raises:
-        AssignmentError: a member subscribes to a topic that does not exist.
     """
     order = map_order(group)
     topics = tuple(sorted({topic for listed in distinct_lists(group, order) for topic in listed}))

@@ -35,11 +35,7 @@ from kafka_capacity.kafka.groups.subscriptions import Subscribers, Subscriptions
 
 @register("roundrobin", GroupProtocol.CLASSIC)
 def assign_round_robin(group: Group) -> Assignment:
-    """Deal the partitions of all topics to one circle of members.
-
-    Raises:
-        AssignmentError: the group has no member.
-    """
+    """Deal the partitions of all topics to one circle of members, of at least one."""
     if not group.members:
         message = "a circle of members needs at least one member"
         raise AssignmentError(message, kafka_type="java.lang.IllegalArgumentException")

@@ -23,11 +23,7 @@ def sized_for(count: int) -> int:
 
 
 class NewAssignments:
-    """What each member is to have: as before until it changes.
-
-    Args:
-        before: what each member has.
-    """
+    """What each member is to have: what it has (``before``) until that changes."""
 
     def __init__(self, before: Sequence[Held]) -> None:
         self.before = list(before)

@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.claims import Claims, settle_claims
-from kafka_capacity.kafka.groups.codes import Codes, stable_order
+from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.loads import Loads, balance_score
 from kafka_capacity.kafka.groups.model import Group, Member, TopicPartitions, UserData, known_rows
 from kafka_capacity.kafka.groups.racks import Racks
@@ -55,7 +55,7 @@ from kafka_capacity.kafka.groups.reassigning import Reassigning, Wishes
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.groups.sticky_equal import assign_equal, left_over
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
-from kafka_capacity.kafka.java.hash_map import computed_order, put_order
+from kafka_capacity.kafka.java.hash_map import computed_order, put_order, stable_order
 from kafka_capacity.kafka.java.hashing import string_hashes, utf16_keys
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -64,21 +64,13 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @register("sticky", GroupProtocol.CLASSIC)
 def assign_sticky(group: Group) -> Assignment:
-    """Keep partitions where they were, by members' user data; members let go of all while the group rebalances.
-
-    Raises:
-        AssignmentError: Kafka would throw.
-    """
+    """Keep partitions where they were, by members' user data; members let go of all while the group rebalances."""
     return _assign(group, [member.user_data or UserData() for member in group.members], is_cooperative=False)
 
 
 @register("cooperative-sticky", GroupProtocol.CLASSIC, is_cooperative=True)
 def assign_cooperatively(group: Group) -> Assignment:
-    """Keep partitions where they are, by what members own; what changes hands takes two rounds.
-
-    Raises:
-        AssignmentError: Kafka would throw.
-    """
+    """Keep partitions where they are, by what members own; what changes hands takes two rounds."""
     return _assign(group, [_from_owned(member) for member in group.members], is_cooperative=True)
 
 

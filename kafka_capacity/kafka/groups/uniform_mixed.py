@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.assignment import Assignment
-from kafka_capacity.kafka.groups.codes import Codes, order_by, stable_order
+from kafka_capacity.kafka.groups.codes import Codes, order_by
 from kafka_capacity.kafka.groups.coordinator import held_partitions, known_partition_count, map_order
 from kafka_capacity.kafka.groups.loads import fill_from_below
 from kafka_capacity.kafka.groups.model import Group, known_rows
 from kafka_capacity.kafka.groups.subscriptions import Subscribers, distinct_lists
+from kafka_capacity.kafka.java.hash_map import stable_order
 from kafka_capacity.kafka.java.hashing import uuid_halves
 
 _MAX_ROUNDS = 16  # UniformHeterogeneousAssignmentBuilder.MAX_ITERATION_COUNT
@@ -92,7 +93,7 @@ class _Mixed:
         self.overlaps.update(zip(seat[doubled].tolist(), code[doubled].tolist(), strict=True))
 
     def give_rest(self) -> None:
-        """Return the partitions that nobody holds to the least loaded subscribers."""
+        """Give the partitions that nobody holds to the least loaded subscribers."""
         for topic in self._sorted_topics:
             first, end = self.codes.start[topic : topic + 2].tolist()
             free = first + np.flatnonzero(self.owner[first:end] < 0)

@@ -1,4 +1,4 @@
-"""Return each of many replicas a broker, so that each gets about the amount meant for it: linear in the replicas.
+"""Give each of many replicas a broker, so that each gets about the amount meant for it: linear in the replicas.
 
 Algorithm
     The amounts stand one after another on a line, and so do the replicas, in the order given; a replica goes to the

@@ -50,11 +50,9 @@ def cheapest_within(
         bool[P, B], the best that was found; ``None`` where there is none, or none was found in time, or scipy is not
         there.
     """
-    try:
-        import scipy.optimize  # noqa: F401  # tells whether it is there
-    except ImportError:
+    program = _program(layout, lower, upper)
+    if program is None:
         return None
-    program = _Program(layout, lower, upper)
     found = program.solve(np.zeros_like(program.may_hold), program.may_hold)
     plans = [plan for plan in (known, None if found.x is None else program.holds(found)) if plan is not None]
     if not plans:
@@ -81,12 +79,8 @@ def least_bytes_within(
     Arguments are those of :func:`cheapest_within`. Nothing is proven, so 0 is returned, where the known plan keeps
     other rules than the program, or where scipy is not there.
     """
-    try:
-        import scipy.optimize  # noqa: F401  # tells whether it is there
-    except ImportError:
-        return 0
-    program = _Program(layout, lower, upper)
-    if not program.is_allowed(known):
+    program = _program(layout, lower, upper)
+    if program is None or not program.is_allowed(known):
         return 0
     found = program.solve(np.zeros_like(program.may_hold), program.may_hold, gap_ratio=0.0)
     least = 0.0 if found.mip_dual_bound is None else float(found.mip_dual_bound) * program.scale
@@ -149,6 +143,14 @@ class _Program:
     def price(self, holds: NDArray[np.bool_]) -> float:
         """Sum what is copied, in mean sizes."""
         return float(self._cost[holds].sum())
+
+
+def _program(layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> _Program | None:
+    try:
+        import scipy.optimize  # noqa: F401  # tells whether it is there
+    except ImportError:
+        return None
+    return _Program(layout, lower, upper)
 
 
 _Rows = list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]
@@ -251,8 +253,6 @@ def bound_of_plan(problem: PlacementProblem, after: NDArray[np.int32], *, is_sol
 
 def _proven_bytes(problem: PlacementProblem, own: BalanceLimits, after: NDArray[np.int32]) -> int:
     """Return what the program proves; 0 where it says nothing of such a plan."""
-    place = problem.target.index_of(after)
-    place[after < 0] = -1
     raised = {}
     for load in problem.limited_loads():
         if not load.leaders_only:
@@ -261,5 +261,5 @@ def _proven_bytes(problem: PlacementProblem, own: BalanceLimits, after: NDArray[
     limits = problem.broker_limits
     within = problem if limits is None else replace(problem, broker_limits=replace(limits, **raised))
     holds = np.zeros((len(after), len(problem.target) + 1), dtype=np.bool_)
-    holds[np.arange(len(after))[:, None], place] = True
+    holds[np.arange(len(after))[:, None], problem.target.index_of(after)] = True
     return least_bytes_within(Layout(within), own.lower, own.upper, holds[:, :-1])

@@ -57,7 +57,6 @@ class Layout:
             # A topic cannot be on more racks than the brokers that it is pinned to: nothing moves for their sake.
             self.spread = np.minimum(self.spread, self._racks_allowed()[problem.partitions.topic])
         self.home = problem.target.index_of(problem.before)
-        self.home[problem.before < 0] = NOWHERE
         self._behind = None if problem.in_sync is None else np.where(problem.in_sync, NOWHERE, self.home)
         width = max(self.home.shape[1], int(self.factor.max(initial=0)))
         self.held = np.full((len(self.home), width), NOWHERE, dtype=np.int32)

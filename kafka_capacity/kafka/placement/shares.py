@@ -191,16 +191,13 @@ def _most_by_broker(problem: PlacementProblem, total: float, *, is_bytes: bool) 
 
 def broker_loads(problem: PlacementProblem, limits: BalanceLimits, matrix: NDArray[np.int32]) -> NDArray[np.float64]:
     """Sum the load of each target broker under a replica matrix: float64[B]; replicas elsewhere are left out."""
-    index = problem.target.index_of(matrix)
-    rows, columns = np.nonzero((matrix >= 0) & (index >= 0))
-    load = np.bincount(index[rows, columns], weights=limits.unit[rows], minlength=len(problem.target))
-    return load.astype(np.float64)
+    rows, columns = np.nonzero(matrix >= 0)
+    return problem.target.sum_at(matrix[rows, columns], limits.unit[rows])
 
 
 def stays(problem: PlacementProblem) -> NDArray[np.int32]:
     """Return int32[P, W], the target positions of the replicas that may stay where they are, -1 for the others."""
     held = problem.target.index_of(problem.before)
-    held[problem.before < 0] = -1
     if problem.allowed_brokers is not None:
         held[~problem.allowed_brokers[problem.partitions.topic[:, None], held]] = -1
     return held
@@ -211,8 +208,7 @@ def narrow_partitions(problem: PlacementProblem, matrix: NDArray[np.int32]) -> i
     rack = problem.target.rack_indexes()
     if not len(rack) or not matrix.size:
         return 0
-    index = problem.target.index_of(matrix)
-    racks = distinct_racks(rack, np.where(matrix >= 0, index, -1))
+    racks = distinct_racks(rack, problem.target.index_of(matrix))
     wanted = wanted_racks(replication_factors(matrix), int(rack.max()) + 1, problem.rack_rule)
     return int((racks < wanted).sum())
 

@@ -247,17 +247,7 @@ def _one_after_another(
 def _spread_over_racks(
     first: NDArray[np.int32], shifts: NDArray[np.int32], rack_of: NDArray[np.int32], replication_factor: int
 ) -> NDArray[np.int32]:
-    """Choose places for all partitions at once: each tries place after place until one will do.
-
-    Args:
-        first: int32[P], place of the first replica.
-        shifts: int32[P], the shift of each partition.
-        rack_of: int32[B], rack number of each place.
-        replication_factor: replicas of each partition.
-
-    Returns:
-        int32[replication_factor, P], places in the row of brokers.
-    """
+    """Choose places for all partitions at once, int32[replication_factor, P]: each tries one after another."""
     broker_count, rack_count = len(rack_of), int(rack_of.max()) + 1
     places = np.empty((replication_factor, len(first)), dtype=np.int32)
     racks = np.empty_like(places)
@@ -293,16 +283,10 @@ def _spread_over_racks(
 def _tries_to_new_rack(
     first: NDArray[np.int32], begin: NDArray[np.int32], racks: NDArray[np.int32], rack_of: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Count the places to pass over until one in a rack without a replica; small racks make this long.
+    """Count the places to pass over until one in a rack without a replica, int64[P]; small racks make this long.
 
-    Args:
-        first: int32[P], place of the first replica.
-        begin: int32[P], places between it and the one to be tried next.
-        racks: int32[replicas, P], the racks used so far; not all there are.
-        rack_of: int32[B], rack number of each place.
-
-    Returns:
-        int64[P].
+    ``begin`` is int32[P], how many places there are between the first replica and the one to be tried next; ``racks``
+    int32[replicas, P], those used so far, but not all there are.
     """
     broker_count = len(rack_of)
     nearest = np.full(len(first), broker_count, dtype=np.int64)

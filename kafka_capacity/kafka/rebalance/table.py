@@ -103,11 +103,7 @@ class KeptAssignor:
         self._answers: dict[tuple[object, ...], Assignment] = {}
 
     def assign(self, group: Group) -> Assignment:
-        """Assign, or look up.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
+        """Assign, or look up."""
         key = (tuple(topic.partitions for topic in group.topics), *map(_key, group.members))
         found = self._answers.get(key)
         if found is None:
