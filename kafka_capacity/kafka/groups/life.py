@@ -45,11 +45,8 @@ class Round:
 class ClassicLife:
     """A classic group from its first round on.
 
-    Args:
-        assignor: whose leader uses which assignor; whether it is cooperative says how members send what they have.
-
     Attributes:
-        assignor: the one that was given.
+        assignor: of the leader; whether it is cooperative says how members send what they have.
         generation: the number of the last round, 0 before the first.
 
     >>> from kafka_capacity.kafka.groups.registry import assignor

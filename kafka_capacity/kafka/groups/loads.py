@@ -44,14 +44,10 @@ ASIDE = 1 << 40  # what a member that is set aside weighs: more than any number 
 class Loads:
     """Who holds which partitions, and the members by how many they hold.
 
-    Args:
-        lists: partitions (numbers) of each member.
-        partitions: how many partitions there are.
-        rank: int64[M], the place of each member by name.
-        map_order: the members in the order of Kafka's hash map.
+    ``rank`` is int64[M], the place of each member by name; ``map_order`` are the members in the order of Kafka's map.
 
     Attributes:
-        lists: as given, and kept up to date.
+        lists: partitions (numbers) of each member, kept up to date.
         owner: int64[P], who holds each partition, -1 for nobody.
         weight: int64[M + 1], how many partitions each member holds, :data:`ASIDE` for one that is set aside and, at
             the end, for nobody.

@@ -108,15 +108,10 @@ def needs_racks(topic: Topic, members: Sequence[int], racks: Sequence[str | None
 
 
 class TopicRanges:
-    """One topic while it is handed out.
+    """One topic while it is handed out to its subscribers, sorted positions in the group.
 
-    Args:
-        topic: the topic.
-        members: positions of its subscribers, sorted.
-        racks: the rack of every member of the group, ``None`` for none.
-
-    Attributes:
-        owner: the member of each partition, -1 where there is none yet.
+    ``racks`` are those of all members of the group; ``owner`` is the member of each partition, -1 where there is none
+    yet.
     """
 
     def __init__(self, topic: Topic, members: list[int], racks: Sequence[str | None]) -> None:

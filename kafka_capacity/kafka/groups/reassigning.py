@@ -99,15 +99,9 @@ class Wishes:
 
 
 class Reassigning:
-    """The moves of one assignment.
+    """The moves of one assignment; ``loads`` are brought up to date.
 
-    Args:
-        found: the group.
-        codes: the numbers of its partitions.
-        racks: where everything is.
-        wishes: who subscribes to what.
-        loads: who holds what; brought up to date.
-        previous: who had a partition a generation ago.
+    ``previous`` is who had a partition a generation ago.
     """
 
     def __init__(

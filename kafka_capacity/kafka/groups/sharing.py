@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-import numpy as np
-
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.coordinator import Held
 from kafka_capacity.kafka.groups.model import TopicPartition
-from kafka_capacity.kafka.java.hash_map import JavaHashMap, JavaHashSet
+from kafka_capacity.kafka.java.hash_map import JavaHashMap, JavaHashSet, copied_map_capacity
 from kafka_capacity.kafka.java.hashing import integer_hash
 
 P = TypeVar("P")  # a partition: (topic id, number), or the number alone where one topic is looked at
@@ -19,7 +17,7 @@ P = TypeVar("P")  # a partition: (topic id, number), or the number alone where o
 
 def sized_for(count: int) -> int:
     """Return the capacity of Kafka's maps and sets of a known size (``AssignorHelpers.newHashMap``)."""
-    return int(np.float32(count + 1) / np.float32(0.75) + np.float32(1.0))
+    return copied_map_capacity(count + 1)
 
 
 class NewAssignments:

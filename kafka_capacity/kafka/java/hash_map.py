@@ -174,10 +174,7 @@ class JavaHashMap(Generic[K, V]):
 class JavaHashSet(Generic[K]):
     """A set that iterates as ``java.util.HashSet`` does: the keys of a :class:`JavaHashMap`.
 
-    Args:
-        hash_of: the ``hashCode`` of an item.
-        items: the collection given to Java's constructor, in its order; the table is sized for it.
-        capacity: the initial capacity given to Java's constructor; not together with ``items``.
+    Java's constructor is given either ``items``, in this order (the table is sized for them), or a ``capacity``.
     """
 
     __slots__ = ("_map",)
@@ -257,10 +254,7 @@ def crowded_tables(
 ) -> NDArray[np.bool_]:
     """Return which of many small tables have a bucket so long that Java doubles them early.
 
-    Args:
-        table: int64[K], the table that each key is in.
-        bucket: int64[K], its bucket there.
-        buckets: int64[N], how many buckets each table has.
+    ``table`` and ``bucket`` are int64[K], where each key is; ``buckets`` is int64[N], how many each table has.
     """
     crowded = np.zeros(len(buckets), dtype=np.bool_)
     small = buckets[table] < _TREE_TABLE
@@ -272,12 +266,8 @@ def crowded_tables(
 def put_order(hashes: Sequence[int] | NDArray[np.int32], capacity: int = DEFAULT_CAPACITY) -> NDArray[np.intp]:
     """Order different keys as a ``HashMap`` does into which they were put one after another.
 
-    Args:
-        hashes: int32[N], the ``hashCode`` of each key, in the order of the calls.
-        capacity: the initial capacity of the map.
-
-    Returns:
-        intp[N], positions in ``hashes`` in the order of iteration.
+    ``hashes`` is int32[N], the ``hashCode`` of each key, in the order of the calls; ``capacity`` the initial one of the
+    map. Returned is intp[N], positions in ``hashes`` in the order of iteration.
     """
     spread = spread_hashes(hashes)
     mask = _final_table(spread, table_size(capacity), computed=False) - 1

@@ -153,29 +153,15 @@ def _program(layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float
     return _Program(layout, lower, upper)
 
 
-_Rows = list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]
+_Rows = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
-def _constraints(
-    layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _constraints(layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> _Rows:
     """Return the matrix as (row, column, value) and the limits of each row."""
     partitions, brokers = len(layout.held), len(layout.rack)
     cell = np.arange(partitions * brokers).reshape(partitions, brokers)
-    blocks: _Rows = []
-
-    def add(
-        row: NDArray[np.int64],
-        cells: NDArray[np.int64],
-        weight: NDArray[np.float64],
-        least: NDArray[np.float64],
-        most: NDArray[np.float64],
-    ) -> None:
-        offset = sum(len(block[3]) for block in blocks)
-        blocks.append((row.ravel() + offset, cells.ravel(), weight.ravel(), least, most))
-
     factor = layout.factor.astype(np.float64)
-    add(np.repeat(np.arange(partitions), brokers), cell, np.ones(cell.size), factor, factor)
+    blocks: list[_Rows] = [(np.repeat(np.arange(partitions), brokers), cell, np.ones(cell.size), factor, factor)]
     for rack in range(layout.rack_count):
         inside = np.nonzero(layout.rack == rack)[0]
         chosen = np.nonzero(layout.spread > 1)[0]
@@ -184,27 +170,26 @@ def _constraints(
         # So few racks that each must have one, or so many that none may have more than its part.
         needs_all = (layout.spread[chosen] == layout.rack_count) & (factor[chosen] > layout.rack_count)
         part = factor[chosen] - layout.spread[chosen] + 1
-        add(
-            np.repeat(np.arange(len(chosen)), len(inside)),
-            cell[np.ix_(chosen, inside)],
-            np.ones(len(chosen) * len(inside)),
-            np.where(needs_all, 1.0, 0.0),
-            np.where(needs_all, np.inf, part),
-        )
+        row = np.repeat(np.arange(len(chosen)), len(inside))
+        limits = np.where(needs_all, 1.0, 0.0), np.where(needs_all, np.inf, part)
+        blocks.append((row, cell[np.ix_(chosen, inside)], np.ones(len(row)), *limits))
     sides = [(layout.limits.unit, lower, upper)]
     sides += [(hard.unit, np.zeros(brokers), hard.limit) for hard in layout.hard]
     for unit, at_least, at_most in sides:
         scale = max(float(unit.mean()), 1e-9)
         slack = 1e-9 * np.maximum(1.0, np.where(np.isfinite(at_most), at_most, 1.0) / scale)
-        add(
-            np.repeat(np.arange(brokers), partitions),
-            cell.T,
-            np.tile(unit / scale, brokers),
-            at_least / scale - slack,
-            at_most / scale + slack,
-        )
-    row, cells, weights, least, most = (np.concatenate([block[part] for block in blocks]) for part in range(5))
-    return row.astype(np.int64), cells.astype(np.int64), weights, least, most
+        row = np.repeat(np.arange(brokers), partitions)
+        limits = at_least / scale - slack, at_most / scale + slack
+        blocks.append((row, cell.T, np.tile(unit / scale, brokers), *limits))
+    rows, cells, weights, least, most = zip(*blocks, strict=True)
+    offsets = np.cumsum([0, *map(len, least)]).tolist()
+    return (
+        np.concatenate([row + offset for row, offset in zip(rows, offsets, strict=False)]),
+        np.concatenate([cell.ravel() for cell in cells]),
+        np.concatenate(weights),
+        np.concatenate(least),
+        np.concatenate(most),
+    )
 
 
 def adopt(layout: Layout, holds: NDArray[np.bool_]) -> None:

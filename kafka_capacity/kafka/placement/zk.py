@@ -185,23 +185,16 @@ def places_in_row(
     rack_of: NDArray[np.int32],
     replication_factor: int,
 ) -> NDArray[np.int32]:
-    """Find the places of all replicas.
+    """Find the places of all replicas: int32[P, replication_factor].
+
+    ``first``, int64[P], is the place of each first replica, ``shifts``, int64[P], the shift of each partition, not
+    negative; ``rack_of``, int32[broker_count], the rack number of each place, empty where there are no racks.
 
     Algorithm:
         The places of a partition follow from the place of its first replica and its shift, modulo one less than the
         brokers there are: no more than ``n * (n - 1)`` different answers, however many partitions and topics. With at
         least as many partitions each answer is found once and then looked up. A later replica does not change an
         earlier one, so partitions of a smaller factor take the first columns.
-
-    Args:
-        first: int64[P], place of the first replica.
-        shifts: int64[P], the shift of each partition, not negative.
-        broker_count: places in the row.
-        rack_of: int32[broker_count], rack number of each place; empty where there are no racks.
-        replication_factor: replicas of each partition.
-
-    Returns:
-        int32[P, replication_factor].
     """
     steps = max(1, broker_count - 1)
     if len(first) < broker_count * steps:
