@@ -62,12 +62,12 @@ def _report(entry: Tally, width: int) -> str:
         return f"{line}  not implemented"
     if entry.first_mismatch is None:
         return line
-    case = entry.first_mismatch.case
+    case, got = entry.first_mismatch
     details = (
         f"  first mismatch: {case.where}",
         f"    input     {_shortened(case.given)}",
         f"    expected  {_shortened(case.expected)}",
-        f"    got       {_shortened(entry.first_mismatch.got)}",
+        f"    got       {_shortened(got)}",
     )
     return "\n".join((line, *details))
 

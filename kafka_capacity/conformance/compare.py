@@ -59,14 +59,6 @@ def _case(line: bytes, where: str) -> RecordedCase:
     return RecordedCase(function=record["fn"], where=where, given=record["input"], expected=record["output"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mismatch:
-    """A case that came out otherwise than Kafka's."""
-
-    case: RecordedCase
-    got: dict[str, Any]
-
-
 @dataclass(slots=True, kw_only=True)
 class Tally:
     """How the cases of one function came out."""
@@ -75,7 +67,7 @@ class Tally:
     is_implemented: bool  # whether we answer it at all
     matched: int = 0  # cases that came out as Kafka's
     total: int = 0  # all cases
-    first_mismatch: Mismatch | None = None  # the first that did not
+    first_mismatch: tuple[RecordedCase, dict[str, Any]] | None = None  # the first that did not, and what it came to
 
     @property
     def is_complete(self) -> bool:
@@ -98,7 +90,7 @@ def tally(cases: Iterable[RecordedCase], answers: dict[str, Answer], wanted: fro
         if _agrees(case.expected, got):
             entry.matched += 1
         elif entry.first_mismatch is None:
-            entry.first_mismatch = Mismatch(case=case, got=got)
+            entry.first_mismatch = case, got
     return tallies
 
 

@@ -163,16 +163,12 @@ def balance_limits(problem: PlacementProblem) -> BalanceLimits:
     spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
     capacity = problem.target.disk_capacity_bytes
     weight = capacity if is_bytes and np.isfinite(capacity).all() and (capacity > 0).all() else np.ones(len(rack))
-    fair = fair_shares(
-        total=float((unit * factor).sum()),
-        rack=rack,
-        weight=weight,
-        rack_limit=float((unit * (factor - spread + 1)).sum()),
-    )
-    most = _most_by_broker(problem, float((unit * factor).sum()), is_bytes=is_bytes)
+    total, rack_limit = float((unit * factor).sum()), float((unit * (factor - spread + 1)).sum())
+    fair = fair_shares(total=total, rack=rack, weight=weight, rack_limit=rack_limit)
+    most = _most_by_broker(problem, total, is_bytes=is_bytes)
     if (fair > most).any():
         fair = np.minimum(fair, most)
-        fair = fair + poured(fair, weight, float((unit * factor).sum() - fair.sum()), most)
+        fair = fair + poured(fair, weight, total - float(fair.sum()), most)
     lower, upper = fair * (1 - problem.tolerance_ratio), fair * (1 + problem.tolerance_ratio)
     if not is_bytes:
         lower, upper = np.floor(lower), np.ceil(upper)

@@ -113,11 +113,7 @@ class KeptAssignor:
 
 def _key(member: Member) -> tuple[object, ...]:
     data = member.user_data
-    had = (
-        None
-        if data is None
-        else (data.generation, data.partitions.topic.tobytes(), data.partitions.partition.tobytes())
-    )
-    owned = (member.owned.topic.tobytes(), member.owned.partition.tobytes())
-    streams = (member.process_id, member.standby)
-    return (member.member_id, member.instance_id, member.topics, member.generation, owned, had, *streams)
+    lists = [member.owned] if data is None else [member.owned, data.partitions]
+    held = tuple((part.topic.tobytes(), part.partition.tobytes()) for part in lists)
+    named = (member.member_id, member.instance_id, member.topics, member.process_id, member.standby)
+    return (*named, member.generation, data and data.generation, held)
