@@ -17,13 +17,8 @@ from kafka_capacity.kafka.java.hashing import to_int
 def fill_from_below(count: int, sizes: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return who gets each of some partitions, as water rises: one level after another, everyone at it in turn.
 
-    Args:
-        count: how many partitions there are.
-        sizes: int64[M], how many each member has; rises, and is not empty.
-        places: int64[M], the place of each member within a level, all different.
-
-    Returns:
-        int64[count], positions in ``sizes``.
+    ``sizes`` is int64[M], how many each member has, rises, and is not empty; ``places`` int64[M], the place of each
+    within a level, all different. Returned is int64[count], positions in ``sizes``.
 
     >>> fill_from_below(5, np.array([0, 1, 3]), np.array([2, 0, 1])).tolist()
     [0, 1, 0, 1, 0]

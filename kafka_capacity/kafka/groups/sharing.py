@@ -37,13 +37,8 @@ class NewAssignments:
 class Sharing(Generic[P]):
     """Who holds which of some partitions.
 
-    Args:
-        members: indices of the subscribers.
-        targets: how many partitions are to be assigned.
-        hash_of: the Java hash of a partition.
-        all_members: how many members the group has.
-        new: what the members are to have; brought up to date.
-        topic: the topic of the partitions, where they are numbers alone.
+    ``members`` are indices of the subscribers among so many as ``all_members``, ``targets`` is how many partitions are
+    to be assigned, ``topic`` theirs where they are numbers alone. What the members are to have is brought up to date.
 
     Attributes:
         share: how many partitions each member is to have.

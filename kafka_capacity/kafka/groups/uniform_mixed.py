@@ -182,9 +182,8 @@ class Levels:
     >>> [levels.next_lowest() for _ in range(4)]
     [0, 0, 1, 0]
 
-    Args:
-        members: indices of the subscribers, at least one.
-        sizes: how many partitions each member of the group holds; read while it changes.
+    ``members`` are indices of the subscribers, at least one; ``sizes``, how many partitions each member of the group
+    holds, is read while it changes.
     """
 
     def __init__(self, members: Sequence[int], sizes: Sequence[int]) -> None:

@@ -38,17 +38,11 @@ TINY_CELLS = 300  # up to this size without any gap
 def cheapest_within(
     layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64], known: NDArray[np.bool_] | None = None
 ) -> NDArray[np.bool_] | None:
-    """Find who should hold what so that the fewest bytes are copied.
+    """Find who should hold what so that the fewest bytes are copied: bool[P, B], the best that was found.
 
-    Args:
-        layout: not changed.
-        lower: float64[B], the least that each broker may hold in the unit of the balance.
-        upper: float64[B], the most.
-        known: bool[P, B], a plan within these, if there is one.
-
-    Returns:
-        bool[P, B], the best that was found; ``None`` where there is none, or none was found in time, or scipy is not
-        there.
+    ``None`` where there is none, or none was found in time, or scipy is not there. ``lower`` and ``upper`` are
+    float64[B], the least and the most that each broker may hold in the unit of the balance; ``known`` is a plan within
+    these, bool[P, B], if there is one.
     """
     program = _program(layout, lower, upper)
     if program is None:

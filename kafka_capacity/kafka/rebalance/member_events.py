@@ -73,11 +73,8 @@ class Phases:
 class Roster:
     """Everyone who is or may become a member, numbered in the order in which they come to be known.
 
-    Args:
-        facts: the group today.
-        is_static: whether members have instance ids.
-        count: how many members there shall be at least; those that are missing are made up.
-        seed: of the ids that are made up; they sort anywhere between the others, as random ids do.
+    Members that are missing to ``count`` are made up, with ids from ``seed``, which sort anywhere between the others,
+    as random ids do; where it ``is_static``, they have instance ids.
 
     Attributes:
         members: all of them; what they own is left out.
