@@ -157,7 +157,7 @@ def concatenated(
 def known_rows(
     lists: Sequence[TopicPartitions], table: dict[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Do so without topics that are not in ``table``: int64[N] each, which list, position in ``table``, partition."""
+    """Do as :func:`concatenated` without topics not in ``table``: int64[N] each, which list, topic and partition."""
     topic, partition = concatenated(lists, table)
     place = np.repeat(np.arange(len(lists)), np.array([len(part) for part in lists], dtype=np.int64))
     known = topic >= 0

@@ -37,8 +37,8 @@ class NewAssignments:
 class Sharing(Generic[P]):
     """Who holds which of some partitions.
 
-    ``members`` are indices of the subscribers among so many as ``all_members``, ``targets`` is how many partitions are
-    to be assigned, ``topic`` theirs where they are numbers alone. What the members are to have is brought up to date.
+    ``members`` are indices of the subscribers in a group of ``all_members``; ``targets`` is how many partitions are to
+    be assigned, ``topic`` theirs where they are numbers alone. ``new``, what members are to have, is kept up to date.
 
     Attributes:
         share: how many partitions each member is to have.

@@ -77,9 +77,9 @@ def allot(
 ) -> NDArray[np.bool_]:
     """Move replicas of a layout to brokers up to the amount of each, float64[B]; return which were placed, bool[n].
 
-    All others are of n: ``rows`` and ``columns`` of the replicas, in the order in which they should be taken, ``unit``,
-    what each counts against the amounts, which are changed to what is left, ``missing``, other replicas of the row
-    still to be made, and ``same_rack``, the rack each must go to, any by default.
+    ``rows`` and ``columns`` are those of n replicas, in the order in which they should be taken, and ``unit`` what each
+    counts against the amounts, which become what is left. ``missing`` are other replicas of each row still to be made;
+    ``same_rack`` is the rack each must go to, any by default.
     """
     done = np.zeros(len(rows), dtype=np.bool_)
     left = np.arange(len(rows))
