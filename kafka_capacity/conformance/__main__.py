@@ -23,7 +23,13 @@ _SHOWN_CHARACTERS = 600
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the comparison and give the exit status."""
-    options = _parser().parse_args(arguments)
+    parser = argparse.ArgumentParser(
+        prog="python -m kafka_capacity.conformance",
+        description="Compare this package with answers recorded from Kafka's own code.",
+    )
+    parser.add_argument("directory", type=Path, metavar="DIR", help="folder of *.jsonl.gz or *.jsonl files")
+    parser.add_argument("functions", nargs="*", metavar="FUNCTION", help="compare these functions only")
+    options = parser.parse_args(arguments)
     try:
         tallies = _run(options.directory, frozenset(options.functions))
     except (RequestError, InventoryError) as error:
@@ -36,16 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     total = sum(entry.total for entry in tallies.values())
     print(f"{'all':<{width}}  {matched}/{total}")
     return 0 if all(entry.is_complete for entry in tallies.values()) else 1
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m kafka_capacity.conformance",
-        description="Compare this package with answers recorded from Kafka's own code.",
-    )
-    parser.add_argument("directory", type=Path, metavar="DIR", help="folder of *.jsonl.gz or *.jsonl files")
-    parser.add_argument("functions", nargs="*", metavar="FUNCTION", help="compare these functions only")
-    return parser
 
 
 def _run(directory: Path, wanted: frozenset[str]) -> dict[str, Tally]:
@@ -66,12 +62,12 @@ def _report(entry: Tally, width: int) -> str:
         return f"{line}  not implemented"
     if entry.first_mismatch is None:
         return line
-    case = entry.first_mismatch.case
+    case, got = entry.first_mismatch
     details = (
         f"  first mismatch: {case.where}",
         f"    input     {_shortened(case.given)}",
         f"    expected  {_shortened(case.expected)}",
-        f"    got       {_shortened(entry.first_mismatch.got)}",
+        f"    got       {_shortened(got)}",
     )
     return "\n".join((line, *details))
 

@@ -25,11 +25,7 @@ class RecordedCase:
 
 
 def case_files(directory: Path) -> list[Path]:
-    """List the files of recorded cases in a directory, sorted by name.
-
-    Raises:
-        RequestError: it is no directory, or holds none.
-    """
+    """List the files of recorded cases in a directory, sorted by name; RequestError where there are none."""
     if not directory.is_dir():
         raise RequestError(f"{directory}: there is no such directory")
     files = sorted([*directory.glob("*.jsonl"), *directory.glob("*.jsonl.gz")])
@@ -39,11 +35,7 @@ def case_files(directory: Path) -> list[Path]:
 
 
 def read_cases(file: Path) -> Iterator[RecordedCase]:
-    """Read the cases of one file, in order.
-
-    Raises:
-        InventoryError: the file cannot be read or a line is not a case.
-    """
+    """Read the cases of one file, in order; InventoryError where it cannot be read or a line is not a case."""
     number = 0
     try:
         with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as lines:
@@ -67,14 +59,6 @@ def _case(line: bytes, where: str) -> RecordedCase:
     return RecordedCase(function=record["fn"], where=where, given=record["input"], expected=record["output"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mismatch:
-    """A case that came out otherwise than Kafka's."""
-
-    case: RecordedCase
-    got: dict[str, Any]
-
-
 @dataclass(slots=True, kw_only=True)
 class Tally:
     """How the cases of one function came out."""
@@ -83,7 +67,7 @@ class Tally:
     is_implemented: bool  # whether we answer it at all
     matched: int = 0  # cases that came out as Kafka's
     total: int = 0  # all cases
-    first_mismatch: Mismatch | None = None  # the first that did not
+    first_mismatch: tuple[RecordedCase, dict[str, Any]] | None = None  # the first that did not, and what it came to
 
     @property
     def is_complete(self) -> bool:
@@ -106,7 +90,7 @@ def tally(cases: Iterable[RecordedCase], answers: dict[str, Answer], wanted: fro
         if _agrees(case.expected, got):
             entry.matched += 1
         elif entry.first_mismatch is None:
-            entry.first_mismatch = Mismatch(case=case, got=got)
+            entry.first_mismatch = case, got
     return tallies
 
 

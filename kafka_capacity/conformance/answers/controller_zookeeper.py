@@ -53,8 +53,8 @@ def zk_election(given: Case) -> Case:
     """Elect the leader of one partition."""
     result = elect(
         Strategy(given["kind"]),
-        read_assignment(given),
-        read_leader_and_isr(given.get("leader_and_isr")),
+        _assignment(given),
+        _leader_and_isr(given.get("leader_and_isr")),
         BrokerView(
             live=frozenset(given.get("live") or ()),
             shutting_down=frozenset(given.get("shutting_down") or ()),
@@ -63,17 +63,14 @@ def zk_election(given: Case) -> Case:
         is_unclean_allowed=given.get("unclean", False),
         is_recovery_supported=given.get("leader_recovery_supported", True),
     )
-    return {"leader_and_isr": write_leader_and_isr(result.leader_and_isr), "live_replicas": list(result.recipients)}
+    return {"leader_and_isr": _written(result.leader_and_isr), "live_replicas": list(result.recipients)}
 
 
-def read_assignment(given: Case) -> ReplicaAssignment:
-    """Read the replicas of a partition."""
-    replicas, adding, removing = (tuple(given.get(name) or ()) for name in ("replicas", "adding", "removing"))
-    return ReplicaAssignment(replicas=replicas, adding=adding, removing=removing)
+def _assignment(given: Case) -> ReplicaAssignment:
+    return ReplicaAssignment(**{name: tuple(given.get(name) or ()) for name in ("replicas", "adding", "removing")})
 
 
-def read_leader_and_isr(given: Case | None) -> LeaderAndIsr | None:
-    """Read leader and ISR, if they are known."""
+def _leader_and_isr(given: Case | None) -> LeaderAndIsr | None:
     if given is None:
         return None
     return LeaderAndIsr(
@@ -85,8 +82,7 @@ def read_leader_and_isr(given: Case | None) -> LeaderAndIsr | None:
     )
 
 
-def write_leader_and_isr(known: LeaderAndIsr | None) -> Case | None:
-    """Write leader and ISR, if they are known."""
+def _written(known: LeaderAndIsr | None) -> Case | None:
     if known is None:
         return None
     return {
@@ -105,7 +101,7 @@ _STRATEGIES = {strategy.value: strategy for strategy in Strategy} | {"controlled
 def zk_controller_sequence(given: Case) -> Case:
     """Lead a partition through its states."""
     partition = ControlledPartition(
-        assignment=read_assignment(given),
+        assignment=_assignment(given),
         brokers=BrokerView(
             live=frozenset(given.get("live") or ()), shutting_down=frozenset(given.get("shutting_down") or ())
         ),
@@ -148,7 +144,7 @@ def _seen(partition: ControlledPartition) -> Case:
     return {
         "partition_state": partition.state and partition.state.value,
         "replica_states": {str(broker): state.value for broker, state in sorted(partition.replica_states.items())},
-        "leader_and_isr": write_leader_and_isr(partition.znode),
+        "leader_and_isr": _written(partition.znode),
         "replicas": list(partition.assignment.replicas),
         "adding": list(partition.assignment.adding),
         "removing": list(partition.assignment.removing),

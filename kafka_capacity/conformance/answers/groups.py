@@ -24,12 +24,12 @@ from kafka_capacity.kafka.groups.sticky_tasks import Subtopology, TaskMember, as
 
 
 def _by_client(name: str, given: Case) -> Case:
-    return {"assignment": client_output(assignor(name).assign(client_group(given)))}
+    return {"assignment": _client_output(assignor(name).assign(_client_group(given)))}
 
 
 def _by_server(name: str, protocol: GroupProtocol, given: Case) -> Case:
-    group = server_group(given)
-    assigned = server_output(assignor(name, protocol).assign(group))
+    group = _server_group(given)
+    assigned = _server_output(assignor(name, protocol).assign(group))
     if name != "range" and not any(member.topics for member in group.members):
         assigned = {}  # Kafka lists no members where nobody subscribes to anything
     return {"assignment": assigned}
@@ -37,7 +37,7 @@ def _by_server(name: str, protocol: GroupProtocol, given: Case) -> Case:
 
 def _by_old_consumer(name: str, given: Case) -> Case:
     group = Group(
-        topics=client_topics(given["topics"]),
+        topics=_client_topics(given["topics"]),
         members=tuple(
             Member(
                 member_id=consumer["id"],
@@ -78,11 +78,11 @@ def group_consumer_sequence(given: Case) -> Case:
     life = ClassicLife(assignor(given["assignor"]))
     steps = []
     for step in given["steps"]:
-        group = client_group(step)
+        group = _client_group(step)
         restarted = [member["id"] for member in step["members"] if member.get("rejoin") == "reset"]
         rounds = life.rebalance(group.topics, group.members, restarted)
         steps.append(
-            {"rounds": [{"generation": r.generation, "assignment": client_output(r.assignment)} for r in rounds]}
+            {"rounds": [{"generation": r.generation, "assignment": _client_output(r.assignment)} for r in rounds]}
         )
     return {"steps": steps}
 
@@ -93,8 +93,8 @@ def group_server_sequence(given: Case) -> Case:
     life = ServerLife(assignor(given["assignor"], GroupProtocol.CONSUMER))
     steps = []
     for step in given["steps"]:
-        group = server_group(step)
-        steps.append({"assignment": server_output(life.assign(group.topics, group.members))})
+        group = _server_group(step)
+        steps.append({"assignment": _server_output(life.assign(group.topics, group.members))})
     return {"steps": steps}
 
 
@@ -134,17 +134,16 @@ def _tasks(given: dict[str, list[int]] | None) -> tuple[Task, ...]:
     return tuple((name, number) for name, numbers in (given or {}).items() for number in numbers)
 
 
-def client_group(given: Case) -> Group:
-    """Read a classic group."""
+def _client_group(given: Case) -> Group:
     return Group(
-        topics=client_topics(given["topics"]),
+        topics=_client_topics(given["topics"]),
         members=tuple(
             Member(
                 member_id=member["id"],
                 topics=tuple(member["topics"]),
                 instance_id=member.get("instance_id"),
                 rack=member.get("rack"),
-                owned=listed(member.get("owned")),
+                owned=_listed(member.get("owned")),
                 generation=member.get("generation"),
                 user_data=_user_data(member.get("user_data")),
             )
@@ -153,8 +152,7 @@ def client_group(given: Case) -> Group:
     )
 
 
-def client_topics(topics: list[dict[str, Any]]) -> tuple[Topic, ...]:
-    """Read topics, with the racks of their replicas."""
+def _client_topics(topics: list[dict[str, Any]]) -> tuple[Topic, ...]:
     return tuple(
         Topic(
             name=topic["name"],
@@ -165,8 +163,7 @@ def client_topics(topics: list[dict[str, Any]]) -> tuple[Topic, ...]:
     )
 
 
-def server_group(given: Case) -> Group:
-    """Read a group that the coordinator assigns."""
+def _server_group(given: Case) -> Group:
     assignable = given.get("assignable")
     return Group(
         topics=tuple(Topic(name=topic["id"], partitions=topic["partitions"]) for topic in given["topics"]),
@@ -175,7 +172,7 @@ def server_group(given: Case) -> Group:
                 member_id=member["id"],
                 topics=tuple(member["topics"]),
                 instance_id=member.get("instance_id"),
-                owned=listed([[t, p] for t, numbers in member.get("assigned") or () for p in numbers]),
+                owned=_listed([[t, p] for t, numbers in member.get("assigned") or () for p in numbers]),
             )
             for member in given["members"]
         ),
@@ -183,17 +180,15 @@ def server_group(given: Case) -> Group:
     )
 
 
-def listed(pairs: list[list[Any]] | None) -> TopicPartitions:
-    """Read a list of partitions."""
+def _listed(pairs: list[list[Any]] | None) -> TopicPartitions:
     return TopicPartitions.of((topic, partition) for topic, partition in pairs or ())
 
 
-def client_output(assignment: Assignment) -> Case:
-    """Write each member's list as it is."""
+def _client_output(assignment: Assignment) -> Case:
     return {name: [list(pair) for pair in pairs] for name, pairs in assignment.lists().items()}
 
 
-def server_output(assignment: Assignment) -> Case:
+def _server_output(assignment: Assignment) -> Case:
     """Write each member's partitions by topic, both sorted."""
     return {
         name: [[topic, partitions] for topic, partitions in _by_name(pairs).items()]
@@ -213,4 +208,4 @@ def _user_data(given: dict[str, Any] | None) -> UserData | None:
     if given is None:
         return None
     generation = None if given.get("version") == 0 else given["generation"]
-    return UserData(generation=generation, partitions=listed(given.get("partitions")))
+    return UserData(generation=generation, partitions=_listed(given.get("partitions")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from kafka_capacity.conformance.registry import Case, answers_to
@@ -29,19 +31,7 @@ def striped_replica_placer(given: Case) -> Case:
     return {"calls": [placer.place(call["num_partitions"], call["num_replicas"]).tolist() for call in given["calls"]]}
 
 
-@answers_to("admin_assign_replicas")
-def admin_assign_replicas(given: Case) -> Case:
-    """Place one topic as Kafka 3.9.2."""
-    return _assigned(given, ZkRelease.V3_9)
-
-
-@answers_to("admin_assign_replicas_0_10")
-def admin_assign_replicas_0_10(given: Case) -> Case:
-    """Place one topic as Kafka 0.10.2.2."""
-    return _assigned(given, ZkRelease.V0_10)
-
-
-def _assigned(given: Case, release: ZkRelease) -> Case:
+def _assigned(release: ZkRelease, given: Case) -> Case:
     brokers = given["brokers"]
     seed = given.get("rand_seed")
     start_partition = given.get("start_partition_id", -1)
@@ -56,6 +46,10 @@ def _assigned(given: Case, release: ZkRelease) -> Case:
         release=release,
     )
     return {"assignment": [[number, row] for number, row in enumerate(replicas.tolist(), max(0, start_partition))]}
+
+
+answers_to("admin_assign_replicas")(partial(_assigned, ZkRelease.V3_9))
+answers_to("admin_assign_replicas_0_10")(partial(_assigned, ZkRelease.V0_10))
 
 
 @answers_to("reassign_generate")

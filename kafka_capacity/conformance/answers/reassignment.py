@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kafka_capacity.conformance.models.reassignment_rules import (
-    OngoingReassignment,
     ReassignmentReplicas,
     follower_throttles,
     leader_throttles,
@@ -18,7 +17,7 @@ from kafka_capacity.kafka.java.hashing import utf16_key
 def reassign_moves(given: Case) -> Case:
     """Work out moves and throttles."""
     ongoing = {
-        (topic, partition): OngoingReassignment(
+        (topic, partition): ReassignmentReplicas(
             replicas=tuple(replicas), adding=tuple(adding), removing=tuple(removing)
         )
         for topic, partition, replicas, adding, removing in given.get("ongoing") or []

@@ -36,10 +36,10 @@ Kept as Kafka has it:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from kafka_capacity.conformance.models.leadership import NO_LEADER, RecoveryState
 from kafka_capacity.conformance.models.reassignment_rules import ReassignmentReplicas
@@ -163,11 +163,6 @@ class PartitionTarget:
     unclean_shutdown: frozenset[int] = frozenset()  # brokers that shut down uncleanly and may have lost records
 
 
-class _Elected(NamedTuple):
-    leader: int
-    is_unclean: bool = False
-
-
 def partition_change(
     before: PartitionRegistration, target: PartitionTarget, rules: ChangeRules, acceptable: Callable[[int], bool]
 ) -> PartitionChange | None:
@@ -179,18 +174,33 @@ def partition_change(
     draft = _complete_reassignment(asked)
     if rules.has_elr:
         draft = _with_eligible(draft, before, target.unclean_shutdown, rules.min_isr)
-    elected = _elect(draft, before, target.election, rules, acceptable)
-    change = PartitionChange()
-    if elected.leader != before.leader:
-        draft, change = _led_by(elected, draft, before)
-    if change.leader is None and not set(before.replicas) <= set(draft.replicas):
-        change = replace(change, leader=before.leader)
-    change = _with_elr_fields(change, draft, before, rules)
-    change = _with_isr(change, draft, before, rules)
-    change = _with_last_known_leader(change, before, rules)
-    change = _with_assignment(change, draft, before, rules)
-    if draft.recovery is not before.recovery:
-        change = replace(change, recovery=draft.recovery)
+    leader, is_unclean = _elect(draft, before, target.election, rules, acceptable)
+    has_new_leader = leader != before.leader
+    if has_new_leader and leader in draft.elr:
+        draft = replace(draft, isr=(leader,), elr=tuple(broker for broker in draft.elr if broker != leader))
+    isr, recovery = draft.isr if draft.isr or rules.has_elr else before.isr, draft.recovery
+    is_unclean &= has_new_leader
+    if is_unclean:
+        isr = (leader,)
+        if recovery is before.recovery:
+            recovery = RecoveryState.RECOVERING
+    has_new_epoch = has_new_leader or not set(before.replicas) <= set(draft.replicas)
+    if rules.version.bumps_leader_epoch_on_isr_shrink:
+        has_new_epoch |= not set(before.isr) <= set(isr)
+    # An unclean leader, or a cluster without eligible leaders, has none.
+    keeps_elr = rules.has_elr and not is_unclean
+    named_leader = leader if has_new_epoch else None
+    change = PartitionChange(
+        leader=named_leader,
+        isr=isr if is_unclean else _if_new(isr, before.isr),
+        replicas=_if_new(draft.replicas, before.replicas),
+        removing=_if_new(draft.removing, before.removing),
+        adding=_if_new(draft.adding, before.adding),
+        elr=_if_new(draft.elr if keeps_elr else (), before.elr),
+        last_known_elr=_last_known(draft if keeps_elr else None, before, rules, named_leader),
+        recovery=None if recovery is before.recovery else recovery,
+        directories=_directories(draft, before, rules),
+    )
     return None if change == PartitionChange() else change
 
 
@@ -224,90 +234,49 @@ def _elect(
     election: Election,
     rules: ChangeRules,
     acceptable: Callable[[int], bool],
-) -> _Elected:
+) -> tuple[int, bool]:
+    """Return who leads, and whether that is unclean."""
     eligible = draft.isr or draft.elr
     first_choice = draft.replicas[:1] if election is Election.PREFERRED else ()
     for broker in (*first_choice, before.leader, *draft.replicas):
         if broker in eligible and acceptable(broker):
-            return _Elected(broker)
-    if rules.has_elr and rules.uses_last_known_leader and not eligible and len(before.last_known_elr) == 1:
-        (last_leader,) = before.last_known_elr
-        if acceptable(last_leader):
-            return _Elected(last_leader, is_unclean=True)
-    if election is Election.UNCLEAN:
-        for broker in draft.replicas:
-            if acceptable(broker):
-                return _Elected(broker, is_unclean=True)
-    return _Elected(NO_LEADER)
+            return broker, False
+    uses_last = rules.has_elr and rules.uses_last_known_leader and not eligible and len(before.last_known_elr) == 1
+    anybody = draft.replicas if election is Election.UNCLEAN else ()
+    for broker in (*(before.last_known_elr if uses_last else ()), *anybody):
+        if acceptable(broker):
+            return broker, True
+    return NO_LEADER, False
 
 
-def _led_by(
-    elected: _Elected, draft: PartitionRegistration, before: PartitionRegistration
-) -> tuple[PartitionRegistration, PartitionChange]:
-    leader = elected.leader
-    if leader in draft.elr:
-        draft = replace(draft, isr=(leader,), elr=tuple(broker for broker in draft.elr if broker != leader))
-    if not elected.is_unclean:
-        return draft, PartitionChange(leader=leader)
-    is_recovering = before.recovery is RecoveryState.RECOVERING
-    recovery = None if is_recovering else RecoveryState.RECOVERING
-    return draft, PartitionChange(leader=leader, isr=(leader,), recovery=recovery)
+def _last_known(
+    draft: PartitionRegistration | None, before: PartitionRegistration, rules: ChangeRules, leader: int | None
+) -> tuple[int, ...] | None:
+    """Return who is remembered to have led, or been eligible, ``None`` for no change; without a draft nobody was.
+
+    ``leader`` is the one that is named, as it is whenever the leader epoch grows.
+    """
+    if not rules.uses_last_known_leader:
+        return _if_new(() if draft is None else draft.last_known_elr, before.last_known_elr)
+    if leader is None or not rules.has_elr:
+        return None
+    if leader == NO_LEADER:
+        return None if before.last_known_elr else (before.leader,)
+    return () if before.last_known_elr else None
 
 
-def _with_elr_fields(
-    change: PartitionChange, draft: PartitionRegistration, before: PartitionRegistration, rules: ChangeRules
-) -> PartitionChange:
-    """Put in the eligible leaders; an unclean leader (the ISR is set already) or a cluster without them has none."""
-    is_kept = rules.has_elr and change.isr is None
-    elr = draft.elr if is_kept else ()
-    change = replace(change, elr=_if_new(elr, before.elr))
-    if rules.uses_last_known_leader:
-        return change
-    return replace(change, last_known_elr=_if_new(draft.last_known_elr if is_kept else (), before.last_known_elr))
+def _directories(
+    draft: PartitionRegistration, before: PartitionRegistration, rules: ChangeRules
+) -> tuple[str, ...] | None:
+    if not rules.version.has_directories or not before.directories:
+        return None
+    known = dict(zip(before.replicas, before.directories, strict=True))
+    placed = (known[broker] if broker in known else rules.default_directory(broker) for broker in draft.replicas)
+    return _if_new(tuple(placed), before.directories)
 
 
-def _with_isr(
-    change: PartitionChange, draft: PartitionRegistration, before: PartitionRegistration, rules: ChangeRules
-) -> PartitionChange:
-    """Put in the ISR, which may be empty only where there are eligible leaders."""
-    if change.isr is None and (draft.isr or rules.has_elr):
-        change = replace(change, isr=_if_new(draft.isr, before.isr))
-    has_shrunk = change.isr is not None and not set(before.isr) <= set(change.isr)
-    if has_shrunk and change.leader is None and rules.version.bumps_leader_epoch_on_isr_shrink:
-        return replace(change, leader=before.leader)
-    return change
+_Items = TypeVar("_Items", tuple[int, ...], tuple[str, ...])
 
 
-def _with_last_known_leader(
-    change: PartitionChange, before: PartitionRegistration, rules: ChangeRules
-) -> PartitionChange:
-    if not (rules.has_elr and rules.uses_last_known_leader) or change.leader is None:
-        return change
-    if change.leader == NO_LEADER and not before.last_known_elr:
-        return replace(change, last_known_elr=(before.leader,))
-    if change.leader != NO_LEADER and before.last_known_elr:
-        return replace(change, last_known_elr=())
-    return change
-
-
-def _with_assignment(
-    change: PartitionChange, draft: PartitionRegistration, before: PartitionRegistration, rules: ChangeRules
-) -> PartitionChange:
-    directories = None
-    if rules.version.has_directories and before.directories:
-        known = dict(zip(before.replicas, before.directories, strict=True))
-        placed = tuple(
-            known[broker] if broker in known else rules.default_directory(broker) for broker in draft.replicas
-        )
-        directories = None if placed == before.directories else placed
-    return replace(
-        change,
-        replicas=_if_new(draft.replicas, before.replicas),
-        removing=_if_new(draft.removing, before.removing),
-        adding=_if_new(draft.adding, before.adding),
-        directories=directories,
-    )
-
-
-def _if_new(new: Sequence[int], old: tuple[int, ...]) -> tuple[int, ...] | None:
-    return None if tuple(new) == old else tuple(new)
+def _if_new(new: _Items, old: _Items) -> _Items | None:
+    return None if new == old else new

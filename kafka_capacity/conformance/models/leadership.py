@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
 NO_LEADER = -1
@@ -72,11 +72,8 @@ class ReplicaAssignment:
 
     def without(self, replica: int) -> ReplicaAssignment:
         """Drop a replica altogether."""
-        return ReplicaAssignment(
-            replicas=_dropping(self.replicas, replica),
-            adding=_dropping(self.adding, replica),
-            removing=_dropping(self.removing, replica),
-        )
+        lists = {one.name: getattr(self, one.name) for one in fields(self)}
+        return replace(self, **{name: tuple(i for i in listed if i != replica) for name, listed in lists.items()})
 
 
 def _without(replicas: Sequence[int], others: Iterable[int]) -> tuple[int, ...]:
@@ -86,10 +83,6 @@ def _without(replicas: Sequence[int], others: Iterable[int]) -> tuple[int, ...]:
         if other in left:
             left.remove(other)
     return tuple(left)
-
-
-def _dropping(replicas: Iterable[int], replica: int) -> tuple[int, ...]:
-    return tuple(other for other in replicas if other != replica)
 
 
 class PartitionState(StrEnum):

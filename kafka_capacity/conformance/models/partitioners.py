@@ -151,8 +151,6 @@ def after_new_batch(current: int | None, full: int, topic: TopicMetadata, draw: 
 
 _GOLDEN_GAMMA = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
-_FIRST_FACTOR = 0xFF51AFD7ED558CCD
-_SECOND_FACTOR = 0xC4CEB9FE1A85EC53
 
 
 class ThreadRandom:
@@ -180,22 +178,12 @@ class ThreadRandom:
     def next_int(self) -> int:
         """Draw any ``int``."""
         self._state = (self._state + self._step) & _MASK
-        mixed = (self._state ^ self._state >> 33) * _FIRST_FACTOR & _MASK
-        return to_int(((mixed ^ mixed >> 33) * _SECOND_FACTOR & _MASK) >> 32)
+        mixed = (self._state ^ self._state >> 33) * 0xFF51AFD7ED558CCD & _MASK
+        return to_int(((mixed ^ mixed >> 33) * 0xC4CEB9FE1A85EC53 & _MASK) >> 32)
 
     def next_ints(self, count: int) -> NDArray[np.int32]:
-        """Draw many: int32[count], as calling :meth:`next_int` in a loop would."""
-        steps = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(self._step)
-        states = steps + np.uint64(self._state)
-        self._state = (self._state + count * self._step) & _MASK
-        states ^= states >> np.uint64(33)
-        states *= np.uint64(_FIRST_FACTOR)
-        states ^= states >> np.uint64(33)
-        states *= np.uint64(_SECOND_FACTOR)
-        return (states >> np.uint64(32)).astype(np.uint32).view(np.int32)
-
-
-PositiveDraw = Callable[[], int]  # return an integer from 0 to 2**31 - 1, as `BuiltInPartitioner.randomPartition` does
+        """Draw many: int32[count]."""
+        return np.array([self.next_int() for _ in range(count)], dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,25 +198,17 @@ class LoadStats:
         return self.partition_ids[bisect_right(self.ends, number % self.ends[-1])]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StickyPartition:
-    """The partition that a topic sticks to."""
-
-    partition: int
-    produced_bytes: int = 0
-
-
 @dataclass(slots=True, kw_only=True)
 class BuiltInPartitioner:
     """The partitioner of one topic."""
 
     sticky_batch_size: int  # bytes after which another partition is chosen (`batch.size`), from 1
-    draw: PositiveDraw  # where random numbers come from
+    draw: Callable[[], int]  # gives an integer from 0 to 2**31 - 1, as `BuiltInPartitioner.randomPartition` does
     topic: TopicMetadata  # what is known of the topic now
     stats: LoadStats | None = None  # load statistics, `None` to choose evenly
     rack: str | None = None  # where a rack-aware producer is, `None` for one that is not
-    # the current partition, `None` before the first record
-    sticky: StickyPartition | None = field(default=None, init=False)
+    sticky: int | None = field(default=None, init=False)  # the current partition, `None` before the first record
+    produced_bytes: int = field(default=0, init=False)  # to that partition
 
     def __post_init__(self) -> None:
         if self.sticky_batch_size < 1:
@@ -236,13 +216,11 @@ class BuiltInPartitioner:
 
     def partition(self, record_bytes: int, *, enable_switch: bool = True) -> int:
         """Return the partition of a record of so many bytes, and choose the next one if this one has had enough."""
-        current = self.sticky or StickyPartition(partition=self._next_partition())
-        produced = to_int(current.produced_bytes + record_bytes)
-        if has_enough(produced, self.sticky_batch_size, enable_switch=enable_switch):
-            self.sticky = StickyPartition(partition=self._next_partition())
-        else:
-            self.sticky = StickyPartition(partition=current.partition, produced_bytes=produced)
-        return current.partition
+        current = self.sticky = self._next_partition() if self.sticky is None else self.sticky
+        self.produced_bytes = to_int(self.produced_bytes + record_bytes)
+        if has_enough(self.produced_bytes, self.sticky_batch_size, enable_switch=enable_switch):
+            self.sticky, self.produced_bytes = self._next_partition(), 0
+        return current
 
     def _next_partition(self) -> int:
         number = self.draw()

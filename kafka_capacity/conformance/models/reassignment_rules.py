@@ -18,17 +18,8 @@ class PartitionMove:
     destinations: tuple[int, ...]  # broker ids, ascending; the replicas to be added
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OngoingReassignment:
-    """A reassignment under way, as ``listPartitionReassignments`` tells it."""
-
-    replicas: tuple[int, ...]  # all replicas, those to be added and removed among them
-    adding: tuple[int, ...]  # those to be added
-    removing: tuple[int, ...]  # those to be removed
-
-
 def proposed_moves(
-    ongoing: Mapping[TopicPartition, OngoingReassignment],
+    ongoing: Mapping[TopicPartition, ReassignmentReplicas],
     current: Mapping[TopicPartition, Sequence[int]],
     proposed: Mapping[TopicPartition, Sequence[int]],
 ) -> dict[TopicPartition, PartitionMove]:

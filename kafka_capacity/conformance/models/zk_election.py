@@ -102,13 +102,9 @@ def elect(
 ) -> ElectionResult:
     """Elect the leader of one partition.
 
-    Args:
-        strategy: why.
-        assignment: the replicas.
-        before: leader and ISR now; ``None`` (nothing is known, so nobody is elected) for an offline election only.
-        brokers: which brokers live.
-        is_unclean_allowed: whether an offline election may choose a leader out of sync.
-        is_recovery_supported: whether such a leader is marked as recovering (``inter.broker.protocol.version`` 3.2).
+    Only for an offline election leader and ISR ``before`` may not be known, and then nobody is elected. Where it
+    ``is_unclean_allowed``, that may choose a leader out of sync, which is marked as recovering where that
+    ``is_recovery_supported`` (``inter.broker.protocol.version`` 3.2).
     """
     if strategy is Strategy.OFFLINE:
         return _elect_offline(assignment.replicas, before, brokers, is_unclean_allowed, is_recovery_supported)

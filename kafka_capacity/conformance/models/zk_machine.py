@@ -50,8 +50,8 @@ from kafka_capacity.errors import PlacementError
 class Refusal:
     """Why a state was not changed."""
 
-    kafka_type: str  # the Java class of the exception that Kafka logs
     reason: str  # in words
+    kafka_type: str = "StateChangeFailedException"  # the Java class of the exception that Kafka logs
     is_told: bool = False  # whether Kafka's caller gets to know, as it does of elections; it only logs the rest
 
 
@@ -78,15 +78,10 @@ class ControlledPartition:
     def move(
         self, target: PartitionState, strategy: Strategy | None = None, *, is_unclean_forced: bool = False
     ) -> Refusal | None:
-        """Change the state of the partition (``handleStateChanges``).
+        """Change the state of the partition (``handleStateChanges``), or tell why it stays as it was.
 
-        Args:
-            target: the state wanted.
-            strategy: how to elect a leader, if one has to be elected.
-            is_unclean_forced: whether an offline election may be unclean whatever the topic says.
-
-        Returns:
-            Why the state stays as it was, ``None`` if it was changed.
+        ``strategy`` is how to elect a leader, if one has to be elected; ``is_unclean_forced`` whether an offline
+        election may be unclean whatever the topic says.
         """
         source = self.state = self.state or PartitionState.NON_EXISTENT
         if source not in target.valid_previous:
@@ -102,11 +97,7 @@ class ControlledPartition:
         return refusal
 
     def move_replica(self, replica: int, target: ReplicaState) -> Refusal | None:
-        """Change the state of a replica (``handleStateChanges``).
-
-        Returns:
-            Why the state stays as it was, ``None`` if it was changed.
-        """
+        """Change the state of a replica (``handleStateChanges``), or tell why it stays as it was."""
         source = self.replica_states.setdefault(replica, ReplicaState.NON_EXISTENT)
         if source not in target.valid_previous:
             refusal: Refusal | None = _illegal(source, target)
@@ -129,9 +120,7 @@ class ControlledPartition:
     def assign(self, assignment: ReplicaAssignment) -> None:
         """Change the replicas (``updatePartitionFullReplicaAssignment``).
 
-        Raises:
-            PlacementError: there are none, before or after, while a leader is known (Java:
-                ``NoSuchElementException``). The replicas are changed all the same.
+        PlacementError where there are none, before or after, while a leader is known; they are changed all the same.
         """
         before, self.assignment = self.assignment, assignment
         self._count(before, self.known, -1)
@@ -154,8 +143,7 @@ class ControlledPartition:
     def _initialize(self) -> Refusal | None:
         live = tuple(broker for broker in self.assignment.replicas if self.brokers.is_online(broker))
         if not live:
-            replicas = list(self.assignment.replicas)
-            return Refusal(kafka_type="StateChangeFailedException", reason=f"none of the replicas {replicas} is alive")
+            return Refusal(reason=f"none of the replicas {list(self.assignment.replicas)} is alive")
         if self.znode is not None:
             return Refusal(kafka_type="NodeExistsException", reason="ZooKeeper has leader and ISR of it already")
         self._write(LeaderAndIsr(leader=live[0], isr=live))
@@ -166,8 +154,7 @@ class ControlledPartition:
             reason = "a leader has to be elected, and no strategy is given"
             return Refusal(kafka_type="IllegalArgumentException", reason=reason, is_told=True)
         if self.znode is None:
-            reason = "ZooKeeper has no leader and ISR of it"
-            return Refusal(kafka_type="StateChangeFailedException", reason=reason, is_told=True)
+            return Refusal(reason="ZooKeeper has no leader and ISR of it", is_told=True)
         # With a live replica in sync Kafka does not even read the topic's configuration.
         is_clean = any(map(self.brokers.is_online, self.znode.isr))
         elected = elect(
@@ -183,14 +170,14 @@ class ControlledPartition:
                 f"nobody can lead by the strategy {strategy}: replicas {list(self.assignment.replicas)}, "
                 f"ISR {list(self.znode.isr)}, live brokers {sorted(self.brokers.live)}"
             )
-            return Refusal(kafka_type="StateChangeFailedException", reason=reason, is_told=True)
+            return Refusal(reason=reason, is_told=True)
         self._write(elected)
         return None
 
     def _prepare(self, replica: int, source: ReplicaState, target: ReplicaState) -> Refusal | None:
         """Do what goes with the new state of a replica."""
         if target is ReplicaState.NEW and self.known is not None and self.known.leader == replica:
-            return Refusal(kafka_type="StateChangeFailedException", reason=f"replica {replica} is the leader")
+            return Refusal(reason=f"replica {replica} is the leader")
         if target is ReplicaState.ONLINE and source is ReplicaState.NEW and replica not in self.assignment.replicas:
             self.assign(replace(self.assignment, replicas=(*self.assignment.replicas, replica)))
         if target is ReplicaState.OFFLINE and self.known is not None:
@@ -202,8 +189,7 @@ class ControlledPartition:
     def _remove_from_isr(self, replica: int) -> Refusal | None:
         found = self.znode
         if found is None:
-            reason = "ZooKeeper has no leader and ISR of the partition"
-            return Refusal(kafka_type="StateChangeFailedException", reason=reason)
+            return Refusal(reason="ZooKeeper has no leader and ISR of the partition")
         if replica not in found.isr:
             self._learn(found)
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,15 +114,8 @@ class Brokers:
         A broker without a rack counts as a rack of its own, numbered after the named ones.
         """
         names = {name: index for index, name in enumerate(self.rack_names())}
-        lone = len(names)
-        indexes = []
-        for rack in self.racks:
-            if rack is None:
-                indexes.append(lone)
-                lone += 1
-            else:
-                indexes.append(names[rack])
-        return np.array(indexes, dtype=np.int32)
+        lone = count(len(names))
+        return np.array([next(lone) if rack is None else names[rack] for rack in self.racks], dtype=np.int32)
 
     def brokers_by_rack(self) -> dict[str | None, tuple[int, ...]]:
         """Group broker ids by rack, racks sorted, brokers without one last under ``None``."""

@@ -90,12 +90,7 @@ def _is_in(matrix: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.bo
 
 
 def diff_assignments(before: NDArray[np.int32], after: NDArray[np.int32]) -> AssignmentDiff:
-    """Compare two replica matrices row by row.
-
-    Args:
-        before: int32[P, W], padded with -1.
-        after: int32[P, V], padded with -1, the same partitions in the same order.
-    """
+    """Compare two replica matrices, padded with -1, of the same partitions row by row: int32[P, W] and int32[P, V]."""
     width = max(before.shape[1], after.shape[1])
     before_wide = np.full((len(before), width), -1, dtype=np.int32)
     after_wide = np.full((len(after), width), -1, dtype=np.int32)

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.controller.partition_states import NO_SLOT, PartitionStates, first_of, live_on, only
+from kafka_capacity.kafka.java.hash_map import stable_order
 
 MAX_ROWS = 1 << 19  # how many partitions are looked at together: what they take stays below a hundred MiB
 _STAYS = np.int32(np.iinfo(np.int32).max)
@@ -74,9 +75,7 @@ class BrokerRows:
         """Sort the replicas by broker."""
         rows, slots = np.nonzero(replicas >= 0)
         broker = replicas[rows, slots]
-        # A stable sort of short numbers is a radix sort.
-        kind = np.uint16 if broker_count < 1 << 16 else np.int32
-        order = np.argsort(broker.astype(kind), kind="stable")
+        order = stable_order(broker, broker_count)
         counts = np.bincount(broker, minlength=broker_count)
         return cls(rows[order], np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
 
@@ -172,11 +171,8 @@ def _fenced(
 ) -> PartitionStates:
     """Take one replica a row out of the ISR, where it is in it, and elect a leader (``PartitionChangeBuilder``).
 
-    Args:
-        states: before.
-        leaving: bool[N, W], the replica that is fenced; none in rows that stay as they are.
-        acceptable: bool[N, W], who may lead then.
-        has_elr: whether eligible leader replicas are kept.
+    ``leaving`` is bool[N, W], the replica that is fenced, none in rows that stay as they are; ``acceptable`` who may
+    lead then, bool[N, W]; ``has_elr`` says whether eligible leader replicas are kept.
     """
     width = states.replicas.shape[1]
     is_changed = np.asarray((states.in_sync & leaving).any(axis=1), dtype=np.bool_)

@@ -83,11 +83,7 @@ class Explored:
 
 
 def explore(configurations: Sequence[Configuration], bounds: Bounds) -> list[Explored]:
-    """Explore configurations, each by itself; those of one replication factor share the work.
-
-    Raises:
-        RequestError: a bound is beyond what can be explored.
-    """
+    """Explore configurations, each by itself; those of one replication factor share the work."""
     found: dict[int, Explored] = {}
     by_factor: dict[int, list[int]] = {}
     for number, one in enumerate(configurations):

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.groups.codes import Codes, stable_order
+from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.model import Group, TopicPartition, TopicPartitions
+from kafka_capacity.kafka.java.hash_map import stable_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

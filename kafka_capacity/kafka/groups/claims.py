@@ -13,21 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.codes import Codes
-from kafka_capacity.kafka.groups.model import TopicPartitions, concatenated
+from kafka_capacity.kafka.groups.model import UserData, known_rows
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
-
-
-class Memory(NamedTuple):
-    """What one member says."""
-
-    partitions: TopicPartitions  # what it had
-    generation: int | None  # when; `None` if it does not say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,16 +33,10 @@ class Claims:
     latest_generation: int  # the latest that any member names, -1 if none does
 
 
-def settle_claims(found: Subscriptions, memories: Sequence[Memory], codes: Codes) -> Claims:
-    """Hear all members, as the group lists them; partitions that they name and do not exist are added to ``codes``."""
-    order = found.order
-    topic, partition = concatenated([memories[i].partitions for i in order], found.table)
-    lengths = np.array([len(memories[i].partitions) for i in order], dtype=np.int64)
-    member = np.repeat(np.array(order, dtype=np.int64), lengths)
-    known = topic >= 0
-    if not known.all():
-        topic, partition, member = topic[known], partition[known], member[known]
-    code = codes.encode(topic, partition)
+def settle_claims(found: Subscriptions, memories: Sequence[UserData], codes: Codes) -> Claims:
+    """Hear what all members remember, as the group lists them; partitions that do not exist are added to ``codes``."""
+    place, topic, partition = known_rows([memories[i].partitions for i in found.order], found.table)
+    member, code = np.array(found.order, dtype=np.int64)[place], codes.encode(topic, partition)
     stated = [-1 if memory.generation is None else memory.generation for memory in memories]
     kept, disputed = _believed(found, stated, member, code)
     return Claims(member=member[kept], code=code[kept], disputed=disputed, latest_generation=max([-1, *stated]))

@@ -65,13 +65,6 @@ class Codes:
 _LONGEST_KEY = 1 << 62
 
 
-def stable_order(values: NDArray[np.integer], below: int) -> NDArray[np.intp]:
-    """Order rows by one key, int[N] from 0 to less than ``below``; equal ones stay as they come."""
-    # Sixteen bits are sorted by radix.
-    narrow = values.astype(np.uint16) if below <= 1 << 16 else values
-    return np.argsort(narrow, kind="stable")
-
-
 def order_by(*keys: NDArray[np.int64]) -> NDArray[np.intp]:
     """Order rows by several keys, the one that counts most first; no two rows are equal in all of them.
 

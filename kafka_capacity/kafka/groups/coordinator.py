@@ -36,13 +36,8 @@ def assign_by_kind(
     """Assign by one rule where all members subscribe to the same topics, else by another; nobody gets nothing."""
     if not group.members:
         return Assignment.of(group, {})
-    return homogeneous(group) if are_homogeneous(group) else mixed(group)
-
-
-def are_homogeneous(group: Group) -> bool:
-    """Return whether all members subscribe to the same set of topics."""
     lists = {id(member.topics): member.topics for member in group.members}.values()
-    return len({frozenset(topics) for topics in lists}) == 1
+    return homogeneous(group) if len({frozenset(topics) for topics in lists}) == 1 else mixed(group)
 
 
 def subscribed_topics(member: Member) -> JavaHashSet[str]:
@@ -76,11 +71,7 @@ def integer_set_order(listed: list[int]) -> list[int]:
 
 
 def known_partition_count(group: Group, topic: str) -> int:
-    """Return how many partitions a subscribed topic has.
-
-    Raises:
-        AssignmentError: there is no such topic.
-    """
+    """Return how many partitions a subscribed topic has; AssignmentError where there is no such topic."""
     count = group.partition_count(topic)
     if count is None:
         raise AssignmentError(f"a member subscribes to topic {topic}, which does not exist", kafka_type=KAFKA_TYPE)

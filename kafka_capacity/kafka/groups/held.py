@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.coordinator import held_partitions
-from kafka_capacity.kafka.groups.model import TopicPartitions, concatenated
+from kafka_capacity.kafka.groups.model import TopicPartitions, known_rows
 from kafka_capacity.kafka.java.hash_map import (
     copied_set_capacities,
     crowded_tables,
@@ -40,8 +40,7 @@ def walk(lists: Sequence[TopicPartitions]) -> Walk:
     for names in {id(part.topics): part.topics for part in lists}.values():
         for name in names:
             table.setdefault(name, len(table))
-    topic, partition = concatenated(lists, table)
-    member = np.repeat(np.arange(len(lists)), [len(part) for part in lists])
+    member, topic, partition = known_rows(lists, table)
     rows, crowded = _fast_order(uuid_hashes(list(table)), member, topic, partition, len(lists))
     member, topic, partition = member[rows], topic[rows], partition[rows]
     if crowded.any():

@@ -42,20 +42,11 @@ class Round:
     assignment: Assignment  # who got what
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Memory:
-    partitions: TopicPartitions
-    generation: int
-
-
 class ClassicLife:
     """A classic group from its first round on.
 
-    Args:
-        assignor: whose leader uses which assignor; whether it is cooperative says how members send what they have.
-
     Attributes:
-        assignor: the one that was given.
+        assignor: of the leader; whether it is cooperative says how members send what they have.
         generation: the number of the last round, 0 before the first.
 
     >>> from kafka_capacity.kafka.groups.registry import assignor
@@ -69,7 +60,7 @@ class ClassicLife:
     def __init__(self, assignor: Assignor) -> None:
         self.generation = 0
         self.assignor = assignor
-        self._memory: dict[str, _Memory] = {}
+        self._memory: dict[str, UserData] = {}
 
     def rebalance(
         self, topics: Sequence[Topic], members: Sequence[Member], restarted: Collection[str] = ()
@@ -99,28 +90,26 @@ class ClassicLife:
         assignment = self.assignor.assign(group)
         self.generation += 1
         for member_id, part in assignment.parts().items():
-            self._memory[member_id] = _Memory(partitions=part, generation=self.generation)
+            self._memory[member_id] = UserData(partitions=part, generation=self.generation)
         return Round(generation=self.generation, assignment=assignment)
 
     def remember(self, member_id: str, partitions: TopicPartitions) -> None:
         """Describe what a member got in the last generation, the first if there was none."""
         self.generation = max(1, self.generation)
-        self._memory[member_id] = _Memory(partitions=partitions, generation=self.generation)
+        self._memory[member_id] = UserData(partitions=partitions, generation=self.generation)
 
     def held(self, member_id: str) -> TopicPartitions:
         """Return what a member remembers to have."""
-        memory = self._memory.get(member_id)
-        return NO_PARTITIONS if memory is None else memory.partitions
+        return self._memory.get(member_id, UserData()).partitions
 
     def _joining(self, member: Member) -> Member:
         memory = self._memory.get(member.member_id)
         if memory is None:
             data = UserData(generation=-1) if self.assignor.is_cooperative else None
             return dataclasses.replace(member, owned=NO_PARTITIONS, generation=None, user_data=data)
+        owned, data = NO_PARTITIONS, memory
         if self.assignor.is_cooperative:
             owned, data = memory.partitions, UserData(generation=memory.generation)
-        else:
-            owned, data = NO_PARTITIONS, UserData(generation=memory.generation, partitions=memory.partitions)
         return dataclasses.replace(member, owned=owned, generation=memory.generation, user_data=data)
 
 

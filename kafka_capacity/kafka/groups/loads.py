@@ -9,20 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
-from kafka_capacity.kafka.groups.codes import order_by, stable_order
+from kafka_capacity.kafka.groups.codes import order_by
+from kafka_capacity.kafka.java.hash_map import stable_order
 from kafka_capacity.kafka.java.hashing import to_int
 
 
 def fill_from_below(count: int, sizes: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return who gets each of some partitions, as water rises: one level after another, everyone at it in turn.
 
-    Args:
-        count: how many partitions there are.
-        sizes: int64[M], how many each member has; rises, and is not empty.
-        places: int64[M], the place of each member within a level, all different.
-
-    Returns:
-        int64[count], positions in ``sizes``.
+    ``sizes`` is int64[M], how many each member has, rises, and is not empty; ``places`` int64[M], the place of each
+    within a level, all different. Returned is int64[count], positions in ``sizes``.
 
     >>> fill_from_below(5, np.array([0, 1, 3]), np.array([2, 0, 1])).tolist()
     [0, 1, 0, 1, 0]
@@ -43,14 +39,10 @@ ASIDE = 1 << 40  # what a member that is set aside weighs: more than any number 
 class Loads:
     """Who holds which partitions, and the members by how many they hold.
 
-    Args:
-        lists: partitions (numbers) of each member.
-        partitions: how many partitions there are.
-        rank: int64[M], the place of each member by name.
-        map_order: the members in the order of Kafka's hash map.
+    ``rank`` is int64[M], the place of each member by name; ``map_order`` are the members in the order of Kafka's map.
 
     Attributes:
-        lists: as given, and kept up to date.
+        lists: partitions (numbers) of each member, kept up to date.
         owner: int64[P], who holds each partition, -1 for nobody.
         weight: int64[M + 1], how many partitions each member holds, :data:`ASIDE` for one that is set aside and, at
             the end, for nobody.
@@ -102,18 +94,14 @@ class Loads:
         return None if member < 0 else member
 
     def give(self, code: int, member: int) -> None:
-        """Return a partition that nobody holds."""
+        """Give away a partition that nobody holds."""
         self._drop(member)
         self.lists[member].append(code)
         self.owner[code] = member
         self._insert(member)
 
     def fill(self, runs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> None:
-        """Assign partitions one after another, each to the member with the fewest; rank the members again.
-
-        Args:
-            runs: some partitions, and the members they may go to (each once, at least one).
-        """
+        """Give partitions one after another to whoever has the fewest; a run names whom they may go to, each once."""
         if not runs:
             return
         pieces: list[NDArray[np.int64]] = []

@@ -71,7 +71,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserData:
-    """What an assignor of a client adds to the member's subscription."""
+    """What an assignor of a client adds to the member's subscription: what that member remembers."""
 
     # when the member got what it names; `None` in the oldest format, which has no generation
     generation: int | None = None
@@ -141,11 +141,7 @@ class Group:
 def concatenated(
     lists: Sequence[TopicPartitions], table: dict[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Put lists behind one another.
-
-    Returns:
-        int64[N] each: the position in ``table`` (-1 for a topic that is not in it) and the partition number.
-    """
+    """Put lists behind one another: int64[N] positions in ``table``, -1 for topics not in it, and partition numbers."""
     filled = [part for part in lists if len(part.topic)]
     if not filled:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
@@ -156,3 +152,13 @@ def concatenated(
     else:
         topic = np.concatenate([wanted[id(part.topics)][part.topic] for part in filled])
     return topic, np.concatenate([part.partition for part in filled]).astype(np.int64)
+
+
+def known_rows(
+    lists: Sequence[TopicPartitions], table: dict[str, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Do as :func:`concatenated` without topics not in ``table``: int64[N] each, which list, topic and partition."""
+    topic, partition = concatenated(lists, table)
+    place = np.repeat(np.arange(len(lists)), np.array([len(part) for part in lists], dtype=np.int64))
+    known = topic >= 0
+    return (place, topic, partition) if known.all() else (place[known], topic[known], partition[known])

@@ -7,23 +7,22 @@ A process (one JVM) has a member for each of its threads, and no use for two cop
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
-from kafka_capacity.kafka.java import JavaHashMap, JavaPriorityQueue
+from kafka_capacity.kafka.java.hash_map import JavaHashMap
 from kafka_capacity.kafka.java.hashing import string_hash
+from kafka_capacity.kafka.java.priority_queue import JavaPriorityQueue
 
 Task = tuple[str, int]
 """A subtopology and a partition number: one member runs the subtopology on that partition of all topics it reads."""
-
-
-def _no_counts() -> JavaHashMap[str, int]:
-    return JavaHashMap(string_hash)
 
 
 @dataclass(slots=True, eq=False)
 class Process:
     """A process while tasks are being given to it."""
 
-    counts: JavaHashMap[str, int] = field(default_factory=_no_counts)  # how many tasks each of its members has
+    # how many tasks each of its members has
+    counts: JavaHashMap[str, int] = field(default_factory=partial(JavaHashMap[str, int], string_hash))
     tasks: set[Task] = field(default_factory=set)  # that any of them has, active or standby
     _by_load: JavaPriorityQueue[str] | None = None  # its members, kept while only the least loaded gets tasks
     _given: int = 0

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.groups.model import Topic
 from kafka_capacity.kafka.groups.range_ import partition_racks, racks_differ
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 
@@ -33,7 +32,7 @@ class Racks:
         counted = Counter(member.rack for member in members if member.rack)
         if not counted:
             return
-        racks = _all_racks(found.topics)
+        racks = [at for topic in found.topics for at in partition_racks(topic)]
         self.nearby = np.array([sum(counted[rack] for rack in at) for at in racks], dtype=np.int64)
         if racks_differ(frozenset(counted), racks):
             self.member = [member.rack or None for member in members]
@@ -58,7 +57,3 @@ class Racks:
             if rack is not None and rack in at:
                 return position
         return None
-
-
-def _all_racks(topics: Sequence[Topic]) -> list[frozenset[str]]:
-    return [racks for topic in topics for racks in partition_racks(topic)]

@@ -83,8 +83,7 @@ def _with_racks(found: Subscriptions, readers: Subscribers, racks: list[str | No
     codes = Codes(found.partition_counts())
     rows = codes.in_topics(np.array(order, dtype=np.int64))
     owner = np.array([member for i in order for member in states[i].owner], dtype=np.int64)
-    topic, partition = codes.topic[rows], codes.partition[rows]
-    return Assignment.of_owners(found.group, found.topic_names, owner=owner, topic=topic, partition=partition)
+    return Assignment.of_codes(found.group, found.topic_names, codes, owner=owner, code=rows)
 
 
 def partition_racks(topic: Topic) -> list[frozenset[str]]:
@@ -109,15 +108,10 @@ def needs_racks(topic: Topic, members: Sequence[int], racks: Sequence[str | None
 
 
 class TopicRanges:
-    """One topic while it is handed out.
+    """One topic while it is handed out to its subscribers, sorted positions in the group.
 
-    Args:
-        topic: the topic.
-        members: positions of its subscribers, sorted.
-        racks: the rack of every member of the group, ``None`` for none.
-
-    Attributes:
-        owner: the member of each partition, -1 where there is none yet.
+    ``racks`` are those of all members of the group; ``owner`` is the member of each partition, -1 where there is none
+    yet.
     """
 
     def __init__(self, topic: Topic, members: list[int], racks: Sequence[str | None]) -> None:
@@ -211,19 +205,9 @@ def _match_together(states: list[TopicRanges], partitions: int) -> None:
 
 @register("range", GroupProtocol.CONSUMER)
 def assign_server_ranges(group: Group) -> Assignment:
-    """Assign as ``range`` of the group coordinator does (KIP-848, ``RangeAssignor`` there, 4.3.1).
+    """Assign as ``range`` of the group coordinator does (KIP-848, ``RangeAssignor`` there, 4.3.1): by the same runs.
 
-    Goals:
-        Balance within a topic, and co-partitioning of topics of one size with the same subscribers. It does not look at
-        racks nor at what members have.
-
-    Constraints:
-        Members sort by ``group.instance.id``, those without one after the others by member id. All topics must exist.
-
-    Algorithm:
-        Of p partitions and c subscribers each gets p // c, the first p % c one more.
-
-    Worked example, 3 partitions over 2 members:
+    All topics must exist. It does not look at racks nor at what members have. 3 partitions over 2 members:
 
     >>> from kafka_capacity.kafka.groups.model import Group, Member, Topic
     >>> orders = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -231,9 +215,6 @@ def assign_server_ranges(group: Group) -> Assignment:
     >>> group = Group(topics=(Topic(name=orders, partitions=3),), members=members)
     >>> {name: [p for _, p in part] for name, part in assign_server_ranges(group).lists().items()}
     {'a': [0, 1], 'b': [2]}
-
-    Raises:
-        AssignmentError: a member subscribes to a topic that does not exist.
     """
     order = map_order(group)
     topics = tuple(sorted({topic for listed in distinct_lists(group, order) for topic in listed}))

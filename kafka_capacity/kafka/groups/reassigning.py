@@ -19,9 +19,7 @@ Pair = tuple[int, int]  # the member that had a partition before all moves, and 
 
 
 class Movements:
-    """Moves of partitions between members.
-
-    None may cross another (``PartitionMovements``, 4.3.1).
+    """Moves of partitions between members, none of which may cross another (``PartitionMovements``, 4.3.1).
 
     Args:
         topic_of: the topic of a partition (by number).
@@ -101,15 +99,9 @@ class Wishes:
 
 
 class Reassigning:
-    """The moves of one assignment.
+    """The moves of one assignment; ``loads`` are brought up to date.
 
-    Args:
-        found: the group.
-        codes: the numbers of its partitions.
-        racks: where everything is.
-        wishes: who subscribes to what.
-        loads: who holds what; brought up to date.
-        previous: who had a partition a generation ago.
+    ``previous`` is who had a partition a generation ago.
     """
 
     def __init__(
@@ -134,12 +126,12 @@ class Reassigning:
         self._is_balanced: bool | None = None
 
     def give(self, codes: NDArray[np.int64]) -> None:
-        """Return partitions, those of a topic together, each to the least loaded subscriber."""
+        """Give away partitions, those of a topic together, each to the least loaded subscriber."""
         readers = self._wishes.subscribers
         self.loads.fill([(run, np.unique(readers.of_topic(topic))) for topic, run in self._runs(codes)])
 
     def give_in_rack(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return partitions, each to the least loaded subscriber in its racks; list those for which there is none."""
+        """Give partitions to the least loaded subscriber in their racks each; list those for which there is none."""
         left: list[int] = []
         for topic, run in self._runs(codes):
             readers = frozenset(self._wishes.subscribers.of_topic(topic).tolist())
@@ -214,11 +206,8 @@ class Reassigning:
     def _improve(self, code: int, subscribers: NDArray[np.int64], fewest: int | None = None) -> bool:
         """Move a partition if that helps; tell whether it does.
 
-        Args:
-            code: the partition.
-            subscribers: of its topic.
-            fewest: how many partitions the least loaded of them holds; ``None`` if one is set aside, for then Kafka
-                fails when it comes to that one.
+        ``subscribers`` are those of its topic, the least loaded of whom holds ``fewest`` partitions; ``None`` if one is
+        set aside, for then Kafka fails when it comes to that one.
         """
         loads = self.loads
         holder = loads.holder(code)

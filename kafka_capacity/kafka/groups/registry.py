@@ -43,15 +43,12 @@ class Assignor(Protocol):
     is_cooperative: bool
 
     def assign(self, group: Group) -> Assignment:
-        """Assign the partitions of a group.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
+        """Assign the partitions of a group; AssignmentError where Kafka would throw."""
         ...
 
 
 Assigns = Callable[[Group], Assignment]
+"""Assigns the partitions of a group; raises :class:`AssignmentError` where Kafka would throw."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -35,11 +35,7 @@ from kafka_capacity.kafka.groups.subscriptions import Subscribers, Subscriptions
 
 @register("roundrobin", GroupProtocol.CLASSIC)
 def assign_round_robin(group: Group) -> Assignment:
-    """Deal the partitions of all topics to one circle of members.
-
-    Raises:
-        AssignmentError: the group has no member.
-    """
+    """Deal the partitions of all topics to one circle of members, of at least one."""
     if not group.members:
         message = "a circle of members needs at least one member"
         raise AssignmentError(message, kafka_type="java.lang.IllegalArgumentException")
@@ -54,8 +50,7 @@ def assign_round_robin(group: Group) -> Assignment:
         owner = np.resize(circle[np.sort(seat[readers.member])], len(rows))
     else:
         owner = _pass_round(found, readers, alphabetical, seat)
-    topic, partition = codes.topic[rows], codes.partition[rows]
-    return Assignment.of_owners(group, found.topic_names, owner=owner, topic=topic, partition=partition)
+    return Assignment.of_codes(group, found.topic_names, codes, owner=owner, code=rows)
 
 
 def _pass_round(

@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-import numpy as np
-
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.coordinator import Held
 from kafka_capacity.kafka.groups.model import TopicPartition
-from kafka_capacity.kafka.java.hash_map import JavaHashMap, JavaHashSet
+from kafka_capacity.kafka.java.hash_map import JavaHashMap, JavaHashSet, copied_map_capacity
 from kafka_capacity.kafka.java.hashing import integer_hash
 
 P = TypeVar("P")  # a partition: (topic id, number), or the number alone where one topic is looked at
@@ -19,15 +17,11 @@ P = TypeVar("P")  # a partition: (topic id, number), or the number alone where o
 
 def sized_for(count: int) -> int:
     """Return the capacity of Kafka's maps and sets of a known size (``AssignorHelpers.newHashMap``)."""
-    return int(np.float32(count + 1) / np.float32(0.75) + np.float32(1.0))
+    return copied_map_capacity(count + 1)
 
 
 class NewAssignments:
-    """What each member is to have: as before until it changes.
-
-    Args:
-        before: what each member has.
-    """
+    """What each member is to have: what it has (``before``) until that changes."""
 
     def __init__(self, before: Sequence[Held]) -> None:
         self.before = list(before)
@@ -43,13 +37,8 @@ class NewAssignments:
 class Sharing(Generic[P]):
     """Who holds which of some partitions.
 
-    Args:
-        members: indices of the subscribers.
-        targets: how many partitions are to be assigned.
-        hash_of: the Java hash of a partition.
-        all_members: how many members the group has.
-        new: what the members are to have; brought up to date.
-        topic: the topic of the partitions, where they are numbers alone.
+    ``members`` are indices of the subscribers in a group of ``all_members``; ``targets`` is how many partitions are to
+    be assigned, ``topic`` theirs where they are numbers alone. ``new``, what members are to have, is kept up to date.
 
     Attributes:
         share: how many partitions each member is to have.

@@ -50,11 +50,7 @@ from kafka_capacity.kafka.java.hashing import integer_hash, topic_id_partition_h
 
 
 def assign_mixed_shares(group: Group) -> Assignment:
-    """Assign, topic by topic.
-
-    Raises:
-        AssignmentError: Kafka would throw.
-    """
+    """Assign, topic by topic."""
     members = members_in_map(group)
     new = NewAssignments([held_partitions(member.owned) for member in members])
     topics = JavaHashSet[str](uuid_hash)
@@ -90,11 +86,7 @@ def _assign_topic(topic: str, subscribers: list[int], targets: list[int], new: N
 
 @register("simple", GroupProtocol.SHARE)
 def assign_shares(group: Group) -> Assignment:
-    """Assign a share group, by what the members are to have now.
-
-    Raises:
-        AssignmentError: Kafka would throw.
-    """
+    """Assign a share group, by what the members are to have now."""
     return assign_by_kind(group, _assign_homogeneous, assign_mixed_shares)
 
 

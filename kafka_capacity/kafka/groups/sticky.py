@@ -40,21 +40,22 @@ Worked example: c joins a and b, who had two and three partitions. Two each and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.groups.assignment import Assignment
-from kafka_capacity.kafka.groups.claims import Claims, Memory, settle_claims
-from kafka_capacity.kafka.groups.codes import Codes, stable_order
+from kafka_capacity.kafka.groups.claims import Claims, settle_claims
+from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.loads import Loads, balance_score
-from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Group, Member, TopicPartitions, concatenated
+from kafka_capacity.kafka.groups.model import Group, Member, TopicPartitions, UserData, known_rows
 from kafka_capacity.kafka.groups.racks import Racks
 from kafka_capacity.kafka.groups.reassigning import Reassigning, Wishes
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.groups.sticky_equal import assign_equal, left_over
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
-from kafka_capacity.kafka.java.hash_map import computed_order, put_order
+from kafka_capacity.kafka.java.hash_map import computed_order, put_order, stable_order
 from kafka_capacity.kafka.java.hashing import string_hashes, utf16_keys
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -63,25 +64,17 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @register("sticky", GroupProtocol.CLASSIC)
 def assign_sticky(group: Group) -> Assignment:
-    """Keep partitions where they were, by members' user data; members let go of all while the group rebalances.
-
-    Raises:
-        AssignmentError: Kafka would throw.
-    """
-    return _assign(group, [_from_user_data(member) for member in group.members], is_cooperative=False)
+    """Keep partitions where they were, by members' user data; members let go of all while the group rebalances."""
+    return _assign(group, [member.user_data or UserData() for member in group.members], is_cooperative=False)
 
 
 @register("cooperative-sticky", GroupProtocol.CLASSIC, is_cooperative=True)
 def assign_cooperatively(group: Group) -> Assignment:
-    """Keep partitions where they are, by what members own; what changes hands takes two rounds.
-
-    Raises:
-        AssignmentError: Kafka would throw.
-    """
+    """Keep partitions where they are, by what members own; what changes hands takes two rounds."""
     return _assign(group, [_from_owned(member) for member in group.members], is_cooperative=True)
 
 
-def _assign(group: Group, memories: list[Memory], *, is_cooperative: bool) -> Assignment:
+def _assign(group: Group, memories: list[UserData], *, is_cooperative: bool) -> Assignment:
     found = Subscriptions.of(group)
     codes = Codes(found.partition_counts())
     are_equal = _subscriptions_equal(group, found.order)
@@ -99,30 +92,19 @@ def _assign(group: Group, memories: list[Memory], *, is_cooperative: bool) -> As
     return Assignment.of_codes(group, found.topic_names, codes, owner=owner, code=code)
 
 
-_NOTHING = Memory(partitions=NO_PARTITIONS, generation=None)
-
-
-def _from_user_data(member: Member) -> Memory:
-    if member.user_data is None:
-        return _NOTHING
-    return Memory(partitions=member.user_data.partitions, generation=member.user_data.generation)
-
-
-def _from_owned(member: Member) -> Memory:
-    if member.known_generation >= 0:
-        return Memory(partitions=member.owned, generation=member.generation)
+def _from_owned(member: Member) -> UserData:
     stated = None if member.user_data is None else member.user_data.generation
-    return Memory(partitions=member.owned, generation=stated)
+    return UserData(partitions=member.owned, generation=member.generation if member.known_generation >= 0 else stated)
 
 
-def _as_carried(memories: list[Memory]) -> list[Memory]:
+def _as_carried(memories: list[UserData]) -> list[UserData]:
     """Order the lists as user data carries them: by topic, in the order of a hash map filled topic by topic."""
     hashes = {
         id(names): string_hashes(names)
         for names in {id(m.partitions.topics): m.partitions.topics for m in memories}.values()
     }
     orders: dict[tuple[int, tuple[int, ...], bool], NDArray[np.int64]] = {}
-    carried: list[Memory] = []
+    carried: list[UserData] = []
     for memory in memories:
         names = memory.partitions.topics
         topics = memory.partitions.topic.tolist()
@@ -136,7 +118,7 @@ def _as_carried(memories: list[Memory]) -> list[Memory]:
             found = np.array(appearance)
             places[found[computed_order(hashes[id(names)][found], is_called_again=key[2])]] = np.arange(len(found))
             orders[key] = places
-        carried.append(memory._replace(partitions=_sorted_by(memory.partitions, orders[key])))
+        carried.append(replace(memory, partitions=_sorted_by(memory.partitions, orders[key])))
     return carried
 
 
@@ -162,10 +144,8 @@ def _subscriptions_equal(group: Group, order: list[int]) -> bool:
 def _changing_hands(found: Subscriptions, codes: Codes, rows: Rows) -> dict[int, int]:
     """Find partitions that one member owned and another gets: the new member by partition."""
     members = found.group.members
-    topic, partition = concatenated([member.owned for member in members], found.table)
-    holder = np.repeat(np.arange(len(members)), [len(member.owned) for member in members])
-    is_known = topic >= 0
-    held_code, holder = codes.encode(topic[is_known], partition[is_known]), holder[is_known]
+    holder, topic, partition = known_rows([member.owned for member in members], found.table)
+    held_code = codes.encode(topic, partition)
     owner, code = rows
     if len(held_code) == 0:
         return {}
@@ -197,7 +177,7 @@ def _without(rows: Rows, moved: dict[int, int]) -> Rows:
 
 
 def assign_general(
-    found: Subscriptions, codes: Codes, racks: Racks, claims: Claims, memories: Sequence[Memory]
+    found: Subscriptions, codes: Codes, racks: Racks, claims: Claims, memories: Sequence[UserData]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Assign; give rows (member, partition number), each member's in list order.
 
@@ -294,18 +274,18 @@ def _held(
     return member[rows], code[rows]
 
 
-def _previous_holders(found: Subscriptions, codes: Codes, claims: Claims, memories: Sequence[Memory]) -> dict[int, int]:
+def _previous_holders(
+    found: Subscriptions, codes: Codes, claims: Claims, memories: Sequence[UserData]
+) -> dict[int, int]:
     """Find who had each partition in the latest generation but the current one."""
     holders: dict[int, tuple[int, int]] = {}
     for member in found.order:
         memory = memories[member]
         generation = -1 if memory.generation is None else memory.generation
-        is_older = generation < claims.latest_generation
-        if not is_older:
+        if generation >= claims.latest_generation:
             continue
-        topic, partition = concatenated([memory.partitions], found.table)
-        is_known = topic >= 0
-        for code in codes.encode(topic[is_known], partition[is_known]).tolist():
+        _, topic, partition = known_rows([memory.partitions], found.table)
+        for code in codes.encode(topic, partition).tolist():
             if code not in holders or generation > holders[code][1]:
                 holders[code] = (member, generation)
     return {code: member for code, (member, _) in holders.items()}

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.claims import Claims
-from kafka_capacity.kafka.groups.codes import Codes, order_by, stable_order
+from kafka_capacity.kafka.groups.codes import Codes, order_by
 from kafka_capacity.kafka.groups.racks import Racks
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
-from kafka_capacity.kafka.java.hash_map import put_order
+from kafka_capacity.kafka.java.hash_map import put_order, stable_order
 from kafka_capacity.kafka.java.hashing import utf16_keys
 
 

@@ -33,8 +33,9 @@ from dataclasses import dataclass, field
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
 from kafka_capacity.kafka.groups.processes import Process, Quota, Task
-from kafka_capacity.kafka.java import JavaHashMap, JavaPriorityQueue, put_order
+from kafka_capacity.kafka.java.hash_map import JavaHashMap, put_order
 from kafka_capacity.kafka.java.hashing import string_hash, string_hashes, utf16_key
+from kafka_capacity.kafka.java.priority_queue import JavaPriorityQueue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,11 +21,7 @@ def placed_standbys(standby_replicas: int, processes: int) -> int:
 
 @register("sticky", GroupProtocol.STREAMS)
 def assign_streams(group: Group) -> Assignment:
-    """Assign active tasks and standbys; a member that tells no process is one of its own.
-
-    Raises:
-        AssignmentError: Kafka would throw.
-    """
+    """Assign active tasks and standbys; a member that tells no process is one of its own."""
     streams = group.streams or StreamsTopology(sources={})
     assigned = assign_tasks(
         [

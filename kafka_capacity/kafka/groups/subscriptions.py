@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.groups.codes import stable_order
 from kafka_capacity.kafka.groups.model import Group, Topic
-from kafka_capacity.kafka.java.hash_map import put_order
+from kafka_capacity.kafka.java.hash_map import put_order, stable_order
 from kafka_capacity.kafka.java.hashing import string_hashes, utf16_keys
 
 

@@ -35,13 +35,13 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.assignment import Assignment
-from kafka_capacity.kafka.groups.codes import Codes, stable_order
+from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.coordinator import KAFKA_TYPE, assign_by_kind, known_partition_count, map_order
 from kafka_capacity.kafka.groups.held import walk
-from kafka_capacity.kafka.groups.model import Group, concatenated
+from kafka_capacity.kafka.groups.model import Group, known_rows
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.groups.uniform_mixed import assign_mixed
-from kafka_capacity.kafka.java.hash_map import copied_set_capacity, put_order
+from kafka_capacity.kafka.java.hash_map import copied_set_capacity, put_order, stable_order
 from kafka_capacity.kafka.java.hashing import uuid_hashes
 
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -50,11 +50,7 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @register("uniform", GroupProtocol.CONSUMER)
 def assign_uniformly(group: Group) -> Assignment:
-    """Assign as groups do by default that the coordinator assigns, by what the members are to have now.
-
-    Raises:
-        AssignmentError: Kafka would throw.
-    """
+    """Assign as groups do by default that the coordinator assigns, by what the members are to have now."""
     return assign_by_kind(group, _assign_homogeneous, assign_mixed)
 
 
@@ -93,12 +89,7 @@ def _walked_topics(listed: tuple[str, ...]) -> list[str]:
 
 def _held(group: Group, order: list[int], table: dict[str, int], codes: Codes) -> Rows:
     """List what the members have of the topics, each partition once a member."""
-    lists = [group.members[i].owned for i in order]
-    topic, partition = concatenated(lists, table)
-    seat = np.repeat(np.arange(len(lists)), [len(part.topic) for part in lists])
-    wanted = topic >= 0
-    if not wanted.all():
-        seat, topic, partition = seat[wanted], topic[wanted], partition[wanted]
+    seat, topic, partition = known_rows([group.members[i].owned for i in order], table)
     code = codes.encode(topic, partition)
     if len(code) and int(np.bincount(code).max()) > 1:
         seat, code = np.divmod(np.unique(seat * len(codes.topic) + code), len(codes.topic))

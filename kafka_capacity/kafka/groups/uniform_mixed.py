@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.assignment import Assignment
-from kafka_capacity.kafka.groups.codes import Codes, order_by, stable_order
+from kafka_capacity.kafka.groups.codes import Codes, order_by
 from kafka_capacity.kafka.groups.coordinator import held_partitions, known_partition_count, map_order
 from kafka_capacity.kafka.groups.loads import fill_from_below
-from kafka_capacity.kafka.groups.model import Group, concatenated
+from kafka_capacity.kafka.groups.model import Group, known_rows
 from kafka_capacity.kafka.groups.subscriptions import Subscribers, distinct_lists
+from kafka_capacity.kafka.java.hash_map import stable_order
 from kafka_capacity.kafka.java.hashing import uuid_halves
 
 _MAX_ROUNDS = 16  # UniformHeterogeneousAssignmentBuilder.MAX_ITERATION_COUNT
@@ -77,10 +78,8 @@ class _Mixed:
     def keep(self) -> None:
         """Let the members keep what they have and still subscribe to."""
         lists = [self._group.members[i].owned for i in self.order.tolist()]
-        topic, partition = concatenated(lists, self._table)
-        seat = np.repeat(np.arange(len(lists)), [len(part) for part in lists])
-        stays = topic >= 0
-        stays[stays] = self._readers.are_readers(self.order[seat[stays]], topic[stays])
+        seat, topic, partition = known_rows(lists, self._table)
+        stays = self._readers.are_readers(self.order[seat], topic)
         seat, topic, partition = seat[stays], topic[stays], partition[stays]
         is_outside = (partition < 0) | (partition >= np.diff(self.codes.start)[topic])
         if is_outside.any():
@@ -94,7 +93,7 @@ class _Mixed:
         self.overlaps.update(zip(seat[doubled].tolist(), code[doubled].tolist(), strict=True))
 
     def give_rest(self) -> None:
-        """Return the partitions that nobody holds to the least loaded subscribers."""
+        """Give the partitions that nobody holds to the least loaded subscribers."""
         for topic in self._sorted_topics:
             first, end = self.codes.start[topic : topic + 2].tolist()
             free = first + np.flatnonzero(self.owner[first:end] < 0)
@@ -183,9 +182,8 @@ class Levels:
     >>> [levels.next_lowest() for _ in range(4)]
     [0, 0, 1, 0]
 
-    Args:
-        members: indices of the subscribers, at least one.
-        sizes: how many partitions each member of the group holds; read while it changes.
+    ``members`` are indices of the subscribers, at least one; ``sizes``, how many partitions each member of the group
+    holds, is read while it changes.
     """
 
     def __init__(self, members: Sequence[int], sizes: Sequence[int]) -> None:

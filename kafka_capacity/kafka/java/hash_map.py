@@ -174,10 +174,7 @@ class JavaHashMap(Generic[K, V]):
 class JavaHashSet(Generic[K]):
     """A set that iterates as ``java.util.HashSet`` does: the keys of a :class:`JavaHashMap`.
 
-    Args:
-        hash_of: the ``hashCode`` of an item.
-        items: the collection given to Java's constructor, in its order; the table is sized for it.
-        capacity: the initial capacity given to Java's constructor; not together with ``items``.
+    Java's constructor is given either ``items``, in this order (the table is sized for them), or a ``capacity``.
     """
 
     __slots__ = ("_map",)
@@ -257,10 +254,7 @@ def crowded_tables(
 ) -> NDArray[np.bool_]:
     """Return which of many small tables have a bucket so long that Java doubles them early.
 
-    Args:
-        table: int64[K], the table that each key is in.
-        bucket: int64[K], its bucket there.
-        buckets: int64[N], how many buckets each table has.
+    ``table`` and ``bucket`` are int64[K], where each key is; ``buckets`` is int64[N], how many each table has.
     """
     crowded = np.zeros(len(buckets), dtype=np.bool_)
     small = buckets[table] < _TREE_TABLE
@@ -272,36 +266,26 @@ def crowded_tables(
 def put_order(hashes: Sequence[int] | NDArray[np.int32], capacity: int = DEFAULT_CAPACITY) -> NDArray[np.intp]:
     """Order different keys as a ``HashMap`` does into which they were put one after another.
 
-    Args:
-        hashes: int32[N], the ``hashCode`` of each key, in the order of the calls.
-        capacity: the initial capacity of the map.
-
-    Returns:
-        intp[N], positions in ``hashes`` in the order of iteration.
+    ``hashes`` is int32[N], the ``hashCode`` of each key, in the order of the calls; ``capacity`` the initial one of the
+    map. Returned is intp[N], positions in ``hashes`` in the order of iteration.
     """
     spread = spread_hashes(hashes)
     mask = _final_table(spread, table_size(capacity), computed=False) - 1
-    return _stable_order(spread & np.uint32(mask), mask)
+    return stable_order(spread & np.uint32(mask), mask + 1)
 
 
 def computed_order(
     hashes: Sequence[int] | NDArray[np.int32], capacity: int = DEFAULT_CAPACITY, *, is_called_again: bool = False
 ) -> NDArray[np.intp]:
-    """Order different keys as a ``HashMap`` does into which ``computeIfAbsent`` put them.
+    """Order different keys as a ``HashMap`` does into which ``computeIfAbsent`` put them; else as :func:`put_order`.
 
-    Args:
-        hashes: int32[N], the ``hashCode`` of each key, in the order of their first calls.
-        capacity: the initial capacity of the map.
-        is_called_again: whether a call for a known key came after the last new one: it may double the table.
-
-    Returns:
-        intp[N], positions in ``hashes`` in the order of iteration.
+    ``is_called_again`` says whether a call for a known key came after the last new one: it may double the table.
     """
     spread = spread_hashes(hashes)
     buckets = _final_table(spread, table_size(capacity), computed=True)
     if is_called_again and len(spread) * 4 > buckets * 3:
         buckets *= 2
-    newest_first = _stable_order((spread & np.uint32(buckets - 1))[::-1], buckets - 1)
+    newest_first = stable_order((spread & np.uint32(buckets - 1))[::-1], buckets)
     return len(spread) - 1 - newest_first
 
 
@@ -311,10 +295,10 @@ def spread_hashes(hashes: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uin
     return codes ^ (codes >> np.uint32(16))
 
 
-def _stable_order(buckets: NDArray[np.uint32], mask: int) -> NDArray[np.intp]:
+def stable_order(values: NDArray[np.integer], below: int) -> NDArray[np.intp]:
+    """Order rows by one key, int[N] from 0 to less than ``below``; equal ones stay as they come."""
     # Sixteen bits are sorted by radix, many times faster.
-    narrow = buckets.astype(np.uint16) if mask < 1 << 16 else buckets
-    return np.argsort(narrow, kind="stable")
+    return np.argsort(values.astype(np.uint16) if below <= 1 << 16 else values, kind="stable")
 
 
 def _final_table(spread: NDArray[np.uint32], buckets: int, *, computed: bool) -> int:

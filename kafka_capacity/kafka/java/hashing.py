@@ -68,10 +68,9 @@ def optional_string_hash(text: str | None) -> int:
 
 
 def uuid_halves(text: str) -> tuple[int, int]:
-    """Read a ``org.apache.kafka.common.Uuid`` from its 22 base64url characters.
+    """Read a ``Uuid`` of Kafka's from its 22 base64url characters: its signed upper and lower 64 bits.
 
-    Returns:
-        The signed most and least significant 64 bits; as a sort key this is ``Uuid.compareTo``.
+    As a sort key they are ``Uuid.compareTo``.
 
     Raises:
         ValueError: the text is not 16 bytes of base64url.
@@ -92,10 +91,7 @@ def uuid_hash(text: str) -> int:
 
 
 def uuid_hashes(texts: Sequence[str]) -> NDArray[np.int32]:
-    """Hash many ids at once as ``Uuid.hashCode`` does: int32[N].
-
-    Raises:
-        ValueError: a text is not 16 bytes of base64url.
+    """Hash many ids at once as :func:`uuid_hash` does: int32[N].
 
     >>> uuid_hashes(["AAAAAAAAAAAAAAAAAAAAAQ"]).tolist() == [uuid_hash("AAAAAAAAAAAAAAAAAAAAAQ")]
     True
@@ -132,10 +128,7 @@ def topic_id_partition_hash(key: tuple[str, int]) -> int:
 
 
 def string_hashes(texts: Sequence[str]) -> NDArray[np.int32]:
-    """Hash many strings at once as ``String.hashCode`` does.
-
-    Returns:
-        int32[N].
+    """Hash many strings at once as ``String.hashCode`` does: int32[N].
 
     >>> string_hashes(["orders", "😀", ""]).tolist()
     [-1008770331, 1772899, 0]

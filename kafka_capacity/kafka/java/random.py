@@ -48,11 +48,7 @@ class JavaRandom:
         return to_int(self._next(32))
 
     def next_int_bound(self, bound: int) -> int:
-        """Draw an ``int`` of ``range(bound)``.
-
-        Raises:
-            ValueError: the bound is not positive (Java: ``IllegalArgumentException``).
-        """
+        """Draw an ``int`` of ``range(bound)``; ValueError where that is empty (Java: ``IllegalArgumentException``)."""
         if bound <= 0:
             raise ValueError(f"bound must be positive, not {bound}")
         bits = self._next(31)
@@ -79,11 +75,7 @@ class JavaRandom:
             items[size - 1], items[chosen] = items[chosen], items[size - 1]
 
     def next_ints_bound(self, bounds: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int32]:
-        """Draw once for each bound, int[N], as calling :meth:`next_int_bound` in a loop would, but in bulk: int32[N].
-
-        Raises:
-            ValueError: a bound is not positive.
-        """
+        """Draw once for each bound, int[N], as :meth:`next_int_bound` in a loop would, but in bulk: int32[N]."""
         limits = np.asarray(bounds, dtype=np.int64)
         if limits.size and int(limits.min()) <= 0:
             raise ValueError(f"bound must be positive, not {int(limits.min())}")

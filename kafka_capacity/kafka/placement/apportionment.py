@@ -1,4 +1,4 @@
-"""Return each of many replicas a broker, so that each gets about the amount meant for it: linear in the replicas.
+"""Give each of many replicas a broker, so that each gets about the amount meant for it: linear in the replicas.
 
 Algorithm
     The amounts stand one after another on a line, and so do the replicas, in the order given; a replica goes to the
@@ -75,19 +75,11 @@ def allot(
     missing: NDArray[np.int64] | None = None,
     same_rack: NDArray[np.int32] | None = None,
 ) -> NDArray[np.bool_]:
-    """Move replicas to brokers up to the amount of each.
+    """Move replicas of a layout to brokers up to the amount of each, float64[B]; return which were placed, bool[n].
 
-    Args:
-        layout: changed in place.
-        rows: int64[n], the replicas, in the order in which they should be taken.
-        columns: int64[n].
-        unit: float64[n], what each counts against the amounts.
-        amount: float64[B], changed in place to what is left.
-        missing: int64[n], other replicas of the row still to be made.
-        same_rack: int32[n], the rack each must go to; any rack by default.
-
-    Returns:
-        bool[n], which were placed.
+    ``rows`` and ``columns`` are those of n replicas, in the order in which they should be taken, and ``unit`` what each
+    counts against the amounts, which become what is left. ``missing`` are other replicas of each row still to be made;
+    ``same_rack`` is the rack each must go to, any by default.
     """
     done = np.zeros(len(rows), dtype=np.bool_)
     left = np.arange(len(rows))

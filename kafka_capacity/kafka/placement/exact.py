@@ -38,23 +38,15 @@ TINY_CELLS = 300  # up to this size without any gap
 def cheapest_within(
     layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64], known: NDArray[np.bool_] | None = None
 ) -> NDArray[np.bool_] | None:
-    """Find who should hold what so that the fewest bytes are copied.
+    """Find who should hold what so that the fewest bytes are copied: bool[P, B], the best that was found.
 
-    Args:
-        layout: not changed.
-        lower: float64[B], the least that each broker may hold in the unit of the balance.
-        upper: float64[B], the most.
-        known: bool[P, B], a plan within these, if there is one.
-
-    Returns:
-        bool[P, B], the best that was found; ``None`` where there is none, or none was found in time, or scipy is not
-        there.
+    ``None`` where there is none, or none was found in time, or scipy is not there. ``lower`` and ``upper`` are
+    float64[B], the least and the most that each broker may hold in the unit of the balance; ``known`` is a plan within
+    these, bool[P, B], if there is one.
     """
-    try:
-        import scipy.optimize  # noqa: F401  # tells whether it is there
-    except ImportError:
+    program = _program(layout, lower, upper)
+    if program is None:
         return None
-    program = _Program(layout, lower, upper)
     found = program.solve(np.zeros_like(program.may_hold), program.may_hold)
     plans = [plan for plan in (known, None if found.x is None else program.holds(found)) if plan is not None]
     if not plans:
@@ -81,12 +73,8 @@ def least_bytes_within(
     Arguments are those of :func:`cheapest_within`. Nothing is proven, so 0 is returned, where the known plan keeps
     other rules than the program, or where scipy is not there.
     """
-    try:
-        import scipy.optimize  # noqa: F401  # tells whether it is there
-    except ImportError:
-        return 0
-    program = _Program(layout, lower, upper)
-    if not program.is_allowed(known):
+    program = _program(layout, lower, upper)
+    if program is None or not program.is_allowed(known):
         return 0
     found = program.solve(np.zeros_like(program.may_hold), program.may_hold, gap_ratio=0.0)
     least = 0.0 if found.mip_dual_bound is None else float(found.mip_dual_bound) * program.scale
@@ -151,29 +139,23 @@ class _Program:
         return float(self._cost[holds].sum())
 
 
-_Rows = list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]
+def _program(layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> _Program | None:
+    try:
+        import scipy.optimize  # noqa: F401  # tells whether it is there
+    except ImportError:
+        return None
+    return _Program(layout, lower, upper)
 
 
-def _constraints(
-    layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+_Rows = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
+
+def _constraints(layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> _Rows:
     """Return the matrix as (row, column, value) and the limits of each row."""
     partitions, brokers = len(layout.held), len(layout.rack)
     cell = np.arange(partitions * brokers).reshape(partitions, brokers)
-    blocks: _Rows = []
-
-    def add(
-        row: NDArray[np.int64],
-        cells: NDArray[np.int64],
-        weight: NDArray[np.float64],
-        least: NDArray[np.float64],
-        most: NDArray[np.float64],
-    ) -> None:
-        offset = sum(len(block[3]) for block in blocks)
-        blocks.append((row.ravel() + offset, cells.ravel(), weight.ravel(), least, most))
-
     factor = layout.factor.astype(np.float64)
-    add(np.repeat(np.arange(partitions), brokers), cell, np.ones(cell.size), factor, factor)
+    blocks: list[_Rows] = [(np.repeat(np.arange(partitions), brokers), cell, np.ones(cell.size), factor, factor)]
     for rack in range(layout.rack_count):
         inside = np.nonzero(layout.rack == rack)[0]
         chosen = np.nonzero(layout.spread > 1)[0]
@@ -182,27 +164,26 @@ def _constraints(
         # So few racks that each must have one, or so many that none may have more than its part.
         needs_all = (layout.spread[chosen] == layout.rack_count) & (factor[chosen] > layout.rack_count)
         part = factor[chosen] - layout.spread[chosen] + 1
-        add(
-            np.repeat(np.arange(len(chosen)), len(inside)),
-            cell[np.ix_(chosen, inside)],
-            np.ones(len(chosen) * len(inside)),
-            np.where(needs_all, 1.0, 0.0),
-            np.where(needs_all, np.inf, part),
-        )
+        row = np.repeat(np.arange(len(chosen)), len(inside))
+        limits = np.where(needs_all, 1.0, 0.0), np.where(needs_all, np.inf, part)
+        blocks.append((row, cell[np.ix_(chosen, inside)], np.ones(len(row)), *limits))
     sides = [(layout.limits.unit, lower, upper)]
     sides += [(hard.unit, np.zeros(brokers), hard.limit) for hard in layout.hard]
     for unit, at_least, at_most in sides:
         scale = max(float(unit.mean()), 1e-9)
         slack = 1e-9 * np.maximum(1.0, np.where(np.isfinite(at_most), at_most, 1.0) / scale)
-        add(
-            np.repeat(np.arange(brokers), partitions),
-            cell.T,
-            np.tile(unit / scale, brokers),
-            at_least / scale - slack,
-            at_most / scale + slack,
-        )
-    row, cells, weights, least, most = (np.concatenate([block[part] for block in blocks]) for part in range(5))
-    return row.astype(np.int64), cells.astype(np.int64), weights, least, most
+        row = np.repeat(np.arange(brokers), partitions)
+        limits = at_least / scale - slack, at_most / scale + slack
+        blocks.append((row, cell.T, np.tile(unit / scale, brokers), *limits))
+    rows, cells, weights, least, most = zip(*blocks, strict=True)
+    offsets = np.cumsum([0, *map(len, least)]).tolist()
+    return (
+        np.concatenate([row + offset for row, offset in zip(rows, offsets, strict=False)]),
+        np.concatenate([cell.ravel() for cell in cells]),
+        np.concatenate(weights),
+        np.concatenate(least),
+        np.concatenate(most),
+    )
 
 
 def adopt(layout: Layout, holds: NDArray[np.bool_]) -> None:
@@ -251,8 +232,6 @@ def bound_of_plan(problem: PlacementProblem, after: NDArray[np.int32], *, is_sol
 
 def _proven_bytes(problem: PlacementProblem, own: BalanceLimits, after: NDArray[np.int32]) -> int:
     """Return what the program proves; 0 where it says nothing of such a plan."""
-    place = problem.target.index_of(after)
-    place[after < 0] = -1
     raised = {}
     for load in problem.limited_loads():
         if not load.leaders_only:
@@ -261,5 +240,5 @@ def _proven_bytes(problem: PlacementProblem, own: BalanceLimits, after: NDArray[
     limits = problem.broker_limits
     within = problem if limits is None else replace(problem, broker_limits=replace(limits, **raised))
     holds = np.zeros((len(after), len(problem.target) + 1), dtype=np.bool_)
-    holds[np.arange(len(after))[:, None], place] = True
+    holds[np.arange(len(after))[:, None], problem.target.index_of(after)] = True
     return least_bytes_within(Layout(within), own.lower, own.upper, holds[:, :-1])

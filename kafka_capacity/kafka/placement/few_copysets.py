@@ -30,10 +30,7 @@ from kafka_capacity.kafka.placement.problem import PlacementProblem
 
 
 def place_in_few_copysets(problem: PlacementProblem, *, scatter_width: int) -> NDArray[np.int32]:
-    """Place all partitions, the data of a broker spread over at least so many others.
-
-    Returns:
-        int32[P, W], broker ids, the preferred leader first, padded with -1.
+    """Place all partitions, the data of a broker spread over at least so many others; as a placer does.
 
     Raises:
         RequestError: the scatter width is below 1, or fewer brokers take replicas than a factor asks for.

@@ -58,9 +58,6 @@ TAKEOVER_LIMIT_RATIO = 0.8
 def place_with_fewest_bytes(problem: PlacementProblem) -> NDArray[np.int32]:
     """Place so that the balance is kept and the fewest bytes are copied.
 
-    Returns:
-        int32[P, W], broker ids, the preferred leader first, padded with -1.
-
     Raises:
         PlacementError: the target has fewer brokers than a replication factor asks for, a topic is pinned to
         fewer, or only some brokers have a rack.
@@ -117,11 +114,7 @@ def _check_pins(problem: PlacementProblem) -> None:
 
 
 def _relieve(layout: Layout) -> bool:
-    """Bring every broker within its hard limits, the replicas first that relieve most for their bytes.
-
-    Returns:
-        Whether a broker was above one.
-    """
+    """Bring brokers within their hard limits, the best relief for its bytes first; tell whether any was above one."""
     was_above = False
     for hard in layout.hard:
         if (hard.load <= hard.limit).all():

@@ -1,4 +1,4 @@
-"""Return up what must not stay and make what is missing, before anything is levelled.
+"""Give up what must not stay and make what is missing, before anything is levelled.
 
 Algorithm
     A replica above the factor, or one against the rack rule, goes: one that is not in sync if there is such, else the

@@ -25,13 +25,9 @@ def generate_order(
     The current assignment is a ``HashMap`` of topic partitions, walked to group them by topic; the groups are a
     ``HashMap`` too, filled by ``computeIfAbsent``. A topic gets the factor of the partition met first.
 
-    Args:
-        topic_names: the names that ``topic`` points into.
-        topic: int32[P], in the order in which partitions were put in the map; none twice.
-        partition: int32[P].
-
-    Returns:
-        int64[T], topics in the order of placing, and int64[T], the row of the deciding partition of each.
+    ``topic``, positions in ``topic_names``, and ``partition`` are int32[P], in the order in which partitions were put
+    in the map, none twice. Returned are int64[T], topics in the order of placing, and the row of the partition that
+    decides of each.
     """
     hashes = np.array([string_hash(name) for name in topic_names], dtype=np.int32)
     visited = put_order(topic_partition_hashes(hashes[topic], partition))

@@ -57,7 +57,6 @@ class Layout:
             # A topic cannot be on more racks than the brokers that it is pinned to: nothing moves for their sake.
             self.spread = np.minimum(self.spread, self._racks_allowed()[problem.partitions.topic])
         self.home = problem.target.index_of(problem.before)
-        self.home[problem.before < 0] = NOWHERE
         self._behind = None if problem.in_sync is None else np.where(problem.in_sync, NOWHERE, self.home)
         width = max(self.home.shape[1], int(self.factor.max(initial=0)))
         self.held = np.full((len(self.home), width), NOWHERE, dtype=np.int32)
@@ -164,11 +163,8 @@ class Layout:
         goes back to a replica that is behind: what it lacks may be gone with the one that leaves. A partition without a
         leader, from which nobody can copy, stays where it is, and so does one whose list Kafka lets nobody change.
 
-        Args:
-            rows: int64[n].
-            columns: int64[n], the place of each replica in its row.
-            receiver: int32[n].
-            missing: int64[n], how many other replicas of the row are still to be made, none by default.
+        ``columns`` is the place of each replica in its row; ``missing`` how many other replicas of the row are still to
+        be made, none by default.
         """
         allowed = self.usable[receiver] | self.is_home(rows, receiver)
         if missing is None:
@@ -188,7 +184,7 @@ class Layout:
         return np.asarray(allowed & (known + is_new + later >= wanted), dtype=np.bool_)
 
     def has_room(self, rows: NDArray[np.int64], receiver: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Describe for which replicas the broker proposed is within its hard limits afterwards, each by itself."""
+        """Return for which replicas the broker proposed is within its hard limits then, each by itself: bool[n]."""
         room = np.ones(len(rows), dtype=np.bool_)
         for hard in self.hard:
             room &= hard.load[receiver] + hard.unit[rows] <= hard.limit[receiver] * (1 + 1e-12)

@@ -155,9 +155,8 @@ class LeaderLevelling:
     def _flow_amounts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Let every broker pass on half of what it leads above what its neighbours lead at least."""
         most = 0.25 * self._fair
-        return np.maximum(0.0, np.minimum(self._load - self._lower, most)), np.maximum(
-            0.0, np.minimum(self._upper - self._load, most)
-        )
+        give, take = (np.clip(room, 0.0, most) for room in (self._load - self._lower, self._upper - self._load))
+        return give, take
 
     def _swap(self, rows: NDArray[np.int64], column: NDArray[np.int64]) -> None:
         old, new = self._held[rows, 0].copy(), self._held[rows, column].copy()
@@ -179,10 +178,8 @@ class LeaderLevelling:
             is_over = self._load[worst] > self._fair[worst]
             if is_over:
                 rows = np.nonzero((self._held[:, 0] == worst) & (self._unit > 0))[0]
-                rows, column = (
-                    np.repeat(rows, self._held.shape[1] - 1),
-                    np.tile(np.arange(1, self._held.shape[1]), len(rows)),
-                )
+                followers = np.arange(1, self._held.shape[1])
+                rows, column = np.repeat(rows, len(followers)), np.tile(followers, len(rows))
             else:
                 rows, column = np.nonzero((self._held[:, 1:] == worst) & (self._unit > 0)[:, None])
                 column = column + 1

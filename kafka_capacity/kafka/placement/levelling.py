@@ -35,16 +35,10 @@ _NEAR_ENOUGH_RATIO = 1e-4  # a replica that overshoots a limit by less than this
 class Levelling:
     """Levels one kind of load.
 
-    Args:
-        layout: changed in place.
-        unit: float64[P], what a replica adds to the load.
-        load: float64[B], kept up to date by the layout.
-        fair: float64[B], in which proportions brokers fill up.
-        lower: float64[B].
-        upper: float64[B].
-        price: float64[P], the cheapest replicas go first; without it all topics give alike.
-        is_count: whether the load is a count of replicas: amounts are whole, and a plan is the cheaper the cheaper its
-            replicas are.
+    ``unit`` is what a replica adds to the load, float64[P]. ``load``, which the layout keeps up to date, its limits and
+    ``fair``, in which proportions brokers fill up, are float64[B]. By ``price``, float64[P], the cheapest replicas go
+    first; without it all topics give alike. Where the load ``is_count`` of replicas, amounts are whole, and a plan is
+    the cheaper the cheaper its replicas are.
     """
 
     def __init__(

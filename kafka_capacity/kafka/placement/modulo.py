@@ -14,18 +14,10 @@ from kafka_capacity.kafka.placement.topics import check_factor_fits, check_facto
 def modulo_placement(
     broker_ids: NDArray[np.int32], partitions: NDArray[np.int32], replication_factor: int
 ) -> NDArray[np.int32]:
-    """Place partitions by their numbers alone.
+    """Place partitions, int32[P], by their numbers alone on brokers in any order: int32[P, replication_factor].
 
     The leader of partition x is on the broker at ``x mod n`` of the sorted ids, replica y on the one at
     ``(x + y) mod n``. Every topic begins on the same broker, and racks are not looked at.
-
-    Args:
-        broker_ids: int32[B], in any order.
-        partitions: int32[P], partition numbers.
-        replication_factor: replicas of each.
-
-    Returns:
-        int32[P, replication_factor].
 
     Raises:
         PlacementError: the factor is not positive, or larger than the number of brokers.

@@ -55,11 +55,7 @@ def placer_names() -> tuple[str, ...]:
 
 
 def placer(name: str) -> Placer:
-    """Find a placer by its name.
-
-    Raises:
-        RequestError: there is none of this name.
-    """
+    """Find a placer by its name; RequestError where there is none."""
     if name not in _registered and name in _MODULES:
         importlib.import_module(_MODULES[name])
     if name not in _registered:

@@ -203,7 +203,6 @@ def limit_states(problem: PlacementProblem, after: NDArray[np.int32]) -> tuple[L
     if not after.size:
         return ()
     index = problem.target.index_of(after)
-    index[after < 0] = -1
     return tuple(
         _state(problem, load, index[:, :1] if load.leaders_only else index) for load in problem.limited_loads()
     )

@@ -163,16 +163,12 @@ def balance_limits(problem: PlacementProblem) -> BalanceLimits:
     spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
     capacity = problem.target.disk_capacity_bytes
     weight = capacity if is_bytes and np.isfinite(capacity).all() and (capacity > 0).all() else np.ones(len(rack))
-    fair = fair_shares(
-        total=float((unit * factor).sum()),
-        rack=rack,
-        weight=weight,
-        rack_limit=float((unit * (factor - spread + 1)).sum()),
-    )
-    most = _most_by_broker(problem, float((unit * factor).sum()), is_bytes=is_bytes)
+    total, rack_limit = float((unit * factor).sum()), float((unit * (factor - spread + 1)).sum())
+    fair = fair_shares(total=total, rack=rack, weight=weight, rack_limit=rack_limit)
+    most = _most_by_broker(problem, total, is_bytes=is_bytes)
     if (fair > most).any():
         fair = np.minimum(fair, most)
-        fair = fair + poured(fair, weight, float((unit * factor).sum() - fair.sum()), most)
+        fair = fair + poured(fair, weight, total - float(fair.sum()), most)
     lower, upper = fair * (1 - problem.tolerance_ratio), fair * (1 + problem.tolerance_ratio)
     if not is_bytes:
         lower, upper = np.floor(lower), np.ceil(upper)
@@ -191,16 +187,13 @@ def _most_by_broker(problem: PlacementProblem, total: float, *, is_bytes: bool) 
 
 def broker_loads(problem: PlacementProblem, limits: BalanceLimits, matrix: NDArray[np.int32]) -> NDArray[np.float64]:
     """Sum the load of each target broker under a replica matrix: float64[B]; replicas elsewhere are left out."""
-    index = problem.target.index_of(matrix)
-    rows, columns = np.nonzero((matrix >= 0) & (index >= 0))
-    load = np.bincount(index[rows, columns], weights=limits.unit[rows], minlength=len(problem.target))
-    return load.astype(np.float64)
+    rows, columns = np.nonzero(matrix >= 0)
+    return problem.target.sum_at(matrix[rows, columns], limits.unit[rows])
 
 
 def stays(problem: PlacementProblem) -> NDArray[np.int32]:
     """Return int32[P, W], the target positions of the replicas that may stay where they are, -1 for the others."""
     held = problem.target.index_of(problem.before)
-    held[problem.before < 0] = -1
     if problem.allowed_brokers is not None:
         held[~problem.allowed_brokers[problem.partitions.topic[:, None], held]] = -1
     return held
@@ -211,8 +204,7 @@ def narrow_partitions(problem: PlacementProblem, matrix: NDArray[np.int32]) -> i
     rack = problem.target.rack_indexes()
     if not len(rack) or not matrix.size:
         return 0
-    index = problem.target.index_of(matrix)
-    racks = distinct_racks(rack, np.where(matrix >= 0, index, -1))
+    racks = distinct_racks(rack, problem.target.index_of(matrix))
     wanted = wanted_racks(replication_factors(matrix), int(rack.max()) + 1, problem.rack_rule)
     return int((racks < wanted).sum())
 

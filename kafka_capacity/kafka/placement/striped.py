@@ -85,10 +85,7 @@ class StripedReplicaPlacer:
         return cls(ids, racks, is_fenced, random=random)
 
     def place(self, partition_count: int, replication_factor: int) -> NDArray[np.int32]:
-        """Place the partitions of one topic.
-
-        Returns:
-            int32[partition_count, replication_factor], broker ids.
+        """Place the partitions of one topic: int32[partition_count, replication_factor], broker ids.
 
         Raises:
             PlacementError: the factor is not positive or larger than the number of brokers, or all are fenced.
@@ -96,11 +93,7 @@ class StripedReplicaPlacer:
         return self.place_topics(np.array([partition_count]), np.array([replication_factor]))
 
     def place_topics(self, counts: NDArray[np.int64], factors: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Place topics one after another, int64[T] partitions and replicas of each: int32[partitions, largest factor].
-
-        Raises:
-            PlacementError: as :meth:`place`.
-        """
+        """Place topics one after another, int64[T] partitions and replicas of each; else as :meth:`place`."""
         for factor in np.unique(factors).tolist():
             self._check(factor)
         row_topic = np.repeat(np.arange(len(counts)), counts)

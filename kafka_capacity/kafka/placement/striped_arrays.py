@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.java.hash_map import stable_order
 from kafka_capacity.kafka.placement.striped_draws import StripeDraws
 from kafka_capacity.kafka.placement.striped_walk import StripeLayout
 
@@ -92,11 +93,7 @@ def stripe_patterns(layout: StripeLayout, racks: NDArray[np.int64], replication_
 def place_stripes(
     layout: StripeLayout, draws: StripeDraws, rows: StripeRows, patterns: StripePatterns
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Place partitions.
-
-    Returns:
-        int32[P, F], broker ids; and the topics, int64[any], whose rows do not hold and must be walked.
-    """
+    """Place partitions: int32[P, F], broker ids; and name topics, int64[any], whose rows do not hold: walk these."""
     opening = draws.list_offsets
     # Topics without a shuffle; a table larger than the partitions would not pay.
     if layout.rack_count**2 <= len(rows.topic) and not rows.shuffle.any():
@@ -165,8 +162,7 @@ def _count_uses(
     lists = patterns.lists[rows.pattern].ravel()
     is_first = (patterns.taken[rows.pattern] == 0).ravel()
     events = np.flatnonzero(is_first)
-    narrow = lists[events].astype(np.uint16 if len(layout.sizes) < 1 << 16 else np.int64)
-    events = events[np.argsort(narrow, kind="stable")]
+    events = events[stable_order(lists[events], len(layout.sizes))]
     row = events // factor
     topic, ordinal, used_list = rows.topic[row], rows.ordinal[row], lists[events]
     begins = np.ones(len(events), dtype=np.bool_)
@@ -188,7 +184,7 @@ def _count_uses(
 
 
 def _copy_within_rows(uses: NDArray[np.int64], rows: StripeRows, patterns: StripePatterns) -> None:
-    """Return the later replicas that a partition takes from a list the count of the first."""
+    """Give the later replicas that a partition takes from a list the count of the first."""
     lists, taken = patterns.lists, patterns.taken
     for later in range(1, lists.shape[1]):
         if not taken[:, later].any():

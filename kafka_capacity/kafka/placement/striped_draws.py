@@ -66,15 +66,10 @@ def _shuffle_bounds(size: int) -> NDArray[np.int64]:
 
 
 def _permutations(layout: StripeLayout, drawn: NDArray[np.int64], values: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Turn drawn numbers into permutations of the joined lists and, behind them, of the racks.
+    """Turn the draws of each shuffle, int32[S, D], into permutations of the joined lists and, behind them, the racks.
 
-    Args:
-        layout: the brokers.
-        drawn: the lists that are not empty, in the order of drawing.
-        values: int32[S, D], the draws of each shuffle.
-
-    Returns:
-        int64[S, N + R], for each position the one whose item comes there.
+    ``drawn`` are the lists that are not empty, in the order of drawing. Returned is int64[S, N + R], for each position
+    the one whose item comes there.
     """
     joined = len(layout.brokers)
     if not len(values):
@@ -97,17 +92,11 @@ def _permutations(layout: StripeLayout, drawn: NDArray[np.int64], values: NDArra
 
 
 def _chained(permutations: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Apply the shuffles of each topic one after another.
+    """Apply each topic's shuffles, int64[S, M], one after another: the items after each, before the first in row 0.
 
     Chains are cut into blocks of about the square root of the longest: first all blocks are composed side by
     side, then each block is put after the one before it. That takes few steps for one long chain as for many short.
-
-    Args:
-        permutations: int64[S, M], the shuffles of all topics, each by itself.
-        lengths: int64[T], how many each topic has.
-
-    Returns:
-        int64[1 + S, M], the items after each shuffle, before the first in row 0.
+    ``lengths``, int64[T], says how many shuffles each topic has.
     """
     shuffle_count, width = permutations.shape
     chained = np.concatenate([np.arange(width)[None, :], permutations])

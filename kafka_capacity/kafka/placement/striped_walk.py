@@ -73,16 +73,9 @@ class StripeWalk:
         self._rack_offset = rack_offset
 
     def place(self, count: int, replication_factor: int, racks: Sequence[int], brokers: Sequence[int]) -> list[int]:
-        """Place partitions until the next shuffle.
+        """Place partitions until the next shuffle, the first of epoch 0: ``count * replication_factor`` broker ids.
 
-        Args:
-            count: how many partitions; the first is of epoch 0.
-            replication_factor: replicas of each.
-            racks: rack numbers in the order in which they are served.
-            brokers: the joined lists as shuffled.
-
-        Returns:
-            ``count * replication_factor`` broker ids.
+        ``racks`` are numbers in the order in which they are served, ``brokers`` the joined lists as shuffled.
         """
         placed: list[int] = []
         for epoch in range(count):

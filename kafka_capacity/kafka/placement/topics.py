@@ -41,11 +41,7 @@ INVALID_PARTITIONS = "org.apache.kafka.common.errors.InvalidPartitionsException"
 
 
 def check_factor_is_positive(replication_factor: int) -> None:
-    """Refuse a replication factor below 1.
-
-    Raises:
-        PlacementError: as Kafka's ``InvalidReplicationFactorException``.
-    """
+    """Raise PlacementError for a replication factor below 1."""
     if replication_factor <= 0:
         raise PlacementError(
             f"replication factor {replication_factor} is not positive; a partition needs at least 1 replica",
@@ -54,11 +50,7 @@ def check_factor_is_positive(replication_factor: int) -> None:
 
 
 def check_factor_fits(replication_factor: int, broker_count: int) -> None:
-    """Refuse more replicas than there are brokers to hold them.
-
-    Raises:
-        PlacementError: as Kafka's ``InvalidReplicationFactorException``.
-    """
+    """Raise PlacementError for more replicas than there are brokers to hold them."""
     if replication_factor > broker_count:
         raise PlacementError(
             f"replication factor {replication_factor} needs at least as many brokers, but there are {broker_count}; "
@@ -68,11 +60,7 @@ def check_factor_fits(replication_factor: int, broker_count: int) -> None:
 
 
 def check_partition_count(partition_count: int) -> None:
-    """Refuse a topic without partitions.
-
-    Raises:
-        PlacementError: as Kafka's ``InvalidPartitionsException``.
-    """
+    """Raise PlacementError for a topic without partitions."""
     if partition_count <= 0:
         raise PlacementError(
             f"partition count {partition_count} is not positive; a topic needs at least 1 partition",

@@ -185,23 +185,16 @@ def places_in_row(
     rack_of: NDArray[np.int32],
     replication_factor: int,
 ) -> NDArray[np.int32]:
-    """Find the places of all replicas.
+    """Find the places of all replicas: int32[P, replication_factor].
+
+    ``first``, int64[P], is the place of each first replica, ``shifts``, int64[P], the shift of each partition, not
+    negative; ``rack_of``, int32[broker_count], the rack number of each place, empty where there are no racks.
 
     Algorithm:
         The places of a partition follow from the place of its first replica and its shift, modulo one less than the
         brokers there are: no more than ``n * (n - 1)`` different answers, however many partitions and topics. With at
         least as many partitions each answer is found once and then looked up. A later replica does not change an
         earlier one, so partitions of a smaller factor take the first columns.
-
-    Args:
-        first: int64[P], place of the first replica.
-        shifts: int64[P], the shift of each partition, not negative.
-        broker_count: places in the row.
-        rack_of: int32[broker_count], rack number of each place; empty where there are no racks.
-        replication_factor: replicas of each partition.
-
-    Returns:
-        int32[P, replication_factor].
     """
     steps = max(1, broker_count - 1)
     if len(first) < broker_count * steps:
@@ -247,17 +240,7 @@ def _one_after_another(
 def _spread_over_racks(
     first: NDArray[np.int32], shifts: NDArray[np.int32], rack_of: NDArray[np.int32], replication_factor: int
 ) -> NDArray[np.int32]:
-    """Choose places for all partitions at once: each tries place after place until one will do.
-
-    Args:
-        first: int32[P], place of the first replica.
-        shifts: int32[P], the shift of each partition.
-        rack_of: int32[B], rack number of each place.
-        replication_factor: replicas of each partition.
-
-    Returns:
-        int32[replication_factor, P], places in the row of brokers.
-    """
+    """Choose places for all partitions at once, int32[replication_factor, P]: each tries one after another."""
     broker_count, rack_count = len(rack_of), int(rack_of.max()) + 1
     places = np.empty((replication_factor, len(first)), dtype=np.int32)
     racks = np.empty_like(places)
@@ -293,16 +276,10 @@ def _spread_over_racks(
 def _tries_to_new_rack(
     first: NDArray[np.int32], begin: NDArray[np.int32], racks: NDArray[np.int32], rack_of: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Count the places to pass over until one in a rack without a replica; small racks make this long.
+    """Count the places to pass over until one in a rack without a replica, int64[P]; small racks make this long.
 
-    Args:
-        first: int32[P], place of the first replica.
-        begin: int32[P], places between it and the one to be tried next.
-        racks: int32[replicas, P], the racks used so far; not all there are.
-        rack_of: int32[B], rack number of each place.
-
-    Returns:
-        int64[P].
+    ``begin`` is int32[P], how many places there are between the first replica and the one to be tried next; ``racks``
+    int32[replicas, P], those used so far, but not all there are.
     """
     broker_count = len(rack_of)
     nearest = np.full(len(first), broker_count, dtype=np.int64)

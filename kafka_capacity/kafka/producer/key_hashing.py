@@ -97,29 +97,17 @@ def murmur2_of_keys(keys: Keys) -> NDArray[np.int32]:
 
 
 def partitions_of_keys(keys: Keys, partitions: int) -> NDArray[np.int32]:
-    """Return the partition of each key, int32[N].
-
-    Raises:
-        RequestError: there is no partition.
-    """
+    """Return the partition of each key, int32[N]; RequestError where there is no partition."""
     return partitions_of_hashes(murmur2_of_keys(keys), partitions)
 
 
 def partitions_of_hashes(hashes: NDArray[np.int32], partitions: int) -> NDArray[np.int32]:
-    """Return the partition that each hash of a key leads to, int32[N].
-
-    Raises:
-        RequestError: there is no partition.
-    """
+    """Return the partition that each hash of a key leads to, int32[N]; RequestError where there is no partition."""
     return (hashes & np.int32(POSITIVE)) % np.int32(checked_count(partitions))
 
 
 def checked_count(partitions: int) -> int:
-    """Return the number of partitions back if records can be sent to them.
-
-    Raises:
-        RequestError: it is not a positive ``int`` of Java's.
-    """
+    """Return the number of partitions back; RequestError where it is not a positive ``int`` of Java's."""
     if not 1 <= partitions <= POSITIVE:
         raise RequestError(f"a topic has from 1 to {POSITIVE} partitions, not {partitions}")
     return partitions

@@ -44,11 +44,7 @@ class ClassicGroup(RunningGroup):
         self._pending: list[MemberEvent] = []
 
     def run(self, member_events: Sequence[MemberEvent]) -> None:
-        """Let everything happen.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
+        """Let everything happen; AssignmentError where Kafka would throw."""
         self._pending = list(member_events)
         while self._pending:
             member_event = self._pending.pop(0)

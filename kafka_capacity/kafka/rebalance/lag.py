@@ -155,10 +155,9 @@ def _tail(settled: float, waits: NDArray[np.float64]) -> NDArray[np.float64]:
 def _waits(
     backlog: NDArray[np.float64], rate: NDArray[np.float64], capacity: float, owner: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return how long each partition waits from the last start on, and whether its lag grows without bound.
+    """Return how long each partition waits from the last start on (as long as its reader is busy), and whose lags grow.
 
-    Returns:
-        float64[P'], as long as its reader is busy, infinite for ever; bool[P'].
+    That is float64[P'], infinite for ever, and bool[P'], whether it grows without bound.
     """
     has_owner = owner != NOBODY
     members = int(owner.max(initial=NOBODY)) + 1

@@ -73,11 +73,8 @@ class Phases:
 class Roster:
     """Everyone who is or may become a member, numbered in the order in which they come to be known.
 
-    Args:
-        facts: the group today.
-        is_static: whether members have instance ids.
-        count: how many members there shall be at least; those that are missing are made up.
-        seed: of the ids that are made up; they sort anywhere between the others, as random ids do.
+    Members that are missing to ``count`` are made up, with ids from ``seed``, which sort anywhere between the others,
+    as random ids do; where it ``is_static``, they have instance ids.
 
     Attributes:
         members: all of them; what they own is left out.
@@ -122,17 +119,18 @@ class Roster:
         number = len(self.members)
         model = self.members[like if like is not None else number % self._today] if self._today else None
         self.identity.append(number if like is None else self.identity[like])
-        prefix = self._prefix(model)
-        rack = self._racks[number % len(self._racks)] if self._racks else None
-        self.members.append(
-            Member(
-                member_id=f"{prefix}-{self._uuid()}",
-                topics=model.topics if model else self._topics,
-                instance_id=self._next_instance(number, model if like is not None else None),
-                rack=model.rack if model is not None and like is not None else rack,
-                process_id=self._process(number) if like is None or model is None else model.process_id,
-            )
+        member = Member(
+            member_id=f"{self._prefix(model)}-{uuid.UUID(bytes=self._rng.bytes(16), version=4)}",
+            topics=model.topics if model else self._topics,
+            instance_id=self._instance(number) if self._is_static else None,
+            rack=self._racks[number % len(self._racks)] if self._racks else None,
+            process_id=self._process(number),
         )
+        if like is not None and model is not None:
+            member = dataclasses.replace(
+                member, instance_id=model.instance_id, rack=model.rack, process_id=model.process_id
+            )
+        self.members.append(member)
         return number
 
     def order(self, numbers: Sequence[int]) -> list[int]:
@@ -157,14 +155,6 @@ class Roster:
 
     def _instance(self, number: int) -> str:
         return f"{self._group_id}-{number}"
-
-    def _next_instance(self, number: int, earlier: Member | None) -> str | None:
-        if earlier is not None:
-            return earlier.instance_id
-        return self._instance(number) if self._is_static else None
-
-    def _uuid(self) -> str:
-        return str(uuid.UUID(bytes=self._rng.bytes(16), version=4))
 
 
 def member_events(

@@ -12,11 +12,8 @@ from kafka_capacity.kafka.rebalance.model import NOBODY, Interruptions
 class Reading:
     """The readers of a group's partitions while an event runs.
 
-    Args:
-        reader: int64[P], who reads each partition at time 0, -1 for nobody.
-
     Attributes:
-        reader: int64[P'], who reads each partition now, -1 while nobody does.
+        reader: int64[P'], who reads each partition now, at first at time 0, -1 while nobody does.
 
     >>> import numpy as np
     >>> reading = Reading(np.array([0, 0, 1]))

@@ -52,11 +52,7 @@ class ServerGroup(RunningGroup):
         self._beats = 0
 
     def run(self, member_events: Sequence[MemberEvent]) -> None:
-        """Let everything happen.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
+        """Let everything happen; AssignmentError where Kafka would throw."""
         for position, member_event in enumerate(member_events):
             self.end_seconds = max(self.end_seconds, member_event.time_seconds)
             self._apply(member_event)

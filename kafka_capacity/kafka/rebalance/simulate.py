@@ -34,10 +34,7 @@ class Rest:
 class GroupSimulation:
     """A group under one scenario; every event starts from the same rest.
 
-    Args:
-        facts: the group.
-        scenario: what is tried.
-        kept: the assignor, with what it answered before; ``None`` for a new one.
+    ``kept`` is the assignor, with what it answered before; ``None`` for a new one.
 
     Attributes:
         assignor: the one of the scenario.

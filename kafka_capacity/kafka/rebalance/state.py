@@ -16,17 +16,13 @@ from kafka_capacity.kafka.rebalance.table import PartitionTable
 class GroupState:
     """A group in the middle of an event.
 
-    Args:
+    Attributes:
         facts: the group as it was observed.
         table: its partitions.
         roster: everyone who may be a member.
-        live: who is one at the start, in the order in which the coordinator came to know them.
-        owner: int64[P], who has each partition, numbers of the roster.
-
-    Attributes:
-        live: numbers of those whom the coordinator counts as members.
+        live: numbers of those whom the coordinator counts as members, in the order in which it came to know them.
         silent: those of them that are not there.
-        owner: int64[P'], who is assigned each partition.
+        owner: int64[P'], who is assigned each partition, numbers of the roster.
         reading: who reads it.
         unclean: rows that were read by somebody who died over them.
     """
@@ -61,7 +57,7 @@ class GroupState:
             self.silent.add(member)
 
     def grow(self, factor: int, now: float) -> None:
-        """Return every topic more partitions, which nobody owns or reads yet."""
+        """Give every topic more partitions, which nobody owns or reads yet."""
         self.table = self.table.expanded(factor)
         added = len(self.table) - len(self.owner)
         self.owner = np.concatenate([self.owner, np.full(added, NOBODY, dtype=np.int64)])
@@ -71,15 +67,11 @@ class GroupState:
 class RunningGroup:
     """A group during one event.
 
-    Args:
-        state: who reads what, and the roster; changed while the event runs.
-        scenario: timeouts, and how many times more partitions a growth brings.
-        phases: the clocks.
-        interval_seconds: between two heartbeats of a member.
-        beat_seconds: the last heartbeat of each member, before or at time 0.
+    ``interval_seconds`` is the time between two heartbeats of a member, ``beat_seconds`` when each sent its last one,
+    before or at time 0.
 
     Attributes:
-        state: the same.
+        state: who reads what, and the roster; changed while the event runs.
         rebalances: generations or targets so far.
         is_settled: False once the group has been given up as never coming to rest.
         end_seconds: when the last thing happened.

@@ -103,11 +103,7 @@ class KeptAssignor:
         self._answers: dict[tuple[object, ...], Assignment] = {}
 
     def assign(self, group: Group) -> Assignment:
-        """Assign, or look up.
-
-        Raises:
-            AssignmentError: Kafka would throw.
-        """
+        """Assign, or look up."""
         key = (tuple(topic.partitions for topic in group.topics), *map(_key, group.members))
         found = self._answers.get(key)
         if found is None:
@@ -117,11 +113,7 @@ class KeptAssignor:
 
 def _key(member: Member) -> tuple[object, ...]:
     data = member.user_data
-    had = (
-        None
-        if data is None
-        else (data.generation, data.partitions.topic.tobytes(), data.partitions.partition.tobytes())
-    )
-    owned = (member.owned.topic.tobytes(), member.owned.partition.tobytes())
-    streams = (member.process_id, member.standby)
-    return (member.member_id, member.instance_id, member.topics, member.generation, owned, had, *streams)
+    lists = [member.owned] if data is None else [member.owned, data.partitions]
+    held = tuple((part.topic.tobytes(), part.partition.tobytes()) for part in lists)
+    named = (member.member_id, member.instance_id, member.topics, member.process_id, member.standby)
+    return (*named, member.generation, data and data.generation, held)

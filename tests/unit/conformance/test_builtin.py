@@ -25,7 +25,7 @@ def test_the_record_that_crosses_the_limit_still_sticks():
     sending = partitioner(100, 1, 2)
 
     assert [sending.partition(size) for size in (60, 39, 1, 10)] == [1, 1, 1, 2]
-    assert sending.sticky.produced_bytes == 10
+    assert sending.produced_bytes == 10
 
 
 def test_the_next_partition_is_drawn_at_once_and_from_what_is_known_then():

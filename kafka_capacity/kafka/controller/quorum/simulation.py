@@ -28,11 +28,8 @@ class FailureKind(StrEnum):
     """What happens to the active controller."""
 
     KILLED = "killed"  # its process ends; its host answers that nobody listens
-
     VANISHED = "vanished"  # its host is gone; requests to it run into their timeout
-
     SHUT_DOWN = "shut down"  # it ends in an orderly way, after it has resigned
-
     REMOVED = "removed"  # it votes no more, and resigns once the others have committed that (`RemoveVoterHandler`)
 
 

@@ -110,11 +110,7 @@ class Quorum:
 
 
 def parse_voters(texts: Sequence[str]) -> tuple[Voter, ...]:
-    """Read ``1:a``, the node id and the rack of each voter.
-
-    Raises:
-        RequestError: an id is no number, or comes twice.
-    """
+    """Read ``1:a``, the node id and the rack of each voter; RequestError where an id is no number, or comes twice."""
     voters: list[Voter] = []
     for text in texts:
         node, colon, rack = (part.strip() for part in text.partition(":"))
@@ -152,12 +148,9 @@ def quorum_unavailability(up_ratios: Sequence[float]) -> float:
 
 
 def rack_correlated_unavailability(voters: Sequence[Voter], up_ratio: float, rack_up_ratio: float) -> float:
-    """Return the share of time without a majority, of voters that also fail with their rack; without one, alone.
+    """Return the share of time without a majority, likewise, of voters that also fail with their rack, if any.
 
     ``up_ratio`` is the share of time that a voter is up while its rack is.
-
-    Raises:
-        RequestError: there is no voter, or a share is not between 0 and 1.
     """
     racks = [voter.rack for voter in voters]
     together = [(rack_up_ratio, [up_ratio] * racks.count(rack)) for rack in sorted({*racks} - {None}, key=str)]

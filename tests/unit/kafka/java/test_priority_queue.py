@@ -5,7 +5,8 @@ import doctest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.kafka.java import JavaPriorityQueue, priority_queue
+from kafka_capacity.kafka.java import priority_queue
+from kafka_capacity.kafka.java.priority_queue import JavaPriorityQueue
 
 
 @given(st.lists(st.none() | st.integers(0, 5)))

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from kafka_capacity.conformance.models.reassignment_rules import (
     CompletedReassignment,
-    OngoingReassignment,
     PartitionMove,
     ReassignmentReplicas,
     follower_throttles,
@@ -20,7 +19,7 @@ REPLICAS = st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True)
 
 
 def test_a_proposal_keeps_the_sources_of_the_reassignment_that_it_replaces():
-    under_way = OngoingReassignment(replicas=(1, 2, 3), adding=(3,), removing=(1,))
+    under_way = ReassignmentReplicas(replicas=(1, 2, 3), adding=(3,), removing=(1,))
     moves = proposed_moves({("orders", 0): under_way}, {("orders", 0): [1, 2, 3]}, {("orders", 0): [3, 4]})
 
     assert moves == {("orders", 0): PartitionMove(sources=(1, 2), destinations=(3, 4))}
