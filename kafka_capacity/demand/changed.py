@@ -186,10 +186,7 @@ def _merged(cluster: ChangedCluster, into: NDArray[np.int64]) -> ChangedCluster:
             size_bytes=added(workload.size_bytes),
             **{name: getattr(workload, name)[rows] for name in _OF_TOPICS},
             lags=Lags(
-                groups=lags.groups,
-                group=pairs[0].astype(np.int32),
-                row=np.searchsorted(rows, pairs[1]),
-                seconds=behind,
+                groups=lags.groups, group=pairs[0].astype(np.int32), row=np.searchsorted(rows, pairs[1]), seconds=behind
             ),
             outlook=dataclasses.replace(workload.outlook, class_of=workload.outlook.class_of[rows]),
         ),

@@ -63,9 +63,7 @@ def class_topics(
     names = tuple(sorted(set(label)))
     place = {name: index for index, name in enumerate(names)}
     return TopicClasses(
-        names=names,
-        class_of_topic=np.array([place[name] for name in label], dtype=np.int32),
-        patterns=tuple(patterns),
+        names=names, class_of_topic=np.array([place[name] for name in label], dtype=np.int32), patterns=tuple(patterns)
     )
 
 

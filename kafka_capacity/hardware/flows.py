@@ -155,12 +155,7 @@ def flows_after_losses(
         had = placed.replicas[row] >= 0
         alive = had & (held[row] != (state + start)[:, None])
         change = _summed(
-            placed,
-            traffic,
-            row,
-            state,
-            [(placed.roles(row, alive), 1.0), (placed.roles(row, had), -1.0)],
-            len(rows),
+            placed, traffic, row, state, [(placed.roles(row, alive), 1.0), (placed.roles(row, had), -1.0)], len(rows)
         )
         for place, unit in enumerate(group):
             after = normal + change[:, place]

@@ -9,13 +9,7 @@ from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status
 from kafka_capacity.questions.capacity.approval import assumed_ratio
-from kafka_capacity.questions.capacity.sizing_view import (
-    Row,
-    SizingView,
-    has_no_rates,
-    is_alike,
-    mean_usd_per_month,
-)
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_alike, mean_usd_per_month
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     badge,

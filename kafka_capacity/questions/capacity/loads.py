@@ -102,11 +102,7 @@ def _read_by_leaders(
 
 
 def reads_taken_over(
-    workload: Workload,
-    lags: Lags,
-    replicas: NDArray[np.int32],
-    unit_of: NDArray[np.int32],
-    window: NDArray[np.float64],
+    workload: Workload, lags: Lags, replicas: NDArray[np.int32], unit_of: NDArray[np.int32], window: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Return what who leads after a loss reads for groups that are behind, beside what it reads for them now.
 

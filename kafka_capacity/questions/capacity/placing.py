@@ -28,12 +28,7 @@ from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.cost import TrafficBetweenRacks, moved_between_racks, traffic_between_racks
 from kafka_capacity.questions.capacity.loads import PlacedLoads, placed_loads
-from kafka_capacity.questions.capacity.options import (
-    SizingInputs,
-    brokers_of,
-    used_brokers_of,
-    without_figures,
-)
+from kafka_capacity.questions.capacity.options import SizingInputs, brokers_of, used_brokers_of, without_figures
 from kafka_capacity.questions.capacity.redundancy import loss_excuses
 from kafka_capacity.questions.capacity.results import Copying, PlacementKey
 

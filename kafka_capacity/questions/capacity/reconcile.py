@@ -235,11 +235,7 @@ def _waterfall(
     throughput, space, takes = _THEIR_LIMITS[name]
     none = replace(limits, tolerance=FailureTolerance.NONE)
     theirs = replace(
-        none,
-        network_ratio=throughput,
-        disk_io_ratio=throughput,
-        disk_ratio=space,
-        client_ratio=limits.client_ratio,
+        none, network_ratio=throughput, disk_io_ratio=throughput, disk_ratio=space, client_ratio=limits.client_ratio
     )
     without_cpu = tuple(resource for resource in Resource if resource is not Resource.CPU)
     every = tuple(Resource)

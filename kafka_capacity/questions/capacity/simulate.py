@@ -53,8 +53,7 @@ class Sized:
 
 
 def simulate_sizing(
-    inputs: SizingInputs,
-    run: Callable[[SizingInputs, Sequence[PlacementKey]], Iterable[Mapping[str, pa.Table]]],
+    inputs: SizingInputs, run: Callable[[SizingInputs, Sequence[PlacementKey]], Iterable[Mapping[str, pa.Table]]]
 ) -> Sized:
     """Judge all options, and say which to take.
 

@@ -19,13 +19,7 @@ from kafka_capacity.demand.changed import ClusterChange, changed_cluster
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.capacity.options import SizingInputs
-from kafka_capacity.questions.capacity.results import (
-    UNKNOWN,
-    CapacityOption,
-    CapacityResult,
-    OptionKind,
-    PlacementKey,
-)
+from kafka_capacity.questions.capacity.results import UNKNOWN, CapacityOption, CapacityResult, OptionKind, PlacementKey
 from kafka_capacity.questions.capacity.simulate import evaluate_placed
 
 SMALLEST = "smallest"

@@ -14,10 +14,7 @@ from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_count_delta, format_usd, plural
 from kafka_capacity.text.names import slug
 
-_CALCULATORS = {
-    "aws-msk": "Amazon’s sizing script for MSK",
-    "plain": "a plain calculator (network and 40 % headroom)",
-}
+_CALCULATORS = {"aws-msk": "Amazon’s sizing script for MSK", "plain": "a plain calculator (network and 40 % headroom)"}
 MAX_DRAWN = 4
 
 _COLUMNS = (

@@ -47,10 +47,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     if advised:
         need, have = ("needs" if wanting == 1 else "need"), ("has" if hot == 1 else "have")
         line = f"{plural(wanting, 'topic')} {need} more partitions up to the horizon; {hot:,} {have} a hot one."
-    return {
-        "line": line,
-        "table": table("Topics to change", _COLUMNS, rows, note=note) if rows else None,
-    }
+    return {"line": line, "table": table("Topics to change", _COLUMNS, rows, note=note) if rows else None}
 
 
 def _sentence(text: str) -> str:
