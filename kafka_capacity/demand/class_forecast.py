@@ -46,7 +46,7 @@ def forecast_class(
 
     A date has the highest week up to it, which is what a cluster has to carry until then: its mean in the middle
     estimate, its quantile in the high one. All is over the mean of the last days of the history, which today's load
-    rests on as well.
+    rests on as well: ``reference_days`` of them.
 
     Args:
         name: of the class.
@@ -57,16 +57,12 @@ def forecast_class(
         silent_since: the last day on which the cluster had traffic, where what came after is an outage of metrics.
     """
     asked = settings.growth_of(name)
-    if asked is not None:
-        path = growth_path(name, dates, asked, history_days=history.days, why="As requested")
-        return ClassForecast(name=name, history=history, forecast=None, path=path)
     silent_days = max(0, days_between(silent_since, history.last_day)) if silent_since and history.days else 0
-    forecast = _forecast(history, dates, settings, reference_days, silent_days=silent_days)
-    if isinstance(forecast, NoForecast):
-        path = growth_path(
-            name, dates, USUAL_GROWTH, history_days=history.days, why=f"{forecast.why}, and it is assumed"
-        )
-        if forecast.stopped_days:
+    forecast = None if asked else _forecast(history, dates, settings, reference_days, silent_days=silent_days)
+    if not isinstance(forecast, Forecast):
+        why = "As requested" if forecast is None else f"{forecast.why}, and it is assumed"
+        path = growth_path(name, dates, asked or USUAL_GROWTH, history_days=history.days, why=why)
+        if forecast is not None and forecast.stopped_days:
             path = _stopped(path, history)
         return ClassForecast(name=name, history=history, forecast=None, path=path)
     weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
@@ -128,8 +124,7 @@ def _at(path: NDArray[np.float64], weeks: NDArray[np.float64]) -> NDArray[np.flo
 
 def _stopped(path: ExpectedPath, history: DailySeries) -> ExpectedPath:
     """Return the path of topics that carry nothing any more: all of it is in the mean that they are held against."""
-    nothing = np.zeros(len(path.middle))
-    nothing[0] = 1.0
+    nothing = np.eye(1, len(path.middle))[0]
     last = days_later(history.last_day, -int(np.argmax(history.rate_bytes_per_second[::-1] > 0)))
     reason = (
         f"There has been no traffic since {last}, longer than any earlier pause: it is assumed to have stopped for "
@@ -140,19 +135,12 @@ def _stopped(path: ExpectedPath, history: DailySeries) -> ExpectedPath:
     )
 
 
-def _factor(ratio: float) -> str:
-    return f"{ratio:.2g}" if ratio < 99.5 else f"{ratio:,.0f}"
-
-
 def _basis(name: str, history: DailySeries, forecast: Forecast, settings: DemandSettings) -> ClassBasis:
     reason = f"Fitted to {forecast.fitted_days:,} days up to {history.last_day}"
     if forecast.shift is not None:
-        day = days_later(history.last_day, 1 - forecast.shift_days_ago)
-        turn = "rose" if forecast.shift.ratio > 1 else "fell"
-        reason = (
-            f"The level {turn} ×{_factor(forecast.shift.ratio)} on {day}; fitted to the {forecast.fitted_days:,} days "
-            "since"
-        )
+        day, ratio = days_later(history.last_day, 1 - forecast.shift_days_ago), forecast.shift.ratio
+        turn, times = "rose" if ratio > 1 else "fell", f"{ratio:.2g}" if ratio < 99.5 else f"{ratio:,.0f}"
+        reason = f"The level {turn} ×{times} on {day}; fitted to the {forecast.fitted_days:,} days since"
     if forecast.outage_days:
         reason += f", without {plural(forecast.outage_days, 'day')} of outages"
     reason += (
@@ -162,14 +150,14 @@ def _basis(name: str, history: DailySeries, forecast: Forecast, settings: Demand
     )
     if forecast.shift_days_ago < YEAR_DAYS and abs(forecast.growth_per_year_ratio) >= SHOWN_GROWTH_RATIO:
         reason += " What may be the rise or fall of a season counts half in it: that shows after about a year."
+    model = "level and growth"
     if forecast.season_share >= SHOWN_SHARE:
+        model = "level, growth and last year's seasonal shape"
         reason += f" Last year's seasonal shape is repeated at {whole_percent(forecast.season_share)}."
     return ClassBasis(
         name=name,
         basis=Basis.FORECAST,
-        model="level and growth"
-        if forecast.season_share < SHOWN_SHARE
-        else ("level, growth and last year's seasonal shape"),
+        model=model,
         history_days=history.days,
         reason=reason,
         error_ratio=forecast.error_ratio,

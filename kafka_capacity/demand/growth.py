@@ -29,35 +29,12 @@ def growth_ratio(days: NDArray[np.float64], growth_per_year_ratio: float) -> NDA
     return np.asarray((1.0 + growth_per_year_ratio) ** (days / DAYS_PER_YEAR), dtype=np.float64)
 
 
-def days_from_first(dates: Sequence[str]) -> NDArray[np.float64]:
-    """Return float64[D], how many days each date is after the first."""
-    return np.array([days_between(dates[0], date) for date in dates], dtype=np.float64)
-
-
 def growth_path(name: str, dates: Sequence[str], growth: Growth, *, history_days: int, why: str) -> ExpectedPath:
-    """Let a class grow by a yearly rate.
-
-    Args:
-        name: of the class.
-        dates: D days, ascending.
-        growth: of it.
-        history_days: how many days of history there are.
-        why: there is no forecast, a sentence without its stop.
-    """
-    days = days_from_first(dates)
+    """Let a class grow by a yearly rate; ``why`` there is no forecast is a sentence without its stop."""
+    days = np.array([days_between(dates[0], date) for date in dates], dtype=np.float64)
     middle = growth_ratio(days, growth.middle)
     high = np.maximum(middle, growth_ratio(days, growth.high))
     usual, most = whole_percent(growth.middle), whole_percent(growth.high)
     rates = f"traffic grows by {usual} a year, and by {most} in the high estimate"
-    basis = ClassBasis(
-        name=name,
-        basis=Basis.GROWTH_RATE,
-        model="",
-        history_days=history_days,
-        reason=f"{why}: {rates}.",
-        error_ratio=float("nan"),
-        seasonal_naive_error_ratio=float("nan"),
-        coverage_ratio=float("nan"),
-        interval_ratio=float("nan"),
-    )
+    basis = ClassBasis(name=name, basis=Basis.GROWTH_RATE, history_days=history_days, reason=f"{why}: {rates}.")
     return ExpectedPath(basis=basis, middle=middle, high=high)

@@ -56,7 +56,7 @@ class Traffic:
 class Lags:
     """How far groups are behind, one entry a group and partition that it reads."""
 
-    groups: tuple[str, ...]  # the names
+    groups: tuple[str, ...]
     group: NDArray[np.int32]  # int32[N], position in `groups`
     row: NDArray[np.int64]  # int64[N], the partition
     seconds: NDArray[np.float64]  # float64[N], how long ago what it reads now was produced
