@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.profile import PEAK_QUANTILE
 from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.hardware.cpu import CpuCosts
+from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.shapes import MIB
 
 Weights = NDArray[np.float32]
@@ -32,12 +33,9 @@ class Roles:
 
 
 def roles(replicas: NDArray[np.int32], alive: NDArray[np.bool_], rack_of: NDArray[np.int32] | None) -> Roles:
-    """Share out the traffic of partitions.
+    """Share out the traffic of partitions by which replicas are alive, bool[N, W], False in the padding.
 
-    Args:
-        replicas: int[N, W], positions of brokers, -1 for padding.
-        alive: bool[N, W], which of them live; False in the padding.
-        rack_of: int32[B], the rack of each broker, for consumers that read in their own; ``None`` if they do not.
+    ``rack_of`` is int32[B], the rack of each broker, for consumers that read in their own; ``None`` if they do not.
     """
     leader = np.zeros(replicas.shape, dtype=np.float32)
     if replicas.shape[1]:
@@ -110,27 +108,15 @@ class Placed:
         return roles(self.replicas[rows], alive, self.rack_of if self.is_read_in_rack else None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Peaks:
-    """Peaks of each broker, float64[..., 2, D, B]: written, sent, produced to it, read from it; cores for that."""
-
-    network_in: NDArray[np.float64]
-    network_out: NDArray[np.float64]
-    client_in: NDArray[np.float64]
-    client_out: NDArray[np.float64]
-    cores: NDArray[np.float64]
-
-    def stacked(self) -> NDArray[np.float64]:
-        """Return float64[5, ..., 2, D, B], in the order of the fields."""
-        return np.stack([self.network_in, self.network_out, self.client_in, self.client_out, self.cores])
+PEAKS = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CLIENT_IN, Resource.CLIENT_OUT, Resource.CPU)
+"""Of what :func:`peaks` gives the peaks: written, sent, produced to a broker, read from it, and cores for all that."""
 
 
 def normal_flows(placed: Placed, traffic: Traffic) -> Hourly:
     """Return float32[4, B, C, H]: produced, replicated to it, read by consumers, sent to followers."""
-    everything = slice(None)
-    shares = placed.roles(everything, placed.replicas >= 0)
-    state = np.zeros(len(placed.replicas), dtype=np.int64)
-    return _summed(placed, traffic, np.arange(len(placed.replicas)), state, [(shares, 1.0)], 1)[:, 0]
+    row = np.arange(len(placed.replicas))
+    shares = placed.roles(slice(None), placed.replicas >= 0)
+    return _summed(placed, traffic, row, np.zeros_like(row), [(shares, 1.0)], 1)[:, 0]
 
 
 def flows_after_losses(
@@ -138,11 +124,7 @@ def flows_after_losses(
 ) -> Iterator[tuple[int, Hourly]]:
     """Yield, for the loss of each unit, the flows as in :func:`normal_flows`, those of what is lost being 0.
 
-    Args:
-        placed: who holds what.
-        traffic: the hours.
-        normal: what :func:`normal_flows` gave.
-        unit_of: int32[B], what is lost together: each broker for itself, or racks.
+    ``unit_of`` is int32[B], what is lost together: each broker for itself, or racks.
     """
     units = int(unit_of.max(initial=-1)) + 1
     held = np.where(placed.replicas >= 0, unit_of[placed.replicas.clip(min=0)], -1)
@@ -206,16 +188,15 @@ def peaks(
     *,
     has_clients: bool = True,
     known: NDArray[np.float64] | None = None,
-) -> Peaks:
-    """Return the peaks of each broker at each date.
+) -> NDArray[np.float64]:
+    """Return float64[5, 2, D, B], the :data:`PEAKS` of each broker at each date.
 
     Args:
         flows: float32[4, B, C, H].
         ratios: float64[C, 2, D], traffic over today's.
         costs: of processor time.
         has_clients: whether peaks of what clients produce and read are wanted; else they are 0.
-        known: float64[5, 2, D, B], :meth:`Peaks.stacked`; what is not above it may be given as 0, which takes a
-            fraction of the time.
+        known: float64[5, 2, D, B]; what is not above it may be given as 0, which takes a fraction of the time.
     """
     written = flows[_CLIENT_IN] + flows[_FOLLOWER_IN]
     sent = flows[_CLIENT_OUT] + flows[_REPLICATION_OUT]
@@ -242,15 +223,14 @@ def peaks(
         found = percentile(np.einsum("bch,ce->beh", hourly, weights), above)
         return np.ascontiguousarray(found[:, back].T.reshape(*shape, len(hourly)))
 
-    none = np.zeros((*shape, len(written)))
-    known_in, known_out, known_produced, known_read, known_cores = [None] * 5 if known is None else known
-    return Peaks(
-        network_in=peak(written, known_in),
-        network_out=peak(sent, known_out),
-        client_in=peak(flows[_CLIENT_IN], known_produced) if has_clients else none,
-        client_out=peak(flows[_CLIENT_OUT], known_read) if has_clients else none,
-        cores=costs.base_cores + peak(busy, None if known_cores is None else known_cores - costs.base_cores),
-    )
+    found = np.zeros((len(PEAKS), *shape, len(written)))
+    bounds = [None] * len(PEAKS) if known is None else [*known[:-1], known[-1] - costs.base_cores]
+    carried = (written, sent, flows[_CLIENT_IN], flows[_CLIENT_OUT], busy)
+    for place, (resource, hourly, bound) in enumerate(zip(PEAKS, carried, bounds, strict=True)):
+        if has_clients or resource not in (Resource.CLIENT_IN, Resource.CLIENT_OUT):
+            found[place] = peak(hourly, bound)
+    found[-1] += costs.base_cores
+    return found
 
 
 def percentile(values: NDArray[np.float32], above: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

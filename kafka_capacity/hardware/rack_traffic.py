@@ -32,12 +32,9 @@ class LeavingRatios:
 
 
 def leaving_ratios(replicas: NDArray[np.int32], brokers: Brokers, *, is_read_in_rack: bool) -> LeavingRatios:
-    """Compute how often bytes leave their rack.
+    """Compute how often bytes leave their rack; ``replicas`` is int32[P, W], positions of brokers, the leader first.
 
-    Args:
-        replicas: int32[P, W], positions of brokers, the leader first, -1 for padding.
-        brokers: with their racks.
-        is_read_in_rack: whether consumers read from the follower in their rack (KIP-392).
+    Consumers may read from the follower in their rack (KIP-392).
     """
     racks = len(brokers.rack_names())
     if racks < 2:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Lags, Workload
 from kafka_capacity.hardware.cpu import STATED, CpuCosts, cores, speed_factor
-from kafka_capacity.hardware.flows import Peaks, Placed, flows_after_losses, normal_flows, peaks
+from kafka_capacity.hardware.flows import PEAKS, Placed, flows_after_losses, normal_flows, peaks
 from kafka_capacity.hardware.limits import CONDITIONS, NEVER_SECONDS, RESOURCES, Condition, Resource
 from kafka_capacity.hardware.shapes import DiskKind, Shape, hardware
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -142,6 +142,7 @@ def reads_taken_over(
 
 _AT = {condition: place for place, condition in enumerate(CONDITIONS)}
 _OF = {resource: place for place, resource in enumerate(RESOURCES)}
+_TRAFFIC = [_OF[one] for one in PEAKS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,12 +211,11 @@ def placed_loads(
     sizes = partition_sizes(workload) if sizes is None else sizes
     shape = (len(CONDITIONS), len(RESOURCES), 2, len(outlook.dates), len(brokers))
     load, cause = np.zeros(shape), np.full(shape, -1, dtype=np.int32)
-    normal, disk = _fill_traffic(load, cause, workload, placed, settings, replication_factor, conditions)
+    written = _fill_traffic(load, cause, workload, placed, settings, replication_factor, conditions)
     added = added_load(workload, len(brokers), replication_factor)
     load[:, _OF[Resource.DISK]] = _per_broker(placed.replicas, sizes, len(brokers)) + added.disk_bytes[:, None]
     counts = np.bincount(placed.replicas[placed.replicas >= 0], minlength=len(brokers))
     load[:, _OF[Resource.REPLICAS]] = counts + added.replicas[:, None]
-    load[:, _OF[Resource.DISK_IO]] = disk
     rates = workload.load.bytes_in_mean_bytes_per_second[:, None, None] * workload.rate_ratios()[outlook.class_of]
     _add_movement(load, placed, workload, settings)
     return PlacedLoads(
@@ -223,7 +223,7 @@ def placed_loads(
         replicas=placed.replicas,
         load=load,
         cause=cause,
-        written=normal.network_in + (added.client_in + added.follower_in)[:, None],
+        written=written + (added.client_in + added.follower_in)[:, None],
         sizes=sizes,
         produced=_per_broker(placed.replicas, rates, placed.broker_count),
         settings=settings,
@@ -238,21 +238,23 @@ def _fill_traffic(
     settings: LoadSettings,
     factor: int | None,
     conditions: Collection[Condition],
-) -> tuple[Peaks, NDArray[np.float64]]:
-    """Fill in network, clients and CPU, normal and after losses; returns the normal peaks, and what goes to disk."""
+) -> NDArray[np.float64]:
+    """Fill in network, clients, CPU and what goes to disk, normal and after losses; returns what is written normally.
+
+    What goes to disk is what comes in, but for what page caches do not serve.
+    """
     ratios, brokers = workload.rate_ratios(), placed.broker_count
     if settings.only_estimate is not None:
         ratios = np.broadcast_to(ratios[:, [settings.only_estimate]], ratios.shape)
     flows = normal_flows(placed, workload.traffic)
     normal = peaks(flows, ratios, settings.cpu)
     added = _added_peaks(added_load(workload, brokers, factor), settings)
-    disk = np.empty((len(CONDITIONS), *normal.network_in.shape))
-    load[:, _TRAFFIC] = normal.stacked() + added
-    disk[:] = load[:, _OF[Resource.NETWORK_IN]]
+    load[:, _TRAFFIC] = normal + added
+    load[:, _OF[Resource.DISK_IO]] = load[:, _OF[Resource.NETWORK_IN]]
     racks = int(placed.rack_of.max(initial=-1)) + 1
     for condition, unit_of in ((Condition.BROKER_LOST, np.arange(brokers)), (Condition.RACK_LOST, placed.rack_of)):
         units = brokers if condition is Condition.BROKER_LOST else racks
-        load[_AT[condition]] = 0.0
+        load[_AT[condition], _TRAFFIC] = 0.0
         if units < 2 or condition not in conditions:
             continue
         worst = np.zeros((len(_TRAFFIC), *load.shape[2:]))
@@ -262,20 +264,13 @@ def _fill_traffic(
             added = _added_peaks(added_load(workload, int(survives.sum()), factor), settings)
             has_clients = settings.is_client_traffic_limited
             found = peaks(after, ratios, settings.cpu, has_clients=has_clients, known=worst - added)
-            state = np.where(survives, found.stacked() + added, 0.0)
+            state = np.where(survives, found + added, 0.0)
             is_worse = state > worst
             np.copyto(worst, state, where=is_worse)
             why[is_worse] = unit
         load[_AT[condition], _TRAFFIC], cause[_AT[condition], _TRAFFIC] = worst, why
-        disk[_AT[condition]] = load[_AT[condition], _OF[Resource.NETWORK_IN]]
-    return normal, disk
-
-
-_TRAFFIC = [
-    _OF[one]
-    for one in (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CLIENT_IN, Resource.CLIENT_OUT, Resource.CPU)
-]
-"""In the order of :class:`Peaks`."""
+        load[_AT[condition], _OF[Resource.DISK_IO]] = load[_AT[condition], _OF[Resource.NETWORK_IN]]
+    return np.asarray(normal[0])
 
 
 def _added_peaks(added: AddedLoad, settings: LoadSettings) -> NDArray[np.float64]:

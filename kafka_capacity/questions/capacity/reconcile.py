@@ -14,10 +14,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.hardware.cpu import CpuCosts, cores, speed_factor
-from kafka_capacity.hardware.flows import peaks
+from kafka_capacity.hardware.flows import PEAKS, peaks
 from kafka_capacity.hardware.limits import RECOVERIES, Condition, FailureTolerance, Limits, Resource
 from kafka_capacity.hardware.shapes import Shape, hardware
 from kafka_capacity.kafka.cluster.assignment import replication_factors
@@ -107,14 +106,15 @@ def even_load(inputs: SizingInputs) -> list[EvenLoad]:
     flows = np.zeros((4, 1, classes, hours), dtype=np.float32)
     for c in range(classes):
         rows = of_class == c
-        coming, going = workload.traffic.bytes_in[rows], workload.traffic.bytes_out[rows]
-        copied = (coming * copies[rows, None]).sum(axis=0)
-        flows[:, 0, c] = np.stack([coming.sum(axis=0), copied, going.sum(axis=0), copied])
+        produced, read = workload.traffic.bytes_in[rows], workload.traffic.bytes_out[rows]
+        sent = (produced * copies[rows, None]).sum(axis=0)
+        flows[:, 0, c] = np.stack([produced.sum(axis=0), sent, read.sum(axis=0), sent])
     found = peaks(flows, workload.rate_ratios(), request.loads.cpu)
     only_copies = flows * np.array([0, 1, 0, 0], dtype=np.float32)[:, None, None, None]
-    copied_peaks = peaks(only_copies, workload.rate_ratios(), request.loads.cpu).network_in
+    copied = peaks(only_copies, workload.rate_ratios(), request.loads.cpu)[PEAKS.index(Resource.NETWORK_IN)]
     e = request.estimate
     stored = (inputs.sizes[:, e] * factors[:, None]).sum(axis=0) + added_bytes(workload, is_every_replica=True)
+    coming, going = (found[PEAKS.index(resource)] for resource in (Resource.CLIENT_IN, Resource.CLIENT_OUT))
     new = added_totals(
         workload,
         lambda topic: topic.bytes_in_peak_bytes_per_second,
@@ -122,21 +122,16 @@ def even_load(inputs: SizingInputs) -> list[EvenLoad]:
         lambda topic: topic.bytes_in_peak_bytes_per_second * (topic.replication_factor - 1),
         lambda topic: topic.partitions * topic.replication_factor,
     )
-
-    def at(pick: int | None) -> EvenLoad:
-        def of(values: NDArray[np.float64]) -> float:
-            return float(values[0] if pick == 0 else values.max())
-
-        return EvenLoad(
-            client_in=of(found.client_in[e, :, 0] + new[0]),
-            client_out=of(found.client_out[e, :, 0] + new[1]),
-            copied=of(copied_peaks[e, :, 0] + new[2]),
-            disk_bytes=of(stored),
-            replicas=of(factors.sum() + new[3]),
-            cpu=request.loads.cpu,
-        )
-
-    return [at(0), at(None)]
+    by_date = {
+        "client_in": coming[e, :, 0] + new[0],
+        "client_out": going[e, :, 0] + new[1],
+        "copied": copied[e, :, 0] + new[2],
+        "disk_bytes": stored,
+        "replicas": factors.sum() + new[3],
+    }
+    today = {name: float(values[0]) for name, values in by_date.items()}
+    worst = {name: float(values.max()) for name, values in by_date.items()}
+    return [EvenLoad(**today, cpu=request.loads.cpu), EvenLoad(**worst, cpu=request.loads.cpu)]
 
 
 def even_count(
