@@ -227,31 +227,17 @@ def moved_between_racks(
     added: NDArray[np.bool_],
     size_bytes: NDArray[np.int64],
 ) -> float:
-    """Return the bytes that are copied from a leader in one rack to a broker in another.
+    """Return the bytes that are copied from a leader of today, int32[P], in one rack to a broker in another.
 
-    Args:
-        observed: today's brokers.
-        target: those of the option.
-        leader: int32[P], who leads today.
-        after: int32[P, W], the replicas wanted.
-        added: bool[P, W], which of them are copied.
-        size_bytes: int64[P].
+    Of the replicas wanted after, int32[P, W], those are copied that were added, bool[P, W].
     """
-    source = dict(zip(observed.ids.tolist(), observed.racks, strict=True))
-    goal = dict(zip(target.ids.tolist(), target.racks, strict=True))
-    names = {rack: i for i, rack in enumerate(sorted({*source.values(), *goal.values()}, key=str))}
-    largest = max([*source, *goal, 0]) + 1
+    numbers = {rack: number for number, rack in enumerate({*observed.racks, *target.racks})}
 
-    def lookup(racks: dict[int, str | None]) -> NDArray[np.int64]:
-        table = np.full(largest + 1, -1, dtype=np.int64)
-        for broker, rack in racks.items():
-            table[broker] = names[rack]
-        return table
+    def racks_of(brokers: Brokers, ids: NDArray[np.int32]) -> NDArray[np.int64]:
+        return np.array([*(numbers[rack] for rack in brokers.racks), -1])[brokers.index_of(ids)]
 
-    rows, columns = np.nonzero(added)
-    leads = leader[rows] >= 0
-    rows, columns = rows[leads], columns[leads]
-    leaves = lookup(source)[leader[rows]] != lookup(goal)[after[rows, columns]]
+    rows, columns = np.nonzero(added & (leader >= 0)[:, None])
+    leaves = racks_of(observed, leader[rows]) != racks_of(target, after[rows, columns])
     return float(size_bytes[rows][leaves].sum())
 
 
