@@ -41,15 +41,14 @@ from kafka_capacity.questions.capacity.results import CapacityUse
 class CacheReads:
     """What page caches do not serve, from disk or from the object store."""
 
-    # float64[2, D, B], how far back each page cache reaches at peak, NaN where it is not known
+    # float64[2, D, B] each: how far back page caches reach at peak, NaN where that is not known; what is read from disk
+    # for groups, 0 likewise; and from the object store for those further behind than brokers keep (KIP-405)
     window_seconds: NDArray[np.float64]
-    # float64[2, D, B], read from disk for groups; 0 where the window is not known
     read_bytes_per_second: NDArray[np.float64]
-    # float64[2, D, B], read from the object store for groups that are further behind than brokers keep (KIP-405)
     remote_bytes_per_second: NDArray[np.float64]
-    # for each group that reads from disk within the horizon, at the high estimate, its name and the first date of it,
-    # by name
-    fallen_out: tuple[tuple[str, str], ...]
+    fallen_out: tuple[
+        tuple[str, str], ...
+    ]  # groups that read from disk at the high estimate, by name, and from when on
 
 
 def cache_reads(
@@ -106,15 +105,8 @@ def reads_taken_over(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Return what who leads after a loss reads for groups that are behind, beside what it reads for them now.
 
-    Args:
-        workload: of the partitions.
-        lags: of the groups.
-        replicas: int32[P, W], positions of brokers, the leader first.
-        unit_of: int32[B], what is lost together.
-        window: float64[2, D, B], how far back each page cache reaches, 0 for what none has.
-
-    Returns:
-        Of the loss that is worst for each broker, float64[2, D, B], and which that is, -1 for none.
+    That is of the loss of what is together, int32[B], that is worst for each broker: float64[2, D, B], and which loss
+    it is, -1 for none. A window is how far back each page cache reaches, 0 for what none has.
     """
     brokers = window.shape[2]
     found, cause = np.zeros(window.shape), np.full(window.shape, -1, dtype=np.int32)
@@ -132,9 +124,7 @@ def reads_taken_over(
     for estimate, place in np.ndindex(*window.shape[:2]):
         is_out = seconds > window[estimate, place, broker]
         weight = np.where(is_out, rate * ratios[of_class, estimate, place], 0.0)
-        by_loss = np.bincount(lost * brokers + broker, weights=weight, minlength=count * brokers).reshape(
-            count, brokers
-        )
+        by_loss = np.bincount(lost * brokers + broker, weight, minlength=count * brokers).reshape(count, brokers)
         found[estimate, place] = by_loss.max(axis=0)
         cause[estimate, place] = np.where(found[estimate, place] > 0, by_loss.argmax(axis=0), -1)
     return found, cause
@@ -151,15 +141,13 @@ class LoadSettings:
 
     cpu: CpuCosts = STATED  # what traffic costs of processors, those of today's brokers
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack (KIP-392)
-    # whether producers choose partitions led in their rack (KIP-1123), as many as can; what a placement does by it
-    # to its partitions is in `PlacedOption.workload`
+    # whether producers that can choose partitions led in their rack (KIP-1123): `PlacedOption.workload` has the effect
     is_produced_in_rack: bool = False
     throttle_bytes_per_second: float = 50e6  # of reassignments and of brokers that catch up, per broker and direction
     reread_ratio: float = 1.0  # how often, at once, everything is read once more in `re-reading`
     heap_bytes: float = HEAP_BYTES  # of the JVM on every broker
     system_bytes: float = SYSTEM_BYTES  # what everything else on a broker needs of its memory
-    # how long re-replicating a lost broker may take; infinite for as long as it likes
-    recovery_seconds: float = math.inf
+    recovery_seconds: float = math.inf  # how long re-replicating a lost broker may take
     volume_recovery_seconds: float = math.inf  # the same for one disk of a broker
     only_estimate: int | None = None  # the one that traffic is summed up at, in the place of both; `None` for both
     is_client_traffic_limited: bool = True  # whether it counts what clients produce and read after losses
@@ -251,15 +239,13 @@ def _fill_traffic(
     added = _added_peaks(added_load(workload, brokers, factor), settings)
     load[:, _TRAFFIC] = normal + added
     load[:, _OF[Resource.DISK_IO]] = load[:, _OF[Resource.NETWORK_IN]]
-    racks = int(placed.rack_of.max(initial=-1)) + 1
-    for condition, unit_of in ((Condition.BROKER_LOST, np.arange(brokers)), (Condition.RACK_LOST, placed.rack_of)):
-        units = brokers if condition is Condition.BROKER_LOST else racks
+    for condition, unit_of in _lost_together(placed.rack_of):
         load[_AT[condition], _TRAFFIC] = 0.0
-        if units < 2 or condition not in conditions:
+        if unit_of.max(initial=0) < 1 or condition not in conditions:
             continue
         worst = np.zeros((len(_TRAFFIC), *load.shape[2:]))
         why = np.full(worst.shape, -1)
-        for unit, after in flows_after_losses(placed, workload.traffic, flows, unit_of.astype(np.int32)):
+        for unit, after in flows_after_losses(placed, workload.traffic, flows, unit_of):
             survives = unit_of != unit
             added = _added_peaks(added_load(workload, int(survives.sum()), factor), settings)
             has_clients = settings.is_client_traffic_limited
@@ -271,6 +257,12 @@ def _fill_traffic(
         load[_AT[condition], _TRAFFIC], cause[_AT[condition], _TRAFFIC] = worst, why
         load[_AT[condition], _OF[Resource.DISK_IO]] = load[_AT[condition], _OF[Resource.NETWORK_IN]]
     return np.asarray(normal[0])
+
+
+def _lost_together(rack_of: NDArray[np.int32]) -> tuple[tuple[Condition, NDArray[np.int32]], ...]:
+    """Return the losses, and int32[B], what of the brokers is lost together by each."""
+    alone = np.arange(len(rack_of), dtype=np.int32)
+    return (Condition.BROKER_LOST, alone), (Condition.RACK_LOST, rack_of)
 
 
 def _added_peaks(added: AddedLoad, settings: LoadSettings) -> NDArray[np.float64]:
@@ -316,8 +308,7 @@ def _recovery_seconds(placed: PlacedLoads, share: float) -> NDArray[np.float64]:
 
 def _largest_source_share(placed: Placed, workload: Workload) -> NDArray[np.float64]:
     """Return float64[B], the largest share of what any other broker misses that this one leads."""
-    count = placed.broker_count
-    replicas = placed.replicas
+    count, replicas = placed.broker_count, placed.replicas
     if not replicas.shape[1]:
         return np.zeros(count)
     weight = workload.load.bytes_in_mean_bytes_per_second + 1e-9  # without rates every partition counts the same
@@ -354,9 +345,7 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
     load[:, _OF[Resource.DISK_IO]] += reads.read_bytes_per_second
     load[:, _OF[Resource.NETWORK_IN]] += reads.remote_bytes_per_second
     (local, remote), uncached = workload.lags_by_source(), np.zeros_like(reads.window_seconds)
-    racks = placed.brokers.rack_indexes()
-    for condition, unit_of in ((Condition.BROKER_LOST, np.arange(len(racks))), (Condition.RACK_LOST, racks)):
-        unit_of = unit_of.astype(np.int32)
+    for condition, unit_of in _lost_together(placed.brokers.rack_indexes()):
         more, why = reads_taken_over(workload, local, placed.replicas, unit_of, reads.window_seconds)
         load[_AT[condition], _OF[Resource.DISK_IO]] += more
         cause[_AT[condition], _OF[Resource.DISK_IO]] = why
