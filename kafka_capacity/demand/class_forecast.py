@@ -11,16 +11,25 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.calendar_days import days_between, days_later
 from kafka_capacity.demand.day_gaps import WEEK_DAYS, clean_days
 from kafka_capacity.demand.forecast import INTERVAL_RATIO, Forecast, NoForecast, forecast_series
-from kafka_capacity.demand.growth import ExpectedPath, growth_path
 from kafka_capacity.demand.history import DailySeries
 from kafka_capacity.demand.outlook import Basis, ClassBasis
-from kafka_capacity.demand.settings import USUAL_GROWTH, DemandSettings
+from kafka_capacity.demand.settings import USUAL_GROWTH, DemandSettings, Growth, growth_ratio
 from kafka_capacity.demand.week_model import YEAR_DAYS
 from kafka_capacity.text import plural, whole_percent
 
 SHOWN_SHARE = 0.05  # less of last year's shape is not worth a word
 SHOWN_GROWTH_RATIO = 0.05  # nor is less growth
 MAX_STALE_DAYS = 14  # a history that ended earlier does not know what the cluster carries today
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExpectedPath:
+    """Traffic of one class over today's, and what that rests on."""
+
+    basis: ClassBasis
+    middle: NDArray[np.float64]  # float64[D], 1 at the first date
+    high: NDArray[np.float64]  # float64[D], never below the middle
+    mean_ratio: float = 1.0  # today's mean over the measured one, which outages lower while peaks have none of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,6 +87,18 @@ def forecast_class(
         mean_ratio=round(reference / measured, 6),
     )
     return ClassForecast(name=name, history=history, forecast=forecast, path=path)
+
+
+def growth_path(name: str, dates: Sequence[str], growth: Growth, *, history_days: int, why: str) -> ExpectedPath:
+    """Let a class grow by a yearly rate; ``why`` there is no forecast is a sentence without its stop."""
+    days = np.array([days_between(dates[0], date) for date in dates], dtype=np.float64)
+    middle = growth_ratio(days, growth.middle)
+    rates = (
+        f"traffic grows by {whole_percent(growth.middle)} a year, and by {whole_percent(growth.high)} in the high "
+        "estimate"
+    )
+    basis = ClassBasis(name=name, basis=Basis.GROWTH_RATE, history_days=history_days, reason=f"{why}: {rates}.")
+    return ExpectedPath(basis=basis, middle=middle, high=np.maximum(middle, growth_ratio(days, growth.high)))
 
 
 def _forecast(

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.class_forecast import ExpectedPath
 from kafka_capacity.demand.events import Launch, RetentionChange, retention_at
-from kafka_capacity.demand.growth import ExpectedPath
 from kafka_capacity.demand.outlook import Basis, ClassBasis, DemandOutlook
 from kafka_capacity.demand.planned import PlannedEvents
 from kafka_capacity.demand.topic_classes import TopicClasses

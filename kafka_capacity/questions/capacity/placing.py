@@ -132,7 +132,8 @@ def _without_log_dirs(snapshot: Snapshot) -> Snapshot:
 def _scenario(inputs: SizingInputs, key: PlacementKey, target: Brokers) -> PlacementScenario:
     request = inputs.request
     # One placement is judged on every shape: the least limit that it can keep is that of all others, too.
-    least = _replica_count(inputs.snapshot, key) / max(1, len(target))
+    held, factor = inputs.snapshot.replicas, key.replication_factor
+    least = (int((held >= 0).sum()) if factor is None else len(held) * factor) / max(1, len(target))
     limits = [shape.replica_limit for shape in (request.today, *request.shapes)]
     goal = min((one for one in limits if least <= one < np.inf), default=None)
     return PlacementScenario(
@@ -149,9 +150,3 @@ def _scenario(inputs: SizingInputs, key: PlacementKey, target: Brokers) -> Place
         replica_goal=None if goal is None else int(goal),
         is_takeover_levelled=request.is_takeover_levelled,
     )
-
-
-def _replica_count(snapshot: Snapshot, key: PlacementKey) -> int:
-    if key.replication_factor is not None:
-        return len(snapshot.partitions) * key.replication_factor
-    return int((snapshot.replicas >= 0).sum())

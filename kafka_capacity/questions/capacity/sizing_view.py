@@ -19,6 +19,7 @@ from kafka_capacity.proposal.excuse import distance
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
 from kafka_capacity.questions.capacity.results import day_before
+from kafka_capacity.report.view import ReportView
 
 Row = Mapping[str, Any]
 
@@ -185,6 +186,11 @@ def read_sizing(
     if not document or table is None or not len(table) or has_no_rates(document):
         return None
     return view_sizing(tables, document, request)
+
+
+def sizing_of(view: ReportView) -> SizingView | None:
+    """Return what the plan of a report says of sizing, likewise."""
+    return read_sizing(view.inputs.tables, view.inputs.sizing, view.inputs.request)
 
 
 def view_sizing(tables: Mapping[str, pa.Table], document: Mapping[str, Any], request: Mapping[str, Any]) -> SizingView:

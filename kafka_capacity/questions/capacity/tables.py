@@ -111,6 +111,7 @@ SIZING_TABLES: Tables = {
 """By name: the schema of each table and what it is sorted by; an older plan may lack them."""
 
 
+_PLACEMENT = ("broker_count", "idle_brokers", "extra_racks", "replication_factor")
 _CHANGE = {"seconds": "change_seconds", "usd": "change_usd"}  # columns that are not named as the fields of `ChangeCost`
 
 
@@ -129,10 +130,7 @@ def sizing_options_table(
                 result,
                 position=position,
                 kind=option.kind,
-                broker_count=option.placement.broker_count,
-                idle_brokers=option.placement.idle_brokers,
-                extra_racks=option.placement.extra_racks,
-                replication_factor=option.placement.replication_factor,
+                **{name: getattr(option.placement, name) for name in _PLACEMENT},
                 shape=option.shape.name,
                 provider=option.shape.provider,
                 priced_on=option.shape.priced_on or None,

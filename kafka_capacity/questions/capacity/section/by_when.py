@@ -10,8 +10,7 @@ from typing import Any
 from kafka_capacity.hardware.limits import Resource, resource_name
 from kafka_capacity.questions.capacity.section.outlook_chart import outlook_chart
 from kafka_capacity.questions.capacity.section.sizing_use import drawn_options, used_charts, worst_used
-from kafka_capacity.questions.capacity.section.view import sizing_of
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, sizing_of
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     not_judged_sentence,
