@@ -44,9 +44,7 @@ class CleanDays:
 def clean_days(values: Floats, *, silent_days: int = 0) -> CleanDays | None:
     """Return the days of a series with outages and gaps filled, ``None`` where there was never traffic.
 
-    Args:
-        values: float64[N], not negative, NaN where not known.
-        silent_days: how many of the last days are an outage, whatever they have.
+    Values are float64[N], not negative, NaN where not known; the last ``silent_days`` are an outage whatever they have.
     """
     last = len(values) - silent_days
     values = np.where(np.arange(len(values)) < last, values, np.nan)

@@ -41,11 +41,7 @@ class LevelShift:
 
 
 def level_shifts(values: Floats) -> tuple[LevelShift, ...]:
-    """Return the shifts of a series, by day.
-
-    Args:
-        values: float64[N], not negative, without gaps.
-    """
+    """Return the shifts of a series, float64[N], not negative and without gaps, by day."""
     count = len(values)
     if count < 2 * WEEK_DAYS:
         return ()

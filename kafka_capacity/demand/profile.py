@@ -29,13 +29,9 @@ class GroupProfile:
 def profile_groups(
     group: NDArray[np.integer], values: NDArray[np.float32], group_count: int, *, quantile: float = PEAK_QUANTILE
 ) -> GroupProfile:
-    """Return the mean and the percentile of each group of values.
+    """Return the mean and the percentile, at a quantile of 0 to 1, of each group of values.
 
-    Args:
-        group: int[N], 0 to ``group_count - 1``, in any order.
-        values: float32[N], not negative and finite; leave out what is not known before.
-        group_count: how many groups there are.
-        quantile: of the percentile, 0 to 1.
+    Groups are int[N], 0 to ``group_count - 1`` in any order, values float32[N], not negative and finite.
     """
     # One sort of integers by group, then size, since non-negative floats sort as their bits do.
     bits = np.ascontiguousarray(values + np.float32(0)).view(np.uint32).astype(np.uint64)

@@ -83,12 +83,7 @@ class WeekModel:
 
 
 def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
-    """Fit the model.
-
-    Args:
-        values: float64[N], a week of days at least, not negative, without gaps or shifts.
-        weeks_ahead: how many weeks to give.
-    """
+    """Fit the model to float64[N], a week of days at least, not negative, without gaps or shifts."""
     means = sliding_window_view(values, WEEK_DAYS).mean(axis=1)
     weeks = np.log(np.maximum(means, FLOOR_RATIO * values.mean()))
     pause_days = days_of_pauses(means, YEAR_DAYS)

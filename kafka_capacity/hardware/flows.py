@@ -22,34 +22,6 @@ from kafka_capacity.hardware.shapes import MIB
 Weights = NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Roles:
-    """Shares of the traffic of N partitions by place in the replica list, float32[N, W] each."""
-
-    leader_in: Weights  # of what is produced, 1 for the leader
-    follower_in: Weights  # of what is produced, 1 for each other live replica
-    consumer_out: Weights  # of what consumers read
-    replication_out: Weights  # of what is produced, how often it is sent to followers
-
-
-def roles(replicas: NDArray[np.int32], alive: NDArray[np.bool_], rack_of: NDArray[np.int32] | None) -> Roles:
-    """Share out the traffic of partitions by which replicas are alive, bool[N, W], False in the padding.
-
-    ``rack_of`` is int32[B], the rack of each broker, for consumers that read in their own; ``None`` if they do not.
-    """
-    leader = np.zeros(replicas.shape, dtype=np.float32)
-    if replicas.shape[1]:
-        is_led = alive.any(axis=1)
-        leader[is_led, alive.argmax(axis=1)[is_led]] = 1.0
-    follower = alive.astype(np.float32) - leader
-    return Roles(
-        leader_in=leader,
-        follower_in=follower,
-        consumer_out=leader if rack_of is None else read_shares(replicas, alive, leader, rack_of),
-        replication_out=leader * follower.sum(axis=1, keepdims=True),
-    )
-
-
 def read_shares(
     replicas: NDArray[np.int32],
     alive: NDArray[np.bool_],
@@ -59,15 +31,8 @@ def read_shares(
 ) -> Weights:
     """Return which replicas consumers read from in their own rack, and from the leader where it has none (KIP-392).
 
-    Args:
-        replicas: int[N, W], positions of brokers, -1 for padding.
-        alive: bool[N, W], which of them live.
-        leader: float32[N, W], 1 for the leader.
-        rack_of: int32[B], the rack of each broker.
-        readers: float32[N, R], how much of each partition is read from each rack; ``None`` for the same from all.
-
-    Returns:
-        float32[N, W], shares of what is read.
+    Shares of what is read, float32[N, W], as ``leader`` is, 1 for who leads. ``readers`` is float32[N, R], how much of
+    each partition is read from each rack; ``None`` for the same from all.
     """
     racks = int(rack_of.max(initial=-1)) + 1
     asked, total = (readers, 1) if readers is not None else (np.ones((len(replicas), racks), np.float32), max(1, racks))
@@ -103,9 +68,20 @@ class Placed:
         """How many brokers there are."""
         return len(self.rack_of)
 
-    def roles(self, rows: NDArray[np.int64] | slice, alive: NDArray[np.bool_]) -> Roles:
-        """Share out the traffic of some partitions."""
-        return roles(self.replicas[rows], alive, self.rack_of if self.is_read_in_rack else None)
+    def roles(self, rows: NDArray[np.int64] | slice, alive: NDArray[np.bool_]) -> Weights:
+        """Return float32[4, N, W], shares of the traffic of partitions by place in their lists, in the order of flows.
+
+        Of what is produced 1 for the leader, 1 for each other replica that is alive, bool[N, W]; of what consumers
+        read; and how often what is produced is sent to followers.
+        """
+        replicas = self.replicas[rows]
+        leader = np.zeros(replicas.shape, dtype=np.float32)
+        if replicas.shape[1]:
+            is_led = alive.any(axis=1)
+            leader[is_led, alive.argmax(axis=1)[is_led]] = 1.0
+        follower = alive.astype(np.float32) - leader
+        read = read_shares(replicas, alive, leader, self.rack_of) if self.is_read_in_rack else leader
+        return np.stack([leader, follower, read, leader * follower.sum(axis=1, keepdims=True)])
 
 
 PEAKS = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CLIENT_IN, Resource.CLIENT_OUT, Resource.CPU)
@@ -151,7 +127,7 @@ def _summed(
     traffic: Traffic,
     row: NDArray[np.int64],
     state: NDArray[np.int64],
-    parts: list[tuple[Roles, float]],
+    parts: list[tuple[Weights, float]],
     states: int,
 ) -> Hourly:
     """Return float32[4, S, B, C, H]: the traffic of partitions, shared out by their roles, one state after another."""
@@ -164,17 +140,10 @@ def _summed(
     hours = traffic.bytes_in.shape[1]
     shape = (states * brokers * classes, len(placed.replicas))
     found = np.empty((4, states, brokers, classes, hours), dtype=np.float32)
-    for flow, (name, rates) in enumerate(
-        (
-            ("leader_in", traffic.bytes_in),
-            ("follower_in", traffic.bytes_in),
-            ("consumer_out", traffic.bytes_out),
-            ("replication_out", traffic.bytes_in),
-        )
-    ):
+    for flow, rates in enumerate((traffic.bytes_in, traffic.bytes_in, traffic.bytes_out, traffic.bytes_in)):
         weight = np.zeros(cell.shape, dtype=np.float32)
         for shares, sign in parts:
-            weight += np.float32(sign) * getattr(shares, name)
+            weight += np.float32(sign) * shares[flow]
         is_used = (weight != 0) & (cell >= 0)
         matrix = csr_matrix((weight[is_used], (key[is_used], column[is_used])), shape=shape)
         found[flow] = (matrix @ rates).reshape(states, brokers, classes, hours)

@@ -2,12 +2,11 @@
 
 Traffic between racks is that of :mod:`kafka_capacity.hardware.rack_traffic`, at mean rates.
 
-Disks cost what is billed: the space that is provisioned, while it is. A volume can be made larger at any time, never
-smaller. So one that is kept costs what was once provisioned, and more where more is needed; one that is bought is as
-large as it must be and grows with what it holds. Where a volume is bought anyway, a smaller one may take its place once
-less is needed, such as after a cut of retention: once at most, on the date on which that is cheapest. Throughput is
-provisioned apart, and follows what each date needs. Managed disks cost what is stored at each date, disks that come
-with a machine nothing or the space there is.
+Disks cost what is provisioned. A volume can be made larger at any time, never smaller: one that is kept costs what was
+once provisioned, and more where more is needed; one that is bought is as large as it must be and grows with what it
+holds. Where a volume is bought anyway, a smaller one may take its place once less is needed, such as after a cut of
+retention: once at most, when that is cheapest. Throughput is provisioned apart, and follows what each date needs.
+Managed disks cost what is stored at each date, disks that come with a machine nothing or the space there is.
 
 Each part is reckoned at each date of the outlook, and a month costs their average over the time up to the horizon.
 Traffic is that of the middle estimate.
@@ -118,15 +117,8 @@ def monthly_cost(
 ) -> MonthlyCost:
     """Return what an option costs a month.
 
-    Args:
-        shape: of its brokers.
-        use: what they carry.
-        placed: the same, before the shape was known.
-        traffic: what leaves its rack.
-        workload: the partitions.
-        request: how far disks may be used, since what is bought is larger by that, and the estimate that decides.
-        provisioned_bytes: float64[B], the volumes that there are already, 0 for none; ``None`` where all are bought.
-        is_replaced: whether smaller volumes may take the place of others.
+    Disks are larger than what they hold by how far the request lets them be used. ``provisioned_bytes`` is float64[B],
+    the volumes that there are already, 0 for none, or ``None`` where all are bought; smaller ones may replace them.
     """
     billed = billed_disk_bytes(shape, use, placed, workload, request, provisioned_bytes, is_replaced=is_replaced)
     between = traffic.produced + traffic.consumed + (0.0 if shape.is_replication_free else traffic.replicated)
@@ -183,13 +175,10 @@ def billed_disk_bytes(
 def provisioned_sizes(
     needed: NDArray[np.float64], provisioned: NDArray[np.float64], shares: NDArray[np.float64], *, is_replaced: bool
 ) -> NDArray[np.float64]:
-    """Return float64[D, B], how large each volume is at each date.
+    """Return float64[D, B], how large each volume is at each date, where so much is needed, of the same shape.
 
-    Args:
-        needed: float64[D, B], how large it must be.
-        provisioned: float64[B], how large it is today, 0 where there is none yet.
-        shares: float64[D], of the time up to the horizon.
-        is_replaced: whether a smaller one may take its place, on the date on which that is cheapest.
+    ``provisioned`` is float64[B], how large they are today, ``shares`` float64[D], of the time up to the horizon. A
+    smaller one may take the place of each, on the date on which that is cheapest.
 
     Worked example: 100 are provisioned, 60 are needed at first and 20 in the end
         >>> needed, shares = np.array([[60.0], [60.0], [20.0]]), np.array([0.25, 0.5, 0.25])

@@ -3,13 +3,9 @@
 The part that hangs on the placement alone (:func:`placed_loads`) is computed once and serves every shape; what a shape
 adds, reads beyond its page cache, is little (:func:`capacity_use`).
 
-Conditions, against the normal one:
-    broker-lost, rack-lost: the next live replica in each list leads, and groups that are behind read from its disk; for
-        each broker the loss that is worst for it.
-    moving: the throttle in and out of every broker, written to and read from disk.
-    broker-returns: the broker fetches at the throttle; those that lead its partitions send it, from disk, in the
-        proportion of what they lead of them.
-    re-reading: what is produced to the leader is read from its disk once more, times ``reread_ratio``.
+After a loss the next live replica in each list leads, and groups that are behind read from its disk; what moves is
+written to and read from disk; a broker that returns is sent its partitions from the disks of those that lead them, in
+the proportion of what they lead; and what is produced to a leader is re-read from its disk times ``reread_ratio``.
 
 What groups read that is only in the object store any more (KIP-405) comes in over the network of who leads, and is read
 from no disk; that it goes out again is among what consumers read.
@@ -227,10 +223,7 @@ def _fill_traffic(
     factor: int | None,
     conditions: Collection[Condition],
 ) -> NDArray[np.float64]:
-    """Fill in network, clients, CPU and what goes to disk, normal and after losses; returns what is written normally.
-
-    What goes to disk is what comes in, but for what page caches do not serve.
-    """
+    """Fill in network, clients, CPU and writes, normal and after losses; returns what traffic normally writes."""
     ratios, brokers = workload.rate_ratios(), placed.broker_count
     if settings.only_estimate is not None:
         ratios = np.broadcast_to(ratios[:, [settings.only_estimate]], ratios.shape)
@@ -295,10 +288,7 @@ def _add_movement(load: NDArray[np.float64], placed: Placed, workload: Workload,
 
 
 def _recovery_seconds(placed: PlacedLoads, share: float) -> NDArray[np.float64]:
-    """Return float64[2, D, B], how long it takes to copy a share of all that a broker held, under the throttle.
-
-    What is produced meanwhile passes the throttle too, as in every copy (:func:`closing_rates`).
-    """
+    """Return float64[2, D, B], how long it takes to copy a share of what a broker held, and what comes meanwhile."""
     held, produced = share * placed.load[0, _OF[Resource.DISK]], share * placed.produced
     unknown = np.full(held.shape, np.nan)
     throttle = np.full(held.shape, placed.settings.throttle_bytes_per_second)
