@@ -76,17 +76,19 @@ def forecast_class(
         return ClassForecast(name=name, history=history, forecast=None, path=path)
     weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
     measured, reference = _reference(history, reference_days, silent_days=silent_days)
-    middle, high = (_at(part, weeks) / reference for part in (forecast.expected, forecast.high))
-    # Rounded, so that another machine's last bits change no plan.
-    middle, high = np.round(middle, 6), np.round(high, 6)
+    # Growing by the same share every day of a week, and rounded, so that another machine's last bits change no plan.
+    middle, high = (
+        np.round(np.exp(np.interp(weeks, np.arange(len(path)), np.log(path))) / reference, 6)
+        for path in (forecast.expected, forecast.high)
+    )
     middle[0] = high[0] = 1.0
-    path = ExpectedPath(
+    expected = ExpectedPath(
         basis=_basis(name, history, forecast, settings),
         middle=middle,
         high=np.maximum(middle, high),
         mean_ratio=round(reference / measured, 6),
     )
-    return ClassForecast(name=name, history=history, forecast=forecast, path=path)
+    return ClassForecast(name=name, history=history, forecast=forecast, path=expected)
 
 
 def growth_path(name: str, dates: Sequence[str], growth: Growth, *, history_days: int, why: str) -> ExpectedPath:
@@ -136,11 +138,6 @@ def _reference(history: DailySeries, days: int, *, silent_days: int) -> tuple[fl
     if clean is None or len(clean.values) < len(rates):
         return measured, measured
     return measured, float(clean.values[-len(rates) :][np.isfinite(rates)].mean())
-
-
-def _at(path: NDArray[np.float64], weeks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return float64[D], a path of weeks at each date, growing by the same share every day of a week."""
-    return np.asarray(np.exp(np.interp(weeks, np.arange(len(path)), np.log(path))))
 
 
 def _stopped(path: ExpectedPath, history: DailySeries) -> ExpectedPath:

@@ -33,8 +33,7 @@ class DemandExpectation:
     notes: tuple[str, ...]  # which growth holds where one was asked for, and a sentence for each event that is left out
     classes: tuple[ClassForecast, ...]  # history and forecast of each class of topics, by name, without events
     cluster: ClassForecast  # the same of all topics together
-    # the last day with traffic to speak of, where there has been none for a week or more; `None` else
-    silent_since: str | None
+    silent_since: str | None  # the last day with traffic to speak of; `None` where there has been some for a week
 
 
 def expect_demand(
@@ -55,7 +54,9 @@ def expect_demand(
     topics = snapshot.partitions.topics
     rates = np.bincount(snapshot.partitions.topic, load.bytes_in_mean_bytes_per_second, minlength=len(topics))
     classes = class_topics(topics, rates.astype(np.float64), settings.topic_classes)
-    _refuse_unknown(settings, classes)
+    for name in (name for name, _ in settings.class_growth if name not in classes.names):
+        reason = f"there is no such topic class; the classes are {', '.join(classes.names)}"
+        raise RequestError(f"class_growth: {name!r} is invalid: {reason}")
     series = class_series(history or TopicHistory.empty(snapshot.ds), classes, topics)
     silent_since = _silent_since(series[-1])
     found = [
@@ -105,15 +106,6 @@ def _growth_notes(settings: DemandSettings, classes: TopicClasses) -> tuple[str,
         if growth is not None
     ]
     return (f"Growth is as requested, regardless of the history: {'; '.join(rates)}.",) if rates else ()
-
-
-def _refuse_unknown(settings: DemandSettings, classes: TopicClasses) -> None:
-    for name, _ in settings.class_growth:
-        if name not in classes.names:
-            known = ", ".join(classes.names)
-            raise RequestError(
-                f"class_growth: {name!r} is invalid: there is no such topic class; the classes are {known}"
-            )
 
 
 def class_series(history: TopicHistory, classes: TopicClasses, living: Sequence[str]) -> list[DailySeries]:

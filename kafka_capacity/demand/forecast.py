@@ -25,8 +25,7 @@ Floats = NDArray[np.float64]
 LEAST_DAYS = 14  # less has no growth to tell, and no noise: the prior alone
 LEAST_BELIEF = 0.01
 HALF_WEIGHT_DAYS = 60  # with so many days more, growth of its own and the usual one count the same
-HALF_SPREAD_DAYS = 10
-"""With so many days more, the spread of paths and that of the usual growth count the same, as variances."""
+HALF_SPREAD_DAYS = 10  # the same for the spread of paths and that of the usual growth, as variances
 INTERVAL_RATIO = 0.8  # what share of weeks the interval that is tested shall hold
 
 

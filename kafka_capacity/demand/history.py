@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import days_later
 
-MAX_MISSING_RATIO = 0.1
-"""A day of a total is known where its parts that are known carry all but so much of it; the rest is scaled up."""
+MAX_MISSING_RATIO = 0.1  # a day of a total is known where so much is not, at most; the rest is scaled up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

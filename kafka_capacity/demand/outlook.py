@@ -19,12 +19,10 @@ class Basis(StrEnum):
     """What the growth of a class rests on."""
 
     FORECAST = "forecast"  # a model fitted to its history, whose error on that history is told
-    GROWTH_RATE = "growth-rate"
-    """A yearly growth rate that was asked for, since the history is too short for a forecast."""
+    GROWTH_RATE = "growth-rate"  # a yearly rate, asked for, or taken where the history is too short for a forecast
 
 
-TRAFFIC, STORED = "traffic", "stored"
-"""Names of what is predicted: what is produced to the cluster at peak, and what all replicas take on disk."""
+TRAFFIC, STORED = "traffic", "stored"  # what is produced to the cluster at peak, and what all replicas take on disk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +66,6 @@ class DemandOutlook:
     rate_ratio_high: NDArray[np.float64]  # float64[C, D], the high estimate, never below the middle one
     high_quantile: float  # of the high estimate, such as 0.9
     retention_ratio: NDArray[np.float64]  # float64[C, D], retention over today's, for planned changes of it; else 1
-    # float64[C], today's mean over the measured one: not 1 where a launch has run for a part of the days that were
-    # measured. Peaks have it from its first day.
+    # float64[C], today's mean over the measured one, which has a part of a launch; peaks have it from its first day
     mean_ratio: NDArray[np.float64]
     added: tuple[AddedTopic, ...] = ()  # topics that do not exist yet

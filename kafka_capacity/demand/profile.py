@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-PEAK_QUANTILE = 0.99
-"""What "peak" means for hourly rates: four weeks of hours have six above it, so that one odd hour is no peak."""
+PEAK_QUANTILE = 0.99  # "peak" of hourly rates: four weeks have six hours above it, so that one odd hour is no peak
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -27,8 +27,7 @@ class Growth:
     high: float  # at the high estimate, not below the middle
 
 
-USUAL_GROWTH = Growth(middle=0.3, high=0.6)
-"""What is taken of traffic of which nothing is known; the high rate is the 0.9 quantile."""
+USUAL_GROWTH = Growth(middle=0.3, high=0.6)  # of traffic of which nothing is known; the high rate is the 0.9 quantile
 
 
 def growth_ratio(days: NDArray[np.float64], growth_per_year_ratio: float) -> NDArray[np.float64]:

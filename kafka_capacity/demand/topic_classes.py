@@ -14,8 +14,7 @@ from kafka_capacity.demand.settings import ClassPattern
 
 INTERNAL_CLASS = "internal"
 OTHER_CLASS = "other"
-SMALLEST_SHARE = 0.05
-"""A class with less of the cluster's traffic is pooled: its own noise would be larger than what it adds."""
+SMALLEST_SHARE = 0.05  # a class with less of the traffic is pooled: its own noise would be larger than what it adds
 
 _SEPARATOR = re.compile(r"[._-]")
 

@@ -149,8 +149,7 @@ def calibrate(
     r_squared = 1.0 - float((left**2).sum()) / spread
     error = float(np.sqrt((left**2).mean()))
     fitted = CpuCosts(
-        **dict(zip(FIGURES, solved.tolist(), strict=True)),
-        source=f"fitted to {count:,} samples, R² {r_squared:.3f}",
+        **dict(zip(FIGURES, solved.tolist(), strict=True)), source=f"fitted to {count:,} samples, R² {r_squared:.3f}"
     )
     is_good = bool(r_squared >= LEAST_R_SQUARED and solved[1:].any())
     figures = f"the fit explains {whole_percent(r_squared)} of the variance and leaves {error:.2f} cores"
@@ -200,8 +199,8 @@ def read_cpu_samples(file: Path) -> CpuCalibration:
     try:
         return _fitted(reader, file)
     except csv.Error as error:
-        msg = f"{file}: line {reader.line_num + 1}: is not CSV that can be read ({error}); fix the line"
-        raise RequestError(msg) from error
+        line = f"{file}: line {reader.line_num + 1}"
+        raise RequestError(f"{line}: is not CSV that can be read ({error}); fix the line") from error
 
 
 def _fitted(reader: csv.DictReader[str], file: Path) -> CpuCalibration:

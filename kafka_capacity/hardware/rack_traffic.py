@@ -45,8 +45,7 @@ def leaving_ratios(replicas: NDArray[np.int32], brokers: Brokers, *, is_read_in_
     away = (racks - 1) / racks
     consumed = np.full(len(rack), away)
     if is_read_in_rack:
-        has_one = np.stack([(rack == one).any(axis=1) for one in range(racks)], axis=1)
-        consumed = 1.0 - has_one.mean(axis=1)
+        consumed = 1.0 - np.stack([(rack == one).any(axis=1) for one in range(racks)], axis=1).mean(axis=1)
     return LeavingRatios(produced=away, replicated=leaves.astype(np.float64), consumed=consumed)
 
 

@@ -31,10 +31,8 @@ _WANTED = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DIS
 """What every broker has; other resources have a limit only where a provider sets one."""
 
 SLOWEST_DISK_BYTES_PER_SECOND = 100e6
-"""What every disk takes that a broker is likely to have: a single hard disk that writes in order, at its inner tracks.
-
-Where nobody says what a broker's disks take, a load within the limit on this much is not what binds.
-"""
+"""What every disk takes that a broker may have: one hard disk that writes in order, at its inner tracks. Where nobody
+says what a broker's disks take, a load within the limit on this much is not what binds."""
 
 _DAY_SECONDS = 86_400.0
 

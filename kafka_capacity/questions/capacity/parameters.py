@@ -199,15 +199,12 @@ class SizingParameters(BaseModel):
 
     def _with_core_speeds(self, catalogue: Mapping[str, Shape]) -> dict[str, Shape]:
         found = dict(catalogue)
-        for name, ratio in self._core_speeds():
+        for name, ratio in map(_core_speed, self.core_speeds):
             named = self.current_shape if name == TODAY else name
             if named != TODAY:
                 for shape in chosen_shapes(found, [named], field="core_speeds", others=(TODAY,)):
                     found[shape.name] = dataclasses.replace(shape, core_speed_ratio=ratio)
         return found
-
-    def _core_speeds(self) -> tuple[tuple[str, float], ...]:
-        return tuple(_core_speed(item) for item in self.core_speeds)
 
     _are_core_speeds = readable("core_speeds", _core_speed)
 
@@ -229,7 +226,7 @@ class SizingParameters(BaseModel):
             today = observed_shape(
                 observed,
                 vcpu=observed_vcpu if self.broker_vcpu is None else self.broker_vcpu,
-                core_speed_ratio=dict(self._core_speeds()).get(TODAY, math.nan),
+                core_speed_ratio=dict(map(_core_speed, self.core_speeds)).get(TODAY, math.nan),
                 disk_bytes_per_second=_or_nan(self.broker_disk_bytes_per_second),
                 usd_per_hour=_or_nan(self.broker_usd_per_hour),
                 usd_per_gib_between_racks=rack_price if rack_price is not None else 0.0 if is_priced else math.nan,

@@ -101,8 +101,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
     )
 
 
-TAKEOVER_PLACER = "fewest-bytes"
-"""The placer whose lists may be put in another order; those of the others are Kafka's own."""
+TAKEOVER_PLACER = "fewest-bytes"  # whose lists may be put in another order; those of the others are Kafka's own
 
 
 def _with_level_takeovers(brokers: Brokers, after: NDArray[np.int32], workload: Workload) -> NDArray[np.int32]:

@@ -138,8 +138,7 @@ def day_before(day: str) -> str:
     return (datetime.date.fromisoformat(day) - datetime.timedelta(days=1)).isoformat()
 
 
-UNKNOWN = frozenset({"rates", "capacities", "sizes"})
-"""Constraints that stand for what is not known, so that an option neither fits nor fails."""
+UNKNOWN = frozenset({"rates", "capacities", "sizes"})  # not known, so that an option neither fits nor fails
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -192,7 +191,7 @@ class CapacityResult(Judgement):
             "excuses": [excuse.as_dict() for excuse in self.excuses],
             "not_judged": [str(resource) for resource in self.not_judged],
             "headroom_ratio": plain_number(self.headroom_ratio),
-            "tightest": None if self.tightest is None else to_plain(self.tightest),
+            "tightest": to_plain(self.tightest),
             "exhaustion": [to_plain(one) for one in self.exhaustion],
             "usd_per_month": {
                 **to_plain(self.cost),

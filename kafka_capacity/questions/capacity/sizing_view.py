@@ -270,10 +270,10 @@ def _longest_lasting(view: SizingView) -> Row | None:
 
     if is_kept(today):
         return today
-    if not is_alike(goal, today) or goal["broker_count"] >= today["broker_count"]:
+    count = today["broker_count"]
+    if not is_alike(goal, today) or goal["broker_count"] >= count:
         return goal
-    more = [row for row in view.options if row["broker_count"] >= today["broker_count"] and is_kept(row)]
-    own = [row for row in more if is_alike(row, today)]
+    own = [row for row in view.options if row["broker_count"] >= count and is_alike(row, today) and is_kept(row)]
     return min(own, key=lambda row: (row["broker_count"], row["option_id"]), default=goal)
 
 

@@ -32,11 +32,6 @@ _MISSING = {
 }
 
 
-def amount(resource: str, value: float | None) -> str:
-    """Write a load in the unit of its resource."""
-    return "an unknown amount" if value is None else shown_amount(Resource(resource), value)
-
-
 def idle_brokers(option: Row) -> int:
     """Return how many brokers of an option hold nothing; plans of earlier versions leave none idle."""
     return int(option.get("idle_brokers") or 0)
@@ -77,10 +72,12 @@ def tightest_phrase(option: Row) -> str | None:
     if resource is None:
         return None
     condition = "" if option["tightest_condition"] == "normal" else f", {CONDITION_WORDS[option['tightest_condition']]}"
-    return (
-        f"{resource_name(resource)} of broker {option['tightest_broker']} on {option['tightest_date']}{condition}: "
-        f"{amount(resource, option['tightest_needed'])} of {amount(resource, option['tightest_allowed'])} allowed"
+    needed, allowed = (
+        "an unknown amount" if option[name] is None else shown_amount(Resource(resource), option[name])
+        for name in ("tightest_needed", "tightest_allowed")
     )
+    where = f"{resource_name(resource)} of broker {option['tightest_broker']} on {option['tightest_date']}{condition}"
+    return f"{where}: {needed} of {allowed} allowed"
 
 
 def steps_phrase(view: SizingView) -> str:
