@@ -22,6 +22,7 @@ Pattern = Annotated[str, Field(min_length=1, max_length=249, description=_PATTER
 Rate = Annotated[float, Field(ge=0.0, le=1e12, allow_inf_nan=False)]
 Growth = Annotated[float, Field(ge=-0.9, le=100.0, allow_inf_nan=False)]
 _GROWTH = TypeAdapter[float](Growth)
+Quantile = Annotated[float, Field(ge=0.5, le=0.99, allow_inf_nan=False)]
 Retention = Annotated[float, Field(ge=1.0, le=100 * 366 * 86_400.0, allow_inf_nan=False)]
 
 
@@ -145,14 +146,8 @@ class DemandParameters(BaseModel):
         "Growth per year for individual topic classes, instead of their forecast, one per line as name=ratio, such "
         "as payments=0.5."
     )
-    high_quantile: float = _FORM.field(
-        _DEFAULT.high_quantile,
-        "Quantile of the high estimate",
-        "--high-quantile",
-        form={"metavar": "RATIO"},
-        ge=0.5,
-        le=0.99,
-        allow_inf_nan=False,
+    high_quantile: Quantile = _FORM.field(
+        _DEFAULT.high_quantile, "Quantile of the high estimate", "--high-quantile", form={"metavar": "RATIO"}
     )("0.9: in nine of ten cases the highest week up to a date stays below the high estimate of a forecast.")
     topic_classes: tuple[str, ...] = _FORM.field(
         (), "Topic classes", "--topic-class", form={"metavar": "NAME=PATTERN", "repeats": True}, max_length=1000

@@ -3,8 +3,7 @@
 The placer is the one of every proposed placement (:mod:`kafka_capacity.proposal.evaluate`), but the placements are not
 those of the question about the change, even for the same count of brokers. There the disks and networks of the observed
 brokers bound where replicas go; here a placement stands for every shape, each with disks and networks of its own, so
-brokers are placed without figures and log dirs, and each shape is judged on the loads afterwards. With the placements
-of the change an option on larger machines would be held to the disks of today's.
+brokers are placed without figures and log dirs, and each shape is judged on the loads afterwards.
 """
 
 from __future__ import annotations

@@ -59,10 +59,7 @@ def single_replicas(inputs: SizingInputs) -> SingleReplicas | None:
 
 
 def loss_excuses(inputs: SizingInputs, loads: PlacedLoads, replication_factor: int | None) -> Iterator[Excuse]:
-    """Describe what a placement cannot lose, whatever the hardware, and which planned topics Kafka refuses to create.
-
-    Without a factor each topic keeps its own.
-    """
+    """Yield what a placement cannot lose, whatever the hardware, and which planned topics Kafka refuses to create."""
     tolerance = inputs.request.limits.tolerance
     if tolerance is not FailureTolerance.NONE and replication_factor == 1:
         found = _with_factor(inputs, operator.gt)
