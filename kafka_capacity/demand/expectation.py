@@ -42,7 +42,7 @@ def expect_demand(
     """Describe what traffic is expected at each date; without a history of topics, the growth rates hold.
 
     Raises:
-        RequestError: an event cannot be; one line for each mistake.
+        RequestError: an event or a class cannot be; one line for each mistake.
     """
     # What today's load is the mean and the peak of, as far as that is known.
     measured_days = min(max(load.hours // 24, 1), REFERENCE_DAYS) if load.hours else REFERENCE_DAYS

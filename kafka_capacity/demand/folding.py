@@ -31,16 +31,10 @@ def fold_events(
     *,
     measured_days: int,
 ) -> DemandOutlook:
-    """Return the outlook of a cluster.
+    """Return the outlook of a cluster, with a path for each class of its topics.
 
-    Args:
-        snapshot: of the cluster.
-        classes: of its topics.
-        paths: one a class.
-        planned: the events that count.
-        dates: D days, ascending, the first that of the snapshot.
-        high_quantile: of the paths' high estimates.
-        measured_days: how many days before that of the snapshot today's load is the mean of.
+    Dates ascend from that of the snapshot on, today's load is the mean of ``measured_days`` before it, and
+    ``high_quantile`` is that of the paths' high estimates.
     """
     keys = [_key(topic, snapshot, classes, planned) for topic in range(len(snapshot.partitions.topics))]
     chosen = sorted(set(keys))

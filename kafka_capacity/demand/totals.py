@@ -68,9 +68,7 @@ def describe(totals: HourlyTotals, quantiles: tuple[float, ...]) -> TotalsProfil
     return TotalsProfile(
         mean=np.where(has_any, found[0].mean, np.nan),
         highest=np.where(has_any, found[-1].peak, np.nan),
-        percentiles=np.array([np.where(has_any, one.peak, np.nan) for one in found[:-1]]).reshape(
-            len(quantiles), len(has_any)
-        ),
+        percentiles=np.where(has_any, [one.peak for one in found], np.nan)[:-1],
         trend=_trend(totals),
         peak_hour=np.where(has_any, np.nan_to_num(by_hour, nan=-1.0).argmax(axis=1), -1),
     )

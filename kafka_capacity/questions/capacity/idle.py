@@ -1,10 +1,9 @@
 """More brokers never leave less headroom: an option may be placed as a smaller one is, with the other brokers idle.
 
-A placement for twelve brokers evens out bytes and leaders; who takes over after a loss, and which peaks meet on a
-broker, are what they are. With few partitions that can be worse than on nine. Nobody is forced to use the three
-brokers, and they do no harm: they carry nothing, whatever is lost, and topics that events add find more brokers. So an
-option whose own placement leaves less headroom than that of a smaller one is judged on the smaller one's, on all of its
-brokers, and says how many are idle.
+A placement evens out bytes and leaders; who takes over after a loss, and which peaks meet on a broker, are what they
+are. With few partitions that can be worse on twelve brokers than on nine. Nobody is forced to use the other three: they
+carry nothing, whatever is lost, and topics that events add find more brokers. So an option whose own placement leaves
+less headroom than that of a smaller one is judged on the smaller one's, and says how many brokers are idle.
 
 Comparable are options of the same shape and replication factor where the brokers of the smaller one are all among those
 of the larger one, and the rack rule asks no more of the larger one: new racks do not matter to a partition that is in
