@@ -38,6 +38,9 @@ from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
 MIN_CLEANABLE_DIRTY_RATIO = 0.5  # Kafka's default (``LogConfig``, 4.3.1): with less that is new, no log is cleaned
 
+_EITHER = ("is_removed", "is_tiered", "gone_groups", "is_volume_shrunk", "is_read_in_rack", "is_produced_in_rack")
+"""Fields of a change of which two together are what either of them is; of the other arrays it is the smaller one."""
+
 _OF_TOPICS = ("retention_seconds", "retention_bytes", "segment_bytes", "is_compacted", "is_tiered")
 """Fields of a workload that are settings of topics, an entry a partition."""
 
@@ -83,23 +86,11 @@ def all_of(changes: Sequence[ClusterChange], partitions: int) -> ClusterChange:
     """Return several changes together; of two for the same partition the one that goes further."""
     found = ClusterChange.nothing(partitions)
     for one in changes:
-        found = ClusterChange(
-            is_removed=found.is_removed | one.is_removed,
-            kept_seconds=np.minimum(found.kept_seconds, one.kept_seconds),
-            max_replicas=np.minimum(found.max_replicas, one.max_replicas),
-            written_ratio=np.minimum(found.written_ratio, one.written_ratio),
-            is_tiered=found.is_tiered | one.is_tiered,
-            compacted_ratio=np.minimum(found.compacted_ratio, one.compacted_ratio),
-            read_ratio=np.minimum(found.read_ratio, one.read_ratio),
-            merged_into=np.minimum(found.merged_into, one.merged_into),
-            in_quota=np.minimum(found.in_quota, one.in_quota),
-            out_quota=np.minimum(found.out_quota, one.out_quota),
-            gone_groups=found.gone_groups | one.gone_groups,
-            is_volume_shrunk=found.is_volume_shrunk or one.is_volume_shrunk,
-            is_read_in_rack=found.is_read_in_rack or one.is_read_in_rack,
-            is_produced_in_rack=found.is_produced_in_rack or one.is_produced_in_rack,
-            shapes=tuple(dict.fromkeys((*found.shapes, *one.shapes))),
-        )
+        joined: dict[str, Any] = {"shapes": tuple(dict.fromkeys((*found.shapes, *one.shapes)))}
+        for name in (field.name for field in dataclasses.fields(one) if field.name != "shapes"):
+            before, more = getattr(found, name), getattr(one, name)
+            joined[name] = before | more if name in _EITHER else np.minimum(before, more)
+        found = ClusterChange(**joined)
     return found
 
 
@@ -116,14 +107,7 @@ class ChangedCluster:
 def changed_cluster(
     snapshot: Snapshot, workload: Workload, sizes: NDArray[np.float64], change: ClusterChange
 ) -> ChangedCluster:
-    """Apply a change.
-
-    Args:
-        snapshot: the cluster.
-        workload: its partitions.
-        sizes: float64[P, 2, D], what they hold without the change.
-        change: what becomes different.
-    """
+    """Apply a change; ``sizes`` is float64[P, 2, D], what partitions hold without it."""
     old = _old_ratio(workload)
     whole = sizes * _stored_ratio(change.written_ratio, old)
     remote = whole[change.is_tiered].sum(axis=0)
@@ -186,10 +170,7 @@ def _merged(cluster: ChangedCluster, into: NDArray[np.int64]) -> ChangedCluster:
             size_bytes=added(workload.size_bytes),
             **{name: getattr(workload, name)[rows] for name in _OF_TOPICS},
             lags=Lags(
-                groups=lags.groups,
-                group=pairs[0].astype(np.int32),
-                row=np.searchsorted(rows, pairs[1]),
-                seconds=behind,
+                groups=lags.groups, group=pairs[0].astype(np.int32), row=np.searchsorted(rows, pairs[1]), seconds=behind
             ),
             outlook=dataclasses.replace(workload.outlook, class_of=workload.outlook.class_of[rows]),
         ),

@@ -11,16 +11,25 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.calendar_days import days_between, days_later
 from kafka_capacity.demand.day_gaps import WEEK_DAYS, clean_days
 from kafka_capacity.demand.forecast import INTERVAL_RATIO, Forecast, NoForecast, forecast_series
-from kafka_capacity.demand.growth import ExpectedPath, growth_path
 from kafka_capacity.demand.history import DailySeries
 from kafka_capacity.demand.outlook import Basis, ClassBasis
-from kafka_capacity.demand.settings import USUAL_GROWTH, DemandSettings
+from kafka_capacity.demand.settings import USUAL_GROWTH, DemandSettings, Growth, growth_ratio
 from kafka_capacity.demand.week_model import YEAR_DAYS
 from kafka_capacity.text import plural, whole_percent
 
 SHOWN_SHARE = 0.05  # less of last year's shape is not worth a word
 SHOWN_GROWTH_RATIO = 0.05  # nor is less growth
 MAX_STALE_DAYS = 14  # a history that ended earlier does not know what the cluster carries today
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExpectedPath:
+    """Traffic of one class over today's, and what that rests on."""
+
+    basis: ClassBasis
+    middle: NDArray[np.float64]  # float64[D], 1 at the first date
+    high: NDArray[np.float64]  # float64[D], never below the middle
+    mean_ratio: float = 1.0  # today's mean over the measured one, which outages lower while peaks have none of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,7 +55,7 @@ def forecast_class(
 
     A date has the highest week up to it, which is what a cluster has to carry until then: its mean in the middle
     estimate, its quantile in the high one. All is over the mean of the last days of the history, which today's load
-    rests on as well.
+    rests on as well: ``reference_days`` of them.
 
     Args:
         name: of the class.
@@ -57,31 +66,41 @@ def forecast_class(
         silent_since: the last day on which the cluster had traffic, where what came after is an outage of metrics.
     """
     asked = settings.growth_of(name)
-    if asked is not None:
-        path = growth_path(name, dates, asked, history_days=history.days, why="As requested")
-        return ClassForecast(name=name, history=history, forecast=None, path=path)
     silent_days = max(0, days_between(silent_since, history.last_day)) if silent_since and history.days else 0
-    forecast = _forecast(history, dates, settings, reference_days, silent_days=silent_days)
-    if isinstance(forecast, NoForecast):
-        path = growth_path(
-            name, dates, USUAL_GROWTH, history_days=history.days, why=f"{forecast.why}, and it is assumed"
-        )
-        if forecast.stopped_days:
+    forecast = None if asked else _forecast(history, dates, settings, reference_days, silent_days=silent_days)
+    if not isinstance(forecast, Forecast):
+        why = "As requested" if forecast is None else f"{forecast.why}, and it is assumed"
+        path = growth_path(name, dates, asked or USUAL_GROWTH, history_days=history.days, why=why)
+        if forecast is not None and forecast.stopped_days:
             path = _stopped(path, history)
         return ClassForecast(name=name, history=history, forecast=None, path=path)
     weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
     measured, reference = _reference(history, reference_days, silent_days=silent_days)
-    middle, high = (_at(part, weeks) / reference for part in (forecast.expected, forecast.high))
-    # Rounded, so that another machine's last bits change no plan.
-    middle, high = np.round(middle, 6), np.round(high, 6)
+    # Growing by the same share every day of a week, and rounded, so that another machine's last bits change no plan.
+    middle, high = (
+        np.round(np.exp(np.interp(weeks, np.arange(len(path)), np.log(path))) / reference, 6)
+        for path in (forecast.expected, forecast.high)
+    )
     middle[0] = high[0] = 1.0
-    path = ExpectedPath(
+    expected = ExpectedPath(
         basis=_basis(name, history, forecast, settings),
         middle=middle,
         high=np.maximum(middle, high),
         mean_ratio=round(reference / measured, 6),
     )
-    return ClassForecast(name=name, history=history, forecast=forecast, path=path)
+    return ClassForecast(name=name, history=history, forecast=forecast, path=expected)
+
+
+def growth_path(name: str, dates: Sequence[str], growth: Growth, *, history_days: int, why: str) -> ExpectedPath:
+    """Let a class grow by a yearly rate; ``why`` there is no forecast is a sentence without its stop."""
+    days = np.array([days_between(dates[0], date) for date in dates], dtype=np.float64)
+    middle = growth_ratio(days, growth.middle)
+    rates = (
+        f"traffic grows by {whole_percent(growth.middle)} a year, and by {whole_percent(growth.high)} in the high "
+        "estimate"
+    )
+    basis = ClassBasis(name=name, basis=Basis.GROWTH_RATE, history_days=history_days, reason=f"{why}: {rates}.")
+    return ExpectedPath(basis=basis, middle=middle, high=np.maximum(middle, growth_ratio(days, growth.high)))
 
 
 def _forecast(
@@ -121,15 +140,9 @@ def _reference(history: DailySeries, days: int, *, silent_days: int) -> tuple[fl
     return measured, float(clean.values[-len(rates) :][np.isfinite(rates)].mean())
 
 
-def _at(path: NDArray[np.float64], weeks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return float64[D], a path of weeks at each date, growing by the same share every day of a week."""
-    return np.asarray(np.exp(np.interp(weeks, np.arange(len(path)), np.log(path))))
-
-
 def _stopped(path: ExpectedPath, history: DailySeries) -> ExpectedPath:
     """Return the path of topics that carry nothing any more: all of it is in the mean that they are held against."""
-    nothing = np.zeros(len(path.middle))
-    nothing[0] = 1.0
+    nothing = np.eye(1, len(path.middle))[0]
     last = days_later(history.last_day, -int(np.argmax(history.rate_bytes_per_second[::-1] > 0)))
     reason = (
         f"There has been no traffic since {last}, longer than any earlier pause: it is assumed to have stopped for "
@@ -140,19 +153,12 @@ def _stopped(path: ExpectedPath, history: DailySeries) -> ExpectedPath:
     )
 
 
-def _factor(ratio: float) -> str:
-    return f"{ratio:.2g}" if ratio < 99.5 else f"{ratio:,.0f}"
-
-
 def _basis(name: str, history: DailySeries, forecast: Forecast, settings: DemandSettings) -> ClassBasis:
     reason = f"Fitted to {forecast.fitted_days:,} days up to {history.last_day}"
     if forecast.shift is not None:
-        day = days_later(history.last_day, 1 - forecast.shift_days_ago)
-        turn = "rose" if forecast.shift.ratio > 1 else "fell"
-        reason = (
-            f"The level {turn} ×{_factor(forecast.shift.ratio)} on {day}; fitted to the {forecast.fitted_days:,} days "
-            "since"
-        )
+        day, ratio = days_later(history.last_day, 1 - forecast.shift_days_ago), forecast.shift.ratio
+        turn, times = "rose" if ratio > 1 else "fell", f"{ratio:.2g}" if ratio < 99.5 else f"{ratio:,.0f}"
+        reason = f"The level {turn} ×{times} on {day}; fitted to the {forecast.fitted_days:,} days since"
     if forecast.outage_days:
         reason += f", without {plural(forecast.outage_days, 'day')} of outages"
     reason += (
@@ -162,14 +168,14 @@ def _basis(name: str, history: DailySeries, forecast: Forecast, settings: Demand
     )
     if forecast.shift_days_ago < YEAR_DAYS and abs(forecast.growth_per_year_ratio) >= SHOWN_GROWTH_RATIO:
         reason += " What may be the rise or fall of a season counts half in it: that shows after about a year."
+    model = "level and growth"
     if forecast.season_share >= SHOWN_SHARE:
+        model = "level, growth and last year's seasonal shape"
         reason += f" Last year's seasonal shape is repeated at {whole_percent(forecast.season_share)}."
     return ClassBasis(
         name=name,
         basis=Basis.FORECAST,
-        model="level and growth"
-        if forecast.season_share < SHOWN_SHARE
-        else ("level, growth and last year's seasonal shape"),
+        model=model,
         history_days=history.days,
         reason=reason,
         error_ratio=forecast.error_ratio,

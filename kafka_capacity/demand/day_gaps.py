@@ -44,16 +44,14 @@ class CleanDays:
 def clean_days(values: Floats, *, silent_days: int = 0) -> CleanDays | None:
     """Return the days of a series with outages and gaps filled, ``None`` where there was never traffic.
 
-    Args:
-        values: float64[N], not negative, NaN where not known.
-        silent_days: how many of the last days are an outage, whatever they have.
+    Values are float64[N], not negative, NaN where not known; the last ``silent_days`` are an outage whatever they have.
     """
     last = len(values) - silent_days
     values = np.where(np.arange(len(values)) < last, values, np.nan)
     has_traffic = np.flatnonzero(np.nan_to_num(values) > 0)
     if not len(has_traffic):
         return None
-    first = int(has_traffic[0])
+    first, trailing = int(has_traffic[0]), last - 1 - int(has_traffic[-1])
     own = values[first:]
     is_outage = _outages(own)
     is_known = np.isfinite(own) & ~is_outage
@@ -62,7 +60,7 @@ def clean_days(values: Floats, *, silent_days: int = 0) -> CleanDays | None:
         values=_filled(own, is_known),
         is_known=is_known,
         outage_days=int(is_outage.sum()) + silent_days,
-        stopped_days=_stopped_days(own, last - 1 - int(has_traffic[-1])),
+        stopped_days=trailing if trailing >= max(WEEK_DAYS, _longest_pause(own) + 1) else 0,
     )
 
 
@@ -115,11 +113,6 @@ def _usual(values: Floats, share: float, every_days: int = WEEK_DAYS) -> Floats:
 def _longest_pause(values: Floats) -> int:
     """Return the most known days without traffic in a row after which it came back."""
     return int(np.diff(np.flatnonzero(values[np.isfinite(values)] > 0)).max(initial=1)) - 1
-
-
-def _stopped_days(values: Floats, trailing: int) -> int:
-    """Return how many days without traffic are a stop; a pause as long before, that ended, makes them one more."""
-    return trailing if trailing >= max(WEEK_DAYS, _longest_pause(values) + 1) else 0
 
 
 def _filled(values: Floats, is_known: NDArray[np.bool_]) -> Floats:

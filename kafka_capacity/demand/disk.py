@@ -29,8 +29,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Workload
 
-FULL_RATIO = 0.8
-"""A log with this share of what its mean rate would fill is full: rates of the last weeks are no exact history."""
+FULL_RATIO = 0.8  # of what its mean rate would fill a full log has at least: the last weeks are no exact history
 
 DEFAULT_SEGMENT_BYTES = 1024.0**3  # Kafka's own default of `log.segment.bytes`
 

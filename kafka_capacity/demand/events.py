@@ -73,15 +73,10 @@ class RetentionChange:
 
 
 def retention_at(date: str, before_seconds: float, changes: Sequence[RetentionChange]) -> float:
-    """Return the time that a log spans on a day.
+    """Return the time that a log spans on a day, after changes by date of a retention of so many seconds.
 
     A shorter retention deletes at once. A longer one deletes nothing until the log is as long as it may be, so the log
     grows by a day each day.
-
-    Args:
-        date: the day.
-        before_seconds: the retention before all changes.
-        changes: of this log, by date.
     """
     spanned = allowed = before_seconds
     since = date

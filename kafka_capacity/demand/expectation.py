@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import days_later, outlook_dates
 from kafka_capacity.demand.class_forecast import ClassForecast, forecast_class
@@ -34,34 +33,31 @@ class DemandExpectation:
     notes: tuple[str, ...]  # which growth holds where one was asked for, and a sentence for each event that is left out
     classes: tuple[ClassForecast, ...]  # history and forecast of each class of topics, by name, without events
     cluster: ClassForecast  # the same of all topics together
-    # the last day with traffic to speak of, where there has been none for a week or more; `None` else
-    silent_since: str | None
+    silent_since: str | None  # the last day with traffic to speak of; `None` where there has been some for a week
 
 
 def expect_demand(
     snapshot: Snapshot, load: PartitionLoad, settings: DemandSettings, history: TopicHistory | None = None
 ) -> DemandExpectation:
-    """Describe what traffic is expected at each date.
-
-    Args:
-        snapshot: of the cluster.
-        load: its traffic today.
-        settings: the horizon, growth rates and events.
-        history: of its topics day by day; without, the growth rates hold.
+    """Describe what traffic is expected at each date; without a history of topics, the growth rates hold.
 
     Raises:
-        RequestError: an event cannot be; one line for each mistake.
+        RequestError: an event or a class cannot be; one line for each mistake.
     """
     # What today's load is the mean and the peak of, as far as that is known.
-    reference_days = min(max(load.hours // 24, WEEK_DAYS), REFERENCE_DAYS) if load.hours else REFERENCE_DAYS
     measured_days = min(max(load.hours // 24, 1), REFERENCE_DAYS) if load.hours else REFERENCE_DAYS
+    reference_days = max(measured_days, WEEK_DAYS)
     planned = planned_events(
         settings.events, snapshot, horizon_months=settings.horizon_months, measured_days=measured_days
     )
     dates = outlook_dates(snapshot.ds, settings.horizon_months, planned.turns)
-    classes = class_topics(snapshot.partitions.topics, topic_rates(snapshot, load), settings.topic_classes)
-    _refuse_unknown(settings, classes)
-    series = class_series(history or TopicHistory.empty(snapshot.ds), classes, snapshot.partitions.topics)
+    topics = snapshot.partitions.topics
+    rates = np.bincount(snapshot.partitions.topic, load.bytes_in_mean_bytes_per_second, minlength=len(topics))
+    classes = class_topics(topics, rates.astype(np.float64), settings.topic_classes)
+    for name in (name for name, _ in settings.class_growth if name not in classes.names):
+        reason = f"there is no such topic class; the classes are {', '.join(classes.names)}"
+        raise RequestError(f"class_growth: {name!r} is invalid: {reason}")
+    series = class_series(history or TopicHistory.empty(snapshot.ds), classes, topics)
     silent_since = _silent_since(series[-1])
     found = [
         forecast_class(name, one, dates, settings, reference_days=reference_days, silent_since=silent_since)
@@ -76,9 +72,12 @@ def expect_demand(
         settings.high_quantile,
         measured_days=measured_days,
     )
-    notes = (*growth_notes(settings, classes), *planned.notes)
     return DemandExpectation(
-        outlook=outlook, notes=notes, classes=tuple(found[:-1]), cluster=found[-1], silent_since=silent_since
+        outlook=outlook,
+        notes=(*_growth_notes(settings, classes), *planned.notes),
+        classes=tuple(found[:-1]),
+        cluster=found[-1],
+        silent_since=silent_since,
     )
 
 
@@ -95,7 +94,7 @@ def _silent_since(total: DailySeries) -> str | None:
     return days_later(total.last_day, -clean.stopped_days) if clean is not None and clean.stopped_days else None
 
 
-def growth_notes(settings: DemandSettings, classes: TopicClasses) -> tuple[str, ...]:
+def _growth_notes(settings: DemandSettings, classes: TopicClasses) -> tuple[str, ...]:
     """Return which growth holds instead of what the history says, where one was asked for."""
     own = [name for name, _ in settings.class_growth]
     others = any(name not in own for name in classes.names)
@@ -109,38 +108,17 @@ def growth_notes(settings: DemandSettings, classes: TopicClasses) -> tuple[str, 
     return (f"Growth is as requested, regardless of the history: {'; '.join(rates)}.",) if rates else ()
 
 
-def _refuse_unknown(settings: DemandSettings, classes: TopicClasses) -> None:
-    for name, _ in settings.class_growth:
-        if name not in classes.names:
-            known = ", ".join(classes.names)
-            raise RequestError(
-                f"class_growth: {name!r} is invalid: there is no such topic class; the classes are {known}"
-            )
-
-
 def class_series(history: TopicHistory, classes: TopicClasses, living: Sequence[str]) -> list[DailySeries]:
     """Return the total of each class, and of all topics last.
 
-    A topic that is gone belongs to the class of its name, else to the pooled one where there is one.
-
-    Args:
-        history: of topics, also of some that are gone.
-        classes: of those that there are.
-        living: their names, in the order of the classes.
+    A topic that is gone, and not among the ``living`` that were classed, belongs to the class of its name, else to the
+    pooled one where there is one.
     """
     of_living = dict(zip(living, classes.class_of_topic.tolist(), strict=True))
     rows: list[list[int]] = [[] for _ in classes.names]
     for row, topic in enumerate(history.topics):
-        place = of_living.get(topic)
-        place = classes.place_of(topic) if place is None else place
+        place = of_living[topic] if topic in of_living else classes.place_of(topic)
         if place is not None:
             rows[place].append(row)
     names = frozenset(living)
-    return [total_of(history, chosen, names) for chosen in (*rows, list(range(len(history.topics))))]
-
-
-def topic_rates(snapshot: Snapshot, load: PartitionLoad) -> NDArray[np.float64]:
-    """Return float64[T], bytes/s produced to each topic on average."""
-    partitions = snapshot.partitions
-    rates = np.bincount(partitions.topic, weights=load.bytes_in_mean_bytes_per_second, minlength=len(partitions.topics))
-    return np.asarray(rates, dtype=np.float64)
+    return [total_of(history, chosen, names) for chosen in (*rows, range(len(history.topics)))]

@@ -9,15 +9,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.class_forecast import ExpectedPath
 from kafka_capacity.demand.events import Launch, RetentionChange, retention_at
-from kafka_capacity.demand.growth import ExpectedPath
 from kafka_capacity.demand.outlook import Basis, ClassBasis, DemandOutlook
 from kafka_capacity.demand.planned import PlannedEvents
 from kafka_capacity.demand.topic_classes import TopicClasses
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
 _Key = tuple[int, tuple[int, ...], float]
-"""The class of a topic, the events that name it, and its retention where one of them changes that."""
+"""The class of a topic, the places of events that name it, and its retention in seconds where one changes that."""
+_Events = Sequence[Launch | RetentionChange]
 
 
 def fold_events(
@@ -30,34 +31,30 @@ def fold_events(
     *,
     measured_days: int,
 ) -> DemandOutlook:
-    """Return the outlook of a cluster.
+    """Return the outlook of a cluster, with a path for each class of its topics.
 
-    Args:
-        snapshot: of the cluster.
-        classes: of its topics.
-        paths: one a class.
-        planned: the events that count.
-        dates: D days, ascending, the first that of the snapshot.
-        high_quantile: of the paths' high estimates.
-        measured_days: how many days before that of the snapshot today's load is the mean of.
+    Dates ascend from that of the snapshot on, today's load is the mean of ``measured_days`` before it, and
+    ``high_quantile`` is that of the paths' high estimates.
     """
     keys = [_key(topic, snapshot, classes, planned) for topic in range(len(snapshot.partitions.topics))]
     chosen = sorted(set(keys))
     place = {key: index for index, key in enumerate(chosen)}
     of_topic = np.array([place[key] for key in keys], dtype=np.int32)
-    launched = np.array([_launch_ratio(key, planned, dates) for key in chosen]).reshape(len(chosen), len(dates))
-    retained = np.array([_retention_ratio(key, planned, dates) for key in chosen]).reshape(launched.shape)
-    middle = np.array([paths[key[0]].middle for key in chosen]).reshape(launched.shape)
-    high = np.array([paths[key[0]].high for key in chosen]).reshape(launched.shape)
+    folded = [(paths[key[0]], [planned.of_topics[index].event for index in key[1]], key[2]) for key in chosen]
+
+    def by_date(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        return np.array(rows).reshape(len(chosen), len(dates))
+
+    launched = by_date([_launch_ratio(events, dates) for _, events, _ in folded])
     return DemandOutlook(
         dates=tuple(dates),
-        classes=tuple(_basis(key, paths[key[0]].basis, planned, snapshot.ds) for key in chosen),
+        classes=tuple(_basis(path.basis, events, before, snapshot.ds) for path, events, before in folded),
         class_of=of_topic[snapshot.partitions.topic],
-        rate_ratio=middle * launched,
-        rate_ratio_high=high * launched,
+        rate_ratio=by_date([path.middle for path, _, _ in folded]) * launched,
+        rate_ratio_high=by_date([path.high for path, _, _ in folded]) * launched,
         high_quantile=high_quantile,
-        retention_ratio=retained,
-        mean_ratio=np.array([_mean_ratio(key, paths[key[0]], planned, snapshot.ds, measured_days) for key in chosen]),
+        retention_ratio=by_date([_retention_ratio(events, before, dates) for _, events, before in folded]),
+        mean_ratio=np.array([_mean_ratio(path, events, snapshot.ds, measured_days) for path, events, _ in folded]),
         added=planned.added,
     )
 
@@ -69,45 +66,40 @@ def _key(topic: int, snapshot: Snapshot, classes: TopicClasses, planned: Planned
     return int(classes.class_of_topic[topic]), events, before
 
 
-def _launch_ratio(key: _Key, planned: PlannedEvents, dates: Sequence[str]) -> NDArray[np.float64]:
+def _launch_ratio(events: _Events, dates: Sequence[str]) -> NDArray[np.float64]:
     ratio = np.ones(len(dates))
-    for index in key[1]:
-        event = planned.of_topics[index].event
+    for event in events:
         if isinstance(event, Launch):
             measured = event.factor if event.is_measured(dates[0]) else 1.0
             ratio[1:] *= [event.factor_at(date) / measured for date in dates[1:]]
     return ratio
 
 
-def _mean_ratio(key: _Key, path: ExpectedPath, planned: PlannedEvents, ds: str, measured_days: int) -> float:
+def _mean_ratio(path: ExpectedPath, events: _Events, ds: str, measured_days: int) -> float:
     """Return today's mean over the measured one; a forecast goes on from the days of a launch by itself."""
     if path.basis.basis is not Basis.GROWTH_RATE:
         return path.mean_ratio
-    events = [planned.of_topics[index].event for index in key[1]]
     return math.prod(event.mean_ratio(ds, measured_days) for event in events if isinstance(event, Launch))
 
 
-def _retention_ratio(key: _Key, planned: PlannedEvents, dates: Sequence[str]) -> NDArray[np.float64]:
-    events = [planned.of_topics[index].event for index in key[1]]
+def _retention_ratio(events: _Events, before: float, dates: Sequence[str]) -> NDArray[np.float64]:
     changes = [event for event in events if isinstance(event, RetentionChange)]
     if not changes:
         return np.ones(len(dates))
-    before = key[2]
     return np.array([retention_at(date, before, changes) / before for date in dates])
 
 
-def _basis(key: _Key, basis: ClassBasis, planned: PlannedEvents, ds: str) -> ClassBasis:
-    if not key[1]:
+def _basis(basis: ClassBasis, events: _Events, before_seconds: float, ds: str) -> ClassBasis:
+    if not events:
         return basis
-    events = [planned.of_topics[index].event for index in key[1]]
     running = [event for event in events if isinstance(event, Launch) and event.is_measured(ds)]
     ends = "; ".join(
         f"{event.label()} is in progress, so peaks already include it"
         + ("" if event.to_date is None else f", and traffic is {1 / event.factor:.2g} times as much after it")
         for event in running
     )
-    labels = "; ".join(planned.of_topics[index].event.label() for index in key[1])
-    before = f", {key[2] / 86_400:g} days today" if key[2] else ""
+    labels = "; ".join(event.label() for event in events)
+    before = f", {before_seconds / 86_400:g} days today" if before_seconds else ""
     return dataclasses.replace(
         basis,
         name=f"{basis.name} ({labels}{before})",

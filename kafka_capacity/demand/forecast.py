@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.day_gaps import WEEK_DAYS, CleanDays, clean_days
-from kafka_capacity.demand.growth import growth_ratio
 from kafka_capacity.demand.level_shifts import LevelShift, level_shifts
-from kafka_capacity.demand.settings import Growth
+from kafka_capacity.demand.settings import Growth, growth_ratio
 from kafka_capacity.demand.spread import Z, level_spread
 from kafka_capacity.demand.week_model import HORIZONS, RISE_IS_GROWTH, WeekModel, fit_weeks
 from kafka_capacity.demand.week_paths import ROLLING_DRAWS, bursts, either, noise, wandering, with_bursts
@@ -26,8 +25,7 @@ Floats = NDArray[np.float64]
 LEAST_DAYS = 14  # less has no growth to tell, and no noise: the prior alone
 LEAST_BELIEF = 0.01
 HALF_WEIGHT_DAYS = 60  # with so many days more, growth of its own and the usual one count the same
-HALF_SPREAD_DAYS = 10
-"""With so many days more, the spread of paths and that of the usual growth count the same, as variances."""
+HALF_SPREAD_DAYS = 10  # the same for the spread of paths and that of the usual growth, as variances
 INTERVAL_RATIO = 0.8  # what share of weeks the interval that is tested shall hold
 
 
@@ -35,8 +33,7 @@ INTERVAL_RATIO = 0.8  # what share of weeks the interval that is tested shall ho
 class Forecast:
     """What comes after the end of a series, in its unit."""
 
-    # float64[W + 1], the mean of the highest week so far by how many weeks ahead, without unseen bursts
-    expected: Floats
+    expected: Floats  # float64[W + 1], mean of the highest week so far by weeks ahead, without unseen bursts
     high: Floats  # float64[W + 1], its quantile that was asked for
     week_low: Floats  # float64[W], the lower end of the interval of `INTERVAL_RATIO` of single weeks
     week_high: Floats  # float64[W], its upper end
@@ -63,14 +60,10 @@ class NoForecast:
 def forecast_series(
     values: Floats, *, weeks_ahead: int, prior: Growth, quantile: float, silent_days: int = 0
 ) -> Forecast | NoForecast:
-    """Forecast a series.
+    """Forecast a series, float64[N], a day each, not negative, NaN where not known.
 
-    Args:
-        values: float64[N], a day each, not negative, NaN where not known.
-        weeks_ahead: how many weeks to give.
-        prior: what is usual elsewhere.
-        quantile: of the high estimate.
-        silent_days: how many of the last days are an outage, whatever they have.
+    ``prior`` is the growth that is usual elsewhere, ``quantile`` that of the high estimate, and the last
+    ``silent_days`` are an outage, whatever they have.
     """
     clean = clean_days(values, silent_days=silent_days)
     if clean is None:

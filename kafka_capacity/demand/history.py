@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import days_later
 
-MAX_MISSING_RATIO = 0.1
-"""A day of a total is known where its parts that are known carry all but so much of it; the rest is scaled up."""
+MAX_MISSING_RATIO = 0.1  # a day of a total is known where so much is not, at most; the rest is scaled up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,18 +50,11 @@ def total_of(history: TopicHistory, rows: Sequence[int], living: frozenset[str])
 
     Before its first known day a topic is taken not to have been there, and so after its last where it is gone today.
     Any other day that is not known is a gap: where topics with more than :data:`MAX_MISSING_RATIO` of the total have
-    one, the total of that day is not known; else what is known is scaled up.
-
-    Args:
-        history: of all topics.
-        rows: which.
-        living: topics that there are today.
+    one, the total of that day is not known; else what is known is scaled up. ``living`` are the topics of today.
     """
     rates = history.rate_bytes_per_second[list(rows)]
-    if not np.isfinite(rates).any():
-        return DailySeries(first_day="", rate_bytes_per_second=np.zeros(0))
     is_gone = np.array([history.topics[row] not in living for row in rows])
-    total = sum_with_gaps(rates, is_gone)
+    total = sum_with_gaps(rates, is_gone) if rates.size else np.zeros(0)
     known = np.flatnonzero(np.isfinite(total))
     if not len(known):
         return DailySeries(first_day="", rate_bytes_per_second=np.zeros(0))

@@ -23,8 +23,7 @@ LASTING_DAYS = 56
 LEAST_LOG = float(np.log(1.25))  # a quarter more or less
 LASTING_FACTOR = 1.3  # the median of eight weeks after must have three quarters of the change: what came back was none
 NOISE_FACTOR = 4.0
-MAX_CLARITY = 2.0
-"""What is clearer is believed no sooner, so that the answer takes weeks to go from one level to the other."""
+MAX_CLARITY = 2.0  # what is clearer is believed no sooner, so that the answer takes weeks to change
 _QUARTILE = 1.1503  # three quarters of the normal distribution are as near as so many standard deviations
 FLOOR_RATIO = 1e-3  # days below so much of the mean are all the same: a launch from next to nothing is one from so much
 
@@ -41,11 +40,7 @@ class LevelShift:
 
 
 def level_shifts(values: Floats) -> tuple[LevelShift, ...]:
-    """Return the shifts of a series, by day.
-
-    Args:
-        values: float64[N], not negative, without gaps.
-    """
+    """Return the shifts of a series, float64[N], not negative and without gaps, by day."""
     count = len(values)
     if count < 2 * WEEK_DAYS:
         return ()

@@ -7,6 +7,7 @@ planned events (a launch, a change of retention) are folded in: a topic that an 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,12 +19,10 @@ class Basis(StrEnum):
     """What the growth of a class rests on."""
 
     FORECAST = "forecast"  # a model fitted to its history, whose error on that history is told
-    GROWTH_RATE = "growth-rate"
-    """A yearly growth rate that was asked for, since the history is too short for a forecast."""
+    GROWTH_RATE = "growth-rate"  # a yearly rate, asked for, or taken where the history is too short for a forecast
 
 
-TRAFFIC, STORED = "traffic", "stored"
-"""Names of what is predicted: what is produced to the cluster at peak, and what all replicas take on disk."""
+TRAFFIC, STORED = "traffic", "stored"  # what is produced to the cluster at peak, and what all replicas take on disk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +31,13 @@ class ClassBasis:
 
     name: str  # of the class
     basis: Basis  # forecast or growth rate
-    model: str  # what was fitted, such as `ETS(A,Ad,A)`; empty for a growth rate
+    model: str = ""  # what was fitted; empty for a growth rate
     history_days: int  # how many days of history there are
     reason: str  # why it is this basis, a sentence with the figures
-    # mean absolute error of the forecasts in the backtest over the mean of the series; NaN where there was none
-    error_ratio: float
-    seasonal_naive_error_ratio: float  # the same for repeating the last season
-    coverage_ratio: float  # share of the backtest's days inside their interval; NaN where there was none
-    interval_ratio: float  # what share should be inside, such as 0.8
+    error_ratio: float = math.nan  # mean absolute error in the backtest, as a ratio; NaN where there was none
+    seasonal_naive_error_ratio: float = math.nan  # the same of repeating the last week
+    coverage_ratio: float = math.nan  # share of the backtest's weeks inside their interval, likewise
+    interval_ratio: float = math.nan  # what share should be inside, such as 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,16 +59,13 @@ class AddedTopic:
 class DemandOutlook:
     """Traffic and retention at each date, against the day of the inventory."""
 
-    # D days, `YYYY-MM-DD`, ascending; the first is the day of the inventory, the last the horizon
-    dates: tuple[str, ...]
+    dates: tuple[str, ...]  # D days, ascending: the first is that of the inventory, the last the horizon
     classes: tuple[ClassBasis, ...]  # C entries, what each rests on
     class_of: NDArray[np.int32]  # int32[P], the class of each partition, in the order of `Snapshot.partitions`
-    # float64[C, D], traffic (in and out alike) over today's, the middle estimate; 1 at the first date
-    rate_ratio: NDArray[np.float64]
+    rate_ratio: NDArray[np.float64]  # float64[C, D], traffic, in and out, over today's, the middle estimate
     rate_ratio_high: NDArray[np.float64]  # float64[C, D], the high estimate, never below the middle one
     high_quantile: float  # of the high estimate, such as 0.9
     retention_ratio: NDArray[np.float64]  # float64[C, D], retention over today's, for planned changes of it; else 1
-    # float64[C], today's mean over the measured one: not 1 where a launch has run for a part of the days that were
-    # measured. Peaks have it from its first day.
+    # float64[C], today's mean over the measured one, which has a part of a launch; peaks have it from its first day
     mean_ratio: NDArray[np.float64]
     added: tuple[AddedTopic, ...] = ()  # topics that do not exist yet

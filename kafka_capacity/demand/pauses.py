@@ -19,11 +19,9 @@ Floats = NDArray[np.float64]
 
 
 def days_of_pauses(means: Floats, most: int) -> float:
-    """Return how many days back the highest week of late may have ended: 0 where no week is quiet.
+    """Return how many days back the highest week of late may have ended, at most: 0 where no week is quiet.
 
-    Args:
-        means: float64[N], of the week that ends on each day.
-        most: so many days at most.
+    ``means`` is float64[N], of the week that ends on each day.
     """
     day = np.arange(len(means))
     begin, end = np.maximum(0, day - QUIET_REACH_DAYS), np.minimum(len(means), day + QUIET_REACH_DAYS + 1)

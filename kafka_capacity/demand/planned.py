@@ -38,13 +38,9 @@ class PlannedEvents:
 def planned_events(
     events: Sequence[PlannedEvent], snapshot: Snapshot, *, horizon_months: int, measured_days: int
 ) -> PlannedEvents:
-    """Choose the events that count, and find their topics.
+    """Choose the events that count up to a horizon, and find their topics.
 
-    Args:
-        events: as the user gave them.
-        snapshot: of the cluster they are about.
-        horizon_months: later ones are left out.
-        measured_days: how many days before that of the snapshot today's load is the mean of.
+    Today's load is the mean of ``measured_days`` before the day of the snapshot.
 
     Raises:
         RequestError: one line for each mistake, with the event, the field, the value and the remedy.
@@ -76,22 +72,16 @@ def planned_events(
 
 
 def _left_out(event: PlannedEvent, ds: str, horizon: str, measured_days: int) -> str | None:
-    if isinstance(event, Launch) and event.from_date <= ds:
-        if event.to_date is not None and event.to_date <= ds:
-            return f"its last day, {event.to_date}, is not after the day of the inventory, {ds}"
-        if event.to_date is None and days_between(event.from_date, ds) >= measured_days:
-            return (
-                f"its first day, {event.from_date}, is before the {measured_days} days that today's traffic is "
-                "averaged over, so the traffic already includes it"
-            )
-        return None
-    if event.from_date <= ds:
-        return (
-            f"its first day, {event.from_date}, is not after the day of the inventory, {ds}, which already "
-            "includes its effect"
-        )
-    if event.from_date > horizon:
-        return f"its first day, {event.from_date}, is after the horizon, {horizon}"
+    first = f"its first day, {event.from_date},"
+    if event.from_date > ds:
+        return f"{first} is after the horizon, {horizon}" if event.from_date > horizon else None
+    if not isinstance(event, Launch):
+        return f"{first} is not after the day of the inventory, {ds}, which already includes its effect"
+    if event.to_date is not None and event.to_date <= ds:
+        return f"its last day, {event.to_date}, is not after the day of the inventory, {ds}"
+    if event.to_date is None and days_between(event.from_date, ds) >= measured_days:
+        days = f"the {measured_days} days that today's traffic is averaged over"
+        return f"{first} is before {days}, so the traffic already includes it"
     return None
 
 
@@ -114,35 +104,21 @@ def _pattern_mistakes(
         return [f"planned_events.{index}.topics: {event.topics!r} is invalid: it matches no topic; {remedy}"]
     if isinstance(event, Launch):
         return []
-    return _retention_mistakes(index, event, snapshot, topics)
-
-
-def _retention_mistakes(index: int, event: RetentionChange, snapshot: Snapshot, topics: Sequence[int]) -> list[str]:
-    """Refuse topics whose logs do not follow their retention, since nobody could say what becomes of them."""
-    names, settings = snapshot.partitions.topics, snapshot.topics
+    # Refused are topics whose logs do not follow their retention, since nobody could say what becomes of them.
+    settings = snapshot.topics
     compacted = [names[topic] for topic in topics if settings.is_compacted[topic]]
-    endless = [
-        names[topic]
-        for topic in topics
-        if not settings.is_compacted[topic] and not np.isfinite(settings.retention_seconds[topic])
+    is_endless = ~settings.is_compacted & ~np.isfinite(settings.retention_seconds)
+    endless = [names[topic] for topic in topics if is_endless[topic]]
+    reasons = (
+        (compacted, "compacted, so their size depends on their keys, not their retention"),
+        (endless, "without a known time limit today, so the effect of another one cannot be predicted"),
+    )
+    return [
+        f"planned_events.{index}.topics: {event.topics!r} is invalid: {few_names(found, 3)} "
+        f"{'is' if len(found) == 1 else 'are'} {reason}; write a pattern without them"
+        for found, reason in reasons
+        if found
     ]
-    field = f"planned_events.{index}.topics: {event.topics!r} is invalid"
-    mistakes = []
-    if compacted:
-        mistakes.append(
-            f"{field}: {_named(compacted)} compacted, so their size depends on their keys, not their retention; "
-            "write a pattern without them"
-        )
-    if endless:
-        mistakes.append(
-            f"{field}: {_named(endless)} without a known time limit today, so the effect of another one cannot be "
-            "predicted; write a pattern without them"
-        )
-    return mistakes
-
-
-def _named(topics: Sequence[str]) -> str:
-    return f"{few_names(topics, 3)} {'is' if len(topics) == 1 else 'are'}"
 
 
 def _turns(of_topics: Sequence[TopicEvent], added: Sequence[AddedTopic], snapshot: Snapshot) -> tuple[str, ...]:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-PEAK_QUANTILE = 0.99
-"""What "peak" means for hourly rates: four weeks of hours have six above it, so that one odd hour is no peak."""
+PEAK_QUANTILE = 0.99  # "peak" of hourly rates: four weeks have six hours above it, so that one odd hour is no peak
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,17 +28,17 @@ class GroupProfile:
 def profile_groups(
     group: NDArray[np.integer], values: NDArray[np.float32], group_count: int, *, quantile: float = PEAK_QUANTILE
 ) -> GroupProfile:
-    """Return the mean and the percentile of each group of values.
+    """Return the mean and the percentile, at a quantile of 0 to 1, of each group of values.
 
-    Args:
-        group: int[N], 0 to ``group_count - 1``, in any order.
-        values: float32[N], not negative and finite; leave out what is not known before.
-        group_count: how many groups there are.
-        quantile: of the percentile, 0 to 1.
+    Groups are int[N], 0 to ``group_count - 1`` in any order, values float32[N], not negative and finite.
     """
-    ordered, count = _sorted_by_group(group, values, group_count)
-    ends = np.cumsum(count)
-    starts = ends - count
+    # One sort of integers by group, then size, since non-negative floats sort as their bits do.
+    bits = np.ascontiguousarray(values + np.float32(0)).view(np.uint32).astype(np.uint64)
+    key = (group.astype(np.uint64) << np.uint64(32)) | bits
+    key.sort()
+    ordered = (key & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.float32).astype(np.float64)
+    count = np.bincount(group, minlength=group_count).astype(np.int64)
+    starts = np.cumsum(count) - count
     has_values = count > 0
     sums = np.zeros(group_count)
     if has_values.any():
@@ -48,31 +47,16 @@ def profile_groups(
     return GroupProfile(mean=mean, peak=_percentile(ordered, starts, count, quantile), count=count)
 
 
-def _sorted_by_group(
-    group: NDArray[np.integer], values: NDArray[np.float32], group_count: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Order values by group, then size: one sort of integers, since non-negative floats sort as their bits do."""
-    bits = np.ascontiguousarray(values + np.float32(0)).view(np.uint32).astype(np.uint64)
-    key = (group.astype(np.uint64) << np.uint64(32)) | bits
-    key.sort()
-    ordered = (key & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.float32).astype(np.float64)
-    count = np.bincount(group, minlength=group_count).astype(np.int64)
-    return ordered, count
-
-
 def _percentile(
     ordered: NDArray[np.float64], starts: NDArray[np.int64], count: NDArray[np.int64], quantile: float
 ) -> NDArray[np.float64]:
     if not len(ordered):
         return np.zeros(len(count))
-    place = (count - 1).clip(min=0) * quantile
-    below = np.floor(place)
-    share = place - below
+    share, below = np.modf((count - 1).clip(min=0) * quantile)
+    places = starts + below.astype(np.int64)
     last = len(ordered) - 1
-    low_index = starts + below.astype(np.int64)
-    high_index = np.minimum(low_index + 1, starts + count - 1)
-    low = ordered[low_index.clip(0, last)]
-    high = ordered[high_index.clip(0, last)]
+    low = ordered[places.clip(0, last)]
+    high = ordered[np.minimum(places + 1, starts + count - 1).clip(0, last)]
     # As numpy does it: from the nearer end, so that the result never passes either of the two values.
     gap = high - low
     value = np.where(share >= 0.5, high - gap * (1 - share), low + gap * share)

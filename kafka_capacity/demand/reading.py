@@ -24,9 +24,7 @@ _MAX_CELLS = 1 << 22  # hourly figures that are looked at at once
 def late_read_seconds(bytes_in: NDArray[np.float32], bytes_out: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return float64[P], how far back each partition was read at most, one hour at least, since hours tell no more.
 
-    Args:
-        bytes_in: float32[P, H], produced in consecutive hours, bytes per second.
-        bytes_out: float32[P, H], read in the same hours.
+    Both arrays are float32[P, H], bytes per second in the same consecutive hours.
     """
     count, hours = bytes_in.shape
     found = np.empty(count)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_capacity.demand.calendar_days import DAYS_PER_YEAR
 from kafka_capacity.demand.events import PlannedEvent
 
 
@@ -23,8 +27,12 @@ class Growth:
     high: float  # at the high estimate, not below the middle
 
 
-USUAL_GROWTH = Growth(middle=0.3, high=0.6)
-"""What is taken of traffic of which nothing is known; the high rate is the 0.9 quantile."""
+USUAL_GROWTH = Growth(middle=0.3, high=0.6)  # of traffic of which nothing is known; the high rate is the 0.9 quantile
+
+
+def growth_ratio(days: NDArray[np.float64], growth_per_year_ratio: float) -> NDArray[np.float64]:
+    """Return float64[D], traffic over that of day 0: the same share more each year, also within it."""
+    return np.asarray((1.0 + growth_per_year_ratio) ** (days / DAYS_PER_YEAR), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +40,13 @@ class DemandSettings:
     """What is asked of the future."""
 
     horizon_months: int = 12  # how far ahead, in months
-    # growth in a year that holds instead of the forecast, 0.3 for 30 % a year; `None` for what the history says
-    growth_per_year_ratio: float | None = None
+    growth_per_year_ratio: float | None = None  # holds instead of the forecast; `None` for what the history says
     growth_high_per_year_ratio: float | None = None  # the same for the high estimate; never below the middle one
-    # names of classes and the growth of each, which holds before that of all
-    class_growth: tuple[tuple[str, float], ...] = ()
+    class_growth: tuple[tuple[str, float], ...] = ()  # by name of a class, its growth, which holds before that of all
     high_quantile: float = 0.9  # of the high estimate where there is a forecast
     is_forecast: bool = True  # whether forecasts are made at all; without, a growth rate holds for all
-    # topics that grow alike, the first pattern that matches counts; topics that none matches are classed by the start
-    # of their name
-    topic_classes: tuple[ClassPattern, ...] = ()
-    events: tuple[PlannedEvent, ...] = ()  # planned events
+    topic_classes: tuple[ClassPattern, ...] = ()  # topics that grow alike; the first pattern that matches counts
+    events: tuple[PlannedEvent, ...] = ()
 
     def growth_of(self, name: str) -> Growth | None:
         """Return the growth that was asked for a class, ``None`` where its history decides.

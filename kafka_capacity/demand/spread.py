@@ -21,11 +21,9 @@ Z = 1.2815515655446004  # of the normal distribution: `QUANTILE` of what is off 
 USUAL_PER_YEAR = 0.4
 USUAL_POWER = 0.25  # levels are off by 0.4 · years^0.25 in logarithms, one standard deviation
 USUAL_NOISE = 0.045
-MAX_NOISE_RATIO = 3.0
-"""Where weeks are twice as noisy as usual levels are off by twice as much, and by three times at most, either way."""
+MAX_NOISE_RATIO = 3.0  # levels are off by as much more as weeks are noisier than usual, up to this, either way
 PRIOR_WINDOWS = 1.3
-FEW_WINDOWS = 0.35
-"""One window of a wandering level shows errors that are smaller by so much; found on series that were made."""
+FEW_WINDOWS = 0.35  # errors that one window shows are smaller by so much; found on series that were made
 NEARNESS = 1.0
 LEAST_RATIO, MAX_RATIO = 0.1, 10.0
 MAX_REACH_PER_YEAR = float(np.log(3.0))

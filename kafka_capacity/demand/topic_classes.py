@@ -14,8 +14,7 @@ from kafka_capacity.demand.settings import ClassPattern
 
 INTERNAL_CLASS = "internal"
 OTHER_CLASS = "other"
-SMALLEST_SHARE = 0.05
-"""A class with less of the cluster's traffic is pooled: its own noise would be larger than what it adds."""
+SMALLEST_SHARE = 0.05  # a class with less of the traffic is pooled: its own noise would be larger than what it adds
 
 _SEPARATOR = re.compile(r"[._-]")
 
@@ -30,11 +29,8 @@ class TopicClasses:
 
     def place_of(self, topic: str) -> int | None:
         """Return the class that another topic would belong to, ``None`` where there is none for it."""
-        label = _label(topic, self.patterns)
-        names = list(self.names)
-        if label in names:
-            return names.index(label)
-        return names.index(OTHER_CLASS) if OTHER_CLASS in names else None
+        found = [name for name in (_label(topic, self.patterns), OTHER_CLASS) if name in self.names]
+        return self.names.index(found[0]) if found else None
 
 
 def class_topics(
@@ -44,28 +40,16 @@ def class_topics(
 
     A topic belongs to the first pattern that matches, an internal one (``__…``) to ``internal``, any other to the class
     named by its name up to the first ``.``, ``-`` or ``_``. Classes that no pattern made and that carry less than
-    :data:`SMALLEST_SHARE` of all traffic are pooled as ``other``.
-
-    Args:
-        topics: T names.
-        rate_bytes_per_second: float64[T], what is produced to each on average.
-        patterns: the user's own.
+    :data:`SMALLEST_SHARE` of all traffic are pooled as ``other``; ``rate_bytes_per_second`` is float64[T].
     """
-    asked = {pattern.name for pattern in patterns}
     label = np.array([_label(topic, patterns) for topic in topics], dtype=object)
-    total = float(rate_bytes_per_second.sum())
-    small = {
-        str(name)
-        for name in set(label) - asked
-        if float(rate_bytes_per_second[label == name].sum()) < SMALLEST_SHARE * total
-    }
-    label = np.array([OTHER_CLASS if name in small else str(name) for name in label], dtype=object)
-    names = tuple(sorted(set(label)))
-    place = {name: index for index, name in enumerate(names)}
+    least = SMALLEST_SHARE * float(rate_bytes_per_second.sum())
+    for name in set(label) - {pattern.name for pattern in patterns}:
+        if float(rate_bytes_per_second[label == name].sum()) < least:
+            label[label == name] = OTHER_CLASS
+    names, class_of_topic = np.unique(label, return_inverse=True)
     return TopicClasses(
-        names=names,
-        class_of_topic=np.array([place[name] for name in label], dtype=np.int32),
-        patterns=tuple(patterns),
+        names=tuple(names.tolist()), class_of_topic=class_of_topic.astype(np.int32), patterns=tuple(patterns)
     )
 
 

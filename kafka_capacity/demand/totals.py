@@ -46,12 +46,9 @@ class TotalsProfile:
 def scaled(
     milli_sum: NDArray[np.int64], known: NDArray[np.int64], partitions: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return float64[N, 24], the rates that sums stand for.
+    """Return float64[N, 24], the rates that sums, int64[N, 24] in thousandths of a byte per second, stand for.
 
-    Args:
-        milli_sum: int64[N, 24], in thousandths of a byte per second.
-        known: int64[N, 24], of how many partitions.
-        partitions: int64[N], how many there are.
+    They are of so many ``known`` partitions, int64[N, 24], out of all that there are, int64[N].
     """
     all_of_them = partitions[:, None]
     is_enough = (known > 0) & (2 * known >= all_of_them)
@@ -67,14 +64,11 @@ def describe(totals: HourlyTotals, quantiles: tuple[float, ...]) -> TotalsProfil
     found = [profile_groups(key, values, totals.key_count, quantile=q) for q in (*quantiles, 1.0)]
     has_any = found[0].count > 0
 
-    def known(given: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.where(has_any, given, np.nan)
-
     by_hour = mean_by(totals, np.broadcast_to(np.arange(HOURS), totals.rates.shape), HOURS)
     return TotalsProfile(
-        mean=known(found[0].mean),
-        highest=known(found[-1].peak),
-        percentiles=np.stack([known(one.peak) for one in found[:-1]]) if quantiles else np.empty((0, totals.key_count)),
+        mean=np.where(has_any, found[0].mean, np.nan),
+        highest=np.where(has_any, found[-1].peak, np.nan),
+        percentiles=np.where(has_any, [one.peak for one in found], np.nan)[:-1],
         trend=_trend(totals),
         peak_hour=np.where(has_any, np.nan_to_num(by_hour, nan=-1.0).argmax(axis=1), -1),
     )
@@ -101,8 +95,7 @@ def day_means(totals: HourlyTotals) -> NDArray[np.float64]:
     """Return float64[N], the mean of the known hours of each row."""
     count = (~np.isnan(totals.rates)).sum(axis=1)
     total = np.nansum(totals.rates, axis=1)
-    mean: Floats = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
-    return mean
+    return np.asarray(np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0))
 
 
 def _trend(totals: HourlyTotals) -> NDArray[np.float64]:
@@ -119,5 +112,4 @@ def _trend(totals: HourlyTotals) -> NDArray[np.float64]:
     number, days, values = total(np.ones(len(key))), total(day), total(value)
     below = number * total(day * day) - days * days
     above = number * total(day * value) - days * values
-    slope: Floats = np.divide(above, below, out=np.full(count, np.nan), where=below > 0)
-    return slope
+    return np.asarray(np.divide(above, below, out=np.full(count, np.nan), where=below > 0))

@@ -28,16 +28,13 @@ YEAR_WEEKS = 52
 YEAR_DAYS = YEAR_WEEKS * WEEK_DAYS
 SMOOTHING = 0.5  # what a week counts in the level
 CLIP_FACTOR = 3.0  # what is new counts up to so many times what is usual
-LEVEL_DAYS = 35
-"""What a forecast of the level is held against is the median of the weeks that end on so many days around."""
+LEVEL_DAYS = 35  # a forecast of the level is held against the median of the weeks that end on so many days around
 FLOOR_RATIO = 0.02  # weeks with less of the mean are all the same
 MAX_LAG_WEEKS = 8  # how far a level wanders is told by weeks up to so far apart
 HALF_LIFE_DAYS = YEAR_DAYS / 2  # of what a day counts in growth
-PERSISTENT_GROWTH_PER_YEAR = 0.3
-"""The typical logarithm of growth that goes on: slopes that come of chance are held against it."""
+PERSISTENT_GROWTH_PER_YEAR = 0.3  # logarithm of growth that typically goes on: what slopes by chance are held against
 LEFT_DAYS = 60.0  # what a line leaves of the level counts as one of so many days
-MAX_GROWTH = float(np.log(3.0))
-"""No growth of its own makes more than three times as much, or less than a third: launches rise so for a time."""
+MAX_GROWTH = float(np.log(3.0))  # a series' own growth makes three times as much at most: launches rise so for a time
 TOP_SHARE = 0.1
 MAX_OVER_TOP = float(np.log(1.5))  # single weeks are at most half as much again as the largest of the history
 GROWTH_LASTS_WEEKS = 104.0  # growth wears off: in so many weeks e-fold
@@ -51,8 +48,7 @@ USUAL_WANDER, MEDIAN_NOISE = 0.03, 0.023
 UNKNOWN_NOISE, UNKNOWN_PAUSES = 0.05, 0.3
 """The same of weeks as far as too few of them tell, and how much more it is where traffic comes now and then."""
 SEASON = 0.22  # the usual height of a season of the year, in logarithms
-RISE_IS_GROWTH = 0.5
-"""How likely it is that what rises or falls as a season might, in less than a year, is growth after all."""
+RISE_IS_GROWTH = 0.5  # how likely what rises or falls as a season might, in less than a year, is growth after all
 USUAL_WEEKS = 3.0
 """What is usual counts as so many weeks of history: few weeks may seem not to wander at all, and then any slope would
 be taken for growth."""
@@ -83,12 +79,7 @@ class WeekModel:
 
 
 def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
-    """Fit the model.
-
-    Args:
-        values: float64[N], a week of days at least, not negative, without gaps or shifts.
-        weeks_ahead: how many weeks to give.
-    """
+    """Fit the model to float64[N], a week of days at least, not negative, without gaps or shifts."""
     means = sliding_window_view(values, WEEK_DAYS).mean(axis=1)
     weeks = np.log(np.maximum(means, FLOOR_RATIO * values.mean()))
     pause_days = days_of_pauses(means, YEAR_DAYS)

@@ -64,11 +64,9 @@ def either(usual: Floats, other: Floats, chance: float) -> Floats:
 
 
 def wandering(spread: Floats, days: int) -> Floats:
-    """Return float64[W, paths], how far the level is off in each path.
+    """Return float64[W, paths], how far the level is off in each path, by its standard deviation at each week.
 
-    Args:
-        spread: float64[W], its standard deviation at each week, ascending.
-        days: of history; of a year they have shown its season.
+    That is ascending; a history of a year has shown its season.
     """
     steps, _ = _draws()
     phase, height, *_ = _unseen_draws()
@@ -86,21 +84,15 @@ def wandering(spread: Floats, days: int) -> Floats:
 def bursts(noise_size: float, past_top: float, days: int, weeks: int) -> Floats:
     """Return float64[weeks, paths], how far bursts that are still to come lift each week, or 0.
 
-    A history of a year without any makes them low, one with a high one makes them high.
-
-    Args:
-        noise_size: the standard deviation of weeks around the level.
-        past_top: the highest week of the history over the level, in logarithms.
-        days: of history.
-        weeks: how many.
+    A history of a year without any makes them low, one with a high one makes them high. ``noise_size`` is the standard
+    deviation of weeks around the level, ``past_top`` the highest over it, in logarithms, of so many days of history.
     """
     *_, chance, size = _unseen_draws()
     years = days / YEAR_DAYS
     usual = BURST_LEAST + BURST_NOISES * noise_size
     mean = (SEEN_YEARS * usual + years * SEEN_HEIGHT * past_top) / (SEEN_YEARS + years)
-    return np.where(
-        chance[:weeks] < BURSTS_A_YEAR / YEAR_WEEKS, np.minimum(mean * size[:weeks], max(MAX_BURST, past_top)), 0.0
-    )
+    height = np.minimum(mean * size[:weeks], max(MAX_BURST, past_top))
+    return np.where(chance[:weeks] < BURSTS_A_YEAR / YEAR_WEEKS, height, 0.0)
 
 
 def with_bursts(noises: Floats, lifts: Floats) -> Floats:
@@ -112,12 +104,8 @@ def noise(residuals: Floats, weeks: int, draws: int = 1) -> Floats:
     """Return float64[weeks, paths], weeks over their level.
 
     Below :data:`TAIL_FROM` they are those of the history; the largest tenth is drawn from the exponential tail with its
-    mean, since a longer time than the history brings larger ones.
-
-    Args:
-        residuals: float64[R], of the history, ascending.
-        weeks: how many.
-        draws: the highest of so many.
+    mean, since a longer time than the history brings larger ones. ``residuals`` are those, ascending; each week is the
+    highest of so many draws.
     """
     _, uniform = _draws()
     chance = uniform[:weeks] ** (1.0 / draws)

@@ -20,10 +20,8 @@ ESTIMATES = ("middle", "high")
 class PeakBasis(StrEnum):
     """What "at peak" rests on."""
 
-    SAME_HOURS = "same-hours"
-    """The 99th percentile of a broker's own hourly totals: partitions that peak at other hours are not added up."""
-    SUM_OF_PEAKS = "sum-of-peaks"
-    """Every partition at its own 99th percentile at once: an upper estimate, for want of hours."""
+    SAME_HOURS = "same-hours"  # 99th percentile of a broker's hourly totals: what peaks at other hours is not added up
+    SUM_OF_PEAKS = "sum-of-peaks"  # every partition at its own 99th percentile: an upper estimate, for want of hours
     UNKNOWN = "unknown"  # there is no history of rates: nothing that hangs on traffic can be judged
 
 
@@ -56,7 +54,7 @@ class Traffic:
 class Lags:
     """How far groups are behind, one entry a group and partition that it reads."""
 
-    groups: tuple[str, ...]  # the names
+    groups: tuple[str, ...]
     group: NDArray[np.int32]  # int32[N], position in `groups`
     row: NDArray[np.int64]  # int64[N], the partition
     seconds: NDArray[np.float64]  # float64[N], how long ago what it reads now was produced

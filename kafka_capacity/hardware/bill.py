@@ -1,4 +1,4 @@
-"""What a cluster costs a month as it is, and what it is used for: what may be shared out among those who use it."""
+"""What a cluster runs on, what it costs a month as it is, and what it is used for, for sharing that out."""
 
 from __future__ import annotations
 
@@ -10,10 +10,20 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.cpu import CpuCosts
-from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.hardware.limits import Limits, Resource
 from kafka_capacity.hardware.rack_traffic import LeavingRatios
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GivenHardware:
+    """What a plan takes today's brokers to be, and how far each resource may be used."""
+
+    shape: Shape
+    costs: CpuCosts
+    limits: Limits
+    is_read_in_rack: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +34,7 @@ class ResourceUse:
     load: float  # of all brokers, at peak, nothing having failed
     capacity: float  # of all brokers
     allowed: float  # what the limit leaves of it
-    # the largest load of a broker over what the limits allow it, under every condition that must be stood; 1 is the
-    # limit
-    needed_ratio: float
+    needed_ratio: float  # the largest load of a broker, under every condition to be stood, over what the limits allow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.hardware.cpu import CpuCalibration, CpuCosts
+from kafka_capacity.hardware.cpu import FIGURES, CpuCalibration, CpuCosts
 from kafka_capacity.hardware.overhead import TopicOverhead
-from kafka_capacity.text import format_percent
+from kafka_capacity.text import format_percent, plural
 
 CPU, DISK = "cpu", "disk"
 TOLERANCE_RATIO = 0.1
@@ -33,8 +33,7 @@ class CoefficientScore:
     plan_id: str  # of the plan
     made_on: str  # the day of its inventory
     scored_on: str  # the day of the later one
-    # by the plan's figures: cores of a broker with the later days' traffic, or stored bytes per produced byte
-    used: float
+    used: float  # by the plan's figures: cores of a broker with the later traffic, or stored bytes per produced byte
     now: float  # the same, measured on later days
     error: float | None  # standard error of the difference; `None` where one topic alone tells
     change_ratio: float  # how much more that is
@@ -52,13 +51,12 @@ def score_cpu(
 ) -> CoefficientScore | None:
     """Hold a plan's CPU figures, and their covariance if they were fitted, against those fitted to the days since.
 
-    Returns:
-        ``None`` where the later days do not explain what processors do.
+    There is no score where these do not explain what processors do.
     """
     if not later.is_used:
         return None
     at = np.array([1.0, *later.mean_mib_per_second])
-    old, new = _figures(used), _figures(later.costs)
+    old, new = (np.array([getattr(costs, name) for name in FIGURES]) for costs in (used, later.costs))
     spread = np.array(later.covariance) + (np.array(covariance) if len(covariance) else 0.0)
     before, now = float(at @ old), float(at @ new)
     error = math.sqrt(max(0.0, float(at @ spread @ at)))
@@ -97,10 +95,7 @@ def score_disk(
 ) -> CoefficientScore | None:
     """Hold stored bytes per produced byte against those of a later day, by the topics that both tell of.
 
-    A topic counts whose logs were full for the plan and whose retention is the same.
-
-    Returns:
-        ``None`` where no topic counts.
+    A topic counts whose logs were full for the plan and whose retention is the same; ``None`` where none does.
     """
     by_name = {one.topic: one for one in later}
     pairs = [
@@ -123,25 +118,13 @@ def score_disk(
         residual = now - (1.0 + change) * before
         error = math.sqrt(float((weight**2 * residual**2).sum()) * len(pairs) / (len(pairs) - 1))
     old, new = float(weight @ before), float(weight @ now)
-    topics = "1 topic" if len(pairs) == 1 else f"{len(pairs):,} topics"
     chance = "" if error is None else f" (± {error:.3f})"
     text = (
-        f"Logs of {topics} hold {new:.3f} bytes{chance} for each byte produced within their retention; on {made_on} it "
-        f"was {old:.3f}: {_changed(change)}"
+        f"Logs of {plural(len(pairs), 'topic')} hold {new:.3f} bytes{chance} for each byte produced within their "
+        f"retention; on {made_on} it was {old:.3f}: {_changed(change)}"
     )
     drifted = ". Plans use the sizes in their own inventory, so the disk sizes in that plan are outdated."
     return _score((DISK, plan_id, made_on, scored_on), old, new, error, change, text, drifted)
-
-
-def _figures(costs: CpuCosts) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.array(
-        [
-            costs.base_cores,
-            costs.leader_in_seconds_per_mib,
-            costs.follower_in_seconds_per_mib,
-            costs.out_seconds_per_mib,
-        ]
-    )
 
 
 def _changed(ratio: float) -> str:

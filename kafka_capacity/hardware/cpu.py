@@ -37,10 +37,10 @@ from kafka_capacity.text.files import read_text_file
 
 LEAST_SAMPLES = 50  # four figures are fitted: fewer samples say little
 
-LEAST_R_SQUARED = 0.8
-"""Below that, traffic does not explain the processor time, and the stated figures are the better guess."""
-
+LEAST_R_SQUARED = 0.8  # below that traffic does not explain processor time, and the stated figures are the better guess
 DAY_HOURS = 24
+FIGURES = ("base_cores", "leader_in_seconds_per_mib", "follower_in_seconds_per_mib", "out_seconds_per_mib")
+"""Of :class:`CpuCosts`, in the order in which they are fitted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +65,7 @@ STATED = CpuCosts(
 
 
 def speed_factor(costs: CpuCosts, core_speed_ratio: float) -> float:
-    """Return how many times the cores of the costs the same traffic takes of others; 1 where a speed is not known.
-
-    Args:
-        costs: and the speed of the cores that they are of.
-        core_speed_ratio: how much one of the others does over one of an m5; NaN where it is not known.
-    """
+    """Return how many times the cores of the costs the same traffic takes of others; 1 where a speed is not known."""
     factor = costs.core_speed_ratio / core_speed_ratio
     return 1.0 if math.isnan(factor) else factor
 
@@ -84,10 +79,7 @@ def on_cores(costs: CpuCosts, core_speed_ratio: float) -> CpuCosts:
     factor = speed_factor(costs, core_speed_ratio)
     return dataclasses.replace(
         costs,
-        base_cores=factor * costs.base_cores,
-        leader_in_seconds_per_mib=factor * costs.leader_in_seconds_per_mib,
-        follower_in_seconds_per_mib=factor * costs.follower_in_seconds_per_mib,
-        out_seconds_per_mib=factor * costs.out_seconds_per_mib,
+        **{name: factor * getattr(costs, name) for name in FIGURES},
         core_speed_ratio=costs.core_speed_ratio if math.isnan(core_speed_ratio) else core_speed_ratio,
     )
 
@@ -96,14 +88,13 @@ def on_cores(costs: CpuCosts, core_speed_ratio: float) -> CpuCosts:
 class CpuCalibration:
     """What came of fitting the user's samples."""
 
-    costs: CpuCosts  # to be used: the fitted ones where they are good, else the stated ones
-    fitted: CpuCosts | None  # what the fit gave; `None` where it was not tried
-    is_used: bool  # whether `costs` are the fitted ones
+    costs: CpuCosts = STATED  # to be used: the fitted ones where they are good, else the stated ones
+    fitted: CpuCosts | None = None  # what the fit gave; `None` where it was not tried
+    is_used: bool = False  # whether `costs` are the fitted ones
     samples: int  # how many there were
-    r_squared: float  # share of the variance that the fit explains; NaN where there was none
+    r_squared: float = math.nan  # share of the variance that the fit explains; NaN where there was none
     reason: str  # why it is used or not, with the figures
-    # 4 × 4, of the fitted figures' errors, base first and then in the order of `CpuCosts`; empty where there was no
-    # fit. Hours of a day hang together, so that errors are summed up by day.
+    # 4 × 4, of the errors of the fitted `FIGURES`, summed up by day, since its hours hang together; empty for no fit
     covariance: tuple[tuple[float, ...], ...] = ()
     mean_mib_per_second: tuple[float, ...] = ()  # of the samples: produced, replicated, sent; empty likewise
 
@@ -131,29 +122,26 @@ def calibrate(
 ) -> CpuCalibration:
     """Fit the costs to samples, none below zero, and say whether they are to be trusted.
 
-    Args:
-        used_cores: float64[N], what a broker used.
-        leader_in: float64[N], bytes per second produced to it at the same time.
-        follower_in: float64[N], replicated to it.
-        out: float64[N], sent by it.
-
-    Samples of one broker stand together, ascending by hour.
+    Samples, float64[N] each, are cores that a broker used, and bytes per second produced to it, replicated to it and
+    sent by it at the same time; those of one broker stand together, ascending by hour.
     """
     count = len(used_cores)
     if count < LEAST_SAMPLES:
         few = "1 sample is" if count == 1 else f"{count} samples are"
-        return _not_fitted(count, f"{few} too few to fit four figures; {LEAST_SAMPLES} are needed")
+        reason = f"{few} too few to fit four figures; {LEAST_SAMPLES} are needed"
+        return CpuCalibration(samples=count, reason=reason)
     if not np.ptp(used_cores) > 0:
-        return _not_fitted(
-            count,
+        reason = (
             f"all {count:,} samples use {used_cores[0]:g} cores, which says nothing about the cost of traffic, so "
-            "the stated figures are used; check the CPU measurement",
+            "the stated figures are used; check the CPU measurement"
         )
+        return CpuCalibration(samples=count, reason=reason)
     from scipy.optimize import nnls
 
     columns = np.stack([np.ones(count), leader_in / MIB, follower_in / MIB, out / MIB], axis=1)
     # Columns of very different size make the active-set method stop early.
-    scale = np.where(np.abs(columns).max(axis=0) > 0, np.abs(columns).max(axis=0), 1.0)
+    scale = np.abs(columns).max(axis=0)
+    scale[~(scale > 0)] = 1.0
     solved, _ = nnls(columns / scale, used_cores)
     solved = solved / scale
     left = used_cores - columns @ solved
@@ -161,11 +149,7 @@ def calibrate(
     r_squared = 1.0 - float((left**2).sum()) / spread
     error = float(np.sqrt((left**2).mean()))
     fitted = CpuCosts(
-        base_cores=float(solved[0]),
-        leader_in_seconds_per_mib=float(solved[1]),
-        follower_in_seconds_per_mib=float(solved[2]),
-        out_seconds_per_mib=float(solved[3]),
-        source=f"fitted to {count:,} samples, R² {r_squared:.3f}",
+        **dict(zip(FIGURES, solved.tolist(), strict=True)), source=f"fitted to {count:,} samples, R² {r_squared:.3f}"
     )
     is_good = bool(r_squared >= LEAST_R_SQUARED and solved[1:].any())
     figures = f"the fit explains {whole_percent(r_squared)} of the variance and leaves {error:.2f} cores"
@@ -200,11 +184,6 @@ def _covariance(
     return found
 
 
-def _not_fitted(count: int, reason: str) -> CpuCalibration:
-    nan = float("nan")
-    return CpuCalibration(costs=STATED, fitted=None, is_used=False, samples=count, r_squared=nan, reason=reason)
-
-
 COLUMNS = ("cores_used", "leader_in_bytes_per_second", "follower_in_bytes_per_second", "out_bytes_per_second")
 _MAX_MISTAKES = 10
 
@@ -220,8 +199,8 @@ def read_cpu_samples(file: Path) -> CpuCalibration:
     try:
         return _fitted(reader, file)
     except csv.Error as error:
-        msg = f"{file}: line {reader.line_num + 1}: is not CSV that can be read ({error}); fix the line"
-        raise RequestError(msg) from error
+        line = f"{file}: line {reader.line_num + 1}"
+        raise RequestError(f"{line}: is not CSV that can be read ({error}); fix the line") from error
 
 
 def _fitted(reader: csv.DictReader[str], file: Path) -> CpuCalibration:
@@ -247,8 +226,7 @@ def _fitted(reader: csv.DictReader[str], file: Path) -> CpuCalibration:
     if mistakes:
         more = len(mistakes) - _MAX_MISTAKES
         raise RequestError("\n".join([*mistakes[:_MAX_MISTAKES], *([f"… and {more} more"] if more > 0 else [])]))
-    columns = np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS)).T
-    return calibrate(columns[0], columns[1], columns[2], columns[3])
+    return calibrate(*np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS)).T)
 
 
 def _number(text: str | None) -> float | None:

@@ -16,40 +16,10 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.profile import PEAK_QUANTILE
 from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.hardware.cpu import CpuCosts
+from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.shapes import MIB
 
 Weights = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Roles:
-    """Shares of the traffic of N partitions by place in the replica list, float32[N, W] each."""
-
-    leader_in: Weights  # of what is produced, 1 for the leader
-    follower_in: Weights  # of what is produced, 1 for each other live replica
-    consumer_out: Weights  # of what consumers read
-    replication_out: Weights  # of what is produced, how often it is sent to followers
-
-
-def roles(replicas: NDArray[np.int32], alive: NDArray[np.bool_], rack_of: NDArray[np.int32] | None) -> Roles:
-    """Share out the traffic of partitions.
-
-    Args:
-        replicas: int[N, W], positions of brokers, -1 for padding.
-        alive: bool[N, W], which of them live; False in the padding.
-        rack_of: int32[B], the rack of each broker, for consumers that read in their own; ``None`` if they do not.
-    """
-    leader = np.zeros(replicas.shape, dtype=np.float32)
-    if replicas.shape[1]:
-        is_led = alive.any(axis=1)
-        leader[is_led, alive.argmax(axis=1)[is_led]] = 1.0
-    follower = alive.astype(np.float32) - leader
-    return Roles(
-        leader_in=leader,
-        follower_in=follower,
-        consumer_out=leader if rack_of is None else read_shares(replicas, alive, leader, rack_of),
-        replication_out=leader * follower.sum(axis=1, keepdims=True),
-    )
 
 
 def read_shares(
@@ -61,15 +31,8 @@ def read_shares(
 ) -> Weights:
     """Return which replicas consumers read from in their own rack, and from the leader where it has none (KIP-392).
 
-    Args:
-        replicas: int[N, W], positions of brokers, -1 for padding.
-        alive: bool[N, W], which of them live.
-        leader: float32[N, W], 1 for the leader.
-        rack_of: int32[B], the rack of each broker.
-        readers: float32[N, R], how much of each partition is read from each rack; ``None`` for the same from all.
-
-    Returns:
-        float32[N, W], shares of what is read.
+    Shares of what is read, float32[N, W], as ``leader`` is, 1 for who leads. ``readers`` is float32[N, R], how much of
+    each partition is read from each rack; ``None`` for the same from all.
     """
     racks = int(rack_of.max(initial=-1)) + 1
     asked, total = (readers, 1) if readers is not None else (np.ones((len(replicas), racks), np.float32), max(1, racks))
@@ -105,32 +68,31 @@ class Placed:
         """How many brokers there are."""
         return len(self.rack_of)
 
-    def roles(self, rows: NDArray[np.int64] | slice, alive: NDArray[np.bool_]) -> Roles:
-        """Share out the traffic of some partitions."""
-        return roles(self.replicas[rows], alive, self.rack_of if self.is_read_in_rack else None)
+    def roles(self, rows: NDArray[np.int64] | slice, alive: NDArray[np.bool_]) -> Weights:
+        """Return float32[4, N, W], shares of the traffic of partitions by place in their lists, in the order of flows.
+
+        Of what is produced 1 for the leader, 1 for each other replica that is alive, bool[N, W]; of what consumers
+        read; and how often what is produced is sent to followers.
+        """
+        replicas = self.replicas[rows]
+        leader = np.zeros(replicas.shape, dtype=np.float32)
+        if replicas.shape[1]:
+            is_led = alive.any(axis=1)
+            leader[is_led, alive.argmax(axis=1)[is_led]] = 1.0
+        follower = alive.astype(np.float32) - leader
+        read = read_shares(replicas, alive, leader, self.rack_of) if self.is_read_in_rack else leader
+        return np.stack([leader, follower, read, leader * follower.sum(axis=1, keepdims=True)])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Peaks:
-    """Peaks of each broker, float64[..., 2, D, B]: written, sent, produced to it, read from it; cores for that."""
-
-    network_in: NDArray[np.float64]
-    network_out: NDArray[np.float64]
-    client_in: NDArray[np.float64]
-    client_out: NDArray[np.float64]
-    cores: NDArray[np.float64]
-
-    def stacked(self) -> NDArray[np.float64]:
-        """Return float64[5, ..., 2, D, B], in the order of the fields."""
-        return np.stack([self.network_in, self.network_out, self.client_in, self.client_out, self.cores])
+PEAKS = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CLIENT_IN, Resource.CLIENT_OUT, Resource.CPU)
+"""Of what :func:`peaks` gives the peaks: written, sent, produced to a broker, read from it, and cores for all that."""
 
 
 def normal_flows(placed: Placed, traffic: Traffic) -> Hourly:
     """Return float32[4, B, C, H]: produced, replicated to it, read by consumers, sent to followers."""
-    everything = slice(None)
-    shares = placed.roles(everything, placed.replicas >= 0)
-    state = np.zeros(len(placed.replicas), dtype=np.int64)
-    return _summed(placed, traffic, np.arange(len(placed.replicas)), state, [(shares, 1.0)], 1)[:, 0]
+    row = np.arange(len(placed.replicas))
+    shares = placed.roles(slice(None), placed.replicas >= 0)
+    return _summed(placed, traffic, row, np.zeros_like(row), [(shares, 1.0)], 1)[:, 0]
 
 
 def flows_after_losses(
@@ -138,11 +100,7 @@ def flows_after_losses(
 ) -> Iterator[tuple[int, Hourly]]:
     """Yield, for the loss of each unit, the flows as in :func:`normal_flows`, those of what is lost being 0.
 
-    Args:
-        placed: who holds what.
-        traffic: the hours.
-        normal: what :func:`normal_flows` gave.
-        unit_of: int32[B], what is lost together: each broker for itself, or racks.
+    ``unit_of`` is int32[B], what is lost together: each broker for itself, or racks.
     """
     units = int(unit_of.max(initial=-1)) + 1
     held = np.where(placed.replicas >= 0, unit_of[placed.replicas.clip(min=0)], -1)
@@ -155,12 +113,7 @@ def flows_after_losses(
         had = placed.replicas[row] >= 0
         alive = had & (held[row] != (state + start)[:, None])
         change = _summed(
-            placed,
-            traffic,
-            row,
-            state,
-            [(placed.roles(row, alive), 1.0), (placed.roles(row, had), -1.0)],
-            len(rows),
+            placed, traffic, row, state, [(placed.roles(row, alive), 1.0), (placed.roles(row, had), -1.0)], len(rows)
         )
         for place, unit in enumerate(group):
             after = normal + change[:, place]
@@ -174,7 +127,7 @@ def _summed(
     traffic: Traffic,
     row: NDArray[np.int64],
     state: NDArray[np.int64],
-    parts: list[tuple[Roles, float]],
+    parts: list[tuple[Weights, float]],
     states: int,
 ) -> Hourly:
     """Return float32[4, S, B, C, H]: the traffic of partitions, shared out by their roles, one state after another."""
@@ -187,17 +140,10 @@ def _summed(
     hours = traffic.bytes_in.shape[1]
     shape = (states * brokers * classes, len(placed.replicas))
     found = np.empty((4, states, brokers, classes, hours), dtype=np.float32)
-    for flow, (name, rates) in enumerate(
-        (
-            ("leader_in", traffic.bytes_in),
-            ("follower_in", traffic.bytes_in),
-            ("consumer_out", traffic.bytes_out),
-            ("replication_out", traffic.bytes_in),
-        )
-    ):
+    for flow, rates in enumerate((traffic.bytes_in, traffic.bytes_in, traffic.bytes_out, traffic.bytes_in)):
         weight = np.zeros(cell.shape, dtype=np.float32)
         for shares, sign in parts:
-            weight += np.float32(sign) * getattr(shares, name)
+            weight += np.float32(sign) * shares[flow]
         is_used = (weight != 0) & (cell >= 0)
         matrix = csr_matrix((weight[is_used], (key[is_used], column[is_used])), shape=shape)
         found[flow] = (matrix @ rates).reshape(states, brokers, classes, hours)
@@ -211,16 +157,15 @@ def peaks(
     *,
     has_clients: bool = True,
     known: NDArray[np.float64] | None = None,
-) -> Peaks:
-    """Return the peaks of each broker at each date.
+) -> NDArray[np.float64]:
+    """Return float64[5, 2, D, B], the :data:`PEAKS` of each broker at each date.
 
     Args:
         flows: float32[4, B, C, H].
         ratios: float64[C, 2, D], traffic over today's.
         costs: of processor time.
         has_clients: whether peaks of what clients produce and read are wanted; else they are 0.
-        known: float64[5, 2, D, B], :meth:`Peaks.stacked`; what is not above it may be given as 0, which takes a
-            fraction of the time.
+        known: float64[5, 2, D, B]; what is not above it may be given as 0, which takes a fraction of the time.
     """
     written = flows[_CLIENT_IN] + flows[_FOLLOWER_IN]
     sent = flows[_CLIENT_OUT] + flows[_REPLICATION_OUT]
@@ -247,15 +192,14 @@ def peaks(
         found = percentile(np.einsum("bch,ce->beh", hourly, weights), above)
         return np.ascontiguousarray(found[:, back].T.reshape(*shape, len(hourly)))
 
-    none = np.zeros((*shape, len(written)))
-    known_in, known_out, known_produced, known_read, known_cores = [None] * 5 if known is None else known
-    return Peaks(
-        network_in=peak(written, known_in),
-        network_out=peak(sent, known_out),
-        client_in=peak(flows[_CLIENT_IN], known_produced) if has_clients else none,
-        client_out=peak(flows[_CLIENT_OUT], known_read) if has_clients else none,
-        cores=costs.base_cores + peak(busy, None if known_cores is None else known_cores - costs.base_cores),
-    )
+    found = np.zeros((len(PEAKS), *shape, len(written)))
+    bounds = [None] * len(PEAKS) if known is None else [*known[:-1], known[-1] - costs.base_cores]
+    carried = (written, sent, flows[_CLIENT_IN], flows[_CLIENT_OUT], busy)
+    for place, (resource, hourly, bound) in enumerate(zip(PEAKS, carried, bounds, strict=True)):
+        if has_clients or resource not in (Resource.CLIENT_IN, Resource.CLIENT_OUT):
+            found[place] = peak(hourly, bound)
+    found[-1] += costs.base_cores
+    return found
 
 
 def percentile(values: NDArray[np.float32], above: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

@@ -20,8 +20,7 @@ class Resource(StrEnum):
     DISK = "disk"
     DISK_IO = "disk_io"
     REPLICAS = "replicas"
-    RECOVERY = "recovery"
-    """How long it takes to re-replicate the broker once it is lost; judged where somebody set a limit."""
+    RECOVERY = "recovery"  # how long it takes to re-replicate the broker once it is lost, where somebody set a limit
     VOLUME_RECOVERY = "volume_recovery"  # the same for the fullest of its disks
 
 
@@ -57,12 +56,10 @@ class Condition(StrEnum):
     """When a load is judged; all at peak."""
 
     NORMAL = "normal"
-    BROKER_LOST = "broker-lost"
-    """After the loss of the one broker whose loss is the worst for the one that is looked at."""
+    BROKER_LOST = "broker-lost"  # after the loss of the broker whose loss is the worst for the one that is looked at
     RACK_LOST = "rack-lost"  # the same for racks
     MOVING = "moving"  # a reassignment uses its whole throttle in both directions on every broker
-    BROKER_RETURNS = "broker-returns"
-    """A broker that was away fetches what it missed, as fast as the throttle lets it, from whoever leads."""
+    BROKER_RETURNS = "broker-returns"  # it fetches what it missed from whoever leads, as fast as the throttle lets it
     REREADING = "re-reading"  # somebody reads everything once more, as fast as it is produced, from disk
 
 
@@ -98,11 +95,10 @@ class Limits:
     cpu_ratio: float = 0.6  # 0.6: Amazon MSK's best practices keep CpuUser + CpuSystem below 60 %
     disk_ratio: float = 0.85  # 0.85 of the space: a disk that is full stops its broker
     disk_io_ratio: float = 0.8  # 0.8 of the disk's throughput
-    # 0.75 of the client throughput that a provider names: Amazon's MSK sizing script uses that share of the ingress of
-    # Express brokers
-    client_ratio: float = 0.75
-    # of network, CPU, disk and client throughput while something has failed, is moved or caught up. Space on disk keeps
-    # its limit: it does not come back by waiting.
+    client_ratio: float = (
+        0.75  # of client throughput, as Amazon's MSK sizing script uses the ingress of Express brokers
+    )
+    # of all but space, which does not come back by waiting, while something has failed, is moved or caught up
     lost_ratio: float = 0.9
     tolerance: FailureTolerance = FailureTolerance.ONE_BROKER  # which failures must fit
     is_move_included: bool = False  # whether it must also fit while a reassignment runs
@@ -130,16 +126,15 @@ class Limits:
 
     def conditions(self) -> tuple[Condition, ...]:
         """Return the conditions that an option must stand; losing a rack includes losing a broker."""
-        wanted = {Condition.NORMAL}
-        if self.tolerance is not FailureTolerance.NONE:
-            wanted.add(Condition.BROKER_LOST)
-        if self.tolerance is FailureTolerance.ONE_RACK:
-            wanted.add(Condition.RACK_LOST)
-        if self.is_move_included:
-            wanted.add(Condition.MOVING)
-        if self.is_catch_up_included:
-            wanted |= {Condition.BROKER_RETURNS, Condition.REREADING}
-        return tuple(condition for condition in CONDITIONS if condition in wanted)
+        is_wanted = {
+            Condition.NORMAL: True,
+            Condition.BROKER_LOST: self.tolerance is not FailureTolerance.NONE,
+            Condition.RACK_LOST: self.tolerance is FailureTolerance.ONE_RACK,
+            Condition.MOVING: self.is_move_included,
+            Condition.BROKER_RETURNS: self.is_catch_up_included,
+            Condition.REREADING: self.is_catch_up_included,
+        }
+        return tuple(condition for condition in CONDITIONS if is_wanted[condition])
 
 
 def resource_name(resource: str) -> str:

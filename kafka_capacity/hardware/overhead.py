@@ -44,16 +44,8 @@ def topic_overheads(
 ) -> tuple[TopicOverhead, ...]:
     """Measure the topics whose logs are limited by time alone and by no more than the hours that are known.
 
-    Args:
-        partitions: the P partitions.
-        traffic: their hours, the newest last.
-        size_bytes: int64[P], of one replica.
-        retention_seconds: float64[P], infinite or NaN for no limit.
-        retention_bytes: float64[P], likewise.
-        is_compacted: bool[P].
-
-    Returns:
-        Those with traffic, the ones that produce most first, at most :data:`MAX_TOPICS`.
+    Arrays have an entry a partition, sizes are those of one replica, and limits infinite or NaN where there are none.
+    Returned are topics with traffic, the ones that produce most first, at most :data:`MAX_TOPICS`.
     """
     if traffic.basis is not PeakBasis.SAME_HOURS:
         return ()

@@ -31,27 +31,14 @@ class RackAware:
 
 
 def leader_racks(replicas: NDArray[np.int32], brokers: Brokers) -> NDArray[np.int64]:
-    """Return int64[P], the place of each leader's rack among the racks that have a name, -1 where there is none.
-
-    Args:
-        replicas: int32[P, W], positions of brokers, the leader first, -1 for padding.
-        brokers: with their racks.
-    """
-    if not replicas.shape[1]:
-        return np.full(len(replicas), -1, dtype=np.int64)
-    leader = replicas[:, 0]
+    """Return int64[P], the place of each leader's rack among the racks that have a name, -1 where there is none."""
+    leader = replicas[:, 0] if replicas.shape[1] else np.full(len(replicas), -1)
     rack = brokers.rack_indexes().astype(np.int64)[leader.clip(min=0)]
     return np.where((leader >= 0) & (rack < len(brokers.rack_names())), rack, -1)
 
 
 def rack_aware(workload: Workload, leader_rack: NDArray[np.int64], produced: Rates) -> RackAware:
-    """Return what rack-aware producers would do.
-
-    Args:
-        workload: of the partitions.
-        leader_rack: what :func:`leader_racks` gives.
-        produced: float64[T, R], how much of what is produced to each topic is in each rack.
-    """
+    """Return what they would do where so much of what is produced to each topic is in each rack, float64[T, R]."""
     topic, rate = workload.partitions.topic.astype(np.int64), workload.load.bytes_in_mean_bytes_per_second
     count = np.bincount(topic, minlength=len(produced))
     total = np.bincount(topic, weights=rate, minlength=len(produced))
@@ -82,13 +69,8 @@ def rack_aware_of(workload: Workload, replicas: NDArray[np.int32], brokers: Brok
 def spread_by_rack(workload: Workload, sizes: Rates, share: Rates) -> tuple[Workload, Rates]:
     """Return the partitions with what is produced and read of each topic shared out among them, and their sizes.
 
-    What is stored follows, as it is once everything has been produced so; partitions with a limit of bytes hold as much
-    as before.
-
-    Args:
-        workload: the partitions.
-        sizes: float64[P, 2, D], what they hold.
-        share: float64[P], see :class:`RackAware`.
+    What is stored, float64[P, 2, D], follows, as it is once everything has been produced so; partitions with a limit of
+    bytes hold as much as before.
     """
     topic = workload.partitions.topic
     first = np.searchsorted(topic, np.arange(len(workload.partitions.topics)))

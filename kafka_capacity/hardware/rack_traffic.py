@@ -32,12 +32,9 @@ class LeavingRatios:
 
 
 def leaving_ratios(replicas: NDArray[np.int32], brokers: Brokers, *, is_read_in_rack: bool) -> LeavingRatios:
-    """Compute how often bytes leave their rack.
+    """Compute how often bytes leave their rack; ``replicas`` is int32[P, W], positions of brokers, the leader first.
 
-    Args:
-        replicas: int32[P, W], positions of brokers, the leader first, -1 for padding.
-        brokers: with their racks.
-        is_read_in_rack: whether consumers read from the follower in their rack (KIP-392).
+    Consumers may read from the follower in their rack (KIP-392).
     """
     racks = len(brokers.rack_names())
     if racks < 2:
@@ -48,8 +45,7 @@ def leaving_ratios(replicas: NDArray[np.int32], brokers: Brokers, *, is_read_in_
     away = (racks - 1) / racks
     consumed = np.full(len(rack), away)
     if is_read_in_rack:
-        has_one = np.stack([(rack == one).any(axis=1) for one in range(racks)], axis=1)
-        consumed = 1.0 - has_one.mean(axis=1)
+        consumed = 1.0 - np.stack([(rack == one).any(axis=1) for one in range(racks)], axis=1).mean(axis=1)
     return LeavingRatios(produced=away, replicated=leaves.astype(np.float64), consumed=consumed)
 
 

@@ -60,9 +60,7 @@ class _VolumeEntry(_Entry):
             included_bytes_per_second=self.included_mib_per_second * MIB,
             largest_bytes_per_second=self.largest_mib_per_second * MIB,
             usd_per_mib_per_second_month=_or_nan(self.usd_per_mib_per_second_month),
-            bytes_per_second_per_iops=math.inf
-            if self.mib_per_second_per_iops is None
-            else self.mib_per_second_per_iops * MIB,
+            bytes_per_second_per_iops=(self.mib_per_second_per_iops or math.inf) * MIB,
         )
 
 
@@ -85,14 +83,13 @@ class _OfferEntry(_Entry):
     @model_validator(mode="after")
     def _has_what_its_disk_needs(self) -> _OfferEntry:
         if (self.disk is DiskKind.ATTACHED) != (self.volume is not None):
-            msg = "give a volume where the disk is attached, and only there"
-            raise ValueError(msg)
+            raise ValueError("give a volume where the disk is attached, and only there")
         if self.disk is not DiskKind.MANAGED and self.usd_per_gib_month is not None:
-            msg = "usd_per_gib_month is for managed disks; leave it out, or say it of the volume"
-            raise ValueError(msg)
+            raise ValueError("usd_per_gib_month is for managed disks; leave it out, or say it of the volume")
         if (self.shapes_of is None) != (not self.name_prefix):
-            msg = "give a name_prefix where the shapes are those of another offer, shapes_of, and only there"
-            raise ValueError(msg)
+            raise ValueError(
+                "give a name_prefix where the shapes are those of another offer, shapes_of, and only there"
+            )
         return self
 
 
@@ -129,11 +126,9 @@ class _ShapeEntry(_Entry):
             ("disk", self.disk_mbit_per_second, self.disk_mib_per_second),
         ):
             if mbit is not None and mib is not None:
-                msg = f"give the {what} in Mbit/s or in MiB/s, not both"
-                raise ValueError(msg)
+                raise ValueError(f"give the {what} in Mbit/s or in MiB/s, not both")
         if self.name == TODAY:
-            msg = f"{TODAY!r} stands for the existing brokers; choose another name"
-            raise ValueError(msg)
+            raise ValueError(f"{TODAY!r} stands for the existing brokers; choose another name")
         return self
 
     def shape(self, offer: _OfferEntry, processors: Mapping[str, float]) -> Shape:
@@ -144,9 +139,7 @@ class _ShapeEntry(_Entry):
             offer,
             name=offer.name_prefix + self.name,
             vcpu=_or_nan(self.vcpu),
-            core_speed_ratio=processors.get(_family(self.name), math.nan)
-            if self.core_speed_ratio is None
-            else self.core_speed_ratio,
+            core_speed_ratio=self.core_speed_ratio or processors.get(_family(self.name), math.nan),
             memory_bytes=_or_nan(self.memory_gib) * GIB,
             network_bytes_per_second=_rate(self.network_mbit_per_second, self.network_mib_per_second),
             disk_bytes_per_second=_rate(self.disk_mbit_per_second, self.disk_mib_per_second),
@@ -186,8 +179,7 @@ class _Catalogue(_Entry):
         for what, names in (("offer", [o.name for o in self.offers]), ("shape", [s.name for s in self.shapes])):
             for name in names:
                 if names.count(name) > 1:
-                    msg = f"the {what} {name!r} is listed {names.count(name)} times; keep one"
-                    raise ValueError(msg)
+                    raise ValueError(f"the {what} {name!r} is listed {names.count(name)} times; keep one")
         return self
 
 
@@ -203,17 +195,13 @@ def _rate(mbit_per_second: float | None, mib_per_second: float | None) -> float:
 def shapes_beside(own: str, name: str) -> dict[str, Shape]:
     """Return the shipped shapes, and those of a user's own text in their place or beside them.
 
-    Args:
-        own: JSON in the form of the shipped catalogue; empty for none.
-        name: of where the text is from, for messages.
+    The text is JSON in the form of the shipped catalogue, empty for none; ``name`` is what messages call it.
 
     Raises:
         RequestError: the text is wrong, with a line for each mistake.
     """
     shipped = importlib.resources.files("kafka_capacity.hardware").joinpath(_SHIPPED).read_text(encoding="utf-8")
-    found = [_parse(shipped, _SHIPPED)]
-    if own:
-        found.append(_parse(own, name))
+    found = [_parse(text, file) for text, file in ((shipped, _SHIPPED), (own, name)) if text]
     offers = {offer.name: offer for one in found for offer in one.offers}
     for shape in found[-1].shapes:
         if shape.offer not in offers:
@@ -223,9 +211,8 @@ def shapes_beside(own: str, name: str) -> dict[str, Shape]:
             )
     speeds = {family: entry.core_speed_ratio for one in found for entry in one.processors for family in entry.families}
     entries = {shape.name: shape for one in found for shape in one.shapes}.values()
-    others = [offer for offer in offers.values() if offer.shapes_of is not None]
     made = [entry.shape(offers[entry.offer], speeds) for entry in entries]
-    made += [entry.shape(offer, speeds) for offer in others for entry in entries if entry.offer == offer.shapes_of]
+    made += [one.shape(offer, speeds) for offer in offers.values() for one in entries if one.offer == offer.shapes_of]
     return {shape.name: shape for shape in made}
 
 
@@ -245,11 +232,7 @@ def chosen_shapes(
 ) -> tuple[Shape, ...]:
     """Return shapes by name, in the order asked; a family such as ``m7g.*`` stands for all of its sizes.
 
-    Args:
-        shapes: by name.
-        names: that are asked for.
-        field: they were given in, for messages.
-        others: names that this field takes besides.
+    The field of the request and ``others`` that it takes besides are named in messages.
 
     Raises:
         RequestError: there is no such shape.
@@ -258,12 +241,11 @@ def chosen_shapes(
     for name in names:
         family = [s for s in shapes if name.endswith(".*") and s.startswith(name[:-1])]
         if not family and name not in shapes:
-            known = ", ".join(sorted({_family(s) if "." in s else s for s in shapes}))
             if name == TODAY:
                 raise RequestError(
                     f"{field}: {name!r} is always included and not a shape of the catalogue; leave it out"
                 )
-            choice = ", ".join((*others, known))
+            choice = ", ".join((*others, *sorted({_family(s) if "." in s else s for s in shapes})))
             raise RequestError(f"{field}: {name!r} is not in the catalogue; choose from {choice}")
         for one in family or [name]:
             chosen[one] = shapes[one]
@@ -272,9 +254,8 @@ def chosen_shapes(
 
 def next_sizes(shape: Shape, catalogue: Iterable[Shape]) -> tuple[Shape, ...]:
     """Return the next smaller and the next larger shape of a family, as far as there are any."""
-    family = shape.name.rpartition(".")[0]
-    alike = [one for one in catalogue if family and one.provider == shape.provider and one.name != shape.name]
-    alike = [one for one in alike if one.name.rpartition(".")[0] == family]
+    family = _family(shape.name)
+    alike = [one for one in catalogue if one.provider == shape.provider and _family(one.name) == family != ".*"]
     smaller = max((one for one in alike if one.vcpu < shape.vcpu), key=lambda one: one.vcpu, default=None)
     larger = min((one for one in alike if one.vcpu > shape.vcpu), key=lambda one: one.vcpu, default=None)
     return tuple(one for one in (smaller, larger) if one is not None)
@@ -296,15 +277,13 @@ def with_estimated_price(shape: Shape, catalogue: Iterable[Shape]) -> Shape:
     ]
     if not priced:
         return shape
-    *_, nearest = min(priced, key=lambda found: found[:4])
-    is_rack_price_known = not math.isnan(shape.usd_per_gib_between_racks)
+    *_, usd_per_gib_month, _, nearest = min(priced, key=lambda found: found[:4])
+    between_racks = shape.usd_per_gib_between_racks
     return dataclasses.replace(
         shape,
         usd_per_hour=nearest.usd_per_hour,
-        usd_per_gib_month=0.0 if nearest.volume is None else nearest.volume.usd_per_gib_month,
-        usd_per_gib_between_racks=shape.usd_per_gib_between_racks
-        if is_rack_price_known
-        else nearest.usd_per_gib_between_racks,
+        usd_per_gib_month=usd_per_gib_month,
+        usd_per_gib_between_racks=nearest.usd_per_gib_between_racks if math.isnan(between_racks) else between_racks,
         priced_on=nearest.priced_on,
         priced_as=nearest.name,
     )
@@ -312,12 +291,9 @@ def with_estimated_price(shape: Shape, catalogue: Iterable[Shape]) -> Shape:
 
 def _distance(one: Shape, other: Shape) -> float | None:
     """Return how far two machines are apart, ``None`` where nothing is known of both."""
-    pairs = (
-        (one.vcpu, other.vcpu),
-        (one.memory_bytes, other.memory_bytes),
-        (one.network_bytes_per_second, other.network_bytes_per_second),
-    )
-    known = [abs(math.log(a / b)) for a, b in pairs if not math.isnan(a) and not math.isnan(b)]
+    figures = ("vcpu", "memory_bytes", "network_bytes_per_second")
+    ratios = [getattr(one, name) / getattr(other, name) for name in figures]
+    known = [abs(math.log(ratio)) for ratio in ratios if not math.isnan(ratio)]
     return round(sum(known), 6) if known else None
 
 

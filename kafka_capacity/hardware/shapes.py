@@ -26,8 +26,7 @@ class DiskKind(StrEnum):
     """Where a broker's log is."""
 
     OWN = "own"  # disks that come with the machine: they go with it, so a broker on another machine copies everything
-    ATTACHED = "attached"
-    """A network volume of any size up to a limit, paid for apart; it can be attached to another machine."""
+    ATTACHED = "attached"  # a network volume up to a limit, paid for apart; it can be attached to another machine
     MANAGED = "managed"  # the provider's affair; what is stored is paid for once, whatever the replication factor
 
 
@@ -51,9 +50,7 @@ class Shape:
     """One kind of machine; rates are what it sustains, and bursts are told beside them."""
 
     name: str  # as people know it, such as `m7g.2xlarge`
-    # who rents it out, such as `aws-ec2`; brokers of one provider can change their shape in place when their disks are
-    # attached
-    provider: str
+    provider: str  # such as `aws-ec2`; its brokers can change their shape in place when their disks are attached
     vcpu: float  # how many, NaN where it is not known
     core_speed_ratio: float = math.nan  # how much each does over one of an m5, NaN where it is not known
     memory_bytes: float  # of the whole machine
@@ -63,8 +60,9 @@ class Shape:
     disk_bytes: float  # how much a broker can store
     fullest_volume_ratio: float = 1.0  # how much of what a broker holds is on the fullest of its disks
     volume: Volume | None = None  # what is attached, `None` for other disks
-    # what clients may produce to one broker, NaN where that is no limit of its own
-    client_in_bytes_per_second: float = math.nan
+    client_in_bytes_per_second: float = (
+        math.nan
+    )  # clients may produce to a broker, NaN where that is no limit of its own
     client_out_bytes_per_second: float = math.nan  # what clients may read from one broker, likewise
     replica_limit: float  # how many replicas one broker should hold
     usd_per_hour: float  # of one machine
@@ -74,13 +72,12 @@ class Shape:
     is_replication_free: bool = False  # whether replication between racks costs nothing
     priced_on: str = ""  # the day of the prices, `YYYY-MM-DD`
     source: str  # of the figures
-    # whether the provider publishes what one broker takes, so that no figure of processors is needed
-    has_quotas: bool = False
+    has_quotas: bool = False  # whether the provider publishes what a broker takes, which stands for processors
     is_discounted: bool = True  # whether a commitment, reserved or a savings plan, lowers the price of the machine
-    # the shape whose prices stand in for those that nobody gave, which makes dollars an estimate
-    priced_as: str | None = None
-    # what it reaches for minutes where that is more than it sustains, by resource
-    bursts: Mapping[Resource, float] = field(default_factory=dict)
+    priced_as: str | None = None  # whose prices stand in for those that nobody gave, which makes dollars an estimate
+    bursts: Mapping[Resource, float] = field(
+        default_factory=dict
+    )  # more than it sustains, which it reaches for minutes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -149,19 +146,15 @@ def observed_shape(
 def hardware(shape: Shape, brokers: Brokers) -> Hardware:
     """Describe what each broker can do when it runs on a shape.
 
-    Args:
-        shape: of every broker; for today's hardware the figures of ``brokers`` come first, broker by broker. Where its
-            provider publishes quotas, processors are not known: the quotas stand for them.
-        brokers: the list, with the figures of observed brokers.
+    For today's hardware the figures of ``brokers`` come first, broker by broker. Where a provider publishes quotas,
+    processors are not known: the quotas stand for them.
     """
 
     def all_alike(value: float) -> NDArray[np.float64]:
         return np.full(len(brokers), value)
 
     def own_first(own: NDArray[np.float64], value: float) -> NDArray[np.float64]:
-        if shape.name != TODAY:
-            return all_alike(value)
-        return np.where(np.isfinite(own), own, value)
+        return np.where(np.isfinite(own) & (shape.name == TODAY), own, value)
 
     network, disk_rate = shape.network_bytes_per_second, shape.disk_bytes_per_second
     if shape.volume is not None and not math.isnan(disk_rate):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import PeakBasis
-from kafka_capacity.hardware.flows import Placed, normal_flows, peaks
+from kafka_capacity.hardware.flows import PEAKS, Placed, normal_flows, peaks
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Resource, shown_amount
 from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Figure, Problem, serious
@@ -76,10 +76,7 @@ def broker_loads_today(view: ClusterView) -> Mapping[Resource, NDArray[np.float6
         class_count=1,
         is_read_in_rack=view.is_read_in_rack,
     )
-    found = peaks(normal_flows(placed, view.traffic), np.ones((1, 1, 1)), view.costs)
-    return loads | {
-        Resource.NETWORK_IN: found.network_in[0, 0],
-        Resource.NETWORK_OUT: found.network_out[0, 0],
-        Resource.CPU: found.cores[0, 0],
-        Resource.DISK_IO: found.network_in[0, 0],
-    }
+    found = peaks(normal_flows(placed, view.traffic), np.ones((1, 1, 1)), view.costs, has_clients=False)[:, 0, 0]
+    at_peak = dict(zip(PEAKS, found, strict=True))
+    kept = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU)
+    return loads | {one: at_peak[one] for one in kept} | {Resource.DISK_IO: at_peak[Resource.NETWORK_IN]}

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_capacity.demand.calendar_days import days_between, days_later
 from kafka_capacity.hardware.coefficients import CoefficientScore, score_cpu, score_disk
-from kafka_capacity.hardware.cpu import CpuCosts, cores
+from kafka_capacity.hardware.cpu import FIGURES, CpuCosts, cores
 from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import broker_hours, hourly_traffic, observed_costs
@@ -19,7 +19,7 @@ from kafka_capacity.questions.accuracy.scores import CPU, LEAST_AGE_DAYS
 from kafka_capacity.questions.accuracy.watch import Held, baselines
 from kafka_capacity.questions.capacity.document import OVERHEADS, SIZING_DOCUMENT
 
-COSTS = ("base_cores", "leader_in_seconds_per_mib", "follower_in_seconds_per_mib", "out_seconds_per_mib", "source")
+COSTS = (*FIGURES, "source")
 
 
 def score_coefficients(

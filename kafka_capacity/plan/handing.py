@@ -12,7 +12,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_capacity.hardware.given import GivenHardware
+from kafka_capacity.hardware.bill import GivenHardware
 from kafka_capacity.hardware.shape_catalogue import next_sizes, shapes_beside
 from kafka_capacity.proposal.grid import placement_grid
 from kafka_capacity.proposal.scenario import PlacementScenario

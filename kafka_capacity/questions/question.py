@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.demand.changed import ClusterChange
 from kafka_capacity.demand.workload import Traffic, Workload
-from kafka_capacity.hardware.bill import Bill, SmallestSize
+from kafka_capacity.hardware.bill import Bill, GivenHardware, SmallestSize
 from kafka_capacity.hardware.cpu import CpuCalibration
-from kafka_capacity.hardware.given import GivenHardware
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES
 from kafka_capacity.hardware.shapes import Shape

@@ -7,8 +7,7 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.capacity.results import day_before
-from kafka_capacity.questions.capacity.section.view import sizing_of
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_alike
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_alike, sizing_of
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.section.view import change_of
 from kafka_capacity.report.sections import section

@@ -6,7 +6,6 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-import pyarrow.compute as pc
 
 from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.judging import passing_day
@@ -99,15 +98,7 @@ def disk_full(view: SizingView) -> tuple[str, int] | None:
 
     Full is all of the disk, whatever its limit; at the estimate that decides, on straight lines between the dates.
     """
-    use = view.use
-    wanted = {
-        "option_id": view.today["option_id"],
-        "resource": str(Resource.DISK),
-        "condition": str(Condition.NORMAL),
-        "estimate": view.estimate,
-    }
-    for name, value in wanted.items():
-        use = use.filter(pc.field(name) == value)
+    use = view.use_of(view.today, resource=str(Resource.DISK), condition=str(Condition.NORMAL), estimate=view.estimate)
     brokers = sorted(set(use["broker_id"].to_pylist()))
     ratios = np.full((1, len(view.dates), len(brokers)), np.nan)
     for row in use.select(["date", "broker_id", "load", "capacity"]).to_pylist():
@@ -158,8 +149,9 @@ def at_other_loads(view: SizingView) -> str | None:
     goal = view.recommended
     if goal is None:
         return None
-    less, more = (_count_for(view, goal, 1.0 + change) for change in (-LOAD_MARGIN_RATIO, LOAD_MARGIN_RATIO))
-    tried = max(row["broker_count"] for row in _alike(view, goal))
+    alike = [row for row in view.options if is_alike(row, goal)]
+    less, more = (_count_for(alike, 1.0 + change) for change in (-LOAD_MARGIN_RATIO, LOAD_MARGIN_RATIO))
+    tried = max(row["broker_count"] for row in alike)
     above = f"more than {tried:,} (the largest count tried)" if more is None else f"{more:,}"
     below, expected = goal["broker_count"] if less is None else less, goal["broker_count"]
     if below == more == expected:
@@ -167,19 +159,13 @@ def at_other_loads(view: SizingView) -> str | None:
     return f"By {view.horizon}: {below:,} brokers at a lower load, {expected:,} as expected, {above} at a higher one."
 
 
-def _alike(view: SizingView, goal: Row) -> list[Row]:
-    return [row for row in view.options if is_alike(row, goal)]
-
-
-def _count_for(view: SizingView, goal: Row, factor: float) -> int | None:
+def _count_for(alike: list[Row], factor: float) -> int | None:
     """Return the fewest brokers tried whose tightest place keeps its limit with every load times a factor."""
-    return min(
-        (
-            int(row["broker_count"])
-            for row in _alike(view, goal)
-            if row["headroom_ratio"] is not None
-            and (1.0 - row["headroom_ratio"]) * factor <= 1.0
-            and all(excuse["constraint"] in RESOURCES for excuse in row["excuses"])
-        ),
-        default=None,
-    )
+    counts = [
+        int(row["broker_count"])
+        for row in alike
+        if row["headroom_ratio"] is not None
+        and (1.0 - row["headroom_ratio"]) * factor <= 1.0
+        and all(excuse["constraint"] in RESOURCES for excuse in row["excuses"])
+    ]
+    return min(counts, default=None)

@@ -66,10 +66,7 @@ def msk_answer(shape: Shape, totals: Totals) -> CalculatorAnswer | None:
         return None
     stored = totals.mean_in_bytes_per_second * totals.retention_seconds
     held = stored * totals.replication_factor / SPACE_RATIO
-    needs = {
-        "throughput": totals.peak_in_bytes_per_second / ingress,
-        "replicas": totals.replicas / shape.replica_limit,
-    }
+    needs = {"throughput": totals.peak_in_bytes_per_second / ingress, "replicas": totals.replicas / shape.replica_limit}
     if shape.disk_kind is DiskKind.ATTACHED:
         needs["disk"] = held / _LARGEST_DISK_BYTES
     brokers = whole_racks(max(needs.values()), _ZONES)

@@ -42,11 +42,9 @@ class SizingAdvice:
     recommended: str | None  # the option's id; `None` when none fits
     reason: str  # why, in sentences with figures
     front: tuple[str, ...]  # the ids of the Pareto front, in the order of the options
-    # for each date the option that would be recommended if it had to last until then only
-    by_date: tuple[tuple[str, str | None], ...]
+    by_date: tuple[tuple[str, str | None], ...]  # for each date what would be recommended if it were the horizon
     budget_usd_per_month: float | None = None  # what an option may cost; `None` for as much as it does
-    # the option that lasts longest where what fits costs more; `None` otherwise
-    longest_within_budget: str | None = None
+    longest_within_budget: str | None = None  # what lasts longest where what fits costs more; `None` otherwise
 
 
 def advise_size(
@@ -57,14 +55,22 @@ def advise_size(
     fitting = [result for result in within if result.fits]
     chosen = _best(fitting, results)
     longest = None if chosen is not None or budget_usd_per_month is None else _longest(within)
+
+    def until(date: str) -> str | None:
+        return _id(_best([one for one in within if one.fits or (one.fits_until or "") >= date], results))
+
     return SizingAdvice(
-        recommended=None if chosen is None else chosen.option_id,
+        recommended=_id(chosen),
         reason=_budget_reason(budget_usd_per_month, within, results) or _reason(chosen, results, budget_usd_per_month),
         front=tuple(result.option_id for result in pareto_front(fitting)),
-        by_date=tuple((date, _until(date, within, results)) for date in dates),
+        by_date=tuple((date, until(date)) for date in dates),
         budget_usd_per_month=budget_usd_per_month,
-        longest_within_budget=None if longest is None else longest.option_id,
+        longest_within_budget=_id(longest),
     )
+
+
+def _id(result: CapacityResult | None) -> str | None:
+    return None if result is None else result.option_id
 
 
 def _longest(results: Sequence[CapacityResult]) -> CapacityResult | None:
@@ -76,12 +82,6 @@ def _longest(results: Sequence[CapacityResult]) -> CapacityResult | None:
 def is_within(budget_usd_per_month: float | None, usd_per_month: float | None) -> bool:
     """Return whether a budget allows a cost; one that is not known it does not."""
     return budget_usd_per_month is None or (usd_per_month is not None and usd_per_month <= budget_usd_per_month)
-
-
-def _until(date: str, within: Sequence[CapacityResult], results: Sequence[CapacityResult]) -> str | None:
-    lasting = [result for result in within if result.fits or (result.fits_until or "") >= date]
-    chosen = _best(lasting, results)
-    return None if chosen is None else chosen.option_id
 
 
 def _best(fitting: Sequence[CapacityResult], results: Sequence[CapacityResult]) -> CapacityResult | None:
@@ -150,8 +150,7 @@ def _undominated(figures: NDArray[np.float64]) -> list[int]:
 
 
 def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], budget: float | None) -> str:
-    today = next(result for result in results if result.option.kind is OptionKind.DO_NOTHING)
-    still = _still(today)
+    still = _still(next(result for result in results if result.option.kind is OptionKind.DO_NOTHING))
     if chosen is None:
         nearest = min(
             results, key=lambda result: (*distance(excuse.as_dict() for excuse in result.excuses), _cost(result))

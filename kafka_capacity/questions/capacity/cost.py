@@ -2,12 +2,11 @@
 
 Traffic between racks is that of :mod:`kafka_capacity.hardware.rack_traffic`, at mean rates.
 
-Disks cost what is billed: the space that is provisioned, while it is. A volume can be made larger at any time, never
-smaller. So one that is kept costs what was once provisioned, and more where more is needed; one that is bought is as
-large as it must be and grows with what it holds. Where a volume is bought anyway, a smaller one may take its place once
-less is needed, such as after a cut of retention: once at most, on the date on which that is cheapest. Throughput is
-provisioned apart, and follows what each date needs. Managed disks cost what is stored at each date, disks that come
-with a machine nothing or the space there is.
+Disks cost what is provisioned. A volume can be made larger at any time, never smaller: one that is kept costs what was
+once provisioned, and more where more is needed; one that is bought is as large as it must be and grows with what it
+holds. Where a volume is bought anyway, a smaller one may take its place once less is needed, such as after a cut of
+retention: once at most, when that is cheapest. Throughput is provisioned apart, and follows what each date needs.
+Managed disks cost what is stored at each date, disks that come with a machine nothing or the space there is.
 
 Each part is reckoned at each date of the outlook, and a month costs their average over the time up to the horizon.
 Traffic is that of the middle estimate.
@@ -118,15 +117,8 @@ def monthly_cost(
 ) -> MonthlyCost:
     """Return what an option costs a month.
 
-    Args:
-        shape: of its brokers.
-        use: what they carry.
-        placed: the same, before the shape was known.
-        traffic: what leaves its rack.
-        workload: the partitions.
-        request: how far disks may be used, since what is bought is larger by that, and the estimate that decides.
-        provisioned_bytes: float64[B], the volumes that there are already, 0 for none; ``None`` where all are bought.
-        is_replaced: whether smaller volumes may take the place of others.
+    Disks are larger than what they hold by how far the request lets them be used. ``provisioned_bytes`` is float64[B],
+    the volumes that there are already, 0 for none, or ``None`` where all are bought; smaller ones may replace them.
     """
     billed = billed_disk_bytes(shape, use, placed, workload, request, provisioned_bytes, is_replaced=is_replaced)
     between = traffic.produced + traffic.consumed + (0.0 if shape.is_replication_free else traffic.replicated)
@@ -183,13 +175,10 @@ def billed_disk_bytes(
 def provisioned_sizes(
     needed: NDArray[np.float64], provisioned: NDArray[np.float64], shares: NDArray[np.float64], *, is_replaced: bool
 ) -> NDArray[np.float64]:
-    """Return float64[D, B], how large each volume is at each date.
+    """Return float64[D, B], how large each volume is at each date, where so much is needed, of the same shape.
 
-    Args:
-        needed: float64[D, B], how large it must be.
-        provisioned: float64[B], how large it is today, 0 where there is none yet.
-        shares: float64[D], of the time up to the horizon.
-        is_replaced: whether a smaller one may take its place, on the date on which that is cheapest.
+    ``provisioned`` is float64[B], how large they are today, ``shares`` float64[D], of the time up to the horizon. A
+    smaller one may take the place of each, on the date on which that is cheapest.
 
     Worked example: 100 are provisioned, 60 are needed at first and 20 in the end
         >>> needed, shares = np.array([[60.0], [60.0], [20.0]]), np.array([0.25, 0.5, 0.25])
@@ -227,31 +216,17 @@ def moved_between_racks(
     added: NDArray[np.bool_],
     size_bytes: NDArray[np.int64],
 ) -> float:
-    """Return the bytes that are copied from a leader in one rack to a broker in another.
+    """Return the bytes that are copied from a leader of today, int32[P], in one rack to a broker in another.
 
-    Args:
-        observed: today's brokers.
-        target: those of the option.
-        leader: int32[P], who leads today.
-        after: int32[P, W], the replicas wanted.
-        added: bool[P, W], which of them are copied.
-        size_bytes: int64[P].
+    Of the replicas wanted after, int32[P, W], those are copied that were added, bool[P, W].
     """
-    source = dict(zip(observed.ids.tolist(), observed.racks, strict=True))
-    goal = dict(zip(target.ids.tolist(), target.racks, strict=True))
-    names = {rack: i for i, rack in enumerate(sorted({*source.values(), *goal.values()}, key=str))}
-    largest = max([*source, *goal, 0]) + 1
+    numbers = {rack: number for number, rack in enumerate({*observed.racks, *target.racks})}
 
-    def lookup(racks: dict[int, str | None]) -> NDArray[np.int64]:
-        table = np.full(largest + 1, -1, dtype=np.int64)
-        for broker, rack in racks.items():
-            table[broker] = names[rack]
-        return table
+    def racks_of(brokers: Brokers, ids: NDArray[np.int32]) -> NDArray[np.int64]:
+        return np.array([*(numbers[rack] for rack in brokers.racks), -1])[brokers.index_of(ids)]
 
-    rows, columns = np.nonzero(added)
-    leads = leader[rows] >= 0
-    rows, columns = rows[leads], columns[leads]
-    leaves = lookup(source)[leader[rows]] != lookup(goal)[after[rows, columns]]
+    rows, columns = np.nonzero(added & (leader >= 0)[:, None])
+    leaves = racks_of(observed, leader[rows]) != racks_of(target, after[rows, columns])
     return float(size_bytes[rows][leaves].sum())
 
 

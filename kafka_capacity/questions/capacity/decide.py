@@ -9,13 +9,7 @@ from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status
 from kafka_capacity.questions.capacity.approval import assumed_ratio
-from kafka_capacity.questions.capacity.sizing_view import (
-    Row,
-    SizingView,
-    has_no_rates,
-    is_alike,
-    mean_usd_per_month,
-)
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_alike, mean_usd_per_month
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     badge,
@@ -32,8 +26,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
 )
 from kafka_capacity.text import format_month, format_percent, format_usd, listed, plural
 
-SINGLE_REPLICAS = "single-replicas"
-"""The code of partitions with a single replica, of today and of planned topics, where a loss must be tolerated."""
+SINGLE_REPLICAS = "single-replicas"  # partitions with one, today or planned, where a loss must be tolerated
 
 
 def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Answer | None:
@@ -41,8 +34,9 @@ def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Ans
     if view is None:
         return _without_rates() if has_no_rates(document) else None
     now = view.steps[0].option if view.steps else view.nearest
+    status = Status.NOT_JUDGED if now["not_judged"] else Status.FITS
     return Answer(
-        status=_status(view, now),
+        status=status if view.steps else Status.DOES_NOT_FIT,
         headline=headline(view),
         badge=badge(view),
         reasons=() if view.nearest["total_usd_per_month"] is None else (cost_sentence(view),),
@@ -51,12 +45,6 @@ def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Ans
         actions=_actions(view),
         unknown=tuple(resource_name(one) for one in now["not_judged"]),
     )
-
-
-def _status(view: SizingView, now: Row) -> Status:
-    if not view.steps:
-        return Status.DOES_NOT_FIT
-    return Status.NOT_JUDGED if now["not_judged"] else Status.FITS
 
 
 def _without_rates() -> Answer:
@@ -174,17 +162,10 @@ def key_figures(view: SizingView) -> list[KeyFigure]:
     label = "Brokers needed now" if view.steps else "Nearest option"
     then = f"; {listed(later_steps(view))}" if len(view.steps) > 1 else ""
     dollars = now["total_usd_per_month"]
-    price = (
-        _figure("usd_per_month", "Cost per month", "not known", "text", price_wanted(now))
-        if dollars is None
-        else _figure(
-            "usd_per_month",
-            f"US dollars per month{', estimated' if now.get('priced_as') else ''}",
-            dollars,
-            "usd",
-            _price_note(view, now),
-        )
-    )
+    price = _figure("usd_per_month", "Cost per month", "not known", "text", price_wanted(now))
+    if dollars is not None:
+        estimated = ", estimated" if now.get("priced_as") else ""
+        price = _figure("usd_per_month", f"US dollars per month{estimated}", dollars, "usd", _price_note(view, now))
     return [
         _figure("brokers_now", label, now["broker_count"], "count", f"{others}{today['broker_count']:,} today{then}"),
         _run_out_figure(view),
@@ -200,12 +181,8 @@ def key_figures(view: SizingView) -> list[KeyFigure]:
 
 
 def _price_note(view: SizingView, option: Row) -> str:
-    parts = {
-        "machines": option["brokers_usd_per_month"],
-        "disks": option["disks_usd_per_month"],
-        "traffic between racks": option["between_racks_usd_per_month"],
-        "ingest": option["ingest_usd_per_month"],
-    }
+    names = {"brokers": "machines", "disks": "disks", "between_racks": "traffic between racks", "ingest": "ingest"}
+    parts = {name: option[f"{part}_usd_per_month"] for part, name in names.items()}
     parts_text = ", ".join(f"{name} {format_usd(value)}" for name, value in parts.items() if value)
     if (like := option.get("priced_as")) is not None:
         parts_text += f"; at the prices of {like}"

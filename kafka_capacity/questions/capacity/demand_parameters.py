@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator
 
@@ -17,12 +17,12 @@ from kafka_capacity.text import whole_percent
 
 _DEFAULT = DemandSettings()
 
-Pattern = Annotated[
-    str, Field(min_length=1, max_length=249, description="topic name pattern; * matches any characters")
-]
+_PATTERN = "topic name pattern; * matches any characters"
+Pattern = Annotated[str, Field(min_length=1, max_length=249, description=_PATTERN)]
 Rate = Annotated[float, Field(ge=0.0, le=1e12, allow_inf_nan=False)]
 Growth = Annotated[float, Field(ge=-0.9, le=100.0, allow_inf_nan=False)]
 _GROWTH = TypeAdapter[float](Growth)
+Quantile = Annotated[float, Field(ge=0.5, le=0.99, allow_inf_nan=False)]
 Retention = Annotated[float, Field(ge=1.0, le=100 * 366 * 86_400.0, allow_inf_nan=False)]
 
 
@@ -31,12 +31,19 @@ _FORM = FormSection("Demand")
 
 class _Event(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+    planned_as: ClassVar[type[PlannedEvent]]
 
     from_date: datetime.date = Field(description="first day of the event")
+
+    def planned(self) -> PlannedEvent:
+        """Return what the outlook is made with."""
+        return self.planned_as(**self.model_dump(mode="json", exclude={"kind"}))
 
 
 class LaunchEvent(_Event):
     """Traffic of some topics is multiplied, for a time or for good."""
+
+    planned_as = Launch
 
     kind: Literal["launch"]
     topics: Pattern
@@ -48,36 +55,24 @@ class LaunchEvent(_Event):
     def _ends_after_it_begins(cls, value: datetime.date | None, info: ValidationInfo) -> datetime.date | None:
         begins = info.data.get("from_date")
         if value is not None and begins is not None and value < begins:
-            msg = f"it is before from_date, {begins}; swap them"
-            raise ValueError(msg)
+            raise ValueError(f"it is before from_date, {begins}; swap them")
         return value
-
-    def planned(self) -> PlannedEvent:
-        """Return what the outlook is made with."""
-        return Launch(
-            topics=self.topics,
-            from_date=self.from_date.isoformat(),
-            factor=self.factor,
-            to_date=None if self.to_date is None else self.to_date.isoformat(),
-        )
 
 
 class RetentionEvent(_Event):
     """Records of some topics are kept for another time."""
 
+    planned_as = RetentionChange
+
     kind: Literal["retention"]
     topics: Pattern
     retention_seconds: Retention
 
-    def planned(self) -> PlannedEvent:
-        """Return what the outlook is made with."""
-        return RetentionChange(
-            topics=self.topics, from_date=self.from_date.isoformat(), retention_seconds=self.retention_seconds
-        )
-
 
 class NewTopicEvent(_Event):
     """A topic that does not exist yet."""
+
+    planned_as = AddedTopic
 
     kind: Literal["new-topic"]
     name: str = Field(min_length=1, max_length=249, pattern=r"^[a-zA-Z0-9._-]+$")
@@ -95,15 +90,13 @@ class NewTopicEvent(_Event):
         name = str(info.field_name).replace("_mean_", "_peak_")
         peak = info.data.get(name)
         if peak is not None and value > peak:
-            msg = f"it is above {name}, {peak:g}; a mean is at most the peak"
-            raise ValueError(msg)
+            raise ValueError(f"it is above {name}, {peak:g}; a mean is at most the peak")
         return value
 
     def planned(self) -> PlannedEvent:
         """Return what the outlook is made with."""
         retention = math.inf if self.retention_seconds is None else self.retention_seconds
-        fields = self.model_dump(exclude={"kind", "from_date", "retention_seconds"})
-        return AddedTopic(from_date=self.from_date.isoformat(), retention_seconds=retention, **fields)
+        return filled(AddedTopic, self, from_date=self.from_date.isoformat(), retention_seconds=retention)
 
 
 def _class_growth(item: str) -> tuple[str, float]:
@@ -115,8 +108,7 @@ def class_pattern(item: str) -> ClassPattern:
     """Return a class of topics from name=pattern."""
     name, _, pattern = (part.strip() for part in item.partition("="))
     if not name or not pattern:
-        msg = f"{item!r} is not a topic class; write name=pattern, such as payments=pay*"
-        raise ValueError(msg)
+        raise ValueError(f"{item!r} is not a topic class; write name=pattern, such as payments=pay*")
     return ClassPattern(name=name, topics=pattern)
 
 
@@ -154,14 +146,8 @@ class DemandParameters(BaseModel):
         "Growth per year for individual topic classes, instead of their forecast, one per line as name=ratio, such "
         "as payments=0.5."
     )
-    high_quantile: float = _FORM.field(
-        _DEFAULT.high_quantile,
-        "Quantile of the high estimate",
-        "--high-quantile",
-        form={"metavar": "RATIO"},
-        ge=0.5,
-        le=0.99,
-        allow_inf_nan=False,
+    high_quantile: Quantile = _FORM.field(
+        _DEFAULT.high_quantile, "Quantile of the high estimate", "--high-quantile", form={"metavar": "RATIO"}
     )("0.9: in nine of ten cases the highest week up to a date stays below the high estimate of a forecast.")
     topic_classes: tuple[str, ...] = _FORM.field(
         (), "Topic classes", "--topic-class", form={"metavar": "NAME=PATTERN", "repeats": True}, max_length=1000
@@ -185,8 +171,7 @@ class DemandParameters(BaseModel):
     def _is_at_least_the_middle(cls, value: float | None, info: ValidationInfo) -> float | None:
         middle = info.data.get("growth_per_year_ratio")
         if middle is not None and value is not None and value < middle:
-            msg = f"it is below growth_per_year_ratio, {middle:g}; the high estimate is at least as much"
-            raise ValueError(msg)
+            raise ValueError(f"it is below growth_per_year_ratio, {middle:g}; the high estimate is at least as much")
         return value
 
     def demand_settings(self) -> DemandSettings:

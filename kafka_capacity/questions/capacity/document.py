@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
-from kafka_capacity.demand.workload import MIDDLE, Workload
+from kafka_capacity.demand.workload import ESTIMATES, MIDDLE, Workload
 from kafka_capacity.hardware.overhead import topic_overheads
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
@@ -19,7 +19,6 @@ from kafka_capacity.health.problem import some
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.capacity.added import added_bytes, added_totals
 from kafka_capacity.questions.capacity.found import SizingSetup
-from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.partition_advice import PartitionAdvice, advise_partitions
 from kafka_capacity.questions.capacity.reconcile import waterfalls
 from kafka_capacity.questions.capacity.redundancy import single_replicas
@@ -35,7 +34,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
     """Describe in plain data what the tables do not: the advice, what is expected, and what it rests on."""
     inputs, outlook = found.inputs, found.expectation.outlook
     request, workload = inputs.request, inputs.workload
-    wanted = _wanting_topics(found)
+    wanted, single = _wanting_topics(found), single_replicas(inputs)
     by_class = _expected_by_class(found)
     return {
         "advice": to_plain(sized.advice),
@@ -58,7 +57,13 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
         TRAFFIC: _expected_traffic(found),
         STORED: _expected_bytes(found),
         "limits": to_plain(request.limits),
-        "single_replicas": _single_replicas(inputs),
+        "single_replicas": single
+        and {
+            "partitions": single.partitions,
+            "topic_count": len(single.topics),
+            "topics": list(single.topics[:MAX_TOPICS]),
+            "reason": single.reason,
+        },
         "conditions": [str(condition) for condition in request.limits.conditions()],
         "cpu": {
             **to_plain(request.loads.cpu),
@@ -96,18 +101,6 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
     }
 
 
-def _single_replicas(inputs: SizingInputs) -> dict[str, Any] | None:
-    found = single_replicas(inputs)
-    if found is None:
-        return None
-    return {
-        "partitions": found.partitions,
-        "topic_count": len(found.topics),
-        "topics": list(found.topics[:MAX_TOPICS]),
-        "reason": found.reason,
-    }
-
-
 def _wanting_topics(found: SizingSetup) -> list[PartitionAdvice]:
     """Return the topics of which a partition gets more than is allowed, those that lack most partitions first."""
     inputs = found.inputs
@@ -124,10 +117,10 @@ def _wanting_topics(found: SizingSetup) -> list[PartitionAdvice]:
 def _stopping(applications: Mapping[str, bool]) -> str:
     if not applications:
         return ""
-    one = len(applications) == 1
-    names = f"application{'' if one else 's'} {some(applications, len(applications))}"
+    plural, read = ("", "reads") if len(applications) == 1 else ("s", "read")
+    names = some(applications, len(applications))
     verb = "stop" if all(applications.values()) else "may stop"
-    return f"; more {verb} the Kafka Streams {names}, which {'reads' if one else 'read'} it, until a reset"
+    return f"; more {verb} the Kafka Streams application{plural} {names}, which {read} it, until a reset"
 
 
 def _reconciled_shapes(sized: Sized) -> list[Shape]:
@@ -146,7 +139,7 @@ def _expected_traffic(found: SizingSetup) -> dict[str, list[float | None]]:
     ratios = workload.rate_ratios()
     added = added_totals(workload, lambda topic: topic.bytes_in_peak_bytes_per_second)
     peak = np.percentile(np.einsum("ced,ch->edh", ratios, by_class), 99, axis=2) + added
-    return {"middle": to_plain(peak[0]), "high": to_plain(peak[1])}
+    return dict(zip(ESTIMATES, to_plain(peak), strict=True))
 
 
 def _hours_by_class(workload: Workload) -> NDArray[np.float64]:
@@ -173,4 +166,4 @@ def _expected_bytes(found: SizingSetup) -> dict[str, list[float | None]]:
     inputs = found.inputs
     factors = replication_factors(inputs.snapshot.replicas).astype(np.float64)
     stored = np.einsum("p,ped->ed", factors, inputs.sizes) + added_bytes(inputs.workload, is_every_replica=True)
-    return {"middle": to_plain(stored[0]), "high": to_plain(stored[1])}
+    return dict(zip(ESTIMATES, to_plain(stored), strict=True))

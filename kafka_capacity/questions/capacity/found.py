@@ -37,9 +37,8 @@ def sizing_setup(asked: PlanContext) -> SizingSetup:
     expectation = expect_demand(basis.snapshot, basis.load, asked.parameters.demand_settings(), history)
     request, cpu = sizing_request_of(asked)
     workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook, basis.traffic)
-    return SizingSetup(
-        inputs=SizingInputs.of(basis.snapshot, workload, request), expectation=expectation, asked=asked, cpu=cpu
-    )
+    inputs = SizingInputs.of(basis.snapshot, workload, request)
+    return SizingSetup(inputs=inputs, expectation=expectation, asked=asked, cpu=cpu)
 
 
 def sizing_request_of(asked: PlanContext) -> tuple[SizingRequest, CpuCalibration | None]:

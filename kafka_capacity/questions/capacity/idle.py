@@ -1,10 +1,9 @@
 """More brokers never leave less headroom: an option may be placed as a smaller one is, with the other brokers idle.
 
-A placement for twelve brokers evens out bytes and leaders; who takes over after a loss, and which peaks meet on a
-broker, are what they are. With few partitions that can be worse than on nine. Nobody is forced to use the three
-brokers, and they do no harm: they carry nothing, whatever is lost, and topics that events add find more brokers. So an
-option whose own placement leaves less headroom than that of a smaller one is judged on the smaller one's, on all of its
-brokers, and says how many are idle.
+A placement evens out bytes and leaders; who takes over after a loss, and which peaks meet on a broker, are what they
+are. With few partitions that can be worse on twelve brokers than on nine. Nobody is forced to use the other three: they
+carry nothing, whatever is lost, and topics that events add find more brokers. So an option whose own placement leaves
+less headroom than that of a smaller one is judged on the smaller one's, and says how many brokers are idle.
 
 Comparable are options of the same shape and replication factor where the brokers of the smaller one are all among those
 of the larger one, and the rack rule asks no more of the larger one: new racks do not matter to a partition that is in
@@ -16,7 +15,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,7 +33,8 @@ def options_better_idle(results: Sequence[CapacityResult], inputs: SizingInputs)
     snapshot, request = inputs.snapshot, inputs.request
     largest = int(replication_factors(snapshot.replicas).max(initial=1))
     spreads: dict[PlacementKey, int] = {}
-    families: dict[_Family, list[CapacityResult]] = {}
+    # By shape, replication factor, over how many racks partitions must be spread, and additional racks.
+    families: dict[tuple[str, int | None, int, int], list[CapacityResult]] = {}
     keeps_racks = _keeps_racks(snapshot, request)
     for result in results:
         key = result.option.placement
@@ -46,29 +45,14 @@ def options_better_idle(results: Sequence[CapacityResult], inputs: SizingInputs)
         # Brokers that there are today are among those of any option with more, wherever its new ones stand.
         is_within_today = key.broker_count <= len(snapshot.brokers)
         for extra_racks in set(request.extra_racks) | {0} if is_within_today else {key.extra_racks}:
-            family = _Family(
-                shape=result.option.shape.name,
-                replication_factor=key.replication_factor,
-                extra_racks=extra_racks,
-                spread=spreads[key],
-            )
+            family = (result.option.shape.name, key.replication_factor, spreads[key], extra_racks)
             families.setdefault(family, []).append(result)
     better = {
         option.option_id: option
-        for family, alike in families.items()
-        for option in _better_idle(alike, family.extra_racks)
+        for (*_, extra_racks), alike in families.items()
+        for option in _better_idle(alike, extra_racks)
     }
     return tuple(better[result.option_id] for result in results if result.option_id in better)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Family:
-    """What options have in common whose headroom is compared; ``spread`` is how many racks a partition must be in."""
-
-    shape: str
-    replication_factor: int | None
-    extra_racks: int
-    spread: int
 
 
 def _better_idle(family: Sequence[CapacityResult], extra_racks: int) -> Iterator[CapacityOption]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -30,10 +31,8 @@ _WANTED = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DIS
 """What every broker has; other resources have a limit only where a provider sets one."""
 
 SLOWEST_DISK_BYTES_PER_SECOND = 100e6
-"""What every disk takes that a broker is likely to have: a single hard disk that writes in order, at its inner tracks.
-
-Where nobody says what a broker's disks take, a load within the limit on this much is not what binds.
-"""
+"""What every disk takes that a broker may have: one hard disk that writes in order, at its inner tracks. Where nobody
+says what a broker's disks take, a load within the limit on this much is not what binds."""
 
 _DAY_SECONDS = 86_400.0
 
@@ -41,12 +40,8 @@ _DAY_SECONDS = 86_400.0
 def used_ratios(use: CapacityUse, limits: Limits) -> NDArray[np.float64]:
     """Return float64[K, Q, 2, D, B], loads over what the limits allow; NaN where that is not judged."""
     found = np.full(use.load.shape, np.nan)
-    for k, condition in enumerate(CONDITIONS):
-        if condition not in limits.conditions():
-            continue
-        for q, resource in enumerate(RESOURCES):
-            if resource in _STILL and condition is not Condition.NORMAL:
-                continue
+    for (k, condition), (q, resource) in itertools.product(enumerate(CONDITIONS), enumerate(RESOURCES)):
+        if condition in limits.conditions() and (condition is Condition.NORMAL or resource not in _STILL):
             allowed = use.capacity[q] * limits.ratio(resource, condition)
             # Nothing on a broker that can do nothing is not known to fit, something on it is infinitely too much.
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -79,12 +74,11 @@ def _not_judged(use: CapacityUse, limits: Limits, shape: Shape, estimate: int, l
         read = {Resource.CLIENT_OUT} if shape.disk_kind is DiskKind.MANAGED else set()
         wanted = (wanted | read | {Resource.CLIENT_IN}) - {Resource.CPU}
     unknown = {one: np.isnan(use.capacity[RESOURCES.index(one)]) for one in RESOURCES if one in wanted}
-    found = tuple(resource for resource, is_unknown in unknown.items() if is_unknown.any())
-    if Resource.DISK_IO in found and _is_within_the_slowest_disk(
-        use, limits, estimate, unknown[Resource.DISK_IO], last
-    ):
-        return tuple(resource for resource in found if resource is not Resource.DISK_IO)
-    return found
+    found = [resource for resource, is_unknown in unknown.items() if is_unknown.any()]
+    is_open = Resource.DISK_IO in found
+    if is_open and _is_within_the_slowest_disk(use, limits, estimate, unknown[Resource.DISK_IO], last):
+        found.remove(Resource.DISK_IO)
+    return tuple(found)
 
 
 def _is_within_the_slowest_disk(
@@ -139,24 +133,18 @@ def _excuses(
         date, broker = (int(i) for i in np.unravel_index(np.nanargmax(ratios), ratios.shape))
         at = _at(use, limits, estimate, k, q, date, broker)
         day = passing_day(ratios[None], use.dates)
+        passed_on = day.date if day else None
         where = where_of(use.brokers, broker)
-        reason = _limit_sentence(
-            at,
-            where=where,
-            lost=_lost(use, int(use.cause[k, q, estimate, date, broker]), at.condition),
-            share=limits.ratio(at.resource, at.condition),
-            passed_on=day.date if day else None,
-            burst=shape.bursts.get(at.resource),
-        )
+        lost = _lost(use, int(use.cause[k, q, estimate, date, broker]), at.condition)
         found.append(
             Excuse(
-                reason=reason,
+                reason=_limit_sentence(at, limits, shape, where=where, lost=lost, passed_on=passed_on),
                 constraint=str(at.resource),
                 where=where if at.condition is Condition.NORMAL else f"{where}, {at.condition}",
                 needed=at.needed,
                 available=at.allowed,
                 unit=UNITS[at.resource],
-                when=day.date if day else None,
+                when=passed_on,
             )
         )
     return tuple(found)
@@ -167,8 +155,8 @@ def _lost(use: CapacityUse, unit: int, condition: Condition) -> str:
         return ""
     if condition is Condition.BROKER_LOST:
         return f"broker {int(use.brokers.ids[unit])}"
-    names = {int(i): rack for i, rack in zip(use.brokers.rack_indexes(), use.brokers.racks, strict=True)}
-    return f"rack {names[unit]}" if names[unit] else "a broker without a rack"
+    name = use.brokers.racks[use.brokers.rack_indexes().tolist().index(unit)]
+    return f"rack {name}" if name else "a broker without a rack"
 
 
 _WHAT = {
@@ -194,17 +182,14 @@ _WHEN = {
 }
 
 
-def _limit_sentence(
-    at: Tightest, *, where: str, lost: str, share: float, passed_on: str | None, burst: float | None
-) -> str:
+def _limit_sentence(at: Tightest, limits: Limits, shape: Shape, *, where: str, lost: str, passed_on: str | None) -> str:
     """Return which limit is passed, by whom, when and by how much; and what the hardware bursts to, if it does."""
-    resource = at.resource
+    resource, share = at.resource, limits.ratio(at.resource, at.condition)
     when = _STILL[resource] if resource in _STILL else " " + _WHEN[at.condition].format(lost=lost)
     of = "" if share == 1.0 else f" ({whole_percent(share)} of {shown_amount(resource, at.allowed / share)})"
     first = "" if passed_on in (None, at.date) else f"; the limit is exceeded on {passed_on}"
-    first += (
-        "" if burst is None or at.needed > burst else f"; bursts can reach {shown_amount(resource, burst)} for minutes"
-    )
+    if at.needed <= (burst := shape.bursts.get(resource, 0.0)):
+        first += f"; bursts can reach {shown_amount(resource, burst)} for minutes"
     return (
         f"{where} {_WHAT[resource]} {shown_amount(resource, at.needed)}{when} on {at.date}, "
         f"but {shown_amount(resource, at.allowed)} are allowed{of}{first}"
@@ -221,16 +206,11 @@ class Passing:
 
 
 def passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> Passing | None:
-    """Return the first day on which any ratio passes 1, on straight lines between the dates.
-
-    Args:
-        ratios: float64[L, D, B].
-        dates: D days.
-    """
+    """Return the first day on which any ratio, float64[L, D, B], passes 1, on straight lines between the dates."""
     is_over = ratios > 1.0
     if not is_over.any():
         return None
-    date = int(np.argwhere(is_over)[:, 1].min())
+    date = int(is_over.any(axis=(0, 2)).argmax())
     layers, brokers = np.nonzero(is_over[:, date])
     now = ratios[layers, date, brokers]
     if date == 0:

@@ -3,13 +3,9 @@
 The part that hangs on the placement alone (:func:`placed_loads`) is computed once and serves every shape; what a shape
 adds, reads beyond its page cache, is little (:func:`capacity_use`).
 
-Conditions, against the normal one:
-    broker-lost, rack-lost: the next live replica in each list leads, and groups that are behind read from its disk; for
-        each broker the loss that is worst for it.
-    moving: the throttle in and out of every broker, written to and read from disk.
-    broker-returns: the broker fetches at the throttle; those that lead its partitions send it, from disk, in the
-        proportion of what they lead of them.
-    re-reading: what is produced to the leader is read from its disk once more, times ``reread_ratio``.
+After a loss the next live replica in each list leads, and groups that are behind read from its disk; what moves is
+written to and read from disk; a broker that returns is sent its partitions from the disks of those that lead them, in
+the proportion of what they lead; and what is produced to a leader is re-read from its disk times ``reread_ratio``.
 
 What groups read that is only in the object store any more (KIP-405) comes in over the network of who leads, and is read
 from no disk; that it goes out again is among what consumers read.
@@ -27,7 +23,7 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Lags, Workload
 from kafka_capacity.hardware.cpu import STATED, CpuCosts, cores, speed_factor
-from kafka_capacity.hardware.flows import Peaks, Placed, flows_after_losses, normal_flows, peaks
+from kafka_capacity.hardware.flows import PEAKS, Placed, flows_after_losses, normal_flows, peaks
 from kafka_capacity.hardware.limits import CONDITIONS, NEVER_SECONDS, RESOURCES, Condition, Resource
 from kafka_capacity.hardware.shapes import DiskKind, Shape, hardware
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -41,15 +37,14 @@ from kafka_capacity.questions.capacity.results import CapacityUse
 class CacheReads:
     """What page caches do not serve, from disk or from the object store."""
 
-    # float64[2, D, B], how far back each page cache reaches at peak, NaN where it is not known
+    # float64[2, D, B] each: how far back page caches reach at peak, NaN where that is not known; what is read from disk
+    # for groups, 0 likewise; and from the object store for those further behind than brokers keep (KIP-405)
     window_seconds: NDArray[np.float64]
-    # float64[2, D, B], read from disk for groups; 0 where the window is not known
     read_bytes_per_second: NDArray[np.float64]
-    # float64[2, D, B], read from the object store for groups that are further behind than brokers keep (KIP-405)
     remote_bytes_per_second: NDArray[np.float64]
-    # for each group that reads from disk within the horizon, at the high estimate, its name and the first date of it,
-    # by name
-    fallen_out: tuple[tuple[str, str], ...]
+    fallen_out: tuple[
+        tuple[str, str], ...
+    ]  # groups that read from disk at the high estimate, by name, and from when on
 
 
 def cache_reads(
@@ -102,23 +97,12 @@ def _read_by_leaders(
 
 
 def reads_taken_over(
-    workload: Workload,
-    lags: Lags,
-    replicas: NDArray[np.int32],
-    unit_of: NDArray[np.int32],
-    window: NDArray[np.float64],
+    workload: Workload, lags: Lags, replicas: NDArray[np.int32], unit_of: NDArray[np.int32], window: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Return what who leads after a loss reads for groups that are behind, beside what it reads for them now.
 
-    Args:
-        workload: of the partitions.
-        lags: of the groups.
-        replicas: int32[P, W], positions of brokers, the leader first.
-        unit_of: int32[B], what is lost together.
-        window: float64[2, D, B], how far back each page cache reaches, 0 for what none has.
-
-    Returns:
-        Of the loss that is worst for each broker, float64[2, D, B], and which that is, -1 for none.
+    That is of the loss of what is together, int32[B], that is worst for each broker: float64[2, D, B], and which loss
+    it is, -1 for none. A window is how far back each page cache reaches, 0 for what none has.
     """
     brokers = window.shape[2]
     found, cause = np.zeros(window.shape), np.full(window.shape, -1, dtype=np.int32)
@@ -136,9 +120,7 @@ def reads_taken_over(
     for estimate, place in np.ndindex(*window.shape[:2]):
         is_out = seconds > window[estimate, place, broker]
         weight = np.where(is_out, rate * ratios[of_class, estimate, place], 0.0)
-        by_loss = np.bincount(lost * brokers + broker, weights=weight, minlength=count * brokers).reshape(
-            count, brokers
-        )
+        by_loss = np.bincount(lost * brokers + broker, weight, minlength=count * brokers).reshape(count, brokers)
         found[estimate, place] = by_loss.max(axis=0)
         cause[estimate, place] = np.where(found[estimate, place] > 0, by_loss.argmax(axis=0), -1)
     return found, cause
@@ -146,6 +128,7 @@ def reads_taken_over(
 
 _AT = {condition: place for place, condition in enumerate(CONDITIONS)}
 _OF = {resource: place for place, resource in enumerate(RESOURCES)}
+_TRAFFIC = [_OF[one] for one in PEAKS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,15 +137,13 @@ class LoadSettings:
 
     cpu: CpuCosts = STATED  # what traffic costs of processors, those of today's brokers
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack (KIP-392)
-    # whether producers choose partitions led in their rack (KIP-1123), as many as can; what a placement does by it
-    # to its partitions is in `PlacedOption.workload`
+    # whether producers that can choose partitions led in their rack (KIP-1123): `PlacedOption.workload` has the effect
     is_produced_in_rack: bool = False
     throttle_bytes_per_second: float = 50e6  # of reassignments and of brokers that catch up, per broker and direction
     reread_ratio: float = 1.0  # how often, at once, everything is read once more in `re-reading`
     heap_bytes: float = HEAP_BYTES  # of the JVM on every broker
     system_bytes: float = SYSTEM_BYTES  # what everything else on a broker needs of its memory
-    # how long re-replicating a lost broker may take; infinite for as long as it likes
-    recovery_seconds: float = math.inf
+    recovery_seconds: float = math.inf  # how long re-replicating a lost broker may take
     volume_recovery_seconds: float = math.inf  # the same for one disk of a broker
     only_estimate: int | None = None  # the one that traffic is summed up at, in the place of both; `None` for both
     is_client_traffic_limited: bool = True  # whether it counts what clients produce and read after losses
@@ -214,12 +195,11 @@ def placed_loads(
     sizes = partition_sizes(workload) if sizes is None else sizes
     shape = (len(CONDITIONS), len(RESOURCES), 2, len(outlook.dates), len(brokers))
     load, cause = np.zeros(shape), np.full(shape, -1, dtype=np.int32)
-    normal, disk = _fill_traffic(load, cause, workload, placed, settings, replication_factor, conditions)
+    written = _fill_traffic(load, cause, workload, placed, settings, replication_factor, conditions)
     added = added_load(workload, len(brokers), replication_factor)
     load[:, _OF[Resource.DISK]] = _per_broker(placed.replicas, sizes, len(brokers)) + added.disk_bytes[:, None]
     counts = np.bincount(placed.replicas[placed.replicas >= 0], minlength=len(brokers))
     load[:, _OF[Resource.REPLICAS]] = counts + added.replicas[:, None]
-    load[:, _OF[Resource.DISK_IO]] = disk
     rates = workload.load.bytes_in_mean_bytes_per_second[:, None, None] * workload.rate_ratios()[outlook.class_of]
     _add_movement(load, placed, workload, settings)
     return PlacedLoads(
@@ -227,7 +207,7 @@ def placed_loads(
         replicas=placed.replicas,
         load=load,
         cause=cause,
-        written=normal.network_in + (added.client_in + added.follower_in)[:, None],
+        written=written + (added.client_in + added.follower_in)[:, None],
         sizes=sizes,
         produced=_per_broker(placed.replicas, rates, placed.broker_count),
         settings=settings,
@@ -242,44 +222,40 @@ def _fill_traffic(
     settings: LoadSettings,
     factor: int | None,
     conditions: Collection[Condition],
-) -> tuple[Peaks, NDArray[np.float64]]:
-    """Fill in network, clients and CPU, normal and after losses; returns the normal peaks, and what goes to disk."""
+) -> NDArray[np.float64]:
+    """Fill in network, clients, CPU and writes, normal and after losses; returns what traffic normally writes."""
     ratios, brokers = workload.rate_ratios(), placed.broker_count
     if settings.only_estimate is not None:
         ratios = np.broadcast_to(ratios[:, [settings.only_estimate]], ratios.shape)
     flows = normal_flows(placed, workload.traffic)
     normal = peaks(flows, ratios, settings.cpu)
     added = _added_peaks(added_load(workload, brokers, factor), settings)
-    disk = np.empty((len(CONDITIONS), *normal.network_in.shape))
-    load[:, _TRAFFIC] = normal.stacked() + added
-    disk[:] = load[:, _OF[Resource.NETWORK_IN]]
-    racks = int(placed.rack_of.max(initial=-1)) + 1
-    for condition, unit_of in ((Condition.BROKER_LOST, np.arange(brokers)), (Condition.RACK_LOST, placed.rack_of)):
-        units = brokers if condition is Condition.BROKER_LOST else racks
-        load[_AT[condition]] = 0.0
-        if units < 2 or condition not in conditions:
+    load[:, _TRAFFIC] = normal + added
+    load[:, _OF[Resource.DISK_IO]] = load[:, _OF[Resource.NETWORK_IN]]
+    for condition, unit_of in _lost_together(placed.rack_of):
+        load[_AT[condition], _TRAFFIC] = 0.0
+        if unit_of.max(initial=0) < 1 or condition not in conditions:
             continue
         worst = np.zeros((len(_TRAFFIC), *load.shape[2:]))
         why = np.full(worst.shape, -1)
-        for unit, after in flows_after_losses(placed, workload.traffic, flows, unit_of.astype(np.int32)):
+        for unit, after in flows_after_losses(placed, workload.traffic, flows, unit_of):
             survives = unit_of != unit
             added = _added_peaks(added_load(workload, int(survives.sum()), factor), settings)
             has_clients = settings.is_client_traffic_limited
             found = peaks(after, ratios, settings.cpu, has_clients=has_clients, known=worst - added)
-            state = np.where(survives, found.stacked() + added, 0.0)
+            state = np.where(survives, found + added, 0.0)
             is_worse = state > worst
             np.copyto(worst, state, where=is_worse)
             why[is_worse] = unit
         load[_AT[condition], _TRAFFIC], cause[_AT[condition], _TRAFFIC] = worst, why
-        disk[_AT[condition]] = load[_AT[condition], _OF[Resource.NETWORK_IN]]
-    return normal, disk
+        load[_AT[condition], _OF[Resource.DISK_IO]] = load[_AT[condition], _OF[Resource.NETWORK_IN]]
+    return np.asarray(normal[0])
 
 
-_TRAFFIC = [
-    _OF[one]
-    for one in (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CLIENT_IN, Resource.CLIENT_OUT, Resource.CPU)
-]
-"""In the order of :class:`Peaks`."""
+def _lost_together(rack_of: NDArray[np.int32]) -> tuple[tuple[Condition, NDArray[np.int32]], ...]:
+    """Return the losses, and int32[B], what of the brokers is lost together by each."""
+    alone = np.arange(len(rack_of), dtype=np.int32)
+    return (Condition.BROKER_LOST, alone), (Condition.RACK_LOST, rack_of)
 
 
 def _added_peaks(added: AddedLoad, settings: LoadSettings) -> NDArray[np.float64]:
@@ -312,10 +288,7 @@ def _add_movement(load: NDArray[np.float64], placed: Placed, workload: Workload,
 
 
 def _recovery_seconds(placed: PlacedLoads, share: float) -> NDArray[np.float64]:
-    """Return float64[2, D, B], how long it takes to copy a share of all that a broker held, under the throttle.
-
-    What is produced meanwhile passes the throttle too, as in every copy (:func:`closing_rates`).
-    """
+    """Return float64[2, D, B], how long it takes to copy a share of what a broker held, and what comes meanwhile."""
     held, produced = share * placed.load[0, _OF[Resource.DISK]], share * placed.produced
     unknown = np.full(held.shape, np.nan)
     throttle = np.full(held.shape, placed.settings.throttle_bytes_per_second)
@@ -325,8 +298,7 @@ def _recovery_seconds(placed: PlacedLoads, share: float) -> NDArray[np.float64]:
 
 def _largest_source_share(placed: Placed, workload: Workload) -> NDArray[np.float64]:
     """Return float64[B], the largest share of what any other broker misses that this one leads."""
-    count = placed.broker_count
-    replicas = placed.replicas
+    count, replicas = placed.broker_count, placed.replicas
     if not replicas.shape[1]:
         return np.zeros(count)
     weight = workload.load.bytes_in_mean_bytes_per_second + 1e-9  # without rates every partition counts the same
@@ -363,9 +335,7 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
     load[:, _OF[Resource.DISK_IO]] += reads.read_bytes_per_second
     load[:, _OF[Resource.NETWORK_IN]] += reads.remote_bytes_per_second
     (local, remote), uncached = workload.lags_by_source(), np.zeros_like(reads.window_seconds)
-    racks = placed.brokers.rack_indexes()
-    for condition, unit_of in ((Condition.BROKER_LOST, np.arange(len(racks))), (Condition.RACK_LOST, racks)):
-        unit_of = unit_of.astype(np.int32)
+    for condition, unit_of in _lost_together(placed.brokers.rack_indexes()):
         more, why = reads_taken_over(workload, local, placed.replicas, unit_of, reads.window_seconds)
         load[_AT[condition], _OF[Resource.DISK_IO]] += more
         cause[_AT[condition], _OF[Resource.DISK_IO]] = why

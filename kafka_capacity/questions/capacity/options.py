@@ -7,6 +7,7 @@ today's volumes are larger than they must be, a third is to replace them by smal
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -77,8 +78,7 @@ class SizingInputs:
     snapshot: Snapshot  # the cluster as it is
     workload: Workload  # its partitions, in the same order
     request: SizingRequest  # what is asked
-    # float64[P, 2, D], of one replica of each partition at every date, as `partition_sizes` gives them
-    sizes: NDArray[np.float64]
+    sizes: NDArray[np.float64]  # float64[P, 2, D], of one replica at every date, as `partition_sizes` gives them
     options: tuple[CapacityOption, ...] = ()  # all of them
     today: MonthlyCost | None = None  # what doing nothing costs; `None` until that is known
 
@@ -108,11 +108,9 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     snapshot, request = inputs.snapshot, inputs.request
     observed, now = snapshot.brokers, len(snapshot.brokers)
     largest = int(replication_factors(snapshot.replicas).max(initial=1))
-    still = PlacementKey(broker_count=now, extra_racks=0, replication_factor=None, is_observed=True)
-    options = [CapacityOption(option_id="do-nothing", kind=OptionKind.DO_NOTHING, placement=still, shape=request.today)]
+    options = [as_placed(inputs, OptionKind.DO_NOTHING)]
     if request.today.volume is not None and _has_spare_space(inputs):
-        kind = OptionKind.SHRINK_VOLUMES
-        options.append(CapacityOption(option_id=str(kind), kind=kind, placement=still, shape=request.today))
+        options.append(as_placed(inputs, OptionKind.SHRINK_VOLUMES))
     counts = set(request.broker_counts or default_counts(observed, largest))
     fewer = scale_in_count(observed, largest)
     keys = [
@@ -130,6 +128,14 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
             if key.broker_count in counts or shape.name == request.today.name:
                 options.append(_option(key, shape, request.today, now))
     return tuple(options)
+
+
+def as_placed(inputs: SizingInputs, kind: OptionKind) -> CapacityOption:
+    """Return an option that leaves every replica on the broker where it is, of today's shape."""
+    still = PlacementKey(
+        broker_count=len(inputs.snapshot.brokers), extra_racks=0, replication_factor=None, is_observed=True
+    )
+    return CapacityOption(option_id=str(kind), kind=kind, placement=still, shape=inputs.request.today)
 
 
 def _has_spare_space(inputs: SizingInputs) -> bool:
@@ -155,21 +161,15 @@ def _option(key: PlacementKey, shape: Shape, today: Shape, now: int) -> Capacity
 
 
 def placement_keys(options: Iterable[CapacityOption]) -> tuple[PlacementKey, ...]:
-    """Return each placement once, in the order of the options: the units of work: every shape is judged on one."""
+    """Return each placement once, in the order of the options: the units of work, as every shape is judged on it."""
     return tuple(dict.fromkeys(option.placement for option in options))
 
 
 def brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
     """Return the brokers of a placement, idle ones as well; those in new racks take turns."""
     names = set(observed.rack_names())
-    new: list[str] = []
-    number = 1
-    while len(new) < key.extra_racks:
-        name = f"new-rack-{number}"
-        number += 1
-        if name not in names:
-            new.append(name)
-    return proposed_brokers(observed, key.broker_count, new)
+    free = (name for name in (f"new-rack-{number}" for number in itertools.count(1)) if name not in names)
+    return proposed_brokers(observed, key.broker_count, list(itertools.islice(free, key.extra_racks)))
 
 
 def used_brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:

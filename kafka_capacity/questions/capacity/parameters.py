@@ -38,8 +38,8 @@ def _core_speed(item: str) -> tuple[str, float]:
     return named_number(item, _CORE_SPEED, "is not a core speed; write shape=ratio, such as m7g.*=1.2, from 0.1 to 10")
 
 
-def _seconds(hours: float | None) -> float:
-    return math.inf if hours is None else hours * 3600
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 class SizingParameters(BaseModel):
@@ -157,13 +157,9 @@ class SizingParameters(BaseModel):
     def sizing_request(
         self, observed: Brokers, catalogue: Mapping[str, Shape], *, observed_vcpu: float, plan: Any
     ) -> SizingRequest:
-        """Return what sizing is asked.
+        """Return what sizing is asked; it rests on other sections of the plan's form, too.
 
-        Args:
-            observed: today's brokers.
-            catalogue: shapes by name.
-            observed_vcpu: cores of one broker as the inventory knows them, NaN for not known.
-            plan: the whole form; sizing rests on its other sections, too.
+        ``observed_vcpu`` are cores of one broker as the inventory knows them, NaN for not known.
 
         Raises:
             RequestError: a shape is not in the catalogue.
@@ -171,9 +167,7 @@ class SizingParameters(BaseModel):
         catalogue = self._with_core_speeds({name: self._discounted(shape) for name, shape in catalogue.items()})
         return SizingRequest(
             today=self._today(observed, catalogue, observed_vcpu),
-            shapes=tuple(
-                shape for shape in chosen_shapes(dict(catalogue), self.shapes) if shape.name != self.current_shape
-            ),
+            shapes=tuple(one for one in chosen_shapes(dict(catalogue), self.shapes) if one.name != self.current_shape),
             broker_counts=self.sizing_broker_counts,
             extra_racks=self.extra_racks,
             replication_factors=self.sizing_replication_factors or (None,),
@@ -193,8 +187,8 @@ class SizingParameters(BaseModel):
                 throttle_bytes_per_second=plan.throttle_bytes_per_second,
                 reread_ratio=self.reread_ratio,
                 heap_bytes=float(plan.broker_heap_bytes),
-                recovery_seconds=_seconds(self.recovery_hours),
-                volume_recovery_seconds=_seconds(self.volume_recovery_hours),
+                recovery_seconds=(self.recovery_hours or math.inf) * 3600,
+                volume_recovery_seconds=(self.volume_recovery_hours or math.inf) * 3600,
             ),
             budget_usd_per_month=self.budget_usd_per_month,
             estimate=HIGH if self.sized_estimate == "high" else MIDDLE,
@@ -205,22 +199,18 @@ class SizingParameters(BaseModel):
 
     def _with_core_speeds(self, catalogue: Mapping[str, Shape]) -> dict[str, Shape]:
         found = dict(catalogue)
-        for name, ratio in self._core_speeds():
+        for name, ratio in map(_core_speed, self.core_speeds):
             named = self.current_shape if name == TODAY else name
             if named != TODAY:
                 for shape in chosen_shapes(found, [named], field="core_speeds", others=(TODAY,)):
                     found[shape.name] = dataclasses.replace(shape, core_speed_ratio=ratio)
         return found
 
-    def _core_speeds(self) -> tuple[tuple[str, float], ...]:
-        return tuple(_core_speed(item) for item in self.core_speeds)
-
     _are_core_speeds = readable("core_speeds", _core_speed)
 
     def _discounted(self, shape: Shape) -> Shape:
-        if not shape.is_discounted:
-            return shape
-        return dataclasses.replace(shape, usd_per_hour=shape.usd_per_hour * (1.0 - self.commitment_discount_ratio))
+        factor = 1.0 - self.commitment_discount_ratio if shape.is_discounted else 1.0
+        return dataclasses.replace(shape, usd_per_hour=shape.usd_per_hour * factor)
 
     def replica_goal(self) -> int | None:
         """Return how many replicas one of today's brokers should hold; ``None`` where its shape does not say."""
@@ -236,24 +226,17 @@ class SizingParameters(BaseModel):
             today = observed_shape(
                 observed,
                 vcpu=observed_vcpu if self.broker_vcpu is None else self.broker_vcpu,
-                core_speed_ratio=dict(self._core_speeds()).get(TODAY, math.nan),
-                disk_bytes_per_second=math.nan
-                if self.broker_disk_bytes_per_second is None
-                else self.broker_disk_bytes_per_second,
-                usd_per_hour=math.nan if self.broker_usd_per_hour is None else self.broker_usd_per_hour,
+                core_speed_ratio=dict(map(_core_speed, self.core_speeds)).get(TODAY, math.nan),
+                disk_bytes_per_second=_or_nan(self.broker_disk_bytes_per_second),
+                usd_per_hour=_or_nan(self.broker_usd_per_hour),
                 usd_per_gib_between_racks=rack_price if rack_price is not None else 0.0 if is_priced else math.nan,
                 replica_limit=float(self.broker_replica_limit),
             )
             return today if is_priced else with_estimated_price(today, catalogue.values())
-        given = {
-            "broker_vcpu": "has its own",
-            "broker_disk_bytes_per_second": "has its own",
-            "broker_usd_per_hour": "has its own",
-            "usd_per_gib_between_racks": "has its own",
-            "broker_replica_limit": "has its own, or none",
-        }
-        for name, why in given.items():
+        own = ("broker_vcpu", "broker_disk_bytes_per_second", "broker_usd_per_hour", "usd_per_gib_between_racks")
+        for name in (*own, "broker_replica_limit"):
             if getattr(self, name) != type(self).model_fields[name].default:
+                why = "has its own" if name in own else "has its own, or none"
                 raise RequestError(
                     f"{name}: {getattr(self, name)!r} is invalid: the shape {self.current_shape!r} {why}; "
                     f"leave it out, or list a shape of your own in a file"

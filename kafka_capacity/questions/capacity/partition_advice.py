@@ -34,11 +34,10 @@ from kafka_capacity.text.wording import shown_rate
 class PartitionRules:
     """What one partition can take."""
 
-    # produced at peak; 10 MB/s is what Jun Rao's article on the number of topics and partitions calls usual for one
-    # producer ("10s of MB/sec"), taken low
-    in_bytes_per_second: float = 10e6
-    # read by one member of a group; consumers do work, so this is the one to measure
-    out_bytes_per_second: float = 20e6
+    in_bytes_per_second: float = (
+        10e6  # produced at peak: Jun Rao's article has "10s of MB/sec" of a producer, taken low
+    )
+    out_bytes_per_second: float = 20e6  # read by a group's member; consumers do work, so this is the one to measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +83,16 @@ def _one(topic: str, rates: NDArray[np.float64], factor: int, rules: PartitionRu
     deciding = float(np.sort(rates)[: count - 1].max()) if is_hot else fullest
     needed = max(count, math.ceil(count * deciding / limit - 1e-9))
     share = even_share_remapped(count, needed) if needed > count else 0.0
+    reason = (
+        f"its fullest partition gets {shown_rate(fullest)} at peak at the horizon, but {shown_rate(limit)} are allowed"
+    )
+    if is_hot:
+        times = fullest * count / total
+        reason += f"; it carries {times:.1f} times the mean, which more partitions do not fix: check its keys"
+    if needed > count:
+        reason += (
+            f"; {needed} instead of {count} partitions move {whole_percent(share)} of the keys to other partitions"
+        )
     return PartitionAdvice(
         topic=topic,
         partitions=count,
@@ -94,19 +103,5 @@ def _one(topic: str, rates: NDArray[np.float64], factor: int, rules: PartitionRu
         is_hot=is_hot,
         remapped_ratio=share,
         added_replicas=(needed - count) * factor,
-        reason=_reason(count, needed, fullest, total, limit, share, is_hot=is_hot),
+        reason=reason,
     )
-
-
-def _reason(count: int, needed: int, fullest: float, total: float, limit: float, share: float, *, is_hot: bool) -> str:
-    sentence = (
-        f"its fullest partition gets {shown_rate(fullest)} at peak at the horizon, but {shown_rate(limit)} are allowed"
-    )
-    if is_hot:
-        times = fullest * count / total
-        sentence += f"; it carries {times:.1f} times the mean, which more partitions do not fix: check its keys"
-    if needed > count:
-        sentence += (
-            f"; {needed} instead of {count} partitions move {whole_percent(share)} of the keys to other partitions"
-        )
-    return sentence

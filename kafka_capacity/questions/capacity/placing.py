@@ -3,8 +3,7 @@
 The placer is the one of every proposed placement (:mod:`kafka_capacity.proposal.evaluate`), but the placements are not
 those of the question about the change, even for the same count of brokers. There the disks and networks of the observed
 brokers bound where replicas go; here a placement stands for every shape, each with disks and networks of its own, so
-brokers are placed without figures and log dirs, and each shape is judged on the loads afterwards. With the placements
-of the change an option on larger machines would be held to the disks of today's.
+brokers are placed without figures and log dirs, and each shape is judged on the loads afterwards.
 """
 
 from __future__ import annotations
@@ -28,12 +27,7 @@ from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.cost import TrafficBetweenRacks, moved_between_racks, traffic_between_racks
 from kafka_capacity.questions.capacity.loads import PlacedLoads, placed_loads
-from kafka_capacity.questions.capacity.options import (
-    SizingInputs,
-    brokers_of,
-    used_brokers_of,
-    without_figures,
-)
+from kafka_capacity.questions.capacity.options import SizingInputs, brokers_of, used_brokers_of, without_figures
 from kafka_capacity.questions.capacity.redundancy import loss_excuses
 from kafka_capacity.questions.capacity.results import Copying, PlacementKey
 
@@ -106,8 +100,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
     )
 
 
-TAKEOVER_PLACER = "fewest-bytes"
-"""The placer whose lists may be put in another order; those of the others are Kafka's own."""
+TAKEOVER_PLACER = "fewest-bytes"  # whose lists may be put in another order; those of the others are Kafka's own
 
 
 def _with_level_takeovers(brokers: Brokers, after: NDArray[np.int32], workload: Workload) -> NDArray[np.int32]:
@@ -137,7 +130,8 @@ def _without_log_dirs(snapshot: Snapshot) -> Snapshot:
 def _scenario(inputs: SizingInputs, key: PlacementKey, target: Brokers) -> PlacementScenario:
     request = inputs.request
     # One placement is judged on every shape: the least limit that it can keep is that of all others, too.
-    least = _replica_count(inputs.snapshot, key) / max(1, len(target))
+    held, factor = inputs.snapshot.replicas, key.replication_factor
+    least = (int((held >= 0).sum()) if factor is None else len(held) * factor) / max(1, len(target))
     limits = [shape.replica_limit for shape in (request.today, *request.shapes)]
     goal = min((one for one in limits if least <= one < np.inf), default=None)
     return PlacementScenario(
@@ -154,9 +148,3 @@ def _scenario(inputs: SizingInputs, key: PlacementKey, target: Brokers) -> Place
         replica_goal=None if goal is None else int(goal),
         is_takeover_levelled=request.is_takeover_levelled,
     )
-
-
-def _replica_count(snapshot: Snapshot, key: PlacementKey) -> int:
-    if key.replication_factor is not None:
-        return len(snapshot.partitions) * key.replication_factor
-    return int((snapshot.replicas >= 0).sum())

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 
 from kafka_capacity.demand.changed import ClusterChange
 from kafka_capacity.demand.expectation import expect_demand
-from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.hardware.bill import Bill, ResourceUse, SmallestSize
 from kafka_capacity.hardware.limits import CONDITIONS, RECOVERIES, RESOURCES, Condition, Limits, Resource
-from kafka_capacity.hardware.rack_traffic import LeavingRatios, leaving_ratios
+from kafka_capacity.hardware.rack_traffic import leaving_ratios
 from kafka_capacity.inventory.sizing_workload import sizing_workload
 from kafka_capacity.questions.capacity.cost import billed_disk_bytes
 from kafka_capacity.questions.capacity.found import sizing_request_of
 from kafka_capacity.questions.capacity.judging import used_ratios
-from kafka_capacity.questions.capacity.loads import PlacedLoads
-from kafka_capacity.questions.capacity.options import SizingInputs
+from kafka_capacity.questions.capacity.options import SizingInputs, as_placed
 from kafka_capacity.questions.capacity.placing import place_option
-from kafka_capacity.questions.capacity.results import CapacityOption, CapacityUse, OptionKind, PlacementKey
+from kafka_capacity.questions.capacity.results import CapacityUse, OptionKind
 from kafka_capacity.questions.capacity.simulate import judged_option, provisioned_bytes
 from kafka_capacity.questions.capacity.smallest import SMALLEST, smallest_after
 from kafka_capacity.questions.question import PlanContext, RunPieces
@@ -42,7 +39,9 @@ class TodaysPricing:
         asked, basis = self._asked, self._asked.basis
         # No forecast is needed: it begins at what is there today.
         settings = dataclasses.replace(asked.parameters.demand_settings(), is_forecast=False)
-        outlook = _today_of(expect_demand(basis.snapshot, basis.load, settings).outlook)
+        outlook = expect_demand(basis.snapshot, basis.load, settings).outlook
+        by_date = {name: getattr(outlook, name)[:, :1] for name in ("rate_ratio", "rate_ratio_high", "retention_ratio")}
+        outlook = dataclasses.replace(outlook, dates=outlook.dates[:1], **by_date)
         request, _ = sizing_request_of(asked)
         return SizingInputs.of(
             basis.snapshot, sizing_workload(basis.raw, basis.snapshot, basis.load, outlook, basis.traffic), request
@@ -52,17 +51,9 @@ class TodaysPricing:
     def today(self) -> Bill:
         """What the cluster costs as it is, and what it is used for."""
         inputs, request = self.inputs, self.inputs.request
-        key = PlacementKey(
-            broker_count=len(inputs.snapshot.brokers), extra_racks=0, replication_factor=None, is_observed=True
-        )
-        kind = OptionKind.DO_NOTHING
-        placed = place_option(inputs, key)
-        result = judged_option(
-            inputs,
-            CapacityOption(option_id=str(kind), kind=kind, placement=key, shape=request.today),
-            placed,
-            is_use_kept=True,
-        )
+        option = as_placed(inputs, OptionKind.DO_NOTHING)
+        placed = place_option(inputs, option.placement)
+        result = judged_option(inputs, option, placed, is_use_kept=True)
         if placed.loads is None or result.use is None:
             raise TypeError("an existing placement is never rejected")
         held = result.use.load[_NORMAL, RESOURCES.index(Resource.DISK), request.estimate, 0]
@@ -75,24 +66,19 @@ class TodaysPricing:
             provisioned_bytes(inputs.snapshot.brokers, placed.brokers),
             is_replaced=False,
         )
-        cost = result.cost
+        loads = placed.loads
         return Bill(
             shape=request.today,
-            usd={
-                "brokers": cost.brokers,
-                "disks": cost.disks,
-                "between_racks": cost.between_racks,
-                "ingest": cost.ingest,
-            },
+            usd={part: getattr(result.cost, part) for part in ("brokers", "disks", "between_racks", "ingest")},
             uses=_uses(result.use, request.limits),
             held_bytes=float(held.sum()),
             needed_disk_bytes=float(held.sum()) / request.limits.disk_ratio,
             billed_disk_bytes=float(billed[0]),
             brokers=placed.brokers,
             workload=inputs.workload,
-            replicas=placed.loads.replicas,
-            stored_bytes=placed.loads.sizes[:, request.estimate, 0],
-            leaving=_leaving(placed.loads),
+            replicas=loads.replicas,
+            stored_bytes=loads.sizes[:, request.estimate, 0],
+            leaving=leaving_ratios(loads.replicas, loads.brokers, is_read_in_rack=request.loads.is_read_in_rack),
             is_read_in_rack=request.loads.is_read_in_rack,
             cpu=request.loads.cpu,
         )
@@ -100,30 +86,16 @@ class TodaysPricing:
     def smallest(self, changes: Sequence[ClusterChange], run: RunPieces) -> tuple[SmallestSize, ...]:
         """Return the smallest size of the whole cluster, and of what is left after each change."""
         inputs = self.inputs
+
+        def after(pieces: Sequence[ClusterChange], start: int) -> list[SmallestSize]:
+            done = run(smallest_after, (inputs, start), list(enumerate(pieces)), what="marginal costs")
+            rows = [row for one in done for row in one[SMALLEST].to_pylist()]
+            rows.sort(key=lambda row: int(row["number"]))
+            return [SmallestSize(broker_count=row["broker_count"], usd_per_month=row["usd_per_month"]) for row in rows]
+
         now = len(inputs.snapshot.brokers)
-        same = ClusterChange.nothing(len(inputs.workload.partitions))
-        (whole,) = _sizes(run(smallest_after, (inputs, now), [(0, same)], what="marginal costs"))
-        start = now if whole.broker_count is None else whole.broker_count
-        pieces = list(enumerate(changes))
-        return (whole, *_sizes(run(smallest_after, (inputs, start), pieces, what="marginal costs")))
-
-
-def _sizes(done: Sequence[Mapping[str, pa.Table]]) -> list[SmallestSize]:
-    """Return what came of pieces by their number, whoever was done first."""
-    rows = sorted((row for one in done for row in one[SMALLEST].to_pylist()), key=lambda row: int(row["number"]))
-    return [SmallestSize(broker_count=row["broker_count"], usd_per_month=row["usd_per_month"]) for row in rows]
-
-
-def _today_of(outlook: DemandOutlook) -> DemandOutlook:
-    return dataclasses.replace(
-        outlook,
-        dates=outlook.dates[:1],
-        **{name: getattr(outlook, name)[:, :1] for name in ("rate_ratio", "rate_ratio_high", "retention_ratio")},
-    )
-
-
-def _leaving(loads: PlacedLoads) -> LeavingRatios:
-    return leaving_ratios(loads.replicas, loads.brokers, is_read_in_rack=loads.settings.is_read_in_rack)
+        (whole,) = after([ClusterChange.nothing(len(inputs.workload.partitions))], now)
+        return (whole, *after(changes, now if whole.broker_count is None else whole.broker_count))
 
 
 def _uses(use: CapacityUse, limits: Limits) -> tuple[ResourceUse, ...]:
@@ -131,8 +103,7 @@ def _uses(use: CapacityUse, limits: Limits) -> tuple[ResourceUse, ...]:
     found = []
     for q, resource in enumerate(RESOURCES):
         capacity = use.capacity[q]
-        is_of_machine = resource not in RECOVERIES and len(capacity)
-        if not is_of_machine or not (np.isfinite(capacity) & (capacity > 0)).all():
+        if resource in RECOVERIES or not len(capacity) or not (np.isfinite(capacity) & (capacity > 0)).all():
             continue
         found.append(
             ResourceUse(

@@ -9,15 +9,13 @@ it. Each step's change is the difference of two counts, so that they add up what
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.hardware.cpu import CpuCosts, cores, speed_factor
-from kafka_capacity.hardware.flows import peaks
+from kafka_capacity.hardware.flows import PEAKS, peaks
 from kafka_capacity.hardware.limits import RECOVERIES, Condition, FailureTolerance, Limits, Resource
 from kafka_capacity.hardware.shapes import Shape, hardware
 from kafka_capacity.kafka.cluster.assignment import replication_factors
@@ -72,8 +70,8 @@ class Waterfall:
     """From a calculator's count to ours, for one shape."""
 
     calculator: str  # `aws-msk` or `plain`
-    shape: str  # the name of the shape
-    theirs: CalculatorAnswer  # what the calculator says
+    shape: str
+    theirs: CalculatorAnswer
     steps: tuple[WaterfallStep, ...]  # in order; their changes add up to the difference
     ours: int  # our count: the smallest one tried that fits, or, where none does, that of the even cluster
     is_placed: bool  # whether our count is one that was placed and fits
@@ -81,11 +79,9 @@ class Waterfall:
 
 def _cluster_totals(inputs: SizingInputs, load: EvenLoad) -> Totals:
     """Return what calculators take of today's cluster; retention is what is stored over what comes in."""
-    snapshot, workload = inputs.snapshot, inputs.workload
-    mean_in = float(workload.load.bytes_in_mean_bytes_per_second.sum())
-    mean_out = float(workload.load.bytes_out_mean_bytes_per_second.sum())
-    factors = replication_factors(snapshot.replicas)
-    weight = workload.load.bytes_in_mean_bytes_per_second
+    workload, weight = inputs.workload, inputs.workload.load.bytes_in_mean_bytes_per_second
+    mean_in, mean_out = float(weight.sum()), float(workload.load.bytes_out_mean_bytes_per_second.sum())
+    factors = replication_factors(inputs.snapshot.replicas)
     factor = float((weight * factors).sum() / mean_in) if mean_in else float(factors.mean()) if len(factors) else 1.0
     return Totals(
         mean_in_bytes_per_second=mean_in,
@@ -107,14 +103,15 @@ def even_load(inputs: SizingInputs) -> list[EvenLoad]:
     flows = np.zeros((4, 1, classes, hours), dtype=np.float32)
     for c in range(classes):
         rows = of_class == c
-        coming, going = workload.traffic.bytes_in[rows], workload.traffic.bytes_out[rows]
-        copied = (coming * copies[rows, None]).sum(axis=0)
-        flows[:, 0, c] = np.stack([coming.sum(axis=0), copied, going.sum(axis=0), copied])
+        produced, read = workload.traffic.bytes_in[rows], workload.traffic.bytes_out[rows]
+        sent = (produced * copies[rows, None]).sum(axis=0)
+        flows[:, 0, c] = np.stack([produced.sum(axis=0), sent, read.sum(axis=0), sent])
     found = peaks(flows, workload.rate_ratios(), request.loads.cpu)
     only_copies = flows * np.array([0, 1, 0, 0], dtype=np.float32)[:, None, None, None]
-    copied_peaks = peaks(only_copies, workload.rate_ratios(), request.loads.cpu).network_in
+    copied = peaks(only_copies, workload.rate_ratios(), request.loads.cpu)[PEAKS.index(Resource.NETWORK_IN)]
     e = request.estimate
     stored = (inputs.sizes[:, e] * factors[:, None]).sum(axis=0) + added_bytes(workload, is_every_replica=True)
+    coming, going = (found[PEAKS.index(resource)] for resource in (Resource.CLIENT_IN, Resource.CLIENT_OUT))
     new = added_totals(
         workload,
         lambda topic: topic.bytes_in_peak_bytes_per_second,
@@ -122,21 +119,16 @@ def even_load(inputs: SizingInputs) -> list[EvenLoad]:
         lambda topic: topic.bytes_in_peak_bytes_per_second * (topic.replication_factor - 1),
         lambda topic: topic.partitions * topic.replication_factor,
     )
-
-    def at(pick: int | None) -> EvenLoad:
-        def of(values: NDArray[np.float64]) -> float:
-            return float(values[0] if pick == 0 else values.max())
-
-        return EvenLoad(
-            client_in=of(found.client_in[e, :, 0] + new[0]),
-            client_out=of(found.client_out[e, :, 0] + new[1]),
-            copied=of(copied_peaks[e, :, 0] + new[2]),
-            disk_bytes=of(stored),
-            replicas=of(factors.sum() + new[3]),
-            cpu=request.loads.cpu,
-        )
-
-    return [at(0), at(None)]
+    by_date = {
+        "client_in": coming[e, :, 0] + new[0],
+        "client_out": going[e, :, 0] + new[1],
+        "copied": copied[e, :, 0] + new[2],
+        "disk_bytes": stored,
+        "replicas": factors.sum() + new[3],
+    }
+    today = {name: float(values[0]) for name, values in by_date.items()}
+    worst = {name: float(values.max()) for name, values in by_date.items()}
+    return [EvenLoad(**today, cpu=request.loads.cpu), EvenLoad(**worst, cpu=request.loads.cpu)]
 
 
 def even_count(
@@ -144,11 +136,9 @@ def even_count(
 ) -> int:
     """Return the smallest number of brokers that stays within the limits, the same number in every rack.
 
-    Returns:
-        The count; :data:`MAX_BROKERS` in whole racks when more would be needed.
+    Where more would be needed it is :data:`MAX_BROKERS` in whole racks.
     """
-    most = whole_racks(MAX_BROKERS, racks)
-    low, high = 1, most // racks
+    low, high = 1, whole_racks(MAX_BROKERS, racks) // racks
     while low < high:  # more brokers never carry more each
         middle = (low + high) // 2
         if fits_evenly(load, shape, limits, middle * racks, racks, resources):
@@ -164,15 +154,14 @@ def fits_evenly(
     """Return whether so many brokers would do."""
     capacity = hardware(shape, Brokers.of([0])).by_resource()
     lost = {FailureTolerance.NONE: 0, FailureTolerance.ONE_BROKER: 1, FailureTolerance.ONE_RACK: brokers // racks}
-    for condition, gone in ((Condition.NORMAL, 0), (Condition.BROKER_LOST, lost[limits.tolerance])):
+    for gone in (0, lost[limits.tolerance]):
         if gone >= brokers:
             return False
+        condition = Condition.BROKER_LOST if gone else Condition.NORMAL
         for resource, needed in _each(load, shape, brokers, gone).items():
-            available = float(capacity[resource][0])
-            if resource in resources and not math.isnan(available):
-                allowed = available * limits.ratio(resource, condition if gone else Condition.NORMAL)
-                if needed > allowed * (1 + 1e-12):
-                    return False
+            allowed = float(capacity[resource][0]) * limits.ratio(resource, condition)
+            if resource in resources and needed > allowed * (1 + 1e-12):  # what is not known is no limit
+                return False
     return True
 
 
@@ -199,11 +188,8 @@ def waterfalls(inputs: SizingInputs, results: Sequence[CapacityResult], shape: S
     today, later = even_load(inputs)
     totals = _cluster_totals(inputs, today)
     racks = max(1, len(inputs.snapshot.brokers.rack_names()))
-    fitting = [
-        result.option.placement.broker_count
-        for result in results
-        if result.fits and result.option.shape.name == shape.name
-    ]
+    alike = [result for result in results if result.fits and result.option.shape.name == shape.name]
+    fitting = [result.option.placement.broker_count for result in alike]
     for name, answer in (("aws-msk", msk_answer(shape, totals)), ("plain", plain_answer(shape, totals))):
         if answer is not None:
             yield _waterfall(name, answer, shape, inputs.request.limits, today, later, racks, fitting)
@@ -234,13 +220,7 @@ def _waterfall(
 ) -> Waterfall:
     throughput, space, takes = _THEIR_LIMITS[name]
     none = replace(limits, tolerance=FailureTolerance.NONE)
-    theirs = replace(
-        none,
-        network_ratio=throughput,
-        disk_io_ratio=throughput,
-        disk_ratio=space,
-        client_ratio=limits.client_ratio,
-    )
+    theirs = replace(none, network_ratio=throughput, disk_io_ratio=throughput, disk_ratio=space)
     without_cpu = tuple(resource for resource in Resource if resource is not Resource.CPU)
     every = tuple(Resource)
     ours = (
@@ -249,33 +229,25 @@ def _waterfall(
     )
     own_terms = "each resource separately, with the real replication factor and fan-out"
 
+    limited = f"{whole_percent(throughput)} of throughput, {whole_percent(space)} of space"
+    last = "the smallest count tried that fits" if fitting else "no count tried fits: assumed even"
+
     def count(load: EvenLoad, within: Limits, resources: tuple[Resource, ...]) -> int:
         return even_count(load, shape, within, racks, resources)
 
+    placed_evenly = count(later, limits, every)
+    end = min(fitting, default=placed_evenly)
     counts = (
         ("capacity of a broker", takes, own_terms, count(today, theirs, without_cpu)),
-        (
-            "limits",
-            f"{whole_percent(throughput)} of throughput, {whole_percent(space)} of space",
-            ours,
-            count(today, none, without_cpu),
-        ),
+        ("limits", limited, ours, count(today, none, without_cpu)),
         ("processors", "not considered", f"up to {whole_percent(limits.cpu_ratio)}", count(today, none, every)),
         ("growth", "today", "the horizon", count(later, none, every)),
-        ("failures", "none", _FAILURES[limits.tolerance], count(later, limits, every)),
+        ("failures", "none", _FAILURES[limits.tolerance], placed_evenly),
+        ("real placement", "the same on every broker", f"replicas as placed; {last}", end),
     )
-    steps, before = [], answer.brokers
-    for step, they_take, we_take, brokers in counts:
-        steps.append(WaterfallStep(name=step, theirs=they_take, ours=we_take, before=before, after=brokers))
-        before = brokers
-    end = min(fitting) if fitting else before
-    last = "the smallest count tried that fits" if fitting else "no count tried fits: assumed even"
-    steps.append(
-        WaterfallStep(
-            name="real placement", theirs="the same on every broker", ours=f"replicas as placed; {last}",
-            before=before, after=end,
-        )
-    )  # fmt: skip
-    return Waterfall(
-        calculator=name, shape=shape.name, theirs=answer, steps=tuple(steps), ours=end, is_placed=bool(fitting)
+    before = (answer.brokers, *(brokers for *_, brokers in counts))
+    steps = tuple(
+        WaterfallStep(name=step, theirs=they_take, ours=we_take, before=was, after=brokers)
+        for was, (step, they_take, we_take, brokers) in zip(before, counts, strict=False)
     )
+    return Waterfall(calculator=name, shape=shape.name, theirs=answer, steps=steps, ours=end, is_placed=bool(fitting))

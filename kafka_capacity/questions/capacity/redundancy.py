@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.limits import FailureTolerance
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import usual_factor
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.loads import PlacedLoads
 from kafka_capacity.questions.capacity.options import SizingInputs
+from kafka_capacity.text import plural
 from kafka_capacity.text.wording import few_names
 
 _NAMED = 3
@@ -28,17 +28,11 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleReplicas:
-    """Partitions with a single replica, one at least, and their sorted topics, those of planned events among them.
-
-    Attributes:
-        partitions: how many there are.
-        topics: the names of their topics.
-        wanted_factor: how many replicas they should have, as the cluster's health says.
-    """
+    """Partitions with a single replica, one at least."""
 
     partitions: int
-    topics: tuple[str, ...]
-    wanted_factor: int
+    topics: tuple[str, ...]  # sorted, those of planned events among them
+    wanted_factor: int  # how many replicas they should have, as the cluster's health says
 
     @property
     def where(self) -> str:
@@ -48,11 +42,10 @@ class SingleReplicas:
     @property
     def reason(self) -> str:
         """Describe what is at stake, and how to fix it."""
-        is_one = self.partitions == 1
-        subject, it = ("partition has", "its") if is_one else ("partitions have", "their")
+        have, them, their = ("has", "it", "its") if self.partitions == 1 else ("have", "them", "their")
         return (
-            f"{self.partitions:,} {subject} a single replica ({self.where}): with any number of brokers, losing the "
-            f"one that holds it stops {'it' if is_one else 'them'}; raise {it} replication factor to "
+            f"{plural(self.partitions, 'partition')} {have} a single replica ({self.where}): with any number of "
+            f"brokers, losing the one that holds it stops {them}; raise {their} replication factor to "
             f"{self.wanted_factor}"
         )
 
@@ -66,19 +59,14 @@ def single_replicas(inputs: SizingInputs) -> SingleReplicas | None:
 
 
 def loss_excuses(inputs: SizingInputs, loads: PlacedLoads, replication_factor: int | None) -> Iterator[Excuse]:
-    """Describe what a placement cannot lose, whatever the hardware, and which planned topics Kafka refuses to create.
-
-    Without a factor each topic keeps its own.
-    """
+    """Yield what a placement cannot lose, whatever the hardware, and which planned topics Kafka refuses to create."""
     tolerance = inputs.request.limits.tolerance
     if tolerance is not FailureTolerance.NONE and replication_factor == 1:
         found = _with_factor(inputs, operator.gt)
         if found is not None:
             yield Excuse(
-                reason=(
-                    f"{found.partitions:,} {'partition' if found.partitions == 1 else 'partitions'} would be left "
-                    f"with a single replica ({found.where}), which is lost with its broker; keep 2 or more"
-                ),
+                reason=f"{plural(found.partitions, 'partition')} would be left with a single replica ({found.where}), "
+                "which is lost with its broker; keep 2 or more",
                 constraint="replication_factor",
                 where=found.where,
                 needed=2.0,
@@ -87,13 +75,9 @@ def loss_excuses(inputs: SizingInputs, loads: PlacedLoads, replication_factor: i
             )
     if tolerance is FailureTolerance.ONE_RACK:
         yield from _rack_excuses(loads)
-    yield from _factor_excuses(inputs.workload, len(loads.brokers), replication_factor)
-
-
-def _factor_excuses(workload: Workload, broker_count: int, replication_factor: int | None) -> Iterator[Excuse]:
-    """Return which topics that events add have more replicas than there are brokers."""
-    wanted = [(replication_factor or topic.replication_factor, topic) for topic in workload.outlook.added]
-    for factor, topic in wanted:
+    broker_count = len(loads.brokers)
+    for topic in inputs.workload.outlook.added:
+        factor = replication_factor or topic.replication_factor
         if factor > broker_count:
             yield Excuse(
                 reason=(
@@ -132,7 +116,7 @@ def _rack_excuses(loads: PlacedLoads) -> Iterator[Excuse]:
     if racks < 2:
         one = "there is only one rack" if racks else "no broker has a known rack"
         yield Excuse(
-            reason=(f"no rack can be lost: {one}; spread the brokers over racks, or only tolerate one broker's loss"),
+            reason=f"no rack can be lost: {one}; spread the brokers over racks, or only tolerate one broker's loss",
             constraint="racks",
             where="the whole cluster",
             needed=2.0,

@@ -34,8 +34,7 @@ from kafka_capacity.questions.capacity.tables import SIZING_USE, sizing_exhausti
 from kafka_capacity.text import format_bytes
 
 RESIZED = "resized"
-_OF_DISKS = RECOVERIES | {Resource.DISK, Resource.REPLICAS}
-"""What an order of replicas in their lists does not change."""
+_OF_DISKS = RECOVERIES | {Resource.DISK, Resource.REPLICAS}  # what an order of replicas does not change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -24,8 +24,7 @@ class OptionKind(StrEnum):
     DO_NOTHING = "do-nothing"  # the brokers, the hardware and the placement of today
     SCALE_IN = "scale-in"  # fewer brokers of today's hardware
     REBALANCE = "rebalance"  # the brokers of today, with replicas rebalanced
-    SHRINK_VOLUMES = "shrink-volumes"
-    """The brokers and the placement of today, on volumes no larger than they must be: everything is copied."""
+    SHRINK_VOLUMES = "shrink-volumes"  # as today, on volumes no larger than they must be: everything is copied
     SCALE_OUT = "scale-out"  # more brokers of today's hardware
     OTHER_HARDWARE = "other-hardware"  # brokers of another shape
 
@@ -38,8 +37,7 @@ class PlacementKey:
     extra_racks: int  # how many racks more than today, which new brokers go to
     replication_factor: int | None  # of all topics; `None` keeps each topic's own
     is_observed: bool = False  # today's placement as it is, and nothing moved
-    # replicas are placed as on so many brokers, and the others stay idle; `None` for on all
-    used_brokers: int | None = None
+    used_brokers: int | None = None  # replicas are placed as on so many, and the others stay idle; `None` for on all
 
     @property
     def idle_brokers(self) -> int:
@@ -68,9 +66,9 @@ class CapacityUse:
     # int32[K, Q, 2, D, B], the position of the broker or rack whose loss makes this load, -1 for none
     cause: NDArray[np.int32]
     capacity: NDArray[np.float64]  # float64[Q, B], NaN where it is not known
-    # for each group that reads beyond the page cache at the high estimate within the horizon, its name and the first
-    # date of it
-    fallen_out: tuple[tuple[str, str], ...]
+    fallen_out: tuple[
+        tuple[str, str], ...
+    ]  # groups that read beyond page caches at the high estimate, and from when on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,11 +124,8 @@ class Copying:
 class ChangeCost(Copying):
     """What it takes to get there from today."""
 
-    # of traffic between racks and of the brokers that run on until they are empty; NaN when not known, infinite when it
-    # never ends
-    usd: float = math.nan
-    # after which the lower monthly cost has paid for it; `None` when it never does, or when costs are not known
-    break_even_days: float | None = None
+    usd: float = math.nan  # of traffic, and of brokers until they are empty; NaN for not known, infinite for no end
+    break_even_days: float | None = None  # until a lower monthly cost has paid for it; `None` for never or not known
     is_in_place: bool = True  # whether brokers keep their disks
 
 
@@ -143,8 +138,7 @@ def day_before(day: str) -> str:
     return (datetime.date.fromisoformat(day) - datetime.timedelta(days=1)).isoformat()
 
 
-UNKNOWN = frozenset({"rates", "capacities", "sizes"})
-"""Constraints that stand for what is not known, so that an option neither fits nor fails."""
+UNKNOWN = frozenset({"rates", "capacities", "sizes"})  # not known, so that an option neither fits nor fails
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -154,9 +148,9 @@ class Judgement:
     excuses: tuple[Excuse, ...] = ()  # the limits that it passes; of a result, by day
     not_judged: tuple[Resource, ...] = ()  # resources of which the capacity is not known
     fits_until: str | None = None  # the last day on which it fits, the horizon at most; `None` when not even today
-    # how much of what the limits allow is left at the tightest place, negative beyond a limit; `None` when nothing
-    # could be judged
-    headroom_ratio: float | None = None
+    headroom_ratio: float | None = (
+        None  # of what is allowed, at the tightest place, negative beyond; `None` for no judgement
+    )
     tightest: Tightest | None = None  # that place
     exhaustion: tuple[Exhaustion, ...] = ()  # one entry a judged resource
 
@@ -197,7 +191,7 @@ class CapacityResult(Judgement):
             "excuses": [excuse.as_dict() for excuse in self.excuses],
             "not_judged": [str(resource) for resource in self.not_judged],
             "headroom_ratio": plain_number(self.headroom_ratio),
-            "tightest": None if self.tightest is None else to_plain(self.tightest),
+            "tightest": to_plain(self.tightest),
             "exhaustion": [to_plain(one) for one in self.exhaustion],
             "usd_per_month": {
                 **to_plain(self.cost),

@@ -53,16 +53,12 @@ class Sized:
 
 
 def simulate_sizing(
-    inputs: SizingInputs,
-    run: Callable[[SizingInputs, Sequence[PlacementKey]], Iterable[Mapping[str, pa.Table]]],
+    inputs: SizingInputs, run: Callable[[SizingInputs, Sequence[PlacementKey]], Iterable[Mapping[str, pa.Table]]]
 ) -> Sized:
     """Judge all options, and say which to take.
 
-    Each is judged on its own placement first; those that had better leave brokers idle are judged once more.
-
-    Args:
-        inputs: of the plan.
-        run: does :func:`placement_results` for each placement, here or elsewhere, in any order.
+    Each is judged on its own placement first; those that had better leave brokers idle are judged once more. ``run``
+    does :func:`placement_results` for each placement, here or elsewhere, in any order.
     """
     keys = placement_keys(inputs.options)
     observed = [key for key in keys if key.is_observed]
@@ -183,16 +179,9 @@ def _unknown(workload: Workload, headroom_ratio: float | None) -> tuple[Excuse, 
         return ()
     what = "rates" if workload.traffic.basis is PeakBasis.UNKNOWN else "capacities"
     remedy = "stage an inventory with metrics" if what == "rates" else "give the capacity of the brokers"
-    return (
-        Excuse(
-            reason=f"no {what} are known, so no option can be said to fit; {remedy}",
-            constraint=what,
-            where="the inventory",
-            needed=1.0,
-            available=0.0,
-            unit="ratio",
-        ),
-    )
+    reason = f"no {what} are known, so no option can be said to fit; {remedy}"
+    where = "the inventory"
+    return (Excuse(reason=reason, constraint=what, where=where, needed=1.0, available=0.0, unit="ratio"),)
 
 
 def _change(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, cost: MonthlyCost) -> ChangeCost:
@@ -206,8 +195,9 @@ def _change(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, 
         leaving = int((placed.brokers.index_of(observed.ids) < 0).sum())
     usd = _change_usd(shape, now, copying, leaving) if option.kind is not OptionKind.DO_NOTHING else 0.0
     today = inputs.today
-    return ChangeCost(
-        **dataclasses.asdict(copying),
+    return filled(
+        ChangeCost,
+        copying,
         usd=usd,
         break_even_days=None if today is None or math.isinf(usd) else break_even_days(usd, today, cost),
         is_in_place=in_place,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
@@ -18,13 +19,13 @@ from kafka_capacity.proposal.excuse import distance
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
 from kafka_capacity.questions.capacity.results import day_before
+from kafka_capacity.report.view import ReportView
 
 Row = Mapping[str, Any]
 
 SOON_DAYS = 28  # what is due within four weekly reports is approved now: brokers have to be ordered and started
 
-KIND = ("shape", "extra_racks", "replication_factor")
-"""What options have in common that differ in their number of brokers only."""
+KIND = ("shape", "extra_racks", "replication_factor")  # options with these in common differ in their brokers only
 
 
 def is_alike(row: Row, other: Row) -> bool:
@@ -89,13 +90,18 @@ class SizingView:
     @property
     def nearest(self) -> Row:
         """The recommended option, else the one closest to fitting, of equals the cheapest, of these the first."""
-        return self.recommended or min(self.options, key=lambda row: (distance(row["excuses"]), _usd_or_more(row)))
+
+        def rank(row: Row) -> tuple[Any, float]:
+            usd = row["total_usd_per_month"]
+            return distance(row["excuses"]), math.inf if usd is None else float(usd)
+
+        return self.recommended or min(self.options, key=rank)
 
     @property
     def budget_usd_per_month(self) -> float | None:
         """What an option may cost; ``None`` for as much as it does, and in plans of before there were budgets."""
-        found: float | None = self.document["advice"].get("budget_usd_per_month")
-        return found
+        budget: float | None = self.document["advice"].get("budget_usd_per_month")
+        return budget
 
     def usd_on(self, option: Row, day: str) -> float | None:
         """Return what a month of an option costs on a day of the outlook; ``None`` where that is not known."""
@@ -154,6 +160,13 @@ class SizingView:
         other = (count for count in counts if count != self.today["broker_count"])
         return None if self.count_due is None else next(other, None)
 
+    def use_of(self, option: Row, **wanted: str) -> pa.Table:
+        """Return the rows of ``sizing_use`` of an option whose columns have the values that are wanted."""
+        is_wanted = pc.field("option_id") == option["option_id"]
+        for name, value in wanted.items():
+            is_wanted &= pc.field(name) == value
+        return self.use.filter(is_wanted)
+
     def lasts(self, option: Row, day: str) -> bool:
         """Return whether an option fits up to a day of the outlook."""
         return bool(option["fits"]) or (option["fits_until"] or "") >= day
@@ -175,8 +188,13 @@ def read_sizing(
     return view_sizing(tables, document, request)
 
 
+def sizing_of(view: ReportView) -> SizingView | None:
+    """Return what the plan of a report says of sizing, likewise."""
+    return read_sizing(view.inputs.tables, view.inputs.sizing, view.inputs.request)
+
+
 def view_sizing(tables: Mapping[str, pa.Table], document: Mapping[str, Any], request: Mapping[str, Any]) -> SizingView:
-    """Return what sizing found, whether or not any rates were known; arguments are those of :func:`read_sizing`."""
+    """Return what sizing found, whether or not any rates were known."""
     options, exhaustion = tables["sizing_options"].to_pylist(), dict[str, dict[str, Row]]()
     for row in tables["sizing_exhaustion"].to_pylist():
         exhaustion.setdefault(row["option_id"], {})[row["resource"]] = row
@@ -195,11 +213,6 @@ def _days(day: str) -> int:
     return datetime.date.fromisoformat(day).toordinal()
 
 
-def _usd_or_more(row: Row) -> float:
-    usd = row["total_usd_per_month"]
-    return math.inf if usd is None else float(usd)
-
-
 def has_no_rates(document: Mapping[str, Any]) -> bool:
     """Return whether sizing was tried on an inventory without rates: then it can answer nothing."""
     return document.get("peak_basis") == str(PeakBasis.UNKNOWN)
@@ -210,10 +223,8 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
     goal = view.recommended or _longest_lasting(view)
     if goal is None:
         return ()
-    day = view.dates[0]
-    today = view.today
-    is_same = goal["shape"] == today["shape"]
-    if is_same and goal["broker_count"] <= today["broker_count"]:
+    day, today = view.dates[0], view.today
+    if goal["shape"] == today["shape"] and goal["broker_count"] <= today["broker_count"]:
         return (_step(view, goal, day, today),)
     way = on_the_way(view, goal)
     found: list[Step] = []
@@ -259,10 +270,10 @@ def _longest_lasting(view: SizingView) -> Row | None:
 
     if is_kept(today):
         return today
-    if not is_alike(goal, today) or goal["broker_count"] >= today["broker_count"]:
+    count = today["broker_count"]
+    if not is_alike(goal, today) or goal["broker_count"] >= count:
         return goal
-    more = [row for row in view.options if row["broker_count"] >= today["broker_count"] and is_kept(row)]
-    own = [row for row in more if is_alike(row, today)]
+    own = [row for row in view.options if row["broker_count"] >= count and is_alike(row, today) and is_kept(row)]
     return min(own, key=lambda row: (row["broker_count"], row["option_id"]), default=goal)
 
 
@@ -311,8 +322,7 @@ def outlook_costs(view: SizingView) -> dict[str, Any]:
 def _end(view: SizingView, option: Row) -> tuple[str | None, str | None]:
     """Return when an option first passes a limit, and of which resource, where it is one of these."""
     out = view.runs_out(option)
-    until = None if out is None else str(out[view.estimate])
-    resource = None if out is None else str(out["resource"])
+    until, resource = (None, None) if out is None else (str(out[view.estimate]), str(out["resource"]))
     # A topic that is planned may ask for more brokers before any of their resources runs out.
     for excuse in option["excuses"]:
         when = excuse.get("when")

@@ -32,11 +32,6 @@ _MISSING = {
 }
 
 
-def amount(resource: str, value: float | None) -> str:
-    """Write a load in the unit of its resource."""
-    return "an unknown amount" if value is None else shown_amount(Resource(resource), value)
-
-
 def idle_brokers(option: Row) -> int:
     """Return how many brokers of an option hold nothing; plans of earlier versions leave none idle."""
     return int(option.get("idle_brokers") or 0)
@@ -77,17 +72,16 @@ def tightest_phrase(option: Row) -> str | None:
     if resource is None:
         return None
     condition = "" if option["tightest_condition"] == "normal" else f", {CONDITION_WORDS[option['tightest_condition']]}"
-    return (
-        f"{resource_name(resource)} of broker {option['tightest_broker']} on {option['tightest_date']}{condition}: "
-        f"{amount(resource, option['tightest_needed'])} of {amount(resource, option['tightest_allowed'])} allowed"
+    needed, allowed = (
+        "an unknown amount" if option[name] is None else shown_amount(Resource(resource), option[name])
+        for name in ("tightest_needed", "tightest_allowed")
     )
+    where = f"{resource_name(resource)} of broker {option['tightest_broker']} on {option['tightest_date']}{condition}"
+    return f"{where}: {needed} of {allowed} allowed"
 
 
 def steps_phrase(view: SizingView) -> str:
-    """Return how many brokers now, and how many by when.
-
-    Ends in the count that lasts longest.
-    """
+    """Return how many brokers now, and how many by when, up to the count that lasts longest."""
     parts = []
     for place, step in enumerate(view.steps):
         count = option_name(step.option) if not place else f"{step.option['broker_count']:,}"
@@ -127,9 +121,7 @@ def why_sentence(view: SizingView) -> str:
     if not parts:
         return headline(view)
     sentence = f"{'; '.join(parts)}."
-    if view.nearest["not_judged"]:
-        return f"As far as known, {sentence}"
-    return f"{sentence[:1].upper()}{sentence[1:]}"
+    return f"As far as known, {sentence}" if view.nearest["not_judged"] else sentence[:1].upper() + sentence[1:]
 
 
 def _what_binds(view: SizingView) -> tuple[str, str]:
@@ -172,9 +164,8 @@ def silence_sentence(document: Mapping[str, Any]) -> str:
 
 def _binding(view: SizingView) -> str:
     forced = [step.resource for step in view.steps[:-1] if step.resource]
-    out = view.runs_out(view.today)
-    first = out["resource"] if out is not None else None
-    return str((forced[-1] if forced else None) or first or view.nearest["tightest_resource"])
+    out = view.runs_out(view.today) or {"resource": view.nearest["tightest_resource"]}
+    return str(forced[-1] if forced else out["resource"])
 
 
 def today_phrase(view: SizingView) -> str:
@@ -209,12 +200,11 @@ def _enough(view: SizingView) -> str:
         what = "needs fewer brokers" if today["total_usd_per_month"] is None else "costs less"
         return f"{sentence}, and no other option {what}."
     price, now = chosen["total_usd_per_month"], today["total_usd_per_month"]
+    sentence += f"; {option_name(chosen)} would be enough too"
     if price is not None and now is not None:
-        cheaper = (
-            f"{run_verb(chosen['broker_count'], 'cost')} {month_words(chosen, price)} instead of {format_usd(now)}"
-        )
-        return f"{sentence}; {option_name(chosen)} would be enough too, and {cheaper}."
-    return f"{sentence}; {option_name(chosen)} would be enough too."
+        cost = run_verb(chosen["broker_count"], "cost")
+        sentence += f", and {cost} {month_words(chosen, price)} instead of {format_usd(now)}"
+    return f"{sentence}."
 
 
 def _nothing_lasts(view: SizingView) -> str:
@@ -224,10 +214,10 @@ def _nothing_lasts(view: SizingView) -> str:
     price = nearest["total_usd_per_month"]
     beyond = f"the cheapest that does, {option_name(nearest)}, costs {month_words(nearest, price)}" if price else ""
     if view.steps:
-        last = view.steps[-1]
-        end = "" if last.until is None else f", and these last until {_when(view, last.until)}"
-        if last.until is not None and last.until[:7] == view.horizon[:7]:
-            end = f", and these last only until {last.until}"
+        until, end = view.steps[-1].until, ""
+        if until is not None:
+            is_last_month = until[:7] == view.horizon[:7]
+            end = f", and these last {f'only until {until}' if is_last_month else f'until {_when(view, until)}'}"
         rest = beyond if nearest["fits"] else today_phrase(view)
         return f"{lead}: {steps_phrase(view)}{end}; {rest}."
     if nearest["fits"]:
@@ -308,13 +298,12 @@ def cost_sentence(view: SizingView) -> str:
         against = f", today’s {view.today['broker_count']:,} {format_usd(now)}"
         against += f", on average until {format_month(view.horizon)}"
     sentence = f"{option_name(option)} {run_verb(option['broker_count'], 'cost')} {month_words(option, price)}{against}"
-    days = option["break_even_days"]
-    if days is not None and option["change_usd"] is not None and option is not view.today:
-        sentence += (
-            f"; the change costs {format_usd(option['change_usd'])} and pays for itself after {days_words(days)}"
-        )
-    elif option["change_usd"]:
-        sentence += f"; the change costs {format_usd(option['change_usd'])}"
+    days, change = option["break_even_days"], option["change_usd"]
+    is_paid_back = days is not None and change is not None and option is not view.today
+    if is_paid_back or change:
+        sentence += f"; the change costs {format_usd(change)}"
+    if is_paid_back:
+        sentence += f" and pays for itself after {days_words(days)}"
     return sentence + "."
 
 

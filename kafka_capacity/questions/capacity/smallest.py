@@ -19,13 +19,7 @@ from kafka_capacity.demand.changed import ClusterChange, changed_cluster
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.capacity.options import SizingInputs
-from kafka_capacity.questions.capacity.results import (
-    UNKNOWN,
-    CapacityOption,
-    CapacityResult,
-    OptionKind,
-    PlacementKey,
-)
+from kafka_capacity.questions.capacity.results import UNKNOWN, CapacityOption, CapacityResult, OptionKind, PlacementKey
 from kafka_capacity.questions.capacity.simulate import evaluate_placed
 
 SMALLEST = "smallest"
@@ -33,12 +27,7 @@ _SCHEMA = pa.schema([("number", pa.int32()), ("broker_count", pa.int32()), ("usd
 
 
 def smallest_after(given: tuple[SizingInputs, int], piece: tuple[int, ClusterChange]) -> dict[str, pa.Table]:
-    """Do one piece of work: the smallest size after a change, as one row.
-
-    Args:
-        given: the whole cluster, and the count where the search starts.
-        piece: its number, and what becomes different.
-    """
+    """Do one piece of work: the smallest size of a cluster, from a count on, after a change with a number, as a row."""
     (inputs, start), (number, change) = given, piece
     count: int | None = 0
     usd: float | None = 0.0

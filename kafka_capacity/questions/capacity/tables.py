@@ -16,7 +16,7 @@ from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Limits
 from kafka_capacity.hardware.plain import filled, plain_number
 from kafka_capacity.objects.tables import Int32, Tables, cells_of, schema_of, table_of_columns, table_of_rows
 from kafka_capacity.questions.capacity.judging import used_ratios
-from kafka_capacity.questions.capacity.results import CapacityResult
+from kafka_capacity.questions.capacity.results import CapacityResult, CapacityUse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +111,7 @@ SIZING_TABLES: Tables = {
 """By name: the schema of each table and what it is sorted by; an older plan may lack them."""
 
 
+_PLACEMENT = ("broker_count", "idle_brokers", "extra_racks", "replication_factor")
 _CHANGE = {"seconds": "change_seconds", "usd": "change_usd"}  # columns that are not named as the fields of `ChangeCost`
 
 
@@ -129,10 +130,7 @@ def sizing_options_table(
                 result,
                 position=position,
                 kind=option.kind,
-                broker_count=option.placement.broker_count,
-                idle_brokers=option.placement.idle_brokers,
-                extra_racks=option.placement.extra_racks,
-                replication_factor=option.placement.replication_factor,
+                **{name: getattr(option.placement, name) for name in _PLACEMENT},
                 shape=option.shape.name,
                 provider=option.shape.provider,
                 priced_on=option.shape.priced_on or None,
@@ -161,17 +159,14 @@ def sizing_exhaustion_table(results: Sequence[CapacityResult]) -> pa.Table:
 
 def sizing_use_table(results: Sequence[CapacityResult], limits: Limits) -> pa.Table:
     """Return the rows of ``sizing_use`` of the results that kept their details, sorted."""
-    tables = [_use_rows(result, limits) for result in results if result.use is not None]
+    tables = [_use_rows(one.option_id, one.use, limits) for one in results if one.use is not None]
     if not tables:
         return SIZING_USE.empty_table()
     keys = [(name, "ascending") for name in SIZING_TABLES["sizing_use"][1]]
     return pa.concat_tables(tables).sort_by(keys).combine_chunks()
 
 
-def _use_rows(result: CapacityResult, limits: Limits) -> pa.Table:
-    use = result.use
-    if use is None:
-        return SIZING_USE.empty_table()
+def _use_rows(option_id: str, use: CapacityUse, limits: Limits) -> pa.Table:
     judged = [place for place, condition in enumerate(CONDITIONS) if condition in limits.conditions()]
     load = use.load[judged]
     ratio = used_ratios(use, limits)[judged]
@@ -184,7 +179,7 @@ def _use_rows(result: CapacityResult, limits: Limits) -> pa.Table:
         return pa.DictionaryArray.from_arrays(pa.array(index, pa.int32()), words)
 
     columns = {
-        "option_id": result.option_id,
+        "option_id": option_id,
         "date": named(use.dates, date),
         "estimate": named(ESTIMATES, estimate),
         "condition": named([CONDITIONS[place] for place in judged], condition),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.limits import Resource, resource_name
 from kafka_capacity.questions.capacity.section.outlook_chart import outlook_chart
 from kafka_capacity.questions.capacity.section.sizing_use import drawn_options, used_charts, worst_used
-from kafka_capacity.questions.capacity.section.view import sizing_of
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, sizing_of
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     not_judged_sentence,
@@ -44,6 +45,12 @@ _EXHAUSTION = (
     column("broker", "Broker"),
     column("now", "Used now", "percent"),
     column("then", "Used at the horizon", "percent"),
+)
+
+_TRAFFIC = (
+    column("day", "Date", "day"),
+    column("middle_bytes", "Middle estimate", "rate"),
+    column("high_bytes", "High estimate", "rate"),
 )
 
 _NEVER = "9999-12-31"
@@ -99,48 +106,40 @@ def shorter_time_table(view: SizingView) -> dict[str, Any] | None:
 
     What would do today alone is no answer: it would be missed tomorrow.
     """
-    runs: list[tuple[str, str, str | None]] = []
-    for day, option_id in view.document["advice"]["by_date"][1:]:
-        if runs and runs[-1][2] == option_id:
-            runs[-1] = (runs[-1][0], day, option_id)
-        else:
-            runs.append((day, day, option_id))
+    by_date = view.document["advice"]["by_date"][1:]
+    alike = [(option_id, list(days)) for option_id, days in itertools.groupby(by_date, key=operator.itemgetter(1))]
+    runs = [(days[0][0], days[-1][0], option_id) for option_id, days in alike]
     if {run[2] for run in runs} <= {step.option["option_id"] for step in view.steps}:
         return None
-    rows = []
-    for first, last, option_id in runs:
-        option = view.by_id(option_id)
-        days = first if first == last else f"{first} to {last}"
-        rows.append(
-            {
-                "days": days,
-                "option": "no option" if option is None else option_label(option),
-                "usd": None if option is None else option["total_usd_per_month"],
-            }
-        )
+    rows = [
+        {
+            "days": first if first == last else f"{first} to {last}",
+            "option": "no option" if option is None else option_label(option),
+            "usd": None if option is None else option["total_usd_per_month"],
+        }
+        for first, last, option in ((first, last, view.by_id(option_id)) for first, last, option_id in runs)
+    ]
     return table("Best choice for a shorter horizon", _priced(_BY_DATE, rows), rows)
 
 
 def exhaustion_table(view: SizingView, name: str, option: Row) -> dict[str, Any]:
     """Return when each resource passes its limit, the first one first."""
     used = worst_used(view, option)
-    rows = []
     judged = view.exhaustion.get(option["option_id"], {})
-    for resource in sorted(
-        judged, key=lambda one: (judged[one]["high"] or _NEVER, judged[one]["middle"] or _NEVER, one)
-    ):
-        row = judged[resource]
-        rows.append(
-            {
-                "resource": resource_name(resource),
-                "high": _day(view, row["high"]),
-                "middle": _day(view, row["middle"]),
-                "condition": CONDITION_WORDS[row["condition"]] if row["condition"] else None,
-                "broker": None if row["broker_id"] is None else str(row["broker_id"]),
-                "now": used.get((resource, view.dates[0], view.estimate)),
-                "then": used.get((resource, view.horizon, view.estimate)),
-            }
+    rows = [
+        {
+            "resource": resource_name(resource),
+            "high": _day(view, row["high"]),
+            "middle": _day(view, row["middle"]),
+            "condition": CONDITION_WORDS[row["condition"]] if row["condition"] else None,
+            "broker": None if row["broker_id"] is None else str(row["broker_id"]),
+            "now": used.get((resource, view.dates[0], view.estimate)),
+            "then": used.get((resource, view.horizon, view.estimate)),
+        }
+        for resource, row in sorted(
+            judged.items(), key=lambda one: (one[1]["high"] or _NEVER, one[1]["middle"] or _NEVER, one[0])
         )
+    ]
     label = f"When resources exceed their limit: {name}, {option_name(option)}"
     note = f"Used is the share of the limit at the fullest broker, at the {view.estimate} estimate."
     if judged and Resource.DISK_IO not in {*judged, *option["not_judged"]}:
@@ -170,15 +169,7 @@ def _traffic(view: SizingView) -> dict[str, Any]:
         f"{view.horizon} {format_rate(last['middle_bytes'])} at the middle and "
         f"{format_rate(last['high_bytes'])} at the high estimate.",
         values=values,
-        data_table=table(
-            title,
-            (
-                column("day", "Date", "day"),
-                column("middle_bytes", "Middle estimate", "rate"),
-                column("high_bytes", "High estimate", "rate"),
-            ),
-            values,
-        ),
+        data_table=table(title, _TRAFFIC, values),
         note="Thin line: the middle estimate; thick line: the high one"
         + (f", not exceeded with a probability of {format_limit(quantile)}" if quantile else "")
         + ". Peak is the 99th percentile of hours"

@@ -6,18 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.hardware.shapes import TODAY
-from kafka_capacity.questions.capacity.section.view import sizing_of
-from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.capacity.sizing_view import SizingView, sizing_of
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_count_delta, format_usd, plural
 from kafka_capacity.text.names import slug
 
-_CALCULATORS = {
-    "aws-msk": "Amazon’s sizing script for MSK",
-    "plain": "a plain calculator (network and 40 % headroom)",
-}
+_CALCULATORS = {"aws-msk": "Amazon’s sizing script for MSK", "plain": "a plain calculator (network and 40 % headroom)"}
 MAX_DRAWN = 4
 
 _COLUMNS = (
@@ -63,11 +59,9 @@ def _waterfall(one: Mapping[str, Any]) -> dict[str, Any]:
     title = f"From {theirs:,} to {ours:,} brokers of {hardware}"
     words = "; ".join(f"{step['name']} {format_count_delta(step['change'])}" for step in steps)
     price = "" if usd is None else f", {format_usd(usd)} per month"
-    end = (
-        "the smallest count tried that fits"
-        if one["is_placed"]
-        else ("for an evenly loaded cluster, because no count tried fits")
-    )
+    end = "the smallest count tried that fits"
+    if not one["is_placed"]:
+        end = "for an evenly loaded cluster, because no count tried fits"
     return chart(
         f"calculator-{slug(one['calculator'])}-{slug(one['shape'])}",
         "count_waterfall",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.hardware.cpu import FIGURES
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.capacity.judging import SLOWEST_DISK_BYTES_PER_SECOND
-from kafka_capacity.questions.capacity.section.view import sizing_of
-from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.capacity.sizing_view import SizingView, sizing_of
 from kafka_capacity.questions.capacity.sizing_words import CONDITION_WORDS, growth_sentence
 from kafka_capacity.report.anchors import GROWTH
 from kafka_capacity.report.sections import section
@@ -51,20 +51,18 @@ def build(view: ReportView) -> dict[str, Any] | None:
     sizing = view.of(sizing_of)
     if sizing is None:
         return None
-    document = sizing.document
+    added = [_added(one) for one in sizing.document["added_topics"]]
     return {
         "line": growth_sentence(sizing, view.inputs.request),
         "classes": _classes(sizing),
-        "added": table("Planned topics", _ADDED, [_added(one) for one in document["added_topics"]])
-        if document["added_topics"]
-        else None,
-        "notes": [str(note) for note in document["notes"]],
+        "added": table("Planned topics", _ADDED, added) if added else None,
+        "notes": [str(note) for note in sizing.document["notes"]],
         "assumptions": _assumptions(sizing),
     }
 
 
 def _classes(view: SizingView) -> dict[str, Any]:
-    classes = view.document["classes"]
+    classes, quantile = view.document["classes"], view.document.get("high_quantile")
     reasons = {str(one["reason"]) for one in classes}
     common = reasons.pop() if len(reasons) == 1 and len(classes) > 1 else None
     ranked = sorted(classes, key=lambda one: (-one["partitions"], one["name"]))
@@ -81,25 +79,21 @@ def _classes(view: SizingView) -> dict[str, Any]:
     ]
     has_forecast = any(one["basis"] == "forecast" for one in classes)
     has_retention = any(one["retention_ratio"][-1] != 1.0 for one in classes)
-    columns = [
-        one
-        for one in _CLASSES
-        if (has_forecast or one.key not in _OF_FORECASTS) and (has_retention or one.key != "retention")
-    ]
-    note = f"Growth is for the highest week up to {view.horizon}: the expected value and the high estimate"
-    if quantile := view.document.get("high_quantile"):
-        note += f", which is not exceeded with a probability of {format_limit(quantile)}"
-    note += "."
+    left_out = {*(() if has_forecast else _OF_FORECASTS), *(() if has_retention else ("retention",))}
+    columns = [one for one in _CLASSES if one.key not in left_out]
+    notes = [common] if common else []
+    chance = f", which is not exceeded with a probability of {format_limit(quantile)}" if quantile else ""
+    notes.append(
+        f"Growth is for the highest week up to {view.horizon}: the expected value and the high estimate{chance}."
+    )
     if has_forecast:
-        note += (
-            " Error is the mean absolute error of past forecasts, next to that of repeating the last week. In the "
+        notes.append(
+            "Error is the mean absolute error of past forecasts, next to that of repeating the last week. In the "
             "interval: the share of forecasts whose actual value was inside their interval, next to the target."
         )
-    if common:
-        note = f"{common} {note}"
     if len(ranked) > MAX_CLASSES:
-        note += f" {MAX_CLASSES} of {plural(len(ranked), 'class')} are listed."
-    return table("Topic classes", columns, rows, note=note)
+        notes.append(f"{MAX_CLASSES} of {plural(len(ranked), 'class')} are listed.")
+    return table("Topic classes", columns, rows, note=" ".join(notes))
 
 
 def _added(one: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,14 +111,8 @@ def _assumptions(view: SizingView) -> list[dict[str, str]]:
         ("disk throughput", "disk_io_ratio"),
         ("the client throughput that a provider states", "client_ratio"),
     )
-    milliseconds = [
-        f"{cpu[name] * 1000:,.1f} ms {what}"
-        for name, what in (
-            ("leader_in_seconds_per_mib", "produced"),
-            ("follower_in_seconds_per_mib", "replicated to it"),
-            ("out_seconds_per_mib", "sent"),
-        )
-    ]
+    words = ("produced", "replicated to it", "sent")
+    milliseconds = [f"{cpu[name] * 1000:,.1f} ms {what}" for name, what in zip(FIGURES[1:], words, strict=True)]
     found = {
         "Limits": "; ".join(f"{what} {format_limit(limits[name])}" for what, name in shares)
         + f"; after a loss or while catching up {format_limit(limits['lost_ratio'])} of everything except disk space.",

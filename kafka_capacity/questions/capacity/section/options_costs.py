@@ -9,8 +9,7 @@ from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.results import UNKNOWN
-from kafka_capacity.questions.capacity.section.view import sizing_of
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, sizing_of
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     cost_sentence,
@@ -38,14 +37,9 @@ def _verdict(view: SizingView, row: Row) -> str:
         return "needed_later" if places[0] else "needed_now"
     if row["fits"]:
         return "fits" if is_within(view.budget_usd_per_month, row["total_usd_per_month"]) else "over_budget"
-    if is_not_judged(row):
+    if row["excuses"] and all(excuse["constraint"] in UNKNOWN for excuse in row["excuses"]):
         return "not_judged"
     return "does_not_fit" if row["fits_until"] is None else "lasts"
-
-
-def is_not_judged(row: Row) -> bool:
-    """Return whether all that speaks against an option is that something is not known."""
-    return bool(row["excuses"]) and all(excuse["constraint"] in UNKNOWN for excuse in row["excuses"])
 
 
 def lasts_until(view: SizingView, row: Row) -> str:
@@ -103,15 +97,13 @@ OPTIONS = (
     column("change", "Change, paid back in", "text", _change),
 )
 """One row an option: made of what sizing found, and of a row of ``sizing_options``."""
-_ON_PAGE = tuple(one for one in OPTIONS if one.key not in {"option_id", "tightest"})
-_IN_TERMINAL = tuple(one for one in OPTIONS if one.key != "label")
 _PRICES = tuple(one.key for one in OPTIONS if one.key.endswith("_usd_per_month"))
 
 
 def terminal_columns(options: Sequence[Row]) -> list[Column]:
     """Return the columns that a terminal has room for: of what is paid the sum only."""
-    parts = {*_PRICES} - {"total_usd_per_month"}
-    return [one for one in _IN_TERMINAL if one.key not in parts and _is_told(one.key, options)]
+    left_out = {"label", *_PRICES} - {"total_usd_per_month"}
+    return [one for one in OPTIONS if one.key not in left_out and _is_told(one.key, options)]
 
 
 @section(COSTS, title="Options and what they cost", order=4, is_closed=True)
@@ -122,7 +114,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
         return None
     first = first_options(sizing)
     others = [row for row in sorted(sizing.options, key=_rank) if row not in first]
-    columns = [one for one in _ON_PAGE if _is_told(one.key, sizing.options)]
+    columns = [one for one in OPTIONS if one.key not in {"option_id", "tightest"} and _is_told(one.key, sizing.options)]
     priced = sorted({row["priced_on"] for row in sizing.options if row["priced_on"]})
     note = (
         "Headroom is what the limits leave at the tightest point up to the horizon. ◆: no other option that fits is "
@@ -131,8 +123,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     )
     if priced:
         note += f" Prices are as of {', '.join(priced)}; monthly costs are the average up to the horizon."
-    if (estimate := estimate_sentence(sizing.today)) is not None:
-        note += f" {estimate}"
+    note = " ".join(filter(None, [note, estimate_sentence(sizing.today)]))
     rest = [_row(sizing, row) for row in others[:MAX_ROWS]]
     return {
         "cost": cost_sentence(sizing),
@@ -149,11 +140,7 @@ def first_options(view: SizingView) -> list[Row]:
     front = sorted((row for row in view.options if row["is_on_front"]), key=_rank)
     wanted = [view.today, *(step.option for step in view.steps), view.nearest]
     wanted += [max(scale_in, key=lambda row: int(row["broker_count"]))] if scale_in else []
-    chosen: list[Row] = []
-    for row in [*wanted, *front[:MAX_FRONT]]:
-        if row not in chosen:
-            chosen.append(row)
-    return chosen
+    return list({row["option_id"]: row for row in [*wanted, *front[:MAX_FRONT]]}.values())
 
 
 def _rank(row: Row) -> tuple[Any, ...]:

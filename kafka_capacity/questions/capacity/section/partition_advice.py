@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_capacity.questions.capacity.section.view import sizing_of
+from kafka_capacity.questions.capacity.sizing_view import sizing_of
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, cells, column, table
 from kafka_capacity.report.view import ReportView
@@ -47,10 +47,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     if advised:
         need, have = ("needs" if wanting == 1 else "need"), ("has" if hot == 1 else "have")
         line = f"{plural(wanting, 'topic')} {need} more partitions up to the horizon; {hot:,} {have} a hot one."
-    return {
-        "line": line,
-        "table": table("Topics to change", _COLUMNS, rows, note=note) if rows else None,
-    }
+    return {"line": line, "table": table("Topics to change", _COLUMNS, rows, note=note) if rows else None}
 
 
 def _sentence(text: str) -> str:

@@ -17,23 +17,21 @@ from kafka_capacity.text.partition_ranges import number_ranges
 MAX_RESOURCES_DRAWN = 3  # those that are used most; the others are in a table
 MAX_CELLS = 240  # of one option's table of brokers: larger ones show the fullest brokers only
 
+_IS_USED = pc.field("used_ratio").is_valid()
+
 Worst = Mapping[tuple[str, str, str], float]
 """By resource, date and estimate: the used share of the limit at the broker and condition where it is largest."""
 
 
 def drawn_options(view: SizingView) -> tuple[tuple[str, Row], ...]:
     """Return the options that details were kept of, with what charts call them."""
-    today, option = view.today, view.recommended
-    if option is None or option is today:
-        return (("doing nothing", today),)
-    return (("doing nothing", today), ("last step", option))
+    today, option = ("doing nothing", view.today), view.recommended
+    return (today,) if option is None or option is view.today else (today, ("last step", option))
 
 
 def worst_used(view: SizingView, option: Row) -> Worst:
     """Return the largest used share by resource, date and estimate."""
-    rows = view.use.filter(
-        pc.and_(pc.equal(view.use["option_id"], option["option_id"]), pc.is_valid(view.use["used_ratio"]))
-    )
+    rows = view.use_of(option).filter(_IS_USED)
     found = rows.group_by(["resource", "date", "estimate"]).aggregate([("used_ratio", "max")])
     return {(row["resource"], row["date"], row["estimate"]): row["used_ratio_max"] for row in found.to_pylist()}
 
@@ -65,6 +63,12 @@ def _used_chart(view: SizingView, resource: str, used: Mapping[str, Worst], *, i
         for kind, worst in used.items()
         if (resource, view.horizon, "high") in worst
     ]
+    columns = (
+        column("kind", "With"),
+        column("day", "Date", "day"),
+        column("middle", "Middle estimate", "percent"),
+        column("high", "High estimate", "percent"),
+    )
     return chart(
         f"used-{resource.replace('_', '-')}",
         "used_over_time",
@@ -73,16 +77,7 @@ def _used_chart(view: SizingView, resource: str, used: Mapping[str, Worst], *, i
         f"high estimate: {'; '.join(ends)}.",
         values=values,
         params={"kinds": list(used)},
-        data_table=table(
-            title,
-            (
-                column("kind", "With"),
-                column("day", "Date", "day"),
-                column("middle", "Middle estimate", "percent"),
-                column("high", "High estimate", "percent"),
-            ),
-            values,
-        ),
+        data_table=table(title, columns, values),
         note="For the fullest broker, under the worst failure that it must tolerate. Thin line: the middle "
         "estimate; thick line: the high one; 100 % is the limit.",
         is_half_wide=True,
@@ -110,13 +105,8 @@ def broker_tables(view: SizingView) -> list[dict[str, Any]]:
 
 
 def _broker_table(view: SizingView, name: str, option: Row) -> dict[str, Any] | None:
-    use = view.use
-    wanted = pc.and_(
-        pc.and_(pc.equal(use["option_id"], option["option_id"]), pc.equal(use["date"], view.horizon)),
-        pc.and_(pc.equal(use["estimate"], view.estimate), pc.is_valid(use["used_ratio"])),
-    )
-    found = use.filter(wanted).group_by(["broker_id", "rack", "resource"]).aggregate([("used_ratio", "max")])
-    rows = found.to_pylist()
+    use = view.use_of(option, date=view.horizon, estimate=view.estimate).filter(_IS_USED)
+    rows = use.group_by(["broker_id", "rack", "resource"]).aggregate([("used_ratio", "max")]).to_pylist()
     resources = sorted({row["resource"] for row in rows})
     if not resources:
         return None

@@ -18,7 +18,7 @@ from kafka_capacity.questions.capacity.approval import (
 )
 from kafka_capacity.questions.capacity.decide import count_sentence
 from kafka_capacity.questions.capacity.section.by_when import shorter_time_table
-from kafka_capacity.questions.capacity.section.view import sizing_of
+from kafka_capacity.questions.capacity.sizing_view import sizing_of
 from tests.report.decided import view_plan
 from tests.report.sized import sized_inputs
 

@@ -12,8 +12,7 @@ import pytest
 from kafka_capacity.questions.capacity.decide import key_figures
 from kafka_capacity.questions.capacity.section.options_costs import _row
 from kafka_capacity.questions.capacity.section.sizing_use import worst_used
-from kafka_capacity.questions.capacity.section.view import sizing_of
-from kafka_capacity.questions.capacity.sizing_view import read_sizing
+from kafka_capacity.questions.capacity.sizing_view import read_sizing, sizing_of
 from kafka_capacity.questions.capacity.sizing_words import badge, cost_sentence, headline, option_name, subject_words
 from kafka_capacity.questions.capacity.tables import SIZING_EXHAUSTION, SIZING_OPTIONS, SIZING_USE
 from kafka_capacity.report.render import read_report
