@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from kafka_capacity.errors import InventoryError
+from kafka_capacity.text import capitalised
 
 
 class Severity(StrEnum):
@@ -67,7 +68,7 @@ class Problem:
     def sentence(self) -> str:
         """The message as a sentence begins, without its period; a name of a setting at its start stays as it is."""
         is_setting = "." in self.message.removesuffix(".").split(" ", 1)[0]
-        return self.message if is_setting else f"{self.message[:1].upper()}{self.message[1:]}"
+        return self.message if is_setting else capitalised(self.message)
 
     @property
     def text(self) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from kafka_capacity.errors import RequestError, SourceError
+from kafka_capacity.text import uncapitalised
 
 log = logging.getLogger(__name__)
 
@@ -194,5 +195,5 @@ def _mistakes(error: ValidationError) -> list[str]:
     for mistake in error.errors(include_url=False, include_input=False):
         where = "".join(f" {keys.get(str(part), part)}:" for part in mistake["loc"][:1])
         what = mistake["msg"].removeprefix("Value error, ")
-        lines.append(f"kafka connection:{where} {what[:1].lower()}{what[1:]}")
+        lines.append(f"kafka connection:{where} {uncapitalised(what)}")
     return lines

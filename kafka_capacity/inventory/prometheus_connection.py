@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from kafka_capacity.errors import RequestError, SourceError
 from kafka_capacity.inventory.prometheus_dialects import Quantity
+from kafka_capacity.text import uncapitalised
 
 _EXTRA = {
     "token": "token",
@@ -74,7 +75,7 @@ class PrometheusConnection(BaseModel):
             for mistake in error.errors(include_url=False, include_input=False):
                 where = "".join(f" {part}:" for part in mistake["loc"][:1])
                 what = mistake["msg"].removeprefix("Value error, ")
-                lines.append(f"prometheus connection:{where} {what[:1].lower()}{what[1:]}")
+                lines.append(f"prometheus connection:{where} {uncapitalised(what)}")
             raise RequestError("\n".join(lines)) from None
 
     @classmethod

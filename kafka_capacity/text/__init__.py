@@ -45,6 +45,7 @@ from kafka_capacity.text.times import (
     format_when,
 )
 from kafka_capacity.text.wording import (
+    capitalised,
     format_ids,
     format_ranges,
     format_text,
@@ -52,6 +53,7 @@ from kafka_capacity.text.wording import (
     format_yes,
     listed,
     plural,
+    uncapitalised,
 )
 
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "FORMATS",
     "NOTHING",
     "axis_time_unit",
+    "capitalised",
     "format_byte_delta",
     "format_bytes",
     "format_count",
@@ -92,6 +95,7 @@ __all__ = [
     "listed",
     "plural",
     "shown",
+    "uncapitalised",
     "whole_percent",
 ]
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ValidationError
 
+from kafka_capacity.text.wording import uncapitalised
+
 
 def check_text(text: str) -> str:
     """Return the text, or raise ``ValueError`` where no file could hold it."""
@@ -62,7 +64,7 @@ def plain_words(mistake: Mapping[str, Any]) -> str:
             plainer = plainer.replace(f"{{{name}}}", str(value))
         return plainer
     what = str(mistake["msg"]).removeprefix("Value error, ")
-    return f"{what[:1].lower()}{what[1:]}"
+    return uncapitalised(what)
 
 
 def describe_mistakes(error: ValidationError) -> list[str]:

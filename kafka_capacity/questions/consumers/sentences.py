@@ -11,6 +11,7 @@ from kafka_capacity.questions.consumers.names import bare_name, event_phrase, pa
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.text import ENDLESS, format_bytes, format_count, format_duration, format_rate, format_wait, plural
 from kafka_capacity.text.names import clipped
+from kafka_capacity.text.wording import capitalised
 
 MAX_IDLE = 6
 MAX_SKEWED = 4
@@ -24,7 +25,7 @@ def short(name: str) -> str:
 
 def sentence(reason: str) -> str:
     """Turn a reason into a sentence."""
-    return f"{reason[:1].upper()}{reason[1:]}."
+    return f"{capitalised(reason)}."
 
 
 def endless(seconds: float | None) -> float | str:

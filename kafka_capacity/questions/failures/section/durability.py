@@ -15,6 +15,7 @@ from kafka_capacity.questions.failures.section.durability_figures import (
 )
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
+from kafka_capacity.text import uncapitalised
 
 
 @section("durability", title="What could be lost", order=8, is_closed=True)
@@ -32,7 +33,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
             for name, side in zip(names, sides, strict=False)
         ],
         "tables": [
-            topics_table(side, f"Topics by expected loss: {name[:1].lower()}{name[1:]}", max_failures=max_failures)
+            topics_table(side, f"Topics by expected loss: {uncapitalised(name)}", max_failures=max_failures)
             for name, side in zip(names, sides, strict=False)
         ],
         "settings": ways(sides[0]),
