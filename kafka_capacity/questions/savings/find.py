@@ -23,8 +23,8 @@ from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topi
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.question import SizedCluster
 from kafka_capacity.questions.savings.actions import Action, ActionKind, time_words, topics_words
+from kafka_capacity.questions.savings.parameters import SavingsParameters
 from kafka_capacity.questions.savings.quotas import find_quotas
-from kafka_capacity.questions.savings.settings import SavingsSettings
 from kafka_capacity.text import plural, whole_percent
 from kafka_capacity.text.wording import few_names, shown_rate
 
@@ -51,7 +51,7 @@ class FoundActions:
 
 
 def find_actions(
-    cluster: SizedCluster, use: TopicUse, configs: Mapping[str, Mapping[str, Any]], settings: SavingsSettings
+    cluster: SizedCluster, use: TopicUse, configs: Mapping[str, Mapping[str, Any]], settings: SavingsParameters
 ) -> FoundActions:
     """List the actions.
 
@@ -97,7 +97,7 @@ class _Finder:
         cluster: SizedCluster,
         use: TopicUse,
         configs: Mapping[str, Mapping[str, Any]],
-        settings: SavingsSettings,
+        settings: SavingsParameters,
     ) -> None:
         self.cluster, self.use, self.settings = cluster, use, settings
         workload, partitions = cluster.workload, cluster.workload.partitions
@@ -165,7 +165,7 @@ class _Finder:
 
     def compressions(self) -> Iterator[Action]:
         """Yield compression of the topics of each pattern of which it is not known that they are compressed."""
-        for pattern, ratio in self.settings.compressions:
+        for pattern, ratio in self.settings.compression_ratios():
             chosen = self._matching([pattern]) & ~self.is_compressed
             if chosen.any():
                 rows = chosen[self.topic]
@@ -176,7 +176,7 @@ class _Finder:
 
     def compactions(self) -> Iterator[Action]:
         """Yield compaction of the topics of each pattern; Kafka compacts no tiered topic (KIP-405)."""
-        for pattern, ratio in self.settings.compactions:
+        for pattern, ratio in self.settings.compaction_ratios():
             chosen = self._matching([pattern]) & ~self.is_compacted & ~self.is_tiered & ~self.use.is_own
             if chosen.any():
                 rows = chosen[self.topic]
@@ -321,7 +321,7 @@ class _Finder:
                 f"The retention of {plural(int(unknown.sum()), 'topic')} is not cut: how far back they are read is "
                 f"unknown, because {why}."
             )
-        left = self._matching([pattern for pattern, _ in self.settings.compressions]) & self.is_compressed
+        left = self._matching([pattern for pattern, _ in self.settings.compression_ratios()]) & self.is_compressed
         if left.any():
             yield f"Already compressed and left out: {few_names(self._names(left), _NAMED)}."
         if self.settings.compressions:

@@ -23,8 +23,8 @@ from kafka_capacity.proposal.resized import Resized
 from kafka_capacity.questions.question import Basis, RunPieces, SizedCluster
 from kafka_capacity.questions.savings.actions import Action
 from kafka_capacity.questions.savings.find import CONFIGS, find_actions
+from kafka_capacity.questions.savings.parameters import SavingsParameters
 from kafka_capacity.questions.savings.search import ActionSet, Searched, pareto_front, search_sets
-from kafka_capacity.questions.savings.settings import SavingsSettings
 from kafka_capacity.questions.savings.tables import SAVINGS_TABLES, ActionRow, DateRow, ScopeRow, SetRow
 from kafka_capacity.text import plural
 
@@ -32,7 +32,9 @@ NOTHING: ActionSet = frozenset()
 _LEAST_USD = 1.0  # dollars a month: less is the rounding of volumes to whole GiB
 
 
-def find_savings(basis: Basis, cluster: SizedCluster, settings: SavingsSettings, run: RunPieces) -> dict[str, pa.Table]:
+def find_savings(
+    basis: Basis, cluster: SizedCluster, settings: SavingsParameters, run: RunPieces
+) -> dict[str, pa.Table]:
     """Return the tables about savings."""
     use = topic_use(basis.raw, basis.snapshot, basis.profile_partitions, basis.profile_days)
     configs = {row["topic"]: row for row in basis.raw.table("topics").select(["topic", *CONFIGS]).to_pylist()}
@@ -41,7 +43,7 @@ def find_savings(basis: Basis, cluster: SizedCluster, settings: SavingsSettings,
     judge([])
     is_sized = not np.isnan(judge.counts(NOTHING)).all()  # else there is nothing to hold a set against
     efforts = [one.facts.effort for one in found.actions]
-    searched = search_sets(efforts, judge, settings.max_sets if is_sized else 0)
+    searched = search_sets(efforts, judge, settings.sets_to_size(len(basis.snapshot.partitions)) if is_sized else 0)
     scope = ScopeRow(
         brokers_today=len(cluster.snapshot.brokers),
         actions=len(found.actions),
@@ -64,7 +66,7 @@ class Judge:
 
     cluster: SizedCluster
     actions: Sequence[Action]
-    settings: SavingsSettings
+    settings: SavingsParameters
     run: RunPieces
     resized: dict[ActionSet, Resized] = field(default_factory=dict)  # in the order judged, nothing first
 
