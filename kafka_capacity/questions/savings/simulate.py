@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.changed import all_of
 from kafka_capacity.demand.disk import time_shares
+from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.hardware.shapes import GIB
 from kafka_capacity.inventory.topic_use import topic_use
 from kafka_capacity.objects.tables import table_of_rows
@@ -156,20 +157,16 @@ class Judge:
 
     def date_rows(self, name: str, found: ActionSet) -> list[DateRow]:
         """Describe a set date by date."""
-        one, brokers, usd, saved = (
-            self.resized[found],
-            self.saved_brokers(found),
-            self.usd(found),
-            self.saved_usd(found),
-        )
+        one, brokers = self.resized[found], self.saved_brokers(found)
+        usd, saved = self.usd(found), self.saved_usd(found)
         return [
             DateRow(
                 set_id=name,
                 date=date,
                 broker_count=one.broker_counts[place],
-                usd_per_month=_known(usd[place]),
+                usd_per_month=plain_number(usd[place]),
                 saved_brokers=None if np.isnan(brokers[place]) else int(brokers[place]),
-                saved_usd_per_month=_known(saved[place]),
+                saved_usd_per_month=plain_number(saved[place]),
                 remote_bytes=one.remote_bytes[place],
             )
             for place, date in enumerate(self.cluster.workload.outlook.dates)
@@ -182,10 +179,6 @@ def _why_no_fewer(one: Resized) -> str | None:
         return "no option lasts up to the horizon"
     way = one.in_the_way
     return None if way is None else f"{plural(way.broker_count, 'broker')} would not be enough: {way.reason}"
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _named(judge: Judge) -> list[tuple[str, ActionSet]]:
