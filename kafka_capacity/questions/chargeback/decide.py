@@ -101,12 +101,8 @@ def _owned(tables: Mapping[str, pa.Table], scope: Row) -> str | None:
     cents, total = int(summed(unowned, "total_cents")), int(summed(table, "total_cents"))
     if not cents:
         return "All of it has an owner."
-    topics = [row["topic"] for row in paid_by(unowned, "topic")]
-    more = f" and {len(topics) - _NAMED:,} more" if len(topics) > _NAMED else ""
-    return (
-        f"{format_usd(usd_of(cents))} of it has no known owner ({format_percent(cents / total)}): "
-        f"{', '.join(topics[:_NAMED])}{more}."
-    )
+    topics = few_names([row["topic"] for row in paid_by(unowned, "topic")], _NAMED)
+    return f"{format_usd(usd_of(cents))} of it has no known owner ({format_percent(cents / total)}): {topics}."
 
 
 def _marginal(tables: Mapping[str, pa.Table], scope: Row) -> str | None:
