@@ -12,7 +12,7 @@ from kafka_capacity.hardware.rack_traffic import usd_of_month
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.chargeback.racks import CONSUME, FLOWS, PRODUCE, REPLICATE
 from kafka_capacity.questions.chargeback.split import USED, Charge
-from kafka_capacity.questions.chargeback.totals import Row, charged, crossing, paid_by, scope_of, summed
+from kafka_capacity.questions.chargeback.tables import Row, charged, crossing, paid_by, scope_of, summed
 from kafka_capacity.text import format_bytes, format_percent, format_rate, format_usd, listed, plural
 from kafka_capacity.text.wording import few_names
 

@@ -257,11 +257,7 @@ def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str,
         "rack_topics": of_columns(
             "rack_topics",
             len(names),
-            {
-                "topic": list(names),
-                "produced_bytes_per_second": aware.produced,
-                "saved_bytes_per_second": aware.saved,
-            },
+            {"topic": list(names)},
             of=aware,
         ),
         "rack_brokers": of_columns(

@@ -59,8 +59,8 @@ class RackFlows:
 class RackAwareTopics:
     """What rack-aware producers would do, by topic, float64[T] each, and by partition, float64[P]."""
 
-    produced: Rates
-    saved: Rates  # bytes per second that stay in their rack
+    produced_bytes_per_second: Rates
+    saved_bytes_per_second: Rates  # that stay in their rack
     fullest_ratio_now: Rates  # what the fullest partition gets over the mean, as measured; NaN without traffic
     fullest_ratio_after: Rates
     by_partition: Rates  # bytes per second
@@ -245,8 +245,8 @@ def rack_aware_topics(bill: Bill, producers: Producers) -> RackAwareTopics:
     within = _summed(topic, rate * share[topic, rack], topics)
     leaving = np.where(producers.is_known, produced - within, produced * bill.leaving.produced)
     return RackAwareTopics(
-        produced=produced,
-        saved=np.maximum(leaving - produced * aware.leaving, 0.0),
+        produced_bytes_per_second=produced,
+        saved_bytes_per_second=np.maximum(leaving - produced * aware.leaving, 0.0),
         fullest_ratio_now=now,
         fullest_ratio_after=then,
         by_partition=after,

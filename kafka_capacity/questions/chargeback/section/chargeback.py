@@ -11,7 +11,7 @@ from kafka_capacity.questions.chargeback.decide import WORDS, usd_of
 from kafka_capacity.questions.chargeback.evaluate import GROUP, OWNER, TOPIC
 from kafka_capacity.questions.chargeback.share import CHARGEBACK
 from kafka_capacity.questions.chargeback.split import CHARGES
-from kafka_capacity.questions.chargeback.totals import (
+from kafka_capacity.questions.chargeback.tables import (
     CENTS,
     Row,
     paid_by,
