@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.answer import Answer
@@ -63,17 +64,9 @@ class GroupDecision:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, without the rows."""
-        plain = {each.name: getattr(self, each.name) for each in dataclasses.fields(self) if each.name != "choice"}
-        return {
-            **plain,
-            "verdict": str(self.verdict),
-            "status": str(self.status),
-            "reasons": list(self.reasons),
-            "known": list(self.known),
-            "figures": [{**dataclasses.asdict(figure), "value": list(figure.value)} for figure in self.figures],
-            "is_at_risk": self.choice.is_at_risk,
-            "is_change": self.choice.is_change,
-        }
+        names = (each.name for each in dataclasses.fields(self) if each.name != "choice")
+        plain = {name: to_plain(getattr(self, name)) for name in names}
+        return {**plain, "is_at_risk": self.choice.is_at_risk, "is_change": self.choice.is_change}
 
 
 def decide_tables(tables: Mapping[str, pa.Table], shared: Sequence[Row] = ()) -> Answer:
