@@ -10,13 +10,7 @@ from pydantic import Field, TypeAdapter, field_validator
 
 
 def named_number(item: str, kind: TypeAdapter[float], refusal: str) -> tuple[str, float]:
-    """Return the name and the number of ``name=number``.
-
-    Args:
-        item: as it was typed.
-        kind: what the number may be.
-        refusal: follows the item where it is none.
-    """
+    """Return the name and the number of ``name=number``; ``refusal`` follows the item where it is none."""
     name, _, text = item.partition("=")
     try:
         number = kind.validate_python(text)

@@ -19,8 +19,6 @@ _SUBJECTS = {
     CPU: "CPU time per MiB has been",
     MOVES: "move times have been",
 }
-
-
 _AMOUNTS: dict[str, Callable[[float], str]] = {
     TRAFFIC: format_rate,
     STORED: format_bytes,
@@ -43,11 +41,8 @@ def score_sentences(scores: Mapping[str, Any]) -> list[tuple[bool, str]]:
 
 
 def _classes(classes: Iterable[Mapping[str, Any]], amount: Callable[[float], str]) -> str:
-    def one(row: Mapping[str, Any]) -> str:
-        name, expected, observed = row["name"], row["expected"], row["observed"]
-        return f"{name} ({amount(observed)} instead of {amount(expected)})"
-
-    return f"Most of it comes from {listed([one(row) for row in classes])}"
+    named = [f"{row['name']} ({amount(row['observed'])} instead of {amount(row['expected'])})" for row in classes]
+    return f"Most of it comes from {listed(named)}"
 
 
 def _problem(drift: Mapping[str, Any]) -> Problem:
@@ -68,8 +63,7 @@ def _problem(drift: Mapping[str, Any]) -> Problem:
         where=NAMES[figure],
         message=message,
         about=figure,
-        remedy=(
-            f"base orders on a plan of {drift['last']} or later, which uses actual figures, and find out what changed"
-        ),
+        remedy=f"base orders on a plan of {drift['last']} or later, which uses actual figures, "
+        "and find out what changed",
         figure=Figure(float(drift["observed"]), float(drift["expected"]), _UNITS[figure]),
     )
