@@ -149,9 +149,8 @@ class SizedCluster:
 class Handed:
     """What a plan hands from one question to another."""
 
-    count_due: int | None = (
-        None  # how many brokers to approve now, needed now or soon; `None` where sizing does not say
-    )
+    # how many brokers to approve now, needed now or soon; `None` where sizing does not say
+    count_due: int | None = None
     # the scenario that the plan's answer is about: the recommended one, else the nearest to fitting
     focus: str | None = None
     # replica lists of placements that were made already, by the first scenario of each

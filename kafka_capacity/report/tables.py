@@ -51,6 +51,12 @@ def verdict_badge(name: str) -> tuple[str, str, str]:
     return VERDICTS.get(name, VERDICTS["does_not_fit"])
 
 
+def plain_badge(name: str) -> tuple[str, str]:
+    """Return the kind of a verdict's badge, and its mark and words as one text."""
+    kind, mark, words = verdict_badge(name)
+    return kind, f"{mark} {words}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """One column of a table, on the page and in the terminal alike."""

@@ -116,7 +116,7 @@ def _tiered_table(asked: PlanContext, bill: Bill) -> pa.Table:
         "is_measured": sizes.is_measured[tiered],
         "remote_read_bytes_per_second": read[tiered],
     }
-    return of_columns("chargeback_tiered", len(topics), columns)
+    return of_columns("chargeback_tiered", columns)
 
 
 def _reason(bill: Bill, brokers: BrokerSplit) -> str | None:
@@ -152,7 +152,7 @@ def _ledger_table(ledger: Ledger, names: Sequence[str], readers: Readers, owners
         **{f"{charge}_cents": cents for charge, cents in ledger.cents.items()},
         "total_cents": ledger.total_cents,
     }
-    return of_columns("chargeback", len(ledger.topic), columns)
+    return of_columns("chargeback", columns)
 
 
 def _named(names: Sequence[str | None], place: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.Array:
@@ -244,7 +244,6 @@ def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str,
         **(_leader_tables(bill, readers, producers) if producers.is_known.any() else {}),
         "rack_flows": of_columns(
             "rack_flows",
-            len(flows.topic),
             {
                 "topic": _named(names, flows.topic),
                 "group_id": _named(readers.groups, flows.group),
@@ -254,15 +253,9 @@ def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str,
             },
             of=flows,
         ),
-        "rack_topics": of_columns(
-            "rack_topics",
-            len(names),
-            {"topic": list(names)},
-            of=aware,
-        ),
+        "rack_topics": of_columns("rack_topics", {"topic": list(names)}, of=aware),
         "rack_brokers": of_columns(
             "rack_brokers",
-            len(bill.brokers),
             {
                 "broker_id": bill.brokers.ids,
                 "rack": bill.brokers.racks,
@@ -294,7 +287,6 @@ def _leader_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[s
     return {
         "rack_leaders": of_columns(
             "rack_leaders",
-            len(known),
             {
                 "topic": _named(partitions.topics, known),
                 "producer_racks": [
@@ -306,5 +298,5 @@ def _leader_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[s
                 **{f"{flow}_bytes_per_second": found.kept[known, place] for place, flow in enumerate(FLOWS)},
             },
         ),
-        "rack_leader_brokers": of_columns("rack_leader_brokers", len(brokers), by_broker),
+        "rack_leader_brokers": of_columns("rack_leader_brokers", by_broker),
     }

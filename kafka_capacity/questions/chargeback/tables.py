@@ -197,9 +197,9 @@ def of_rows(name: str, rows: Iterable[object]) -> pa.Table:
     return table_of_rows(CHARGEBACK_TABLES[name][0], rows)
 
 
-def of_columns(name: str, count: int, columns: Mapping[str, Any], *, of: object = None) -> pa.Table:
+def of_columns(name: str, columns: Mapping[str, Any], *, of: object = None) -> pa.Table:
     """Make the table of that name of its columns; see :func:`~kafka_capacity.objects.tables.table_of_columns`."""
-    return table_of_columns(CHARGEBACK_TABLES[name][0], count, columns, of=of)
+    return table_of_columns(CHARGEBACK_TABLES[name][0], len(next(iter(columns.values()))), columns, of=of)
 
 
 def paid_by(table: pa.Table, column: str) -> list[Row]:
