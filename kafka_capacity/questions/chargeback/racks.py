@@ -104,12 +104,17 @@ def produced_share(bill: Bill, producers: Producers) -> Rates:
     What is produced in racks without brokers is missing.
     """
     named = bill.brokers.rack_names()
-    found = np.where(producers.is_known[:, None], 0.0, np.full(len(named) + 1, 1.0 / max(1, len(named))))
-    for number, rack in enumerate(producers.racks):
-        if rack in named:
-            found[:, named.index(rack)] += producers.share[:, number]
-    found[:, -1] = 0.0
-    return found
+    share = _share_of_racks(producers, tuple(dict.fromkeys((*named, *producers.racks))), len(named))
+    return np.pad(share[:, : len(named)], ((0, 0), (0, 1)))
+
+
+def _share_of_racks(producers: Producers, names: Sequence[str | None], broker_racks: int) -> Rates:
+    """Return float64[T, N], how much of what is produced to topics is in each rack; brokers are in the first."""
+    place = np.array([names.index(rack) for rack in producers.racks], dtype=np.int64)
+    share = np.zeros((len(producers.share), len(names)))
+    share[:, :broker_racks] = np.where(producers.is_known[:, None], 0.0, 1.0 / max(1, broker_racks))
+    share[:, place] += producers.share
+    return share
 
 
 def rack_flows(bill: Bill, readers: Readers, producers: Producers) -> RackFlows:
@@ -151,14 +156,10 @@ _Part = tuple[Places, Places, Places, Places, Places, Places, Rates, Rates]
 
 
 def _produced(placed: _Placed, rate: Rates, producers: Producers, topic: Places) -> _Part:
-    racks, is_known = placed.broker_racks, producers.is_known
-    place = np.array([placed.names.index(rack) for rack in producers.racks], dtype=np.int64)
-    share = np.zeros((len(is_known), len(placed.names)))
-    share[:, :racks] = np.where(is_known[:, None], 0.0, 1.0 / racks)
-    share[:, place] += producers.share
+    share = _share_of_racks(producers, placed.names, placed.broker_racks)
     row, source = np.nonzero((share[topic] > 0) & (placed.leader >= 0)[:, None])
     amount = rate[row] * share[topic[row], source]
-    return _part(FLOWS.index(PRODUCE), row, source, placed.leader[row], amount, known=is_known[topic[row]])
+    return _part(FLOWS.index(PRODUCE), row, source, placed.leader[row], amount, known=producers.is_known[topic[row]])
 
 
 def _replicated(placed: _Placed, rate: Rates) -> _Part:

@@ -168,8 +168,7 @@ def shared_cents(cents: int, weights: NDArray[np.float64]) -> NDArray[np.int64]:
         return found
     has_any = np.flatnonzero(weights > 0)
     if not len(has_any):
-        msg = f"{cents} cents cannot be split: no weight is above 0"
-        raise ValueError(msg)
+        raise ValueError(f"{cents} cents cannot be split: no weight is above 0")
     exact = weights[has_any] / weights[has_any].sum() * cents
     whole = np.floor(exact)
     order = np.argsort(whole - exact, kind="stable")
