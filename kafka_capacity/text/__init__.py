@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kafka_capacity.text import amounts, figures, times, wording
 from kafka_capacity.text.amounts import (
     format_byte_delta,
     format_bytes,
-    format_load,
     format_rate,
     format_throttle,
     format_throttle_above,
@@ -22,13 +22,11 @@ from kafka_capacity.text.amounts import (
 from kafka_capacity.text.figures import (
     NOTHING,
     format_count,
-    format_count_change,
     format_count_delta,
     format_factor,
     format_gap,
     format_limit,
     format_percent,
-    format_percent_change,
     format_usd,
     whole_percent,
 )
@@ -39,22 +37,10 @@ from kafka_capacity.text.times import (
     format_duration_band,
     format_moment,
     format_month,
-    format_time_band,
     format_wait,
-    format_wait_change,
     format_when,
 )
-from kafka_capacity.text.wording import (
-    capitalised,
-    format_ids,
-    format_ranges,
-    format_text,
-    format_text_change,
-    format_yes,
-    listed,
-    plural,
-    uncapitalised,
-)
+from kafka_capacity.text.wording import capitalised, listed, plural, uncapitalised
 
 __all__ = [
     "ENDLESS",
@@ -90,36 +76,36 @@ __all__ = [
 ]
 
 FORMATS: Mapping[str, Callable[[Any], str]] = {
-    "bytes": format_bytes,
-    "byte_delta": format_byte_delta,
-    "rate": format_rate,
-    "throttle": format_throttle,
-    "throttle_above": format_throttle_above,
-    "duration": format_duration,
-    "time_band": format_time_band,
-    "when": format_when,
-    "duration_band": format_duration_band,
-    "percent": format_percent,
-    "limit": format_limit,
-    "percent_change": format_percent_change,
-    "count": format_count,
-    "count_delta": format_count_delta,
-    "factor": format_factor,
-    "gap": format_gap,
-    "ids": format_ids,
-    "id": format_text,
-    "text": format_text,
-    "name": format_text,
-    "moment": format_moment,
-    "yes": format_yes,
-    "wait": format_wait,
-    "wait_change": format_wait_change,
-    "count_change": format_count_change,
-    "text_change": format_text_change,
-    "load": format_load,
-    "ranges": format_ranges,
-    "usd": format_usd,
-    "day": format_text,
+    "bytes": amounts.format_bytes,
+    "byte_delta": amounts.format_byte_delta,
+    "rate": amounts.format_rate,
+    "throttle": amounts.format_throttle,
+    "throttle_above": amounts.format_throttle_above,
+    "duration": times.format_duration,
+    "time_band": times.format_time_band,
+    "when": times.format_when,
+    "duration_band": times.format_duration_band,
+    "percent": figures.format_percent,
+    "limit": figures.format_limit,
+    "percent_change": figures.format_percent_change,
+    "count": figures.format_count,
+    "count_delta": figures.format_count_delta,
+    "factor": figures.format_factor,
+    "gap": figures.format_gap,
+    "ids": wording.format_ids,
+    "id": wording.format_text,
+    "text": wording.format_text,
+    "name": wording.format_text,
+    "moment": times.format_moment,
+    "yes": wording.format_yes,
+    "wait": times.format_wait,
+    "wait_change": times.format_wait_change,
+    "count_change": figures.format_count_change,
+    "text_change": wording.format_text_change,
+    "load": amounts.format_load,
+    "ranges": wording.format_ranges,
+    "usd": figures.format_usd,
+    "day": wording.format_text,
 }
 """Every format by the name that columns and figures carry."""
 

@@ -13,8 +13,7 @@ from kafka_capacity.text.wording import uncapitalised
 def check_text(text: str) -> str:
     """Return the text, or raise ``ValueError`` where no file could hold it."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        msg = "it contains half of a surrogate pair, which is not valid text; fix it"
-        raise ValueError(msg)
+        raise ValueError("it contains half of a surrogate pair, which is not valid text; fix it")
     return text
 
 
