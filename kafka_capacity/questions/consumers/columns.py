@@ -222,8 +222,8 @@ def _reads_after(member: Row, is_beside: bool) -> Sequence[Any]:
     return THE_SAME if is_beside and before == after and before else after
 
 
-def _peak(member: Row, absent: str, name: str) -> float | None:
-    return None if member[absent] else member[name]
+def _peak(absent: str, when: str) -> Callable[..., Any]:
+    return lambda member, _: None if member[absent] else member[f"peak_{when}_bytes_per_second"]
 
 
 _MEMBER = column("member", "Member", "name", _member_label)
@@ -231,15 +231,8 @@ MEMBERS = (
     _MEMBER,
     column("before", "Reads today", "ranges", lambda member, _: partition_ranges(member["partitions_before"])),
     column("after", "Reads afterwards", "ranges", _reads_after),
-    column(
-        "peak_before", "Peak today", "rate", lambda member, _: _peak(member, "is_new", "peak_before_bytes_per_second")
-    ),
-    column(
-        "peak_after",
-        "Peak afterwards",
-        "rate",
-        lambda member, _: _peak(member, "is_gone", "peak_after_bytes_per_second"),
-    ),
+    column("peak_before", "Peak today", "rate", _peak("is_new", "before")),
+    column("peak_after", "Peak afterwards", "rate", _peak("is_gone", "after")),
 )
 """One row a member: made of a row of ``group_members``, and whether what it reads stands beside what it read."""
 MEMBERS_AS_THEY_ARE = (

@@ -49,13 +49,7 @@ def evaluate_group(
     smallest: SmallestCounts | None = None,
     simulations: Simulations | None = None,
 ) -> GroupResult:
-    """Work out what a scenario does to a group.
-
-    Args:
-        facts: the group.
-        scenario: what is tried.
-        smallest: the smallest counts of the same variant, if they are known.
-        simulations: those of the same variant, of which this one may be one already.
+    """Work out what a scenario does to a group, with smallest counts and simulations of its variant if there are any.
 
     Raises:
         RequestError: there is no such assignor.
