@@ -56,22 +56,14 @@ class RunPieces(Protocol):
         *,
         what: str,
     ) -> Sequence[Mapping[str, pa.Table]]:
-        """Run.
+        """Run a function of a module that executors have: what all pieces need and a piece in, tables out.
 
-        Args:
-            function: of a module that executors have: what is shared and a piece in, tables out.
-            shared: what all pieces need.
-            pieces: large ones first.
-            what: what the pieces are called where their progress is shown.
+        Large pieces come first; ``what`` is what they are called where their progress is shown.
         """
 
 
 def run_here(
-    function: Callable[[Shared, Piece], Mapping[str, pa.Table]],
-    shared: Shared,
-    pieces: Sequence[Piece],
-    *,
-    what: str,
+    function: Callable[[Shared, Piece], Mapping[str, pa.Table]], shared: Shared, pieces: Sequence[Piece], *, what: str
 ) -> Sequence[Mapping[str, pa.Table]]:
     """Do the pieces in this process, one after another."""
     return [function(shared, piece) for piece in pieces]

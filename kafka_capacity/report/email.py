@@ -25,7 +25,7 @@ from kafka_capacity.report.charts import EMAIL_SHOWN, emailed_chart
 from kafka_capacity.report.palette import DARK, LIGHT
 from kafka_capacity.report.tables import NOTE, verdict_badge
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
-from kafka_capacity.text import uncapitalised
+from kafka_capacity.text import plural, uncapitalised
 from kafka_capacity.text.names import clipped, slug, visible
 
 MAX_CAVEATS = 2  # caveats that an e-mail shows, and however many more are serious
@@ -56,15 +56,9 @@ def build_email(
     message_id: str,
     date: datetime.datetime,
 ) -> EmailMessage:
-    """Build the message.
+    """Build the message of a report, with images as :class:`~kafka_capacity.report.render.RenderedReport` has them.
 
-    Args:
-        report: the plain data.
-        sender: the From address.
-        recipients: the To addresses, at least one.
-        images: PNG by file name, as :class:`~kafka_capacity.report.render.RenderedReport` has them.
-        message_id: with its angle brackets.
-        date: of the Date header, with a time zone.
+    The message id has its angle brackets, and the date a time zone.
 
     Raises:
         RenderError: an address or the message id has a line break, or there is nobody to send to.
@@ -101,8 +95,7 @@ def build_owner_email(
     """
     uri = str(report["links"].get("report_uri", ""))
     cluster = visible(report["cluster"])
-    what = "1 thing" if len(items) == 1 else f"{len(items):,} things"
-    subject = f"[kafka-capacity] {clipped(cluster, 60)}: {what} for you to do ({report['ds']})"
+    subject = f"[kafka-capacity] {clipped(cluster, 60)}: {plural(len(items), 'thing')} for you to do ({report['ds']})"
     message = _addressed(subject, sender, "owner", [owner], date, message_id)
     lines = [f"What you own on Kafka cluster {cluster}, according to its inventory of {report['ds']}:", ""]
     for one in items:
@@ -127,8 +120,7 @@ def _addressed(
 
 def _header(field: str, value: str) -> str:
     if visible(value) != value:
-        msg = f"{field}: {value!r} has a control character and cannot be used in a header; remove it"
-        raise RenderError(msg)
+        raise RenderError(f"{field}: {value!r} has a control character and cannot be used in a header; remove it")
     return value
 
 

@@ -81,8 +81,7 @@ def column(
 ) -> Column:
     """Describe a column; what the arguments are stands at :class:`Column`."""
     if kind != "verdict" and kind not in FORMATS:
-        msg = f"column {key!r}: {kind!r} is not a format; choose one of {', '.join(sorted(FORMATS))}"
-        raise ValueError(msg)
+        raise ValueError(f"column {key!r}: {kind!r} is not a format; choose one of {', '.join(sorted(FORMATS))}")
     return Column(key=key, label=label, kind=kind, value=value, definition=definition, is_key=is_key)
 
 
@@ -110,14 +109,10 @@ def table(
     note: str | None = None,
     is_defined: bool = True,
 ) -> dict[str, Any]:
-    """Describe a table; the first column names its rows.
+    """Describe a table; the first column names its rows, which are values by keys and perhaps a :data:`NOTE`.
 
-    Args:
-        caption: what the table shows.
-        columns: made by :func:`column`; their definitions stand under the table.
-        rows: values by the columns' keys, and perhaps a :data:`NOTE`; other values are left out.
-        note: stands under the table, such as what was left out.
-        is_defined: whether definitions stand there; else something else has them, once for many tables.
+    Under it stand the definitions of its columns, unless something else has them once for many tables
+    (``is_defined``), and a note, such as what was left out.
     """
     kept = list(columns)
     notes = " ".join(text for text in (definitions(kept) if is_defined else "", note) if text)
