@@ -9,7 +9,6 @@ import dataclasses
 import fnmatch
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,17 +41,13 @@ Chosen = NDArray[np.bool_]  # bool[T], some topics
 Configs = Mapping[str, Mapping[str, Any]]  # `CONFIGS` by topic, `None` or nothing for what is not known
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundActions:
-    """What was found."""
+def find_actions(
+    cluster: SizedCluster, use: TopicUse, configs: Configs, settings: SavingsParameters
+) -> tuple[tuple[Action, ...], tuple[str, ...]]:
+    """List the actions, and sentences about what was not looked at, and why.
 
-    # those that keep bytes within racks, then those that free most first, single topics after all others
-    actions: tuple[Action, ...]
-    notes: tuple[str, ...]  # sentences about what was not looked at, and why
-
-
-def find_actions(cluster: SizedCluster, use: TopicUse, configs: Configs, settings: SavingsParameters) -> FoundActions:
-    """List the actions."""
+    First are those that keep bytes within racks, then those that free most, single topics after all others.
+    """
     finder = _Finder(cluster, use, configs, settings)
     wide = [
         *finder.retention_of_classes(),
@@ -72,7 +67,7 @@ def find_actions(cluster: SizedCluster, use: TopicUse, configs: Configs, setting
         *sorted(wide, key=_most_freed),
         *sorted(narrow, key=_most_freed)[:_MAX_SINGLE_TOPICS],
     ]
-    return FoundActions(actions=tuple(actions), notes=tuple(finder.notes()))
+    return tuple(actions), tuple(finder.notes())
 
 
 def _most_freed(action: Action) -> tuple[float, str]:

@@ -39,22 +39,22 @@ def find_savings(
     """Return the tables about savings."""
     use = topic_use(basis.raw, basis.snapshot, basis.profile_partitions, basis.profile_days)
     configs = {row["topic"]: row for row in basis.raw.table("topics").select(["topic", *CONFIGS]).to_pylist()}
-    found = find_actions(cluster, use, configs, settings)
-    judge = Judge(cluster=cluster, actions=found.actions, settings=settings, run=run)
+    actions, notes = find_actions(cluster, use, configs, settings)
+    judge = Judge(cluster=cluster, actions=actions, settings=settings, run=run)
     judge([])
     is_sized = not np.isnan(judge.counts(NOTHING)).all()  # else there is nothing to hold a set against
-    efforts = [one.facts.effort for one in found.actions]
+    efforts = [one.facts.effort for one in actions]
     searched = search_sets(efforts, judge, settings.sets_to_size(len(basis.snapshot.partitions)) if is_sized else 0)
     scope = ScopeRow(
         brokers_today=len(cluster.snapshot.brokers),
-        actions=len(found.actions),
+        actions=len(actions),
         sets_tried=len(searched.saved),
         is_exhaustive=searched.is_exhaustive,
-        notes=found.notes,
+        notes=notes,
     )
     rows: dict[str, Sequence[object]] = {
-        "savings_actions": [judge.action_row(place) for place in range(len(found.actions))],
-        "savings_sets": _set_rows(judge, searched),
+        "savings_actions": [judge.action_row(place) for place in range(len(actions))],
+        "savings_sets": _set_rows(judge, searched, efforts),
         "savings_dates": [row for name, one in _named(judge) for row in judge.date_rows(name, one)],
         "savings_scope": [scope],
     }
@@ -185,8 +185,7 @@ def _named(judge: Judge) -> list[tuple[str, ActionSet]]:
     return [("none" if not one else f"set-{place:04d}", one) for place, one in enumerate(judge.resized)]
 
 
-def _set_rows(judge: Judge, searched: Searched) -> list[SetRow]:
-    efforts = [action.facts.effort for action in judge.actions]
+def _set_rows(judge: Judge, searched: Searched, efforts: Sequence[int]) -> list[SetRow]:
     front = pareto_front(searched.saved, efforts)
     return [
         SetRow(
