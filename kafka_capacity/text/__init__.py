@@ -42,39 +42,6 @@ from kafka_capacity.text.times import (
 )
 from kafka_capacity.text.wording import capitalised, listed, plural, uncapitalised
 
-__all__ = [
-    "ENDLESS",
-    "FORMATS",
-    "NOTHING",
-    "axis_time_unit",
-    "capitalised",
-    "format_byte_delta",
-    "format_bytes",
-    "format_count",
-    "format_count_delta",
-    "format_duration",
-    "format_duration_band",
-    "format_factor",
-    "format_gap",
-    "format_limit",
-    "format_moment",
-    "format_month",
-    "format_percent",
-    "format_rate",
-    "format_throttle",
-    "format_throttle_above",
-    "format_usd",
-    "format_wait",
-    "format_when",
-    "iec_unit",
-    "is_figure",
-    "listed",
-    "plural",
-    "shown",
-    "uncapitalised",
-    "whole_percent",
-]
-
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "bytes": amounts.format_bytes,
     "byte_delta": amounts.format_byte_delta,
