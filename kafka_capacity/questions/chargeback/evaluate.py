@@ -238,8 +238,7 @@ def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str,
     flows, aware = rack_flows(bill, readers, producers), rack_aware_topics(bill, producers)
     now, after = read_per_broker(bill, readers)
     leader = bill.replicas[:, 0] if bill.replicas.shape[1] else np.full(len(bill.replicas), NOBODY)
-    before = _led(leader, bill.workload.load.bytes_in_mean_bytes_per_second, len(bill.brokers))
-    then = _led(leader, aware.by_partition, len(bill.brokers))
+    rate, brokers = bill.workload.load.bytes_in_mean_bytes_per_second, len(bill.brokers)
     return {
         **(_leader_tables(bill, readers, producers) if producers.is_known.any() else {}),
         "rack_flows": of_columns(
@@ -261,8 +260,8 @@ def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str,
                 "rack": bill.brokers.racks,
                 "read_now": now,
                 "read_with_follower_fetching": after,
-                "produced_now": before,
-                "produced_with_rack_aware": then,
+                "produced_now": _led(leader, rate, brokers),
+                "produced_with_rack_aware": _led(leader, aware.by_partition, brokers),
             },
         ),
     }
