@@ -30,6 +30,7 @@ from kafka_capacity.cli import commands
 from kafka_capacity.cli.console import say_error
 from kafka_capacity.cli.startup import own_the_process
 from kafka_capacity.errors import DamagedInputError, KafkaCapacityError, RequestError
+from kafka_capacity.text import capitalised, uncapitalised
 
 usage: Any = importlib.import_module(typer.BadParameter.__module__)
 """The errors of what was typed: of click, or of the copy of it that newer versions of typer have."""
@@ -78,7 +79,7 @@ def _complaint(error: Any) -> str:
     if isinstance(error, usage.MissingParameter):
         return f"{name}is required"
     what = str(error.message).rstrip(".")
-    return name + what[:1].lower() + what[1:]
+    return name + uncapitalised(what)
 
 
 HELP_ALL = "--help-all"
@@ -191,7 +192,7 @@ class _Commands(_Group):
         """Return what the first line of a command's module says of it, without importing the module."""
         source = (Path(commands.__path__[0]) / f"{name}.py").read_text(encoding="utf-8")
         line = (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0].partition(": ")[2].rstrip(".")
-        return line[:1].upper() + line[1:]
+        return capitalised(line)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         known = self.list_commands(ctx)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.report.tables import NOTE, Column, column, verdict_badge
-from kafka_capacity.text import is_figure, shown
+from kafka_capacity.text import is_figure, shown, uncapitalised
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -124,7 +124,7 @@ def print_data(made: Mapping[str, Any]) -> None:
 
 def _heading(label: str) -> str:
     """Break a heading between words, so that a narrow column breaks its values as late as it can."""
-    text = label if label[1:2].isupper() else label[:1].lower() + label[1:]
+    text = label if label[1:2].isupper() else uncapitalised(label)
     return "\n".join(textwrap.wrap(text, HEADING_WIDTH, break_long_words=False))
 
 

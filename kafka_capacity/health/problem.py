@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.text import plural
+from kafka_capacity.text import capitalised, plural
 
 
 class Severity(StrEnum):
@@ -67,7 +67,7 @@ class Problem:
     def sentence(self) -> str:
         """The message as a sentence begins, without its period; a name of a setting at its start stays as it is."""
         is_setting = "." in self.message.removesuffix(".").split(" ", 1)[0]
-        return self.message if is_setting else f"{self.message[:1].upper()}{self.message[1:]}"
+        return self.message if is_setting else capitalised(self.message)
 
     @property
     def text(self) -> str:

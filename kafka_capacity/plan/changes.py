@@ -10,7 +10,7 @@ from typing import Any
 from kafka_capacity.health.check import NEW
 from kafka_capacity.plan.lifecycle import CLUSTER, followed
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION
-from kafka_capacity.text import format_usd, plural
+from kafka_capacity.text import format_usd, plural, uncapitalised
 
 Report = Mapping[str, Any]
 
@@ -98,7 +98,7 @@ def _count_now(verdict: Mapping[str, Any]) -> str:
 def _verdict(verdict: Mapping[str, Any]) -> str:
     badges = [verdict["badge"], *([verdict["sizing"]["badge"]] if verdict.get("sizing") else [])]
     words = (str(one["text"]).split(" ", 1)[-1] for one in reversed(badges))
-    return ", ".join(f"{one[:1].lower()}{one[1:]}" for one in words)
+    return ", ".join(uncapitalised(one) for one in words)
 
 
 def sizing_figure(verdict: Mapping[str, Any], name: str) -> str:

@@ -43,6 +43,7 @@ from kafka_capacity.questions.question import Handed
 from kafka_capacity.questions.registry import QUESTIONS
 from kafka_capacity.questions.savings.share import SAVINGS
 from kafka_capacity.report.inputs import ReportInputs
+from kafka_capacity.text import capitalised
 from kafka_capacity.text.figures import steady
 from kafka_capacity.text.names import clipped, visible
 
@@ -192,7 +193,7 @@ def _steps_to_take(view: ChangeView, capacity: Answer | None, other: Problem | N
     """Return the steps of sizing; the one that is due now only where the move does not go there."""
     found = []
     if other is not None:
-        text = f"{other.remedy[:1].upper()}{other.remedy[1:]}."
+        text = f"{capitalised(other.remedy)}."
         found.append(Action(code="plan-again", about=other.remedy.split(" with ")[0], text=text))
     for action in capacity.actions if capacity is not None else ():
         if action.by is not None or other is not None or view.recommended is None:

@@ -24,7 +24,7 @@ from kafka_capacity.questions.capacity.sizing_view import SizingView, is_soon
 from kafka_capacity.questions.capacity.sizing_words import why_sentence
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.request_summary import asked_clause
-from kafka_capacity.text import format_limit, plural
+from kafka_capacity.text import capitalised, format_limit, plural, uncapitalised
 
 _SAID_ANYWAY = frozenset({"broker_counts", "new_broker_racks", "throttles_bytes_per_second"})
 """What was asked that the line of the move says."""
@@ -64,7 +64,7 @@ def decision_box(
             0, ("first", "First", f"{first[0].sentence.removesuffix('.')}. Fix this before anything is moved.")
         )
     asked = asked_clause({name: value for name, value in (request or {}).items() if name not in _SAID_ANYWAY})
-    lines.append(("asked", "Requested", f"{asked[:1].upper()}{asked[1:]}." if asked else None))
+    lines.append(("asked", "Requested", f"{capitalised(asked)}." if asked else None))
     lines.append(("move", "The move", _move(change, status, because)))
     return {
         "approve": _approve(view, sizing, status),
@@ -93,7 +93,7 @@ def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str
             if sizing.due_soon is not None and count == view.observed_broker_count:
                 sentence = sentence.replace("Approve ", "Approve the move, and ", 1)
     if status is Status.NOT_JUDGED:
-        return f"As far as known: {sentence[:1].lower()}{sentence[1:]}"
+        return f"As far as known: {uncapitalised(sentence)}"
     return sentence
 
 

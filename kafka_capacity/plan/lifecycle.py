@@ -22,7 +22,7 @@ from kafka_capacity.health.problem import Code, Severity
 from kafka_capacity.objects.keys import lifecycle_key
 from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.text import format_percent, format_usd, plural
+from kafka_capacity.text import capitalised, format_percent, format_usd, plural
 from kafka_capacity.text.names import slug
 
 log = logging.getLogger(__name__)
@@ -143,7 +143,7 @@ def with_states(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> di
     problems = [told(one) if is_followed(one) else dict(one) for one in decision["problems"]]
     actions = [told(one) for one in decision.get("actions", ())]
     dismissed = [
-        f"{one['about'][:1].upper()}{one['about'][1:]}: {one['state']}."
+        f"{capitalised(one['about'])}: {one['state']}."
         for one in actions
         if "is_dismissed" in one and one["code"] in _APPROVED and one["by"] is None
     ]
@@ -189,7 +189,7 @@ def followed_lines(
         if effect != GONE
     ]
     return done + [
-        {"label": f"{row['about'][:1].upper()}{row['about'][1:]}", "text": state}
+        {"label": capitalised(row["about"]), "text": state}
         for row in decision["actions"]
         if (state := state_words(entries.get(row["id"]), row, decision["ds"])) != "new"
         and (row["by"] is None or not state.startswith("open") or "claimed" in state)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from kafka_capacity.health.problem import Problem
+from kafka_capacity.report.tables import plain_badge
 from kafka_capacity.text.names import slug
 
 
@@ -23,12 +24,7 @@ class Status(StrEnum):
     NOT_JUDGED = "not_judged"  # no limit that is known is passed, and one that matters is not known
 
 
-BADGES = {
-    Status.FITS: ("good", "✓ Fits"),
-    Status.NO_WORSE: ("note", "○ No worse than today"),
-    Status.NOT_JUDGED: ("warn", "? Not judged"),
-    Status.DOES_NOT_FIT: ("bad", "✕ Does not fit"),
-}
+BADGES = {status: plain_badge(status) for status in Status}
 """A verdict in few words, and the kind of it."""
 
 

@@ -10,13 +10,7 @@ from pydantic import Field, TypeAdapter, field_validator
 
 
 def named_number(item: str, kind: TypeAdapter[float], refusal: str) -> tuple[str, float]:
-    """Return the name and the number of ``name=number``.
-
-    Args:
-        item: as it was typed.
-        kind: what the number may be.
-        refusal: follows the item where it is none.
-    """
+    """Return the name and the number of ``name=number``; ``refusal`` follows the item where it is none."""
     name, _, text = item.partition("=")
     try:
         number = kind.validate_python(text)
@@ -54,15 +48,11 @@ class FormSection:
         form: Any = None,
         **bounds: Any,
     ) -> Callable[[str], Any]:
-        """Return what makes the field of its description.
+        """Return what makes the field of its description; bounds are those of :func:`pydantic.Field`.
 
-        Args:
-            default: ``...`` where a value must be given.
-            title: in the form; by default the field's name.
-            option: names on the command line, the shown one first; by default the field's name.
-            is_usual: whether most who ask set it: of the others the short help is silent.
-            form: what else ``json_schema_extra`` holds.
-            **bounds: those of :func:`pydantic.Field`.
+        The default is ``...`` where a value must be given. Title and option, names on the command line with the shown
+        one first, are by default the field's name. ``is_usual`` is what most who ask set: of the others the short help
+        is silent. ``form`` is what else ``json_schema_extra`` holds.
         """
         about = {"section": self.name, **({} if option is None else {"option": option}), **(form or {})}
         about |= {"is_usual": True} if is_usual else {}

@@ -55,22 +55,14 @@ class RunPieces(Protocol):
         *,
         what: str,
     ) -> Sequence[Mapping[str, pa.Table]]:
-        """Run.
+        """Run a function of a module that executors have: what all pieces need and a piece in, tables out.
 
-        Args:
-            function: of a module that executors have: what is shared and a piece in, tables out.
-            shared: what all pieces need.
-            pieces: large ones first.
-            what: what the pieces are called where their progress is shown.
+        Large pieces come first; ``what`` is what they are called where their progress is shown.
         """
 
 
 def run_here(
-    function: Callable[[Shared, Piece], Mapping[str, pa.Table]],
-    shared: Shared,
-    pieces: Sequence[Piece],
-    *,
-    what: str,
+    function: Callable[[Shared, Piece], Mapping[str, pa.Table]], shared: Shared, pieces: Sequence[Piece], *, what: str
 ) -> Sequence[Mapping[str, pa.Table]]:
     """Do the pieces in this process, one after another."""
     return [function(shared, piece) for piece in pieces]
@@ -148,9 +140,8 @@ class SizedCluster:
 class Handed:
     """What a plan hands from one question to another."""
 
-    count_due: int | None = (
-        None  # how many brokers to approve now, needed now or soon; `None` where sizing does not say
-    )
+    # how many brokers to approve now, needed now or soon; `None` where sizing does not say
+    count_due: int | None = None
     # the scenario that the plan's answer is about: the recommended one, else the nearest to fitting
     focus: str | None = None
     # replica lists of placements that were made already, by the first scenario of each

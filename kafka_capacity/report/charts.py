@@ -111,8 +111,7 @@ def _draw(described: Mapping[str, Any], folder: Path, *, is_in_email: bool) -> D
             png=_png(spec, PNG_SCALE) if is_in_email else None,
         )
     except ValueError as error:
-        msg = f"chart {described['id']!r} could not be drawn: {error}"
-        raise RenderError(msg) from error
+        raise RenderError(f"chart {described['id']!r} could not be drawn: {error}") from error
 
 
 def _svg(spec: Mapping[str, Any], width: int) -> str:
@@ -154,8 +153,7 @@ def _read_spec(folder: Path, name: str) -> dict[str, Any]:
     try:
         return dict(_coloured(json.loads(path.read_text(encoding="utf-8"))))
     except (OSError, ValueError) as error:
-        msg = f"chart spec {str(path)!r} cannot be read: {error}"
-        raise RenderError(msg) from error
+        raise RenderError(f"chart spec {str(path)!r} cannot be read: {error}") from error
 
 
 def _coloured(value: Any) -> Any:

@@ -6,12 +6,7 @@ from typing import Any
 
 from kafka_capacity.health.problem import RETIRED_CODES, Problem, Problems
 from kafka_capacity.report.heat import heat, share_cell
-
-_BADGES = {
-    "fits": {"kind": "good", "text": "✓ Fits"},
-    "unsound": {"kind": "bad", "text": "! Inventory inconsistent"},
-    "no_fit": {"kind": "bad", "text": "✕ Does not fit"},
-}
+from kafka_capacity.report.tables import plain_badge
 
 
 def completed(report: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +48,8 @@ def from_version_1(report: dict[str, Any]) -> dict[str, Any]:
         if section["name"] == "comparison":
             for row in section["data"]["table"]["rows"]:
                 row["verdict"] = "does_not_fit" if row["verdict"] == "no_fit" else row["verdict"]
-    new = {"badge": _BADGES[verdict["status"]], "serious": problems}
+    kind, text = plain_badge(verdict["status"])
+    new = {"badge": {"kind": kind, "text": text}, "serious": problems}
     return {**report, "version": 2, "verdict": {**verdict, **new}}
 
 
@@ -64,12 +60,6 @@ def _problems(findings: list[dict[str, Any]], failures: dict[str, Any] | None) -
         if failures is None or row["code"] not in RETIRED_CODES:
             then.setdefault(Problem.from_dict(row), row.get("then", ""))
     return [
-        {
-            **one.as_dict(),
-            "message": one.sentence,
-            "remedy": one.remedy,
-            "text": one.text,
-            "then": then[one],
-        }
+        {**one.as_dict(), "message": one.sentence, "remedy": one.remedy, "text": one.text, "then": then[one]}
         for one in Problems.of(then)
     ]

@@ -23,8 +23,9 @@ from kafka_capacity.health.problem import Severity
 from kafka_capacity.report import anchors
 from kafka_capacity.report.charts import EMAIL_SHOWN, emailed_chart
 from kafka_capacity.report.palette import DARK, LIGHT
-from kafka_capacity.report.tables import NOTE
+from kafka_capacity.report.tables import NOTE, verdict_badge
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
+from kafka_capacity.text import plural, uncapitalised
 from kafka_capacity.text.names import clipped, slug, visible
 
 MAX_CAVEATS = 2  # caveats that an e-mail shows, and however many more are serious
@@ -55,29 +56,18 @@ def build_email(
     message_id: str,
     date: datetime.datetime,
 ) -> EmailMessage:
-    """Build the message.
+    """Build the message of a report, with images as :class:`~kafka_capacity.report.render.RenderedReport` has them.
 
-    Args:
-        report: the plain data.
-        sender: the From address.
-        recipients: the To addresses, at least one.
-        images: PNG by file name, as :class:`~kafka_capacity.report.render.RenderedReport` has them.
-        message_id: with its angle brackets.
-        date: of the Date header, with a time zone.
+    The message id has its angle brackets, and the date a time zone.
 
     Raises:
         RenderError: an address or the message id has a line break, or there is nobody to send to.
     """
     plan = slug(str(report["plan_id"]))
     cids = {name: f"{slug(name.removesuffix('.png'))}.{plan}@kafka-capacity" for name in sorted(images)}
-    message = EmailMessage(policy=_Policy(linesep="\r\n"))
-    message["Subject"] = visible(report["verdict"]["subject"])
-    message["From"] = _header("sender", sender)
     if not recipients:
         raise RenderError("recipients: there is nobody to send the report to; name at least one address")
-    message["To"] = ", ".join(_header("recipients", one) for one in recipients)
-    message["Date"] = format_datetime(date)
-    message["Message-ID"] = _header("message_id", message_id)
+    message = _addressed(visible(report["verdict"]["subject"]), sender, "recipients", recipients, date, message_id)
     message.set_content(render_email_text(report), cte="quoted-printable")
     html = render_email_html(report, {name: f"cid:{cid}" for name, cid in cids.items()})
     message.add_alternative(html, subtype="html", cte="quoted-printable")
@@ -105,13 +95,8 @@ def build_owner_email(
     """
     uri = str(report["links"].get("report_uri", ""))
     cluster = visible(report["cluster"])
-    what = "1 thing" if len(items) == 1 else f"{len(items):,} things"
-    message = EmailMessage(policy=_Policy(linesep="\r\n"))
-    message["Subject"] = f"[kafka-capacity] {clipped(cluster, 60)}: {what} for you to do ({report['ds']})"
-    message["From"] = _header("sender", sender)
-    message["To"] = _header("owner", owner)
-    message["Date"] = format_datetime(date)
-    message["Message-ID"] = _header("message_id", message_id)
+    subject = f"[kafka-capacity] {clipped(cluster, 60)}: {plural(len(items), 'thing')} for you to do ({report['ds']})"
+    message = _addressed(subject, sender, "owner", [owner], date, message_id)
     lines = [f"What you own on Kafka cluster {cluster}, according to its inventory of {report['ds']}:", ""]
     for one in items:
         lines += [f"- {visible(one['text'])}", f"  {uri}#{one['anchor']}", ""]
@@ -120,10 +105,22 @@ def build_owner_email(
     return message
 
 
+def _addressed(
+    subject: str, sender: str, kind: str, recipients: Sequence[str], date: datetime.datetime, message_id: str
+) -> EmailMessage:
+    """Begin a message; ``kind`` is what a complaint about a recipient calls it."""
+    message = EmailMessage(policy=_Policy(linesep="\r\n"))
+    message["Subject"] = subject
+    message["From"] = _header("sender", sender)
+    message["To"] = ", ".join(_header(kind, one) for one in recipients)
+    message["Date"] = format_datetime(date)
+    message["Message-ID"] = _header("message_id", message_id)
+    return message
+
+
 def _header(field: str, value: str) -> str:
     if visible(value) != value:
-        msg = f"{field}: {value!r} has a control character and cannot be used in a header; remove it"
-        raise RenderError(msg)
+        raise RenderError(f"{field}: {value!r} has a control character and cannot be used in a header; remove it")
     return value
 
 
@@ -160,15 +157,14 @@ def render_email_text(report: Mapping[str, Any]) -> str:
 
 def _values(report: Mapping[str, Any]) -> dict[str, Any]:
     uri = str(report["links"].get("report_uri", ""))
-    groups: Mapping[str, Any] = next((s["data"] for s in report["sections"] if s["name"] == anchors.GROUPS), {})
-    comparison = next((s["data"]["table"] for s in report["sections"] if s["name"] == "comparison"), None)
-    rows = sorted(comparison["rows"] if comparison else [], key=_rank)
+    sections: dict[str, dict[str, Any]] = {one["name"]: one["data"] for one in report["sections"]}
+    groups, findings = sections.get(anchors.GROUPS, {}), sections.get(anchors.FINDINGS, {})
+    rows = sorted(sections["comparison"]["table"]["rows"] if "comparison" in sections else [], key=_rank)
     has_waves = any(row.get("in_waves") for row in rows)
     # Serious first, and what is only to be known not at all. What is said of consumer groups has a line of its own.
     caveats = [caveat for caveat in report["verdict"]["caveats"] if caveat.get("anchor") != anchors.GROUPS]
     serious_count = sum(1 for caveat in caveats if caveat["severity"] == "serious")
     warned = [caveat for caveat in caveats if caveat["severity"] != "info"][: max(MAX_CAVEATS, serious_count)]
-    findings: Mapping[str, Any] = next((s["data"] for s in report["sections"] if s["name"] == anchors.FINDINGS), {})
     problems: list[dict[str, Any]] = findings.get("problems", [])
     serious = [problem for problem in problems if problem["severity"] in {Severity.FATAL, Severity.SERIOUS}]
     return {
@@ -179,7 +175,7 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         # A report of an earlier version has no figures of groups.
         "group_figures": groups.get("figures", ()),
         "groups_uri": f"{uri}#{anchors.GROUPS}",
-        "failures": next((s["data"] for s in report["sections"] if s["name"] == anchors.FAILURES), None),
+        "failures": sections.get(anchors.FAILURES),
         "failures_uri": f"{uri}#{anchors.FAILURES}",
         "problems": serious[:MAX_PROBLEMS],
         "more_problems": len(problems) - len(serious[:MAX_PROBLEMS]),
@@ -198,7 +194,7 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rank(row: Mapping[str, Any]) -> int:
     """Return the place of an option: what is recommended, what may be chosen, what does not fit."""
-    return 0 if row["verdict"] in _RECOMMENDED else 1 if row["verdict"] in _SAID else 2
+    return 0 if row["verdict"] in _RECOMMENDED else 1 if row["verdict"] in _CHOOSABLE else 2
 
 
 def _short_reason(row: Mapping[str, Any]) -> str:
@@ -209,21 +205,13 @@ def _short_reason(row: Mapping[str, Any]) -> str:
 
 
 _RECOMMENDED = frozenset({"recommended", "recommended_now", "recommended_unjudged"})
-_SAID = {
-    "recommended": "✓ recommended",
-    "recommended_now": "✓ recommended",
-    "recommended_unjudged": "? recommended, not judged",
-    "fits": "✓ fits",
-    "fits_today": "✓ fits today’s sizes",
-    "no_worse": "○ no worse than today",
-    "not_judged": "? not judged",
-}
+_CHOOSABLE = frozenset({*_RECOMMENDED, "fits", "fits_today", "no_worse", "not_judged"})
 
 
 def _said(row: Mapping[str, Any]) -> dict[str, str]:
     """Return the verdict on an option in words, and the mark before it."""
-    mark, text = _SAID.get(row["verdict"], "✕ does not fit").split(" ", 1)
-    return {"mark": mark, "said": text}
+    _, mark, words = verdict_badge(row["verdict"] if row["verdict"] in _CHOOSABLE else "does_not_fit")
+    return {"mark": mark, "said": uncapitalised(words)}
 
 
 def _took(row: Mapping[str, Any], *, is_said: bool) -> dict[str, Any]:

@@ -24,15 +24,9 @@ def heat(
     groups: Sequence[tuple[str, int]] = (),
     note: str = "",
 ) -> dict[str, Any]:
-    """Describe a heat map.
+    """Describe a heat map of rows, each a name and its cells, made by :func:`share_cell` and :func:`amount_cell`.
 
-    Args:
-        caption: what it shows.
-        corner: what the names of the rows are.
-        heads: of the columns.
-        rows: the name and the cells of each, made by :func:`share_cell` and :func:`amount_cell`.
-        groups: what stands above the heads, each with how many it spans.
-        note: stands below, such as how to read it.
+    ``corner`` is what the names of rows are, and groups stand above the heads, each with how many of them it spans.
     """
     return {
         "caption": caption,

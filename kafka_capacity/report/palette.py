@@ -8,55 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-LIGHT: Mapping[str, str] = {
-    "page": "#ffffff",
-    "surface": "#f5f7f9",
-    "ink": "#17202b",
-    "muted": "#53606e",
-    "line": "#d4dae1",
-    "accent": "#1d5c94",
-    "good": "#1c6a3c",
-    "warn": "#855000",
-    "bad": "#a1261f",
-    "good-surface": "#e7f3ec",
-    "warn-surface": "#fbf1de",
-    "bad-surface": "#faeae8",
-    "bar": "#2a6aa3",
-    "bar-quiet": "#6f8fae",
-    "bar-second": "#b5670f",
-    "bar-before": "#828e9c",
-    "grid": "#e4e8ec",
-    "heat-1": "#e6eff7",
-    "heat-2": "#cfe0ef",
-    "heat-3": "#b1cde5",
-    "heat-4": "#8eb6d8",
+_COLOURS = {  # on paper and light screens, and on dark screens
+    "page": ("#ffffff", "#11161c"),
+    "surface": ("#f5f7f9", "#1a212a"),
+    "ink": ("#17202b", "#e7ebf0"),
+    "muted": ("#53606e", "#a5b0bd"),
+    "line": ("#d4dae1", "#37414d"),
+    "accent": ("#1d5c94", "#7ab8ee"),
+    "good": ("#1c6a3c", "#72ca95"),
+    "warn": ("#855000", "#e6b15c"),
+    "bad": ("#a1261f", "#f2938b"),
+    "good-surface": ("#e7f3ec", "#16291e"),
+    "warn-surface": ("#fbf1de", "#2c2415"),
+    "bad-surface": ("#faeae8", "#311c1b"),
+    "bar": ("#2a6aa3", "#5fa4de"),
+    "bar-quiet": ("#6f8fae", "#5d7c9a"),
+    "bar-second": ("#b5670f", "#dd9440"),
+    "bar-before": ("#828e9c", "#7d8997"),
+    "grid": ("#e4e8ec", "#28313b"),
+    "heat-1": ("#e6eff7", "#172534"),
+    "heat-2": ("#cfe0ef", "#1e344a"),
+    "heat-3": ("#b1cde5", "#274662"),
+    "heat-4": ("#8eb6d8", "#315a7e"),
 }
-"""On paper and on light screens."""
+LIGHT: Mapping[str, str] = {name: light for name, (light, _) in _COLOURS.items()}
+DARK: Mapping[str, str] = {name: dark for name, (_, dark) in _COLOURS.items()}
 
 PAPER = "#e6ebf0"
 """Behind drawings in an e-mail, on light and dark screens alike: opaque, so that labels can be read, and no glare."""
-
-DARK: Mapping[str, str] = {
-    "page": "#11161c",
-    "surface": "#1a212a",
-    "ink": "#e7ebf0",
-    "muted": "#a5b0bd",
-    "line": "#37414d",
-    "accent": "#7ab8ee",
-    "good": "#72ca95",
-    "warn": "#e6b15c",
-    "bad": "#f2938b",
-    "good-surface": "#16291e",
-    "warn-surface": "#2c2415",
-    "bad-surface": "#311c1b",
-    "bar": "#5fa4de",
-    "bar-quiet": "#5d7c9a",
-    "bar-second": "#dd9440",
-    "bar-before": "#7d8997",
-    "grid": "#28313b",
-    "heat-1": "#172534",
-    "heat-2": "#1e344a",
-    "heat-3": "#274662",
-    "heat-4": "#315a7e",
-}
-"""On dark screens."""

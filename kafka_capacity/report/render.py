@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
 from kafka_capacity.errors import RenderError
-from kafka_capacity.report.charts import IMAGES, DrawnChart, draw_charts
+from kafka_capacity.report.charts import IMAGES, draw_charts
 from kafka_capacity.report.csv_tables import add_csv_files
 from kafka_capacity.report.earlier import completed, from_version_1
 from kafka_capacity.report.email import render_email_html, render_email_text
@@ -61,7 +60,8 @@ def rerender(report_json: bytes) -> RenderedReport:
     report = read_report(report_json)
     charts = draw_charts(report, template_folder())
     tables = add_csv_files(report)
-    page = render_html(report, charts)
+    drawings = {name: {"wide": _markup(one.wide), "narrow": _markup(one.narrow)} for name, one in charts.items()}
+    page = render_page("report.html", report=report, drawings=drawings)
     images = {f"{chart_id}.png": drawn.png for chart_id, drawn in charts.items() if drawn.png is not None}
     return RenderedReport(
         report_json=report_json,
@@ -80,12 +80,6 @@ def rerender(report_json: bytes) -> RenderedReport:
     )
 
 
-def render_html(report: Mapping[str, Any], charts: Mapping[str, DrawnChart]) -> str:
-    """Make the page, with the drawn charts by their ids."""
-    drawings = {name: {"wide": _markup(one.wide), "narrow": _markup(one.narrow)} for name, one in charts.items()}
-    return render_page("report.html", report=report, drawings=drawings)
-
-
 def render_page(template: str, **values: Any) -> str:
     """Make a page of its own file: with the one style, the one script and a policy that lets nothing else run."""
     shell = {"script": _markup(_script()), "policy": _markup(page_policy()), "light": LIGHT, "dark": DARK}
@@ -98,8 +92,9 @@ def _script() -> str:
 
 def page_policy() -> str:
     """Return the content security policy of our pages: nothing is fetched, and nothing runs but their own script."""
+    script = base64.b64encode(hashlib.sha256(_script().encode()).digest()).decode()
     return (
-        f"default-src 'none'; script-src '{csp_hash(_script())}'; style-src 'unsafe-inline'; img-src data:; "
+        f"default-src 'none'; script-src 'sha256-{script}'; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
@@ -107,11 +102,6 @@ def page_policy() -> str:
 def _markup(trusted: str | None) -> Markup | None:
     """Mark drawings, made of escaped parts, and the page's own script: the only markup that no template writes."""
     return None if trusted is None else Markup(trusted)  # noqa: S704  # see above
-
-
-def csp_hash(script: str) -> str:
-    """Return the source of a content security policy that allows this script and no other."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
 
 
 def read_report(report_json: bytes) -> dict[str, Any]:
@@ -129,8 +119,7 @@ def read_report(report_json: bytes) -> dict[str, Any]:
     if kind == REPORT_KIND and version == REPORT_VERSION - 1:
         return completed(from_version_1(dict(report)))
     if kind != REPORT_KIND or version != REPORT_VERSION:
-        msg = (
+        raise RenderError(
             f"report.json is {kind!r} version {version!r}; this release reads {REPORT_KIND!r} version {REPORT_VERSION}"
         )
-        raise RenderError(msg)
     return completed(dict(report))

@@ -6,7 +6,7 @@ A figure that is new is a column here and there: its key, heading, format, where
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_capacity.text import FORMATS
@@ -51,33 +51,31 @@ def verdict_badge(name: str) -> tuple[str, str, str]:
     return VERDICTS.get(name, VERDICTS["does_not_fit"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def plain_badge(name: str) -> tuple[str, str]:
+    """Return the kind of a verdict's badge, and its mark and words as one text."""
+    kind, mark, words = verdict_badge(name)
+    return kind, f"{mark} {words}"
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """One column of a table, on the page and in the terminal alike."""
 
     key: str  # of its values in a row
     label: str  # its heading
-    kind: str  # the name of its format, of `FORMATS`, or `verdict`
+    kind: str = "text"  # the name of its format, of `FORMATS`, or `verdict`
     # of a row, from what the table's rows are made of; without it the field of the column's key
-    value: Callable[..., Any] | None
-    definition: str  # a sentence, which stands under the table; empty where the heading says it all
-    is_key: bool  # whether it is among the key figures, which shorter tables and the mail show
+    value: Callable[..., Any] | None = None
+    definition: str = ""  # a sentence, which stands under the table; empty where the heading says it all
+    is_key: bool = field(default=False, kw_only=True)  # whether shorter tables and the mail show it: a key figure
+
+    def __post_init__(self) -> None:
+        if self.kind != "verdict" and self.kind not in FORMATS:
+            formats = ", ".join(sorted(FORMATS))
+            raise ValueError(f"column {self.key!r}: {self.kind!r} is not a format; choose one of {formats}")
 
 
-def column(
-    key: str,
-    label: str,
-    kind: str = "text",
-    value: Callable[..., Any] | None = None,
-    definition: str = "",
-    *,
-    is_key: bool = False,
-) -> Column:
-    """Describe a column; what the arguments are stands at :class:`Column`."""
-    if kind != "verdict" and kind not in FORMATS:
-        msg = f"column {key!r}: {kind!r} is not a format; choose one of {', '.join(sorted(FORMATS))}"
-        raise ValueError(msg)
-    return Column(key=key, label=label, kind=kind, value=value, definition=definition, is_key=is_key)
+column = Column  # as it reads in the tables that are made of them
 
 
 def chosen(columns: Iterable[Column], *keys: str) -> list[Column]:
@@ -104,14 +102,10 @@ def table(
     note: str | None = None,
     is_defined: bool = True,
 ) -> dict[str, Any]:
-    """Describe a table; the first column names its rows.
+    """Describe a table; the first column names its rows, which are values by keys and perhaps a :data:`NOTE`.
 
-    Args:
-        caption: what the table shows.
-        columns: made by :func:`column`; their definitions stand under the table.
-        rows: values by the columns' keys, and perhaps a :data:`NOTE`; other values are left out.
-        note: stands under the table, such as what was left out.
-        is_defined: whether definitions stand there; else something else has them, once for many tables.
+    Under it stand the definitions of its columns, unless something else has them once for many tables
+    (``is_defined``), and a note, such as what was left out.
     """
     kept = list(columns)
     notes = " ".join(text for text in (definitions(kept) if is_defined else "", note) if text)

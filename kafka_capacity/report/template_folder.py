@@ -70,8 +70,7 @@ def render_template(made: Environment, name: str, **values: Any) -> str:
     try:
         return made.get_template(name).render(values)
     except TemplateError as error:
-        msg = f"template {name!r} could not be rendered: {error}"
-        raise RenderError(msg) from error
+        raise RenderError(f"template {name!r} could not be rendered: {error}") from error
 
 
 def _finished(value: Any) -> Any:
@@ -82,5 +81,4 @@ def _finished(value: Any) -> Any:
         return visible(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    msg = f"{value!r} has no format; a template must write it through a filter"
-    raise RenderError(msg)
+    raise RenderError(f"{value!r} has no format; a template must write it through a filter")

@@ -20,11 +20,9 @@ def read_text_file(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror}); give the path of a file"
-        raise InventoryError(msg) from error
+        raise InventoryError(f"{path}: cannot be read ({error.strerror}); give the path of a file") from error
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        msg = f"{path}: is not {encoding} text (byte {error.start}); save it as UTF-8"
-        raise DamagedInputError(msg) from error
+        raise DamagedInputError(f"{path}: is not {encoding} text (byte {error.start}); save it as UTF-8") from error

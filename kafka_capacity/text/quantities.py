@@ -129,11 +129,8 @@ def _amount(unit: Unit, text: str) -> float | None:
     if per_second and unit.suffix != "_bytes_per_second":
         return None
     # A capital prefix before a small b stands for bits: mb is typed for MB, Mb is not.
-    return None if _BITS.fullmatch(name) and not name.islower() else _size(number, name)
-
-
-def _size(number: float, name: str) -> float | None:
-    size = _BYTES.get(name.lower())
+    is_bits = _BITS.fullmatch(name) is not None and not name.islower()
+    size = None if is_bits else _BYTES.get(name.lower())
     return None if size is None else number * size
 
 

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, ValidationError
 
 from kafka_capacity.errors import DamagedInputError
+from kafka_capacity.text.wording import uncapitalised
 
 
 def check_text(text: str) -> str:
     """Return the text, or raise ``ValueError`` where no file could hold it."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        msg = "it contains half of a surrogate pair, which is not valid text; fix it"
-        raise ValueError(msg)
+        raise ValueError("it contains half of a surrogate pair, which is not valid text; fix it")
     return text
 
 
@@ -29,25 +29,18 @@ Text = Annotated[str, AfterValidator(check_text)]
 
 _PLAINER = {
     "extra_forbidden": "no such field; remove it or correct its name",
-    "model_type": "write an object, {…}",
-    "dict_type": "write an object, {…}",
-    "list_type": "write a list, […]",
-    "tuple_type": "write a list, […]",
-    "int_type": "write a whole number",
-    "int_parsing": "write a whole number",
-    "int_from_float": "write a whole number",
-    "float_type": "write a number",
-    "float_parsing": "write a number",
+    **dict.fromkeys(("model_type", "dict_type"), "write an object, {…}"),
+    **dict.fromkeys(("list_type", "tuple_type"), "write a list, […]"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "write a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "write a number"),
     "finite_number": "write a finite number",
     "string_type": "write a string",
-    "bool_type": "write true or false",
-    "bool_parsing": "write true or false",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "write true or false"),
     "greater_than": "give more than {gt}",
     "greater_than_equal": "give at least {ge}",
     "less_than": "give less than {lt}",
     "less_than_equal": "give at most {le}",
-    "enum": "choose {expected}",
-    "literal_error": "choose {expected}",
+    **dict.fromkeys(("enum", "literal_error"), "choose {expected}"),
     "too_short": "give at least {min_length}, not {actual_length}",
     "too_long": "give at most {max_length}, not {actual_length}",
     "string_too_short": "write at least {min_length} characters",
@@ -65,7 +58,7 @@ def plain_words(mistake: Mapping[str, Any]) -> str:
             plainer = plainer.replace(f"{{{name}}}", str(value))
         return plainer
     what = str(mistake["msg"]).removeprefix("Value error, ")
-    return f"{what[:1].lower()}{what[1:]}"
+    return uncapitalised(what)
 
 
 def describe_mistakes(error: ValidationError) -> list[str]:
@@ -101,7 +94,7 @@ def describe_without_values(error: ValidationError, what: str, names: Mapping[st
     for mistake in error.errors(include_url=False, include_input=False):
         where = "".join(f" {names.get(str(part), part)}:" for part in mistake["loc"][:1])
         said = mistake["msg"].removeprefix("Value error, ")
-        lines.append(f"{what}:{where} {said[:1].lower()}{said[1:]}")
+        lines.append(f"{what}:{where} {uncapitalised(said)}")
     return "\n".join(lines)
 
 

@@ -66,6 +66,16 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + ending}"
 
 
+def capitalised(text: str) -> str:
+    """Begin a sentence: only the first letter changes."""
+    return text[:1].upper() + text[1:]
+
+
+def uncapitalised(text: str) -> str:
+    """Put what began a sentence inside one."""
+    return text[:1].lower() + text[1:]
+
+
 def listed(names: Sequence[str], last: str = "and") -> str:
     """Write ``a``, ``a and b`` or ``a, b and c``.
 

@@ -94,7 +94,7 @@ def chargeback(
 
 def _estimated(tables: Mapping[str, Any]) -> list[str]:
     from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
-    from kafka_capacity.questions.chargeback.totals import scope_of
+    from kafka_capacity.questions.chargeback.tables import scope_of
 
     scope = scope_of(tables)
     return list(filter(None, [estimated_price_sentence(scope["priced_as"], scope["priced_on"])]))

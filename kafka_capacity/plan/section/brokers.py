@@ -16,7 +16,7 @@ from kafka_capacity.questions.failures.scenario import TODAY
 from kafka_capacity.report.heat import Cell, heat, share_cell
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import format_percent
+from kafka_capacity.text import capitalised, format_percent
 
 MAX_BROKERS = 20  # columns; of more brokers the most used are drawn, and the spread over all of them
 _SPREAD: Mapping[str, Callable[[Iterable[float]], float]] = {"least": min, "median": statistics.median, "most": max}
@@ -109,5 +109,4 @@ def _cell(ratio: float | None, what: str) -> Cell:
 
 
 def _headed(resource: Resource) -> str:
-    name = resource_name(resource)
-    return name[:1].upper() + name[1:]
+    return capitalised(resource_name(resource))

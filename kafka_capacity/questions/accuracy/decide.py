@@ -13,21 +13,13 @@ from kafka_capacity.text.wording import listed
 
 PREDICTION_DRIFT = "prediction-drift"
 
-_SUBJECTS = {
-    TRAFFIC: "traffic at peak has been",
-    STORED: "stored bytes have been",
-    CPU: "CPU time per MiB has been",
-    MOVES: "move times have been",
+_FIGURES: dict[str, tuple[str, Callable[[float], str], str]] = {
+    TRAFFIC: ("traffic at peak has been", format_rate, "bytes_per_second"),
+    STORED: ("stored bytes have been", format_bytes, "bytes"),
+    CPU: ("CPU time per MiB has been", "{:,.2f} cores per broker".format, "cores"),
+    MOVES: ("move times have been", format_duration, "seconds"),
 }
-
-
-_AMOUNTS: dict[str, Callable[[float], str]] = {
-    TRAFFIC: format_rate,
-    STORED: format_bytes,
-    CPU: "{:,.2f} cores per broker".format,
-    MOVES: format_duration,
-}
-_UNITS = {TRAFFIC: "bytes_per_second", STORED: "bytes", CPU: "cores", MOVES: "seconds"}
+"""What begins a sentence about each figure, how its amounts are written, and their unit."""
 
 
 def drift_problems(scores: Mapping[str, Any] | None) -> tuple[Problem, ...]:
@@ -43,23 +35,21 @@ def score_sentences(scores: Mapping[str, Any]) -> list[tuple[bool, str]]:
 
 
 def _classes(classes: Iterable[Mapping[str, Any]], amount: Callable[[float], str]) -> str:
-    def one(row: Mapping[str, Any]) -> str:
-        name, expected, observed = row["name"], row["expected"], row["observed"]
-        return f"{name} ({amount(observed)} instead of {amount(expected)})"
-
-    return f"Most of it comes from {listed([one(row) for row in classes])}"
+    named = [f"{row['name']} ({amount(row['observed'])} instead of {amount(row['expected'])})" for row in classes]
+    return f"Most of it comes from {listed(named)}"
 
 
 def _problem(drift: Mapping[str, Any]) -> Problem:
     figure, ratio = drift["figure"], drift["ratio"]
+    subject, amount, unit = _FIGURES[figure]
     side = f"{format_percent(abs(ratio - 1))} {'above' if ratio > 1 else 'below'}"
-    came, expected = (_AMOUNTS[figure](drift[name]) for name in ("observed", "expected"))
+    came, expected = (amount(drift[name]) for name in ("observed", "expected"))
     message = (
-        f"{_SUBJECTS[figure]} {side} what was predicted since {drift['since']}: {came} on {drift['last']}, where the "
+        f"{subject} {side} what was predicted since {drift['since']}: {came} on {drift['last']}, where the "
         f"plan of {drift['made_on']} expected {expected}"
     )
     if drift.get("classes"):
-        message += f". {_classes(drift['classes'], _AMOUNTS[figure])}"
+        message += f". {_classes(drift['classes'], amount)}"
     if drift.get("effect"):
         message += f". {drift['effect']}"
     return Problem(
@@ -68,8 +58,7 @@ def _problem(drift: Mapping[str, Any]) -> Problem:
         where=NAMES[figure],
         message=message,
         about=figure,
-        remedy=(
-            f"base orders on a plan of {drift['last']} or later, which uses actual figures, and find out what changed"
-        ),
-        figure=Figure(float(drift["observed"]), float(drift["expected"]), _UNITS[figure]),
+        remedy=f"base orders on a plan of {drift['last']} or later, which uses actual figures, "
+        "and find out what changed",
+        figure=Figure(float(drift["observed"]), float(drift["expected"]), unit),
     )

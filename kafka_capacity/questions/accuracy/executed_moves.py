@@ -20,8 +20,6 @@ from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.questions.accuracy.scores import MoveScore, score_move
 
 LOOKED_BACK_DAYS = 90  # plans that are older are taken to be forgotten, or done long ago
-
-
 _MOVED = ["scenario_id", "topic", "partition", "replicas_after", "moved_bytes"]
 
 
@@ -30,11 +28,8 @@ def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
 
     A move counts once, for the newest plan that planned it: plans of later days find it done.
     """
-    days = [
-        day
-        for day in list_inventory_days(store, cluster)
-        if day <= ds and has_manifest(store, inventory_prefix(cluster, day))
-    ]
+    listed = (day for day in list_inventory_days(store, cluster) if day <= ds)
+    days = [day for day in listed if has_manifest(store, inventory_prefix(cluster, day))]
     held: dict[str, _Held] = {}
     found: dict[tuple[str, str], MoveScore] = {}
     for made_on, plan_id in list_plans(store, cluster):
@@ -67,12 +62,9 @@ def _planned(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -> li
         moves = read_table(store, manifest, "moves").select(_MOVED)
     except (MissingManifestError, StorageError):
         return []
-    found = []
-    for row in scenarios.select(["scenario_id", "duration_seconds", "duration_peak_seconds"]).to_pylist():
-        mine = moves.filter(pc.equal(moves.column("scenario_id"), row["scenario_id"]))
-        if len(mine):
-            found.append((row, mine))
-    return found
+    rows = scenarios.select(["scenario_id", "duration_seconds", "duration_peak_seconds"]).to_pylist()
+    each = ((row, moves.filter(pc.equal(moves.column("scenario_id"), row["scenario_id"]))) for row in rows)
+    return [(row, mine) for row, mine in each if len(mine)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -126,13 +126,8 @@ def score_move(
     An inventory tells of a moment of its day, so that a move which was not begun on one day and done on the next took
     up to a day; one that was half done on two days took a day at least.
 
-    Args:
-        plan_id: of the plan.
-        scenario_id: of the option.
-        made_on: the day of its inventory.
-        seconds: how long it should take; ``None`` for never.
-        peak_seconds: the same at peak.
-        done: which share of its bytes was where it should be on each later day, ascending.
+    ``seconds`` are how long it should take, at mean rates and at peak, ``None`` for never; ``done`` is which share of
+    its bytes was where it should be on each later day, ascending.
 
     Returns:
         ``None`` where it has not been carried out, or no time was promised.

@@ -12,7 +12,7 @@ from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.results import day_before
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step, is_alike
 from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb, until_words
-from kafka_capacity.text import format_limit, format_percent, format_usd, plural
+from kafka_capacity.text import capitalised, format_limit, format_percent, format_usd, plural
 
 LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected the box answers for
 
@@ -86,7 +86,7 @@ def otherwise(view: SizingView) -> str:
     passes = f"already exceeds {limit}" if day == view.dates[0] else f"exceeds {limit} on {day}"
     if full is None:
         end = f"; no disk is full before {view.horizon}" if is_disk else ""
-        return f"{name[:1].upper()}{name[1:]} {passes}{end}."
+        return f"{capitalised(name)} {passes}{end}."
     when, broker = full
     what = "it" if is_disk and broker == out["broker_id"] else name
     filled = f"The disk of broker {broker} {'is already full' if when == view.dates[0] else f'will be full on {when}'}"

@@ -11,7 +11,7 @@ from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, outlook_costs
-from kafka_capacity.text import format_month, format_usd, plural, whole_percent
+from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
 from kafka_capacity.text.wording import listed
 
 CONDITION_WORDS = {
@@ -100,7 +100,7 @@ def headline(view: SizingView) -> str:
     if has_no_rates(view.document) and view.nearest["excuses"]:
         return f"Not judged how many brokers are needed: {view.nearest['excuses'][0]['reason']}."
     sentence = _headline(view)
-    return f"As far as known, {sentence[:1].lower()}{sentence[1:]}" if view.nearest["not_judged"] else sentence
+    return f"As far as known, {uncapitalised(sentence)}" if view.nearest["not_judged"] else sentence
 
 
 def _headline(view: SizingView) -> str:
@@ -121,7 +121,7 @@ def why_sentence(view: SizingView) -> str:
     if not parts:
         return headline(view)
     sentence = f"{'; '.join(parts)}."
-    return f"As far as known, {sentence}" if view.nearest["not_judged"] else sentence[:1].upper() + sentence[1:]
+    return f"As far as known, {sentence}" if view.nearest["not_judged"] else capitalised(sentence)
 
 
 def _what_binds(view: SizingView) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from kafka_capacity.questions.change.choice import Option, counts_by_fit
 from kafka_capacity.questions.change.move_view import MoveView
 from kafka_capacity.questions.change.problems import change_problems
 from kafka_capacity.text import (
+    capitalised,
     format_bytes,
     format_count,
     format_duration,
@@ -171,7 +172,7 @@ def _reasons(view: ChangeView) -> list[str]:
     fitting, failing = counts_by_fit(view.options)
     option = view.nearest
     standing = standing_sentence(option.standing)
-    found = [f"{standing[:1].upper()}{standing[1:]}."] if standing else []
+    found = [f"{capitalised(standing)}."] if standing else []
     if view.recommended and not option.standing and len(fitting) + len(failing) > 1:
         tried = ", ".join(f"{count:,}" for count in sorted([*fitting, *failing]))
         why = "is the smallest broker count that fits"

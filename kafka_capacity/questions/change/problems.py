@@ -10,7 +10,7 @@ from kafka_capacity.questions.change import move_words
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.move_view import MoveView
-from kafka_capacity.text import format_bytes, format_duration, format_throttle_above, plural
+from kafka_capacity.text import capitalised, format_bytes, format_duration, format_throttle_above, plural
 
 
 def change_problems(view: ChangeView) -> list[Problem]:
@@ -80,18 +80,14 @@ def _unknown(view: ChangeView) -> list[Problem]:
         kind = what.split()[1] if " " in what else what
         if kind == "size":
             message = (
-                f"{_capital(what)} is unknown and counts as zero: copied bytes, disk use and time are underestimated"
+                f"{capitalised(what)} is unknown and counts as zero: copied bytes, disk use and time are underestimated"
             )
         elif kind in _REMEDIES:
-            message = f"{_capital(what)} is unknown, so it is not judged"
+            message = f"{capitalised(what)} is unknown, so it is not judged"
         else:
             continue  # traffic has words of its own
         found.append(_serious(f"{kind}-not-known", message, remedy=_REMEDIES[kind]))
     return found
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _rates(view: ChangeView) -> list[Problem]:

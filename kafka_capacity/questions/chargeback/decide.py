@@ -12,7 +12,7 @@ from kafka_capacity.hardware.rack_traffic import usd_of_month
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.chargeback.racks import CONSUME, FLOWS, PRODUCE, REPLICATE
 from kafka_capacity.questions.chargeback.split import USED, Charge
-from kafka_capacity.questions.chargeback.totals import Row, charged, crossing, paid_by, scope_of, summed
+from kafka_capacity.questions.chargeback.tables import Row, charged, crossing, paid_by, scope_of, summed
 from kafka_capacity.text import format_bytes, format_percent, format_rate, format_usd, listed, plural
 from kafka_capacity.text.wording import few_names
 
@@ -101,12 +101,8 @@ def _owned(tables: Mapping[str, pa.Table], scope: Row) -> str | None:
     cents, total = int(summed(unowned, "total_cents")), int(summed(table, "total_cents"))
     if not cents:
         return "All of it has an owner."
-    topics = [row["topic"] for row in paid_by(unowned, "topic")]
-    more = f" and {len(topics) - _NAMED:,} more" if len(topics) > _NAMED else ""
-    return (
-        f"{format_usd(usd_of(cents))} of it has no known owner ({format_percent(cents / total)}): "
-        f"{', '.join(topics[:_NAMED])}{more}."
-    )
+    topics = few_names([row["topic"] for row in paid_by(unowned, "topic")], _NAMED)
+    return f"{format_usd(usd_of(cents))} of it has no known owner ({format_percent(cents / total)}): {topics}."
 
 
 def _marginal(tables: Mapping[str, pa.Table], scope: Row) -> str | None:

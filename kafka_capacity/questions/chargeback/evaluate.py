@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,12 @@ from kafka_capacity.hardware.shapes import GIB
 from kafka_capacity.inventory.owners import owner_of
 from kafka_capacity.inventory.sizing_workload import remote_sizes
 from kafka_capacity.kafka.cluster.assignment import Partitions
-from kafka_capacity.questions.chargeback.cents import in_cents
-from kafka_capacity.questions.chargeback.leaders import leaders_by_producers
 from kafka_capacity.questions.chargeback.ledger import Ledger, Owned, make_ledger
 from kafka_capacity.questions.chargeback.producers import Measured, Producers, stated_producers
 from kafka_capacity.questions.chargeback.racks import (
     FLOWS,
     has_racks,
+    leaders_by_producers,
     rack_aware_topics,
     rack_flows,
     read_per_broker,
@@ -36,6 +34,7 @@ from kafka_capacity.questions.chargeback.split import (
     BrokerSplit,
     Drivers,
     bill_in_cents,
+    in_cents,
     split_of_brokers,
 )
 from kafka_capacity.questions.chargeback.tables import ChargebackScope, MarginalRow, of_columns, of_rows
@@ -74,8 +73,8 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
     names = asked.basis.snapshot.partitions.topics
     owned = Owned.of(names, readers.groups, asked.owners)
     owners = owned.of_rows(ledger)
-    marginal = _Marginal.of(asked, ledger, owned, readers)
-    rows, (broker_count, smallest_cents) = marginal.rows(handed.pricing, run)
+    wanted = _wanted(asked, ledger, owned, readers)
+    rows, broker_count, smallest_cents = _marginal_rows(wanted, handed.pricing, run)
     return {
         **racked,
         "chargeback": _ledger_table(ledger, names, readers, owners),
@@ -117,7 +116,7 @@ def _tiered_table(asked: PlanContext, bill: Bill) -> pa.Table:
         "is_measured": sizes.is_measured[tiered],
         "remote_read_bytes_per_second": read[tiered],
     }
-    return of_columns("chargeback_tiered", len(topics), columns)
+    return of_columns("chargeback_tiered", columns)
 
 
 def _reason(bill: Bill, brokers: BrokerSplit) -> str | None:
@@ -153,59 +152,54 @@ def _ledger_table(ledger: Ledger, names: Sequence[str], readers: Readers, owners
         **{f"{charge}_cents": cents for charge, cents in ledger.cents.items()},
         "total_cents": ledger.total_cents,
     }
-    return of_columns("chargeback", len(ledger.topic), columns)
+    return of_columns("chargeback", columns)
 
 
 def _named(names: Sequence[str | None], place: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.Array:
     return pa.array([names[one] if one >= 0 else None for one in place.tolist()], pa.string())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Marginal:
-    """Of whom the marginal cost is worked out: kind, name, share of the bill, and what is gone."""
+# of whom the marginal cost is worked out: kind, name, share of the bill in cents, and what is gone without them
+_Wanted = tuple[str, str, int, ClusterChange]
 
-    wanted: tuple[tuple[str, str, int, ClusterChange], ...]
 
-    @classmethod
-    def of(cls, asked: PlanContext, ledger: Ledger, owned: Owned, readers: Readers) -> _Marginal:
-        snapshot, cents = asked.basis.snapshot, ledger.total_cents
-        of = snapshot.partitions
-        topics = [
-            (TOPIC, of.topics[place], paid, _without_topics(of, [place]))
-            for place, paid in _largest(ledger.topic, cents, asked.parameters.marginal_topics)
-        ]
-        groups = [
-            (GROUP, readers.groups[place], paid, _without_groups(of, readers, frozenset([readers.groups[place]])))
-            for place, paid in _largest(ledger.group, cents, asked.parameters.marginal_groups)
-        ]
-        by_owner: dict[str, int] = {}
-        for owner, paid in zip(owned.of_rows(ledger), cents.tolist(), strict=True):
-            if owner is not None:
-                by_owner[owner] = by_owner.get(owner, 0) + paid
-        owners = [
-            (OWNER, owner, paid, _without_owner(of, owned, readers, owner)) for owner, paid in sorted(by_owner.items())
-        ]
-        return cls(wanted=(*topics, *groups, *owners))
+def _wanted(asked: PlanContext, ledger: Ledger, owned: Owned, readers: Readers) -> list[_Wanted]:
+    of, cents = asked.basis.snapshot.partitions, ledger.total_cents
+    topics = [
+        (TOPIC, of.topics[place], paid, _without(of, readers, topics=[place]))
+        for place, paid in _largest(ledger.topic, cents, asked.parameters.marginal_topics)
+    ]
+    groups = [
+        (GROUP, readers.groups[place], paid, _without(of, readers, groups=frozenset([readers.groups[place]])))
+        for place, paid in _largest(ledger.group, cents, asked.parameters.marginal_groups)
+    ]
+    by_owner: dict[str, int] = {}
+    for owner, paid in zip(owned.of_rows(ledger), cents.tolist(), strict=True):
+        if owner is not None:
+            by_owner[owner] = by_owner.get(owner, 0) + paid
+    owners = [(OWNER, one, paid, _without_owner(of, owned, readers, one)) for one, paid in sorted(by_owner.items())]
+    return [*topics, *groups, *owners]
 
-    def rows(self, pricing: Pricing, run: RunPieces) -> tuple[list[MarginalRow], tuple[int | None, int | None]]:
-        """Return them with their marginal cost; and the brokers and cents of the smallest size of all."""
-        if not self.wanted:
-            return [], (None, None)
-        whole, *others = pricing.smallest([change for *_, change in self.wanted], run)
-        smallest = None if whole.usd_per_month is None else in_cents(whole.usd_per_month)
-        rows = [
-            MarginalRow(
-                kind=kind,
-                name=name,
-                average_cents=average,
-                marginal_cents=None
-                if smallest is None or left.usd_per_month is None
-                else smallest - in_cents(left.usd_per_month),
-                broker_count=left.broker_count,
-            )
-            for (kind, name, average, _), left in zip(self.wanted, others, strict=True)
-        ]
-        return rows, (whole.broker_count, smallest)
+
+def _marginal_rows(
+    wanted: Sequence[_Wanted], pricing: Pricing, run: RunPieces
+) -> tuple[list[MarginalRow], int | None, int | None]:
+    """Return them with their marginal cost, and the brokers and cents of the smallest size of all."""
+    if not wanted:
+        return [], None, None
+    whole, *others = pricing.smallest([change for *_, change in wanted], run)
+    smallest, *lefts = (None if one.usd_per_month is None else in_cents(one.usd_per_month) for one in (whole, *others))
+    rows = [
+        MarginalRow(
+            kind=kind,
+            name=name,
+            average_cents=average,
+            marginal_cents=None if smallest is None or left is None else smallest - left,
+            broker_count=size.broker_count,
+        )
+        for (kind, name, average, _), size, left in zip(wanted, others, lefts, strict=True)
+    ]
+    return rows, whole.broker_count, smallest
 
 
 def _largest(place: NDArray[np.int64], cents: NDArray[np.int64], count: int) -> list[tuple[int, int]]:
@@ -215,20 +209,19 @@ def _largest(place: NDArray[np.int64], cents: NDArray[np.int64], count: int) -> 
     return [(one, int(paid[one])) for one in sorted(largest) if paid[one] > 0]
 
 
-def _without_topics(partitions: Partitions, places: Sequence[int]) -> ClusterChange:
-    return dataclasses.replace(
-        ClusterChange.nothing(len(partitions)), is_removed=np.isin(partitions.topic, np.array(places, dtype=np.int32))
-    )
-
-
-def _without_groups(partitions: Partitions, readers: Readers, gone_groups: frozenset[str]) -> ClusterChange:
-    """Take out groups, with what they read."""
+def _without(
+    partitions: Partitions, readers: Readers, topics: Sequence[int] = (), groups: frozenset[str] = frozenset()
+) -> ClusterChange:
+    """Take out topics, by their places, and groups with what they read."""
     # The last place stands for nobody known.
-    is_gone = np.array([*(name in gone_groups for name in readers.groups), False], dtype=np.bool_)
+    is_gone = np.array([*(name in groups for name in readers.groups), False], dtype=np.bool_)
     gone = np.where(is_gone[readers.group], readers.share, 0.0)
     left = 1.0 - np.bincount(readers.row, weights=gone, minlength=len(partitions))
     return dataclasses.replace(
-        ClusterChange.nothing(len(partitions)), read_ratio=np.clip(left, 0.0, 1.0), gone_groups=gone_groups
+        ClusterChange.nothing(len(partitions)),
+        is_removed=np.isin(partitions.topic, np.array(topics, dtype=np.int32)),
+        read_ratio=np.clip(left, 0.0, 1.0),
+        gone_groups=groups,
     )
 
 
@@ -236,9 +229,7 @@ def _without_owner(partitions: Partitions, owned: Owned, readers: Readers, owner
     """Take out the topics of an owner, and what their groups read of other topics."""
     groups = frozenset(name for name, one in zip(readers.groups, owned.groups, strict=True) if one == owner)
     topics = [place for place, one in enumerate(owned.topics) if one == owner]
-    return dataclasses.replace(
-        _without_groups(partitions, readers, groups), is_removed=_without_topics(partitions, topics).is_removed
-    )
+    return _without(partitions, readers, topics, groups)
 
 
 def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str, pa.Table]:
@@ -247,13 +238,11 @@ def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str,
     flows, aware = rack_flows(bill, readers, producers), rack_aware_topics(bill, producers)
     now, after = read_per_broker(bill, readers)
     leader = bill.replicas[:, 0] if bill.replicas.shape[1] else np.full(len(bill.replicas), NOBODY)
-    before = _led(leader, bill.workload.load.bytes_in_mean_bytes_per_second, len(bill.brokers))
-    then = _led(leader, aware.by_partition, len(bill.brokers))
+    rate, brokers = bill.workload.load.bytes_in_mean_bytes_per_second, len(bill.brokers)
     return {
         **(_leader_tables(bill, readers, producers) if producers.is_known.any() else {}),
         "rack_flows": of_columns(
             "rack_flows",
-            len(flows.topic),
             {
                 "topic": _named(names, flows.topic),
                 "group_id": _named(readers.groups, flows.group),
@@ -263,26 +252,16 @@ def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str,
             },
             of=flows,
         ),
-        "rack_topics": of_columns(
-            "rack_topics",
-            len(names),
-            {
-                "topic": list(names),
-                "produced_bytes_per_second": aware.produced,
-                "saved_bytes_per_second": aware.saved,
-            },
-            of=aware,
-        ),
+        "rack_topics": of_columns("rack_topics", {"topic": list(names)}, of=aware),
         "rack_brokers": of_columns(
             "rack_brokers",
-            len(bill.brokers),
             {
                 "broker_id": bill.brokers.ids,
                 "rack": bill.brokers.racks,
                 "read_now": now,
                 "read_with_follower_fetching": after,
-                "produced_now": before,
-                "produced_with_rack_aware": then,
+                "produced_now": _led(leader, rate, brokers),
+                "produced_with_rack_aware": _led(leader, aware.by_partition, brokers),
             },
         ),
     }
@@ -307,7 +286,6 @@ def _leader_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[s
     return {
         "rack_leaders": of_columns(
             "rack_leaders",
-            len(known),
             {
                 "topic": _named(partitions.topics, known),
                 "producer_racks": [
@@ -319,5 +297,5 @@ def _leader_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[s
                 **{f"{flow}_bytes_per_second": found.kept[known, place] for place, flow in enumerate(FLOWS)},
             },
         ),
-        "rack_leader_brokers": of_columns("rack_leader_brokers", len(brokers), by_broker),
+        "rack_leader_brokers": of_columns("rack_leader_brokers", by_broker),
     }

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.inventory.owners import Owners, owner_of
-from kafka_capacity.questions.chargeback.cents import shared_cents
 from kafka_capacity.questions.chargeback.producers import Measured
 from kafka_capacity.questions.chargeback.readers import Readers
-from kafka_capacity.questions.chargeback.split import CHARGES, USED, Charge, Drivers
+from kafka_capacity.questions.chargeback.split import CHARGES, USED, Charge, Drivers, shared_cents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,15 +45,9 @@ def make_ledger(
     *,
     is_idle_shared: bool,
 ) -> Ledger:
-    """Share out charges.
+    """Share out charges, cents of all parts of the bill, by what partitions of topics, int32[P], carry.
 
-    Args:
-        topic: int32[P], of each partition.
-        drivers: what each partition carries.
-        readers: who reads it.
-        producers: who produces to topics, where that is known.
-        charged: cents by charge, of all parts of the bill.
-        is_idle_shared: whether idle capacity and headroom are shared out, too; else nobody carries them.
+    Idle capacity and headroom are carried by nobody but where ``is_idle_shared``.
     """
     topics = np.unique(topic).astype(np.int64)
     # One number a row: nobody known is the first group and client.

@@ -13,8 +13,7 @@ def _producer_rack(item: str) -> tuple[str, str]:
     """Return a pattern of topics and the rack of their producers, from pattern=rack."""
     pattern, _, rack = (part.strip() for part in item.partition("="))
     if not pattern or not rack:
-        msg = f"{item!r} names no rack of producers; write pattern=rack, such as orders.*=eu-1a"
-        raise ValueError(msg)
+        raise ValueError(f"{item!r} names no rack of producers; write pattern=rack, such as orders.*=eu-1a")
     return pattern, rack
 
 

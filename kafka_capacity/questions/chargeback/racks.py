@@ -1,4 +1,4 @@
-"""Bytes between racks as they are, and what two settings of clients would save, with the skew that they cause.
+"""Bytes between racks as they are, and what settings of clients and leaders near producers would save, with the skew.
 
 Who is where:
     leaders and followers: from the replica lists, the preferred leader leading.
@@ -10,10 +10,15 @@ Follower fetching (KIP-392): who reads does so from the replica in their own rac
 none. Brokers then read out what their rack reads, whoever leads.
 
 Rack-aware partitioner (KIP-1123): :mod:`kafka_capacity.hardware.rack_aware`.
+
+Leaders in the racks of producers: each partition whose producers' racks are known gets the leader that is nearest to
+them: of its replicas the one in the rack that produces most of it, the present leader where that is as good. That is an
+order of replicas in a list, and copies nothing. Consumers and followers read from the leader where it is then.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,8 +59,8 @@ class RackFlows:
 class RackAwareTopics:
     """What rack-aware producers would do, by topic, float64[T] each, and by partition, float64[P]."""
 
-    produced: Rates
-    saved: Rates  # bytes per second that stay in their rack
+    produced_bytes_per_second: Rates
+    saved_bytes_per_second: Rates  # that stay in their rack
     fullest_ratio_now: Rates  # what the fullest partition gets over the mean, as measured; NaN without traffic
     fullest_ratio_after: Rates
     by_partition: Rates  # bytes per second
@@ -99,12 +104,17 @@ def produced_share(bill: Bill, producers: Producers) -> Rates:
     What is produced in racks without brokers is missing.
     """
     named = bill.brokers.rack_names()
-    found = np.where(producers.is_known[:, None], 0.0, np.full(len(named) + 1, 1.0 / max(1, len(named))))
-    for number, rack in enumerate(producers.racks):
-        if rack in named:
-            found[:, named.index(rack)] += producers.share[:, number]
-    found[:, -1] = 0.0
-    return found
+    share = _share_of_racks(producers, tuple(dict.fromkeys((*named, *producers.racks))), len(named))
+    return np.pad(share[:, : len(named)], ((0, 0), (0, 1)))
+
+
+def _share_of_racks(producers: Producers, names: Sequence[str | None], broker_racks: int) -> Rates:
+    """Return float64[T, N], how much of what is produced to topics is in each rack; brokers are in the first."""
+    place = np.array([names.index(rack) for rack in producers.racks], dtype=np.int64)
+    share = np.zeros((len(producers.share), len(names)))
+    share[:, :broker_racks] = np.where(producers.is_known[:, None], 0.0, 1.0 / max(1, broker_racks))
+    share[:, place] += producers.share
+    return share
 
 
 def rack_flows(bill: Bill, readers: Readers, producers: Producers) -> RackFlows:
@@ -146,14 +156,10 @@ _Part = tuple[Places, Places, Places, Places, Places, Places, Rates, Rates]
 
 
 def _produced(placed: _Placed, rate: Rates, producers: Producers, topic: Places) -> _Part:
-    racks, is_known = placed.broker_racks, producers.is_known
-    place = np.array([placed.names.index(rack) for rack in producers.racks], dtype=np.int64)
-    share = np.zeros((len(is_known), len(placed.names)))
-    share[:, :racks] = np.where(is_known[:, None], 0.0, 1.0 / racks)
-    share[:, place] += producers.share
+    share = _share_of_racks(producers, placed.names, placed.broker_racks)
     row, source = np.nonzero((share[topic] > 0) & (placed.leader >= 0)[:, None])
     amount = rate[row] * share[topic[row], source]
-    return _part(FLOWS.index(PRODUCE), row, source, placed.leader[row], amount, known=is_known[topic[row]])
+    return _part(FLOWS.index(PRODUCE), row, source, placed.leader[row], amount, known=producers.is_known[topic[row]])
 
 
 def _replicated(placed: _Placed, rate: Rates) -> _Part:
@@ -240,8 +246,8 @@ def rack_aware_topics(bill: Bill, producers: Producers) -> RackAwareTopics:
     within = _summed(topic, rate * share[topic, rack], topics)
     leaving = np.where(producers.is_known, produced - within, produced * bill.leaving.produced)
     return RackAwareTopics(
-        produced=produced,
-        saved=np.maximum(leaving - produced * aware.leaving, 0.0),
+        produced_bytes_per_second=produced,
+        saved_bytes_per_second=np.maximum(leaving - produced * aware.leaving, 0.0),
         fullest_ratio_now=now,
         fullest_ratio_after=then,
         by_partition=after,
@@ -255,4 +261,42 @@ def _summed(place: Places, amounts: Rates, count: int) -> Rates:
 def _largest(topic: Places, values: Rates, topics: int) -> Rates:
     found = np.zeros(topics)
     np.maximum.at(found, topic, values)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MovedLeaders:
+    """What would be different."""
+
+    is_moved: NDArray[np.bool_]  # bool[P], which partitions have another leader
+    kept: NDArray[np.float64]  # float64[T, 3], bytes per second that cross racks less, by flow in the order of `FLOWS`
+    leader: NDArray[np.int32]  # int32[P], positions of brokers, -1 for none
+
+
+def leaders_by_producers(bill: Bill, readers: Readers, producers: Producers) -> MovedLeaders:
+    """Move leaders to producers; of brokers in two racks at least."""
+    replicas, topic = bill.replicas, bill.workload.partitions.topic
+    near = np.where(replicas >= 0, produced_share(bill, producers)[topic[:, None], _racks_of(bill)], -1.0)
+    place = np.where(producers.is_known[topic], near.argmax(axis=1), 0)
+    width = np.arange(replicas.shape[1])
+    # The chosen one first, the others in their order.
+    order = np.argsort(np.where(width == place[:, None], -1, width), axis=1, kind="stable")
+    moved = dataclasses.replace(bill, replicas=np.take_along_axis(replicas, order, axis=1))
+    kept = _crossing(bill, readers, producers) - _crossing(moved, readers, producers)
+    if bill.shape.is_replication_free:
+        kept[:, FLOWS.index(REPLICATE)] = 0.0
+    return MovedLeaders(is_moved=place > 0, kept=kept, leader=moved.replicas[:, 0])
+
+
+def _racks_of(bill: Bill) -> NDArray[np.int64]:
+    """Return int64[P, W], the rack of each replica; -1, where nobody produces, for padding and brokers without one."""
+    rack = bill.brokers.rack_indexes().astype(np.int64)[bill.replicas.clip(min=0)]
+    return np.where((bill.replicas >= 0) & (rack < len(bill.brokers.rack_names())), rack, -1)
+
+
+def _crossing(bill: Bill, readers: Readers, producers: Producers) -> NDArray[np.float64]:
+    """Return float64[T, 3], what crosses racks by topic and flow."""
+    flows, found = rack_flows(bill, readers, producers), np.zeros((len(bill.workload.partitions.topics), len(FLOWS)))
+    is_across = flows.source != flows.target
+    np.add.at(found, (flows.topic[is_across], flows.flow[is_across]), flows.bytes_per_second[is_across])
     return found

@@ -29,7 +29,6 @@ from kafka_capacity.hardware.bill import Bill, ResourceUse
 from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.shapes import MIB
 from kafka_capacity.kafka.cluster.assignment import replication_factors
-from kafka_capacity.questions.chargeback.cents import in_cents, shared_cents
 
 
 class Charge(StrEnum):
@@ -144,14 +143,47 @@ def _carried(use: ResourceUse, bill: Bill, drivers: Drivers) -> dict[Charge, flo
     return {charge: part / total for charge, part in parts.items()} if total > 0 else {}
 
 
-def bill_in_cents(bill: Bill, drivers: Drivers, brokers: BrokerSplit) -> dict[str, dict[Charge, int]]:
-    """Return what each part of the bill is paid for, in cents that sum to the bill's.
+def in_cents(usd: float) -> int:
+    """Return an amount in whole cents, half a cent to the even one.
 
-    Args:
-        bill: all of whose prices are known.
-        drivers: of its partitions.
-        brokers: how the price of brokers is cut.
+    >>> in_cents(12.345678), in_cents(0.1 + 0.2)
+    (1235, 30)
     """
+    return round(usd * 100)
+
+
+def shared_cents(cents: int, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Share out cents in proportion to weights: int64[N] that sums to the cents, each within one cent of its share.
+
+    By the method of the largest remainder; of equal ones the first gets the cent. Weights, float64[N], are 0 or more.
+
+    Raises:
+        ValueError: there are cents, and no weight is above 0.
+
+    >>> shared_cents(100, np.array([1.0, 1.0, 1.0])).tolist(), shared_cents(0, np.zeros(2)).tolist()
+    ([34, 33, 33], [0, 0])
+    """
+    found = np.zeros(len(weights), dtype=np.int64)
+    if not cents:
+        return found
+    has_any = np.flatnonzero(weights > 0)
+    if not len(has_any):
+        raise ValueError(f"{cents} cents cannot be split: no weight is above 0")
+    exact = weights[has_any] / weights[has_any].sum() * cents
+    whole = np.floor(exact)
+    order = np.argsort(whole - exact, kind="stable")
+    missing = cents - int(whole.sum())
+    if missing < 0:  # rounding of very many shares
+        order, missing = order[::-1][whole[order[::-1]] > 0], -missing
+        whole[order[:missing]] -= 1
+    else:
+        whole[order[:missing]] += 1
+    found[has_any] = whole.astype(np.int64)
+    return found
+
+
+def bill_in_cents(bill: Bill, drivers: Drivers, brokers: BrokerSplit) -> dict[str, dict[Charge, int]]:
+    """Return what each part of a bill whose prices are all known is paid for, in cents that sum to the bill's."""
     stored = float(drivers.stored.sum())
     parts: dict[str, Mapping[Charge, float]] = {
         "brokers": brokers.ratios,

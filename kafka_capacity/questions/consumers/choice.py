@@ -162,7 +162,14 @@ def _choose_for(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, Ch
         unread = _or_endless(deploy["paused_partition_seconds"])
         return row["member_count"], unread, deploy["revoked"], changes(row, today), row["scenario_id"]
 
-    fitting = [row for row in rows if row["verdict"] == Verdict.FITS and (row is today or _is_enough(row))]
+    def distance_of(row: Row) -> tuple[Any, ...]:
+        return row["partition_count"] is None, *distance(excuses_of(row)), *rank(row)
+
+    fitting = [
+        row
+        for row in rows
+        if row["verdict"] == Verdict.FITS and (row is today or row["member_count"] >= (row["smallest_for_all"] or 0))
+    ]
     recommended = _best(sorted(fitting, key=rank), rank, today) if fitting else None
     return GroupChoice(
         group_id=group_id,
@@ -171,13 +178,8 @@ def _choose_for(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, Ch
         facts=facts,
         today=today,
         recommended=recommended,
-        focus=recommended or min(rows, key=lambda row: (*_distance(row), *rank(row))),
+        focus=recommended or min(rows, key=distance_of),
     )
-
-
-def _is_enough(row: Row) -> bool:
-    smallest = row["smallest_for_all"]
-    return smallest is None or bool(row["member_count"] >= smallest)
 
 
 def _best(ranked: Sequence[Row], rank: Callable[[Row], tuple[Any, ...]], today: Row | None) -> Row:
@@ -207,8 +209,3 @@ def why_not(row: Row) -> str:
 
 def _or_endless(seconds: float | None) -> float:
     return math.inf if seconds is None else seconds
-
-
-def _distance(row: Row) -> tuple[Any, ...]:
-    """Return how far a scenario is from fitting."""
-    return (row["partition_count"] is None, *distance(excuses_of(row)))

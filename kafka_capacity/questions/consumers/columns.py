@@ -37,6 +37,9 @@ def _pair(group: GroupChoice, value: Callable[[Row], Any]) -> list[Any]:
     return [None if row is None else value(row) for row in rows]
 
 
+_Read = Callable[[Row | None, str], Any]  # a figure of an outcome, by its name
+
+
 def _get(outcome: Row | None, name: str) -> Any:
     """Return a figure; ``None`` where nothing was simulated, or by a version that did not work it out."""
     return None if outcome is None else outcome.get(name)
@@ -122,12 +125,8 @@ def _variant_verdict(group: GroupChoice, row: Row) -> str:
     return RECOMMENDED if row is group.recommended else str(_VERDICTS.get(row["verdict"], GroupStatus.NO_FIT))
 
 
-def _of_deploy(name: str) -> Callable[..., Any]:
-    return lambda group, row: _get(_deploy(group, row), name)
-
-
-def _wait_of_deploy(name: str) -> Callable[..., Any]:
-    return lambda group, row: _wait(_deploy(group, row), name)
+def _of_deploy(name: str, read: _Read = _get) -> Callable[..., Any]:
+    return lambda group, row: read(_deploy(group, row), name)
 
 
 VARIANTS = (
@@ -138,8 +137,8 @@ VARIANTS = (
     column("revoked", "Pauses by rebalances", "count", _of_deploy("revoked")),
     column("pauses", "All pauses", "count", _of_deploy("partition_pauses")),
     column("unread", "Partition-seconds unread", "count", _of_deploy("paused_partition_seconds")),
-    column("pause", "Max pause", "wait", _wait_of_deploy("pause_max_seconds")),
-    column("first_record", "First record after", "wait", _wait_of_deploy("first_record_seconds"), FIRST_RECORD),
+    column("pause", "Max pause", "wait", _of_deploy("pause_max_seconds", _wait)),
+    column("first_record", "First record after", "wait", _of_deploy("first_record_seconds", _wait), FIRST_RECORD),
     column(
         "lag",
         "Max lag, any event",
@@ -164,12 +163,8 @@ VARIANTS = (
 """One row a scenario: made of the group's choice and a row of ``group_scenarios``."""
 
 
-def _of(name: str) -> Callable[..., Any]:
-    return lambda _group, _row, outcome: _get(outcome, name)
-
-
-def _wait_of(name: str) -> Callable[..., Any]:
-    return lambda _group, _row, outcome: _wait(outcome, name)
+def _of(name: str, read: _Read = _get) -> Callable[..., Any]:
+    return lambda _group, _row, outcome: read(outcome, name)
 
 
 EVENTS = (
@@ -185,9 +180,9 @@ EVENTS = (
     column("revoked", "Pauses by rebalances", "count", _of("revoked")),
     column("pauses", "All pauses", "count", _of("partition_pauses")),
     column("moved", "Moved", "count", _of("moved"), "Moved are partitions that end up with another member."),
-    column("pause", "Max pause", "wait", _wait_of("pause_max_seconds")),
-    column("first_record", "First record after", "wait", _wait_of("first_record_seconds"), FIRST_RECORD),
-    column("lag", "Max lag", "wait", _wait_of("lag_max_seconds"), "All at the rates of the group’s peak hour."),
+    column("pause", "Max pause", "wait", _of("pause_max_seconds", _wait)),
+    column("first_record", "First record after", "wait", _of("first_record_seconds", _wait), FIRST_RECORD),
+    column("lag", "Max lag", "wait", _of("lag_max_seconds", _wait), "All at the rates of the group’s peak hour."),
     column("catch_up", "Caught up after", "wait", lambda _group, _row, outcome: catch_up(outcome)),
     column(
         "keeps_up",
@@ -227,8 +222,8 @@ def _reads_after(member: Row, is_beside: bool) -> Sequence[Any]:
     return THE_SAME if is_beside and before == after and before else after
 
 
-def _peak(member: Row, absent: str, name: str) -> float | None:
-    return None if member[absent] else member[name]
+def _peak(absent: str, when: str) -> Callable[..., Any]:
+    return lambda member, _: None if member[absent] else member[f"peak_{when}_bytes_per_second"]
 
 
 _MEMBER = column("member", "Member", "name", _member_label)
@@ -236,15 +231,8 @@ MEMBERS = (
     _MEMBER,
     column("before", "Reads today", "ranges", lambda member, _: partition_ranges(member["partitions_before"])),
     column("after", "Reads afterwards", "ranges", _reads_after),
-    column(
-        "peak_before", "Peak today", "rate", lambda member, _: _peak(member, "is_new", "peak_before_bytes_per_second")
-    ),
-    column(
-        "peak_after",
-        "Peak afterwards",
-        "rate",
-        lambda member, _: _peak(member, "is_gone", "peak_after_bytes_per_second"),
-    ),
+    column("peak_before", "Peak today", "rate", _peak("is_new", "before")),
+    column("peak_after", "Peak afterwards", "rate", _peak("is_gone", "after")),
 )
 """One row a member: made of a row of ``group_members``, and whether what it reads stands beside what it read."""
 MEMBERS_AS_THEY_ARE = (

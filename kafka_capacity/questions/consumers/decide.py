@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.answer import Answer
@@ -63,24 +64,19 @@ class GroupDecision:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, without the rows."""
-        plain = {each.name: getattr(self, each.name) for each in dataclasses.fields(self) if each.name != "choice"}
-        return {
-            **plain,
-            "verdict": str(self.verdict),
-            "status": str(self.status),
-            "reasons": list(self.reasons),
-            "known": list(self.known),
-            "figures": [{**dataclasses.asdict(figure), "value": list(figure.value)} for figure in self.figures],
-            "is_at_risk": self.choice.is_at_risk,
-            "is_change": self.choice.is_change,
-        }
+        names = (each.name for each in dataclasses.fields(self) if each.name != "choice")
+        plain = {name: to_plain(getattr(self, name)) for name in names}
+        return {**plain, "is_at_risk": self.choice.is_at_risk, "is_change": self.choice.is_change}
 
 
 def decide_tables(tables: Mapping[str, pa.Table], shared: Sequence[Row] = ()) -> Answer:
     """Return the answer that the tables of a plan hold, of this version or the one before, and its share groups."""
     answer = decide(*(stored_rows(tables, name) for name in ("group_scenarios", "group_churn", "group_facts")))
-    headline = " ".join(filter(None, (answer.headline, _share_summary(shared))))
-    return dataclasses.replace(answer, headline=headline, problems=(*answer.problems, *_share_problems(shared)))
+    counted = [(sum(row["verdict"] == kind for row in shared), words) for kind, words in _SHARE_KINDS]
+    risky = sorted((row["group_id"], row["reasons"][0]) for row in shared if row["verdict"] == Verdict.DOES_NOT_FIT)
+    headline = " ".join(filter(None, (answer.headline, _counted("share group", len(shared), counted))))
+    problems = (*answer.problems, *_at_risk("share group", len(shared), risky, "share-groups-at-risk"))
+    return dataclasses.replace(answer, headline=headline, problems=problems)
 
 
 def decide(scenarios: Iterable[Row], churn: Iterable[Row], facts: Iterable[Row] = ()) -> Answer:
@@ -92,7 +88,13 @@ def decide(scenarios: Iterable[Row], churn: Iterable[Row], facts: Iterable[Row] 
         what it saves.
     """
     groups = tuple(_decide(choice) for choice in sorted(choose(scenarios, churn, facts), key=_rank))
-    return Answer(headline=_summary(groups), problems=_problems(groups), details=groups)
+    counted = [(sum(group.status in kind for group in groups), words) for kind, words in _KINDS]
+    risky = [(group.group_id, group.risk) for group in groups if group.risk is not None]
+    return Answer(
+        headline=_counted("consumer group", len(groups), counted),
+        problems=_at_risk("consumer group", len(groups), risky, "groups-at-risk"),
+        details=groups,
+    )
 
 
 def decided_groups(answer: Answer) -> dict[str, Any]:
@@ -158,33 +160,11 @@ _KINDS = (
     ((GroupStatus.EMPTY,), "not simulated with today's setup"),
     ((GroupStatus.FITS,), "best left as they are"),
 )
-
-
-def _summary(groups: tuple[GroupDecision, ...]) -> str:
-    counted = [(sum(group.status in kind for group in groups), words) for kind, words in _KINDS]
-    return _counted("consumer group", len(groups), counted)
-
-
-def _problems(groups: tuple[GroupDecision, ...]) -> tuple[Problem, ...]:
-    risky = [(group.group_id, group.risk) for group in groups if group.risk is not None]
-    return _at_risk("consumer group", len(groups), risky, "groups-at-risk")
-
-
 _SHARE_KINDS = (
     (Verdict.DOES_NOT_FIT, "that cannot keep up or process records twice"),
     (Verdict.NOT_JUDGED, "not judged because too little is known"),
     (Verdict.FITS, "best left as they are"),
 )
-
-
-def _share_summary(shared: Sequence[Row]) -> str:
-    counted = [(sum(row["verdict"] == kind for row in shared), words) for kind, words in _SHARE_KINDS]
-    return _counted("share group", len(shared), counted)
-
-
-def _share_problems(shared: Sequence[Row]) -> tuple[Problem, ...]:
-    risky = sorted((row["group_id"], row["reasons"][0]) for row in shared if row["verdict"] == Verdict.DOES_NOT_FIT)
-    return _at_risk("share group", len(shared), risky, "share-groups-at-risk")
 
 
 def _counted(kind: str, total: int, counted: Sequence[tuple[int, str]]) -> str:

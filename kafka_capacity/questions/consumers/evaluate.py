@@ -5,6 +5,7 @@ Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import GroupFacts
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.questions.consumers.choice import choose
+from kafka_capacity.questions.consumers.counts import smallest_counts
 from kafka_capacity.questions.consumers.events import Simulations
 from kafka_capacity.questions.consumers.grid import (
     GroupGridRequest,
@@ -27,14 +29,8 @@ from kafka_capacity.questions.consumers.grid import (
     variant_scenarios,
 )
 from kafka_capacity.questions.consumers.scenario import GroupResult, SmallestCounts
-from kafka_capacity.questions.consumers.simulate import evaluate_group, smallest_counts
-from kafka_capacity.questions.consumers.tables import (
-    GROUP_TABLES,
-    group_facts_table,
-    group_members_table,
-    group_result_tables,
-    group_timeline_table,
-)
+from kafka_capacity.questions.consumers.simulate import evaluate_group
+from kafka_capacity.questions.consumers.tables import GROUP_TABLES, group_facts_table, group_result_tables
 
 DETAILS_FOR_ALL_UP_TO = 200
 """Up to so many scenarios every one brings its timeline and its members; beyond, of each group only the scenarios of
@@ -43,7 +39,6 @@ DETAILS_AT_ONCE_UP_TO = 2_000
 """Up to so many scenarios the details of all are worked out with their figures; what nobody wants is left out then."""
 
 _DETAILS = ("group_timeline", "group_members")
-_NOT_ASKED = SmallestCounts()
 
 Tables = Mapping[str, pa.Table]
 
@@ -58,7 +53,7 @@ class GroupInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupWork:
-    """What to give of one unit: ``group_scenarios`` and ``group_churn``, ``group_timeline`` and ``group_members``."""
+    """What to give of one unit: figures are ``group_scenarios`` and ``group_churn``, the other tables are details."""
 
     unit: GroupUnit
     has_figures: bool
@@ -69,43 +64,33 @@ def evaluate_unit(inputs: GroupInputs, unit: GroupUnit) -> tuple[GroupResult, ..
     """Evaluate all scenarios of one unit; the counts that will do are searched for once."""
     facts, variant, request = inputs.groups[unit.position], unit.variant, inputs.request
     simulations = Simulations(facts, group_scenario(facts, variant, max(1, len(facts.members)), request))
-    smallest: SmallestCounts | None
-    try:
+    smallest = None
+    with contextlib.suppress(AssignmentError):  # the scenarios themselves say why
         smallest = smallest_counts(simulations)
-    except AssignmentError:
-        smallest = None  # the scenarios themselves say why
     scenarios = variant_scenarios(facts, variant, request, member_counts=unit.member_counts, smallest=smallest)
     return tuple(evaluate_group(facts, scenario, smallest, simulations) for scenario in scenarios)
 
 
 def work_tables(inputs: GroupInputs, work: GroupWork) -> dict[str, pa.Table]:
     """Do one piece of work and give its tables."""
-    if work.has_figures:
-        results = evaluate_unit(inputs, work.unit)
-        tables = [group_result_tables(result, has_details=work.has_details) for result in results]
-    else:
-        tables = [_details(result) for result in _without_counts(inputs, work.unit)]
-    return {name: pa.concat_tables([each[name] for each in tables]) for name in tables[0]}
+    evaluate = evaluate_unit if work.has_figures else _without_counts
+    tables = [group_result_tables(result, has_details=work.has_details) for result in evaluate(inputs, work.unit)]
+    names = tables[0] if work.has_figures else _DETAILS
+    return {name: pa.concat_tables([each[name] for each in tables]) for name in names}
 
 
-def _details(result: GroupResult) -> dict[str, pa.Table]:
-    return dict(zip(_DETAILS, (group_timeline_table(result), group_members_table(result)), strict=True))
-
-
-def _without_counts(inputs: GroupInputs, unit: GroupUnit) -> list[GroupResult]:
+def _without_counts(inputs: GroupInputs, unit: GroupUnit) -> tuple[GroupResult, ...]:
     """Evaluate given counts again, for what was not kept of them."""
     facts = inputs.groups[unit.position]
     scenarios = variant_scenarios(facts, unit.variant, inputs.request, member_counts=unit.member_counts)
-    return [evaluate_group(facts, scenario, _NOT_ASKED) for scenario in scenarios]
+    return tuple(evaluate_group(facts, scenario, SmallestCounts()) for scenario in scenarios)
 
 
 def simulate_groups(inputs: GroupInputs, run: Callable[[Sequence[GroupWork]], Iterable[Tables]]) -> dict[str, pa.Table]:
     """Evaluate the whole grid and give the tables about groups, sorted.
 
-    Args:
-        inputs: groups and what to try.
-        run: does :func:`work_tables` for each piece of work, here or elsewhere, in any order; it is called a second
-            time where details are wanted of a few scenarios of many, since these are known when all are judged.
+    ``run`` does :func:`work_tables` for each piece of work, here or elsewhere, in any order. It is called a second time
+    where details are wanted of a few scenarios of many, since these are known when all are judged.
     """
     units = group_units(inputs.groups, inputs.request)
     count = sum(len(unit.member_counts) or 2 for unit in units)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.rebalance.lag import LagOverTime, lag_over_time
 from kafka_capacity.kafka.rebalance.model import NOBODY, Event, EventTrace, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
@@ -49,17 +49,6 @@ def start_lag_seconds(facts: GroupFacts) -> float:
     return float((facts.start_lag_bytes / pace).max(initial=0.0))
 
 
-def traces_of(simulation: GroupSimulation, event: Event) -> list[EventTrace]:
-    """Let an event happen under several draws of the clocks.
-
-    Raises:
-        AssignmentError: Kafka would throw.
-    """
-    has_many = event in {Event.ROLLING_RESTART, Event.SCALE_ONE_BY_ONE}
-    draws = range(DRAWS_OF_MANY_REBALANCES if has_many else DRAWS)
-    return [simulation.trace(event, draw=draw) for draw in draws]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TracedEvent:
     """What several draws of the clocks made of an event."""
@@ -69,8 +58,15 @@ class TracedEvent:
     first_record_seconds: float  # the longest of all draws, see :func:`first_record_seconds`
 
     @classmethod
-    def of(cls, traces: Sequence[EventTrace]) -> TracedEvent:
-        """Pool the draws."""
+    def of(cls, simulation: GroupSimulation, event: Event) -> TracedEvent:
+        """Let an event happen under several draws of the clocks, and pool them.
+
+        Raises:
+            AssignmentError: Kafka would throw.
+        """
+        has_many = event in {Event.ROLLING_RESTART, Event.SCALE_ONE_BY_ONE}
+        draws = range(DRAWS_OF_MANY_REBALANCES if has_many else DRAWS)
+        traces = [simulation.trace(event, draw=draw) for draw in draws]
         pauses = [trace.interruptions.pause_seconds for trace in traces]
         worst = max(range(len(traces)), key=lambda draw: (float(pauses[draw].max(initial=0.0)), -draw))
         return cls(
@@ -108,7 +104,7 @@ class Simulations:
     def traced(self, count: int, event: Event) -> TracedEvent:
         """Let an event happen to it; raises as :meth:`of` does."""
         if (count, event) not in self._traced:
-            self._traced[count, event] = TracedEvent.of(traces_of(self.of(count), event))
+            self._traced[count, event] = TracedEvent.of(self.of(count), event)
         return self._traced[count, event]
 
 
@@ -135,13 +131,8 @@ def lag_of(
 ) -> LagOverTime:
     """Follow the lag through a trace, of a group that has caught up before: what waits today is a matter of its own.
 
-    Where nothing is known of rates a partition is behind by as long as it is not read; bytes then mean nothing.
-
-    Args:
-        trace: of an event.
-        bytes_per_second: float64[P], what is produced to its partitions.
-        capacity: of a member, bytes per second.
-        has_curve: whether its curve is followed to the end.
+    Rates, float64[P], are of what is produced; where none is known a partition is behind by as long as it is not read,
+    and bytes mean nothing. ``capacity`` is of a member, bytes per second; ``has_curve`` follows the lag to the end.
     """
     rate = rates_of(trace, bytes_per_second)
     return lag_over_time(
@@ -170,33 +161,34 @@ def evaluate_event(simulation: GroupSimulation, event: Event, traced: TracedEven
     moved, returned = _moved_and_returned(trace)
     is_scale = event in {Event.SCALE, Event.SCALE_ONE_BY_ONE}
     before = len(facts.members) if is_scale else scenario.member_count
+    gone = min(scenario.failure_count, before) if event is Event.CRASH else 0
     return EventOutcome(
         event=event,
         members_before=before,
-        members_after=scenario.member_count if is_scale else before - _gone(event, scenario),
+        members_after=scenario.member_count if is_scale else before - gone,
         rebalances=trace.rebalances,
         partition_pauses=len(found),
         paused_partitions=len(np.unique(found.partition)),
         revoked=int(found.is_revoked.sum()),
-        paused_partition_seconds=_finite(float(found.pause_seconds.sum())),
+        paused_partition_seconds=plain_number(float(found.pause_seconds.sum())),
         moved=moved,
         returned=returned,
-        pause_median_seconds=_finite(_quantile(pauses, 0.5)),
-        pause_p95_seconds=_finite(_quantile(pauses, 0.95)),
-        pause_max_seconds=_finite(float(pauses.max(initial=0.0))),
-        first_record_seconds=_finite(traced.first_record_seconds),
+        pause_median_seconds=plain_number(_quantile(pauses, 0.5)),
+        pause_p95_seconds=plain_number(_quantile(pauses, 0.95)),
+        pause_max_seconds=plain_number(float(pauses.max(initial=0.0))),
+        first_record_seconds=plain_number(traced.first_record_seconds),
         duplicate_records=duplicates,
         duplicate_records_high=duplicates_high,
-        lag_max_seconds=_finite(peak.max_lag_seconds),
+        lag_max_seconds=plain_number(peak.max_lag_seconds),
         lag_max_partition=_name(trace, facts, peak.max_lag_row),
-        lag_max_bytes=_finite(float(peak.lag_bytes.max())) if has_rates(facts) else None,
-        catch_up_seconds=_finite(catch_up.catch_up_seconds) if has_rates(facts) else None,
+        lag_max_bytes=plain_number(float(peak.lag_bytes.max())) if has_rates(facts) else None,
+        catch_up_seconds=plain_number(catch_up.catch_up_seconds) if has_rates(facts) else None,
         keeps_up=_keeps_up(trace, rate, capacity),
         catch_up_partition=_name(trace, facts, catch_up.catch_up_row),
         disk_read_bytes=_disk_reads(trace, facts, rate, peak, capacity.proven),
         duration_seconds=trace.end_seconds,
         is_settled=trace.is_settled,
-        restored_bytes=None if facts.streams is None else _finite(trace.restored_bytes),
+        restored_bytes=None if facts.streams is None else plain_number(trace.restored_bytes),
         restore_seconds=trace.restore_seconds if _is_restore_known(trace, facts, scenario) else None,
         curve=LagCurve(
             time_seconds=peak.time_seconds,
@@ -226,16 +218,6 @@ def _keeps_up(trace: EventTrace, rate: NDArray[np.float64], capacity: Capacity) 
     if (rate[trace.last_owner == NOBODY] > 0).any() or busiest > capacity.limit * (1 + 1e-9):
         return False
     return True if busiest <= capacity.proven * (1 + 1e-9) and math.isfinite(capacity.proven) else None
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _gone(event: Event, scenario: GroupScenario) -> int:
-    if event is not Event.CRASH:
-        return 0
-    return min(scenario.failure_count, scenario.member_count)
 
 
 def _quantile(pauses: NDArray[np.float64], q: float) -> float:

@@ -168,20 +168,17 @@ class GroupParameters(BaseModel):
         kind = f"{asked[0]} groups" if len(asked) == 1 else "consumer groups"
         for name in value:
             if name not in known:
-                msg = f"{name!r} is not an assignor for {kind}; choose from {', '.join(known)}"
-                raise ValueError(msg)
+                raise ValueError(f"{name!r} is not an assignor for {kind}; choose from {', '.join(known)}")
         for protocol in asked if value else ():
             if not set(value) & set(valid[protocol]):
-                msg = f"none of them is for {protocol} groups; add one of {', '.join(valid[protocol])}"
-                raise ValueError(msg)
+                raise ValueError(f"none of them is for {protocol} groups; add one of {', '.join(valid[protocol])}")
         return value
 
     @field_validator("group_events")
     @classmethod
     def _is_any(cls, value: tuple[Event, ...]) -> tuple[Event, ...]:
         if not value:
-            msg = "nothing would be simulated; choose at least one event"
-            raise ValueError(msg)
+            raise ValueError("nothing would be simulated; choose at least one event")
         return value
 
     @field_validator("session_timeout_seconds", "server_session_timeout_seconds")

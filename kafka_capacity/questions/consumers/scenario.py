@@ -50,9 +50,8 @@ class EventOutcome:
     pause_median_seconds: float | None
     pause_p95_seconds: float | None  # the same
     pause_max_seconds: float | None  # the same; `None` for a pause that does not end
-    # how long, for the worst partition of all draws, from the moment the member that reads it goes away until the first
-    # record of it is read again, by that member or another: rebalances, sessions and the first fetch are part of it. 0
-    # where nobody goes away, `None` where it is never read again
+    # of the worst partition of all draws: from when the member that reads it goes away until anybody reads it again,
+    # with rebalances, sessions and the first fetch; 0 where nobody goes away, `None` for never
     first_record_seconds: float | None
     duplicate_records: float  # read twice on average, since somebody left without committing
     duplicate_records_high: float  # at most
@@ -61,12 +60,10 @@ class EventOutcome:
     lag_max_seconds: float | None
     lag_max_partition: str | None  # which, `topic-partition`; `None` where nothing lags
     lag_max_bytes: float | None  # the most that the group falls behind in total
-    # from the event's start until nothing waits any more, at peak rates; the slowest partition decides. It is an upper
-    # bound where the capacity is no limit; `None` for never, or for not known.
+    # from the start until nothing waits in the slowest partition, at peak rates; an upper bound where the capacity is
+    # no limit, `None` for never, or for not known
     catch_up_seconds: float | None
-    # whether members can do what they are to do after the event at peak; `None` where they would have to do more than
-    # they have been seen to
-    keeps_up: bool | None
+    keeps_up: bool | None  # whether members can do their load at peak then; `None` where nobody was seen to do as much
     catch_up_partition: str | None  # the slowest partition; `None` where nothing lags
     # what the catch-up reads from disk since it fell out of the page cache; `None` where the caches are not known
     disk_read_bytes: float | None
@@ -83,11 +80,8 @@ class EventOutcome:
 class SmallestCounts:
     """The smallest member counts that will do with this assignor and protocol; ``None`` where no count will."""
 
-    # every member can process what it is to read in the group's peak hour: it is no more than the capacity, given or
-    # seen
-    at_peak: int | None = None
-    # the same once `failure_count` members are gone for good, and the lag stays within the objective in a crash, where
-    # that is simulated
+    at_peak: int | None = None  # what each member reads in the peak hour is within the capacity, given or seen
+    # the same with `failure_count` members gone for good, and the lag is within the objective in a crash if simulated
     after_failures: int | None = None
     # the lag stays within the objective during a rolling restart at peak; `None` also where that is not simulated
     while_restarting: int | None = None

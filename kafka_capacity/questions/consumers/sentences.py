@@ -11,6 +11,7 @@ from kafka_capacity.questions.consumers.names import bare_name, event_phrase, pa
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.text import ENDLESS, format_bytes, format_count, format_duration, format_rate, format_wait, plural
 from kafka_capacity.text.names import clipped
+from kafka_capacity.text.wording import capitalised, few_names
 
 MAX_IDLE = 6
 MAX_SKEWED = 4
@@ -24,7 +25,7 @@ def short(name: str) -> str:
 
 def sentence(reason: str) -> str:
     """Turn a reason into a sentence."""
-    return f"{reason[:1].upper()}{reason[1:]}."
+    return f"{capitalised(reason)}."
 
 
 def endless(seconds: float | None) -> float | str:
@@ -223,16 +224,14 @@ def _gone(row: Row) -> str:
 
 
 def _pointless(rows: Iterable[Row]) -> list[str]:
-    found: dict[str, None] = {}
+    found = []
     for row in rows:
         same, count = row["same_as_count"], row["member_count"]
         if same is not None and same < count:
             span = f"{count:,} members" if count == same + 1 else f"{same + 1:,} to {count:,} members"
-            found[
-                f"{span} read no faster than {same:,} with {row['assignor']}: the fullest member has as many "
-                "partitions."
-            ] = None
-    return list(found)
+            why = f"with {row['assignor']}: the fullest member has as many partitions."
+            found.append(f"{span} read no faster than {same:,} {why}")
+    return list(dict.fromkeys(found))
 
 
 def _idle(group: GroupChoice) -> list[str]:
@@ -240,10 +239,9 @@ def _idle(group: GroupChoice) -> list[str]:
     for row in group.shown:
         idle = row["idle_members"] or ()
         if idle:
-            named = ", ".join(short(name) for name in sorted(idle)[:MAX_IDLE])
-            more = f" and {len(idle) - MAX_IDLE:,} more" if len(idle) > MAX_IDLE else ""
+            named = few_names(map(short, sorted(idle)), MAX_IDLE)
             verb = "gets" if len(idle) == 1 else "get"
-            found.append(f"{len(idle):,} of {_members(row)} {verb} nothing {_which(group, row)}: {named}{more}.")
+            found.append(f"{len(idle):,} of {_members(row)} {verb} nothing {_which(group, row)}: {named}.")
     return found
 
 
@@ -271,11 +269,9 @@ def _skew_sentence(row: Row) -> str | None:
     topics = row["skew_topics"] or ()
     if not topics:
         return None
-    named = ", ".join(short(topic) for topic in topics[:MAX_SKEWED])
-    more = f" and {len(topics) - MAX_SKEWED:,} more" if len(topics) > MAX_SKEWED else ""
     return (
         f"{row['assignor']} assigns each topic separately, always starting at the first member, so the first members "
-        f"get one more partition of each of {named}{more}. The busiest reads "
+        f"get one more partition of each of {few_names(map(short, topics), MAX_SKEWED)}. The busiest reads "
         f"{format_rate(row['busiest_member_bytes_per_second'])} at peak; the mean is "
         f"{format_rate(row['mean_member_bytes_per_second'])}."
     )

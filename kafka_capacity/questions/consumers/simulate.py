@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
 from kafka_capacity.errors import AssignmentError
+from kafka_capacity.hardware.plain import filled, plain_number
 from kafka_capacity.kafka.groups.model import TopicPartitions
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, Rest, member_loads
@@ -25,6 +27,7 @@ from kafka_capacity.questions.consumers.events import (
     start_lag_seconds,
     without_rates,
 )
+from kafka_capacity.questions.consumers.grid import GroupVariant, todays_variant
 from kafka_capacity.questions.consumers.names import event_phrase, part_name
 from kafka_capacity.questions.consumers.scenario import (
     EventOutcome,
@@ -36,22 +39,8 @@ from kafka_capacity.questions.consumers.scenario import (
 from kafka_capacity.text import format_duration
 from kafka_capacity.text.wording import shown_rate
 
-__all__ = ["evaluate_group", "is_today", "smallest_counts"]
-
 SKEW_BITES_FROM = 2
 """Partitions that the fullest member has more than the emptiest, from which on the skew of ``range`` is named."""
-
-
-def is_today(facts: GroupFacts, scenario: GroupScenario) -> bool:
-    """Return whether a scenario is the group as it is."""
-    standbys = None if facts.streams is None else facts.streams.standby_replicas
-    return (
-        scenario.member_count,
-        scenario.protocol,
-        scenario.assignor,
-        scenario.is_static,
-        scenario.standby_replicas,
-    ) == (len(facts.members), facts.protocol, facts.assignor, facts.is_static, standbys)
 
 
 def evaluate_group(
@@ -60,17 +49,13 @@ def evaluate_group(
     smallest: SmallestCounts | None = None,
     simulations: Simulations | None = None,
 ) -> GroupResult:
-    """Work out what a scenario does to a group.
-
-    Args:
-        facts: the group.
-        scenario: what is tried.
-        smallest: the smallest counts of the same variant, if they are known.
-        simulations: those of the same variant, of which this one may be one already.
+    """Work out what a scenario does to a group, with smallest counts and simulations of its variant if there are any.
 
     Raises:
         RequestError: there is no such assignor.
     """
+    is_same = filled(GroupVariant, scenario) == todays_variant(facts)
+    is_today = is_same and scenario.member_count == len(facts.members)
     try:
         simulations = simulations or Simulations(facts, scenario)
         count = scenario.member_count
@@ -87,11 +72,11 @@ def evaluate_group(
             available=math.nan,
             unit="members",
         )
-        return GroupResult(scenario=scenario, is_today=is_today(facts, scenario), excuses=(excuse,))
+        return GroupResult(scenario=scenario, is_today=is_today, excuses=(excuse,))
     return GroupResult(
         scenario=scenario,
-        is_today=is_today(facts, scenario),
-        excuses=_excuses(facts, scenario, metrics, events),
+        is_today=is_today,
+        excuses=tuple(_excuses(facts, scenario, metrics, events)),
         not_judged=_not_judged(facts, metrics, events),
         metrics=metrics,
         smallest=smallest,
@@ -109,7 +94,6 @@ def _metrics(simulation: GroupSimulation, same_as: int) -> GroupMetrics:
     busiest = int(np.lexsort((-counts, -loads))[0])
     known = Capacity.of(facts, scenario)
     capacity = known.proven
-    catch_up = catch_up_now_seconds(facts, rest, capacity)
     return GroupMetrics(
         partition_count=len(facts),
         idle_members=tuple(
@@ -122,7 +106,7 @@ def _metrics(simulation: GroupSimulation, same_as: int) -> GroupMetrics:
         mean_member_bytes_per_second=float(loads.mean()),
         group_peak_bytes_per_second=float(facts.peak_bytes_per_second.sum()),
         group_mean_bytes_per_second=float(facts.mean_bytes_per_second.sum()),
-        capacity_bytes_per_second=capacity if math.isfinite(capacity) else None,
+        capacity_bytes_per_second=plain_number(capacity),
         is_capacity_given=scenario.member_capacity_bytes_per_second is not None,
         is_capacity_limit=math.isfinite(known.limit),
         load_ratio=float(loads[busiest]) / capacity if 0 < capacity < math.inf else None,
@@ -130,7 +114,7 @@ def _metrics(simulation: GroupSimulation, same_as: int) -> GroupMetrics:
         skew_topics=_skew_topics(facts, scenario, counts),
         start_lag_bytes=float(facts.start_lag_bytes.sum()),
         start_lag_seconds=start_lag_seconds(facts),
-        catch_up_now_seconds=catch_up if math.isfinite(catch_up) else None,
+        catch_up_now_seconds=plain_number(catch_up_now_seconds(facts, rest, capacity)),
     )
 
 
@@ -143,32 +127,28 @@ def _skew_topics(facts: GroupFacts, scenario: GroupScenario, counts: np.ndarray)
 
 def _excuses(
     facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics, events: tuple[EventOutcome, ...]
-) -> tuple[Excuse, ...]:
-    found = []
-    capacity = metrics.capacity_bytes_per_second
-    if capacity is not None and metrics.busiest_member_bytes_per_second > capacity * (1 + 1e-9):
+) -> Iterator[Excuse]:
+    busiest, capacity = metrics.busiest_member_bytes_per_second, metrics.capacity_bytes_per_second
+    if capacity is not None and busiest > capacity * (1 + 1e-9):
         if metrics.is_capacity_given:
             basis = ""
         elif metrics.is_capacity_limit:
             basis = ", the highest rate of any member, which is itself behind"
         else:
             basis = " for certain, the highest rate seen so far; give the member capacity if it is higher"
-        found.append(
-            Excuse(
-                reason=f"member {metrics.busiest_member_id} gets "
-                f"{shown_rate(metrics.busiest_member_bytes_per_second)} at peak, but a member processes "
-                f"{shown_rate(capacity)}{basis}",
-                constraint="member_capacity",
-                where=metrics.busiest_member_id,
-                needed=metrics.busiest_member_bytes_per_second,
-                available=capacity,
-                unit="bytes per second",
-            )
+        yield Excuse(
+            reason=f"member {metrics.busiest_member_id} gets {shown_rate(busiest)} at peak, but a member processes "
+            f"{shown_rate(capacity)}{basis}",
+            constraint="member_capacity",
+            where=metrics.busiest_member_id,
+            needed=busiest,
+            available=capacity,
+            unit="bytes per second",
         )
-    found += _lag_now(facts, scenario, metrics)
-    found += _stopped_by_expansion(facts, scenario)
-    found += [excuse for outcome in events for excuse in _event_excuses(scenario, metrics, outcome)]
-    return tuple(found)
+    yield from _lag_now(facts, scenario, metrics)
+    yield from _stopped_by_expansion(facts, scenario)
+    for outcome in events:
+        yield from _event_excuses(scenario, metrics, outcome)
 
 
 def _not_judged(facts: GroupFacts, metrics: GroupMetrics, events: tuple[EventOutcome, ...]) -> str | None:
@@ -185,36 +165,25 @@ def _not_judged(facts: GroupFacts, metrics: GroupMetrics, events: tuple[EventOut
     return None
 
 
-def _lag_now(facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics) -> list[Excuse]:
-    needed = metrics.catch_up_now_seconds
-    is_late = needed is None or needed > scenario.catch_up_limit_seconds
-    if metrics.start_lag_seconds <= scenario.lag_slo_seconds or not is_late:
-        return []
-    gone = (
-        "never caught up at mean rates" if needed is None else f"caught up in {format_duration(needed)} at mean rates"
-    )
-    reason = (
-        f"the group is {format_duration(metrics.start_lag_seconds)} behind today, {gone}; "
-        f"{format_duration(scenario.catch_up_limit_seconds)} is allowed"
-    )
-    return [
-        Excuse(
-            reason=reason,
+def _lag_now(facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics) -> Iterator[Excuse]:
+    needed, limit = metrics.catch_up_now_seconds, scenario.catch_up_limit_seconds
+    if metrics.start_lag_seconds > scenario.lag_slo_seconds and (needed is None or needed > limit):
+        gone = "never caught up" if needed is None else f"caught up in {format_duration(needed)}"
+        yield Excuse(
+            reason=f"the group is {format_duration(metrics.start_lag_seconds)} behind today, {gone} at mean rates; "
+            f"{format_duration(limit)} is allowed",
             constraint="lag_now",
             where=facts.group_id,
             needed=math.inf if needed is None else needed,
-            available=scenario.catch_up_limit_seconds,
+            available=limit,
             unit="seconds",
         )
-    ]
 
 
-def _stopped_by_expansion(facts: GroupFacts, scenario: GroupScenario) -> list[Excuse]:
+def _stopped_by_expansion(facts: GroupFacts, scenario: GroupScenario) -> Iterator[Excuse]:
     """Refuse more partitions for a streams group with state, whose changelogs keep the partitions they have."""
-    if facts.streams is None or not facts.streams.state_bytes or Event.MORE_PARTITIONS not in scenario.events:
-        return []
-    return [
-        Excuse(
+    if facts.streams is not None and facts.streams.state_bytes and Event.MORE_PARTITIONS in scenario.events:
+        yield Excuse(
             reason="with more partitions it stops: it keeps state, and Kafka gives no member a task while changelogs "
             "have fewer partitions than there would be tasks",
             constraint="changelogs",
@@ -223,39 +192,32 @@ def _stopped_by_expansion(facts: GroupFacts, scenario: GroupScenario) -> list[Ex
             available=float(len(facts)),
             unit="tasks",
         )
-    ]
 
 
-def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: EventOutcome) -> list[Excuse]:
+def _event_excuses(scenario: GroupScenario, metrics: GroupMetrics, outcome: EventOutcome) -> Iterator[Excuse]:
     when = event_phrase(outcome.event)
-    found = []
     if not outcome.is_settled:
-        found.append(
-            Excuse(
-                reason=f"the group does not settle {when}: the assignor keeps revoking partitions",
-                constraint="settling",
-                where=str(outcome.event),
-                needed=math.nan,
-                available=math.nan,
-                unit="rebalances",
-            )
+        yield Excuse(
+            reason=f"the group does not settle {when}: the assignor keeps revoking partitions",
+            constraint="settling",
+            where=str(outcome.event),
+            needed=math.nan,
+            available=math.nan,
+            unit="rebalances",
         )
     lag = math.inf if outcome.lag_max_seconds is None else outcome.lag_max_seconds
     if lag > scenario.lag_slo_seconds and not (math.isinf(lag) and _is_overloaded(metrics)):
         part = part_name(scenario.protocol)
         far = "falls behind without limit" if math.isinf(lag) else f"falls {format_duration(lag)} behind"
-        found.append(
-            Excuse(
-                reason=f"{when} at peak {part} {outcome.lag_max_partition} {far}, but "
-                f"{format_duration(scenario.lag_slo_seconds)} is allowed",
-                constraint="lag_slo",
-                where=str(outcome.event),
-                needed=lag,
-                available=scenario.lag_slo_seconds,
-                unit="seconds",
-            )
+        yield Excuse(
+            reason=f"{when} at peak {part} {outcome.lag_max_partition} {far}, but "
+            f"{format_duration(scenario.lag_slo_seconds)} is allowed",
+            constraint="lag_slo",
+            where=str(outcome.event),
+            needed=lag,
+            available=scenario.lag_slo_seconds,
+            unit="seconds",
         )
-    return found
 
 
 def _is_overloaded(metrics: GroupMetrics) -> bool:

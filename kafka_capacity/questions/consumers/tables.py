@@ -159,8 +159,7 @@ def group_facts_table(groups: Iterable[GroupFacts]) -> pa.Table:
     return table_of_rows(GROUP_FACTS, rows)
 
 
-def group_scenario_table(result: GroupResult) -> pa.Table:
-    """Return the one row of ``group_scenarios``."""
+def _scenario_table(result: GroupResult) -> pa.Table:
     excuses = [{name: plain_cell(value) for name, value in excuse.as_dict().items()} for excuse in result.excuses]
     row = {
         **cells_of(result.scenario),
@@ -175,23 +174,12 @@ def group_scenario_table(result: GroupResult) -> pa.Table:
     return table_of_rows(GROUP_SCENARIOS, [row])
 
 
-def group_churn_table(result: GroupResult) -> pa.Table:
-    """Return the rows of ``group_churn`` of one result."""
-    return _table_of(result, result.events, GROUP_CHURN)
-
-
-def group_members_table(result: GroupResult) -> pa.Table:
-    """Return the rows of ``group_members`` of one result."""
-    return _table_of(result, result.members, GROUP_MEMBERS)
-
-
 def _table_of(result: GroupResult, rows: Iterable[object], schema: pa.Schema) -> pa.Table:
     scenario_id = result.scenario.scenario_id
     return table_of_rows(schema, ({"scenario_id": scenario_id, **cells_of(row)} for row in rows))
 
 
-def group_timeline_table(result: GroupResult) -> pa.Table:
-    """Return the rows of ``group_timeline`` of one result."""
+def _timeline_table(result: GroupResult) -> pa.Table:
     tables = [
         table_of_columns(
             GROUP_TIMELINE,
@@ -207,8 +195,8 @@ def group_timeline_table(result: GroupResult) -> pa.Table:
 def group_result_tables(result: GroupResult, *, has_details: bool) -> dict[str, pa.Table]:
     """Return the tables of one result; without ``has_details`` the timeline and the members stay empty."""
     return {
-        "group_scenarios": group_scenario_table(result),
-        "group_churn": group_churn_table(result),
-        "group_timeline": group_timeline_table(result) if has_details else GROUP_TIMELINE.empty_table(),
-        "group_members": group_members_table(result) if has_details else GROUP_MEMBERS.empty_table(),
+        "group_scenarios": _scenario_table(result),
+        "group_churn": _table_of(result, result.events, GROUP_CHURN),
+        "group_timeline": _timeline_table(result) if has_details else GROUP_TIMELINE.empty_table(),
+        "group_members": _table_of(result, result.members if has_details else (), GROUP_MEMBERS),
     }

@@ -17,10 +17,7 @@ def evaluate_idle(basis: Basis) -> dict[str, pa.Table]:
     """Return the tables about idle topics."""
     use = topic_use(basis.raw, basis.snapshot, basis.profile_partitions, basis.profile_days)
     replicas = ReplicaColumns.of(basis.raw.table("replicas"))
-    scope = {
-        "topics": [int((~use.is_own).sum())],
-        "not_judged_topics": [int(use.is_not_judged.sum())],
-    }
+    scope = {"topics": [int((~use.is_own).sum())], "not_judged_topics": [int(use.is_not_judged.sum())]}
     return {
         "idle_topics": _topics(basis, replicas, use.is_idle, use.known_hours.tolist()),
         "idle_brokers": _brokers(replicas, use.is_idle),

@@ -36,7 +36,7 @@ class KindFacts:
     """
 
     effort: int
-    needs_restart: str  # what is restarted, empty for nothing
+    needs_restart: str = ""  # what is restarted, empty for nothing
     is_reversible: bool  # whether undoing it brings back what was there
     risk: str  # what can go wrong, a clause
 
@@ -44,13 +44,10 @@ class KindFacts:
 FACTS = {
     ActionKind.RETENTION: KindFacts(
         effort=1,
-        needs_restart="",
         is_reversible=False,
         risk="older records are deleted at once; their readers are known only for the hours of history",
     ),
-    ActionKind.IDLE: KindFacts(
-        effort=1, needs_restart="", is_reversible=False, risk="a topic may hold state that is rarely read"
-    ),
+    ActionKind.IDLE: KindFacts(effort=1, is_reversible=False, risk="a topic may hold state that is rarely read"),
     ActionKind.WRITE_ONLY: KindFacts(
         effort=3,
         needs_restart="producers",
@@ -58,10 +55,7 @@ FACTS = {
         risk="somebody may intend to read it later; producers must stop first",
     ),
     ActionKind.REPLICATION_FACTOR: KindFacts(
-        effort=3,
-        needs_restart="",
-        is_reversible=True,
-        risk="min.insync.replicas must be 1, and two simultaneous losses lose records",
+        effort=3, is_reversible=True, risk="min.insync.replicas must be 1, and two simultaneous losses lose records"
     ),
     ActionKind.COMPRESSION: KindFacts(
         effort=5,
@@ -71,7 +65,6 @@ FACTS = {
     ),
     ActionKind.COMPACTION: KindFacts(
         effort=3,
-        needs_restart="",
         is_reversible=False,
         risk=(
             "older records of a key are deleted, records without a key are refused from then on, and the log cleaner "
@@ -95,7 +88,6 @@ FACTS = {
     ),
     ActionKind.QUOTAS: KindFacts(
         effort=1,
-        needs_restart="",
         is_reversible=True,
         risk="clients that cannot wait are throttled like those that can, unless each has a client id of its own",
     ),

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.savings.actions import ActionKind
-from kafka_capacity.text import format_bytes, format_month, format_usd, listed, plural
+from kafka_capacity.text import capitalised, format_bytes, format_month, format_usd, listed, plural
 
 Row = Mapping[str, Any]
 _NAMED = 3  # actions that a sentence names
@@ -98,7 +98,7 @@ def _headline(view: SavingsView) -> str:
 
 def _that_saves(view: SavingsView, found: Row) -> str:
     clause = view.clause(found)
-    return f"{clause[:1].upper()}{clause[1:]}: that {view.saves(found)}."
+    return f"{capitalised(clause)}: that {view.saves(found)}."
 
 
 def _reasons(view: SavingsView) -> list[str]:
@@ -110,7 +110,7 @@ def _reasons(view: SavingsView) -> list[str]:
     if useless:
         count = len(useless)
         looks = "looks like a saving but saves" if count == 1 else "look like savings but save"
-        first = f"{useless[0]['text'][:1].upper()}{useless[0]['text'][1:]}: that {because(useless[0])}"
+        first = f"{capitalised(useless[0]['text'])}: that {because(useless[0])}"
         found.append(f"{count:,} of {plural(len(view.judged), 'action')} {looks} nothing alone. {first}")
     left = len(view.actions) - len(view.judged)
     tried = view.scope["sets_tried"]
@@ -177,4 +177,4 @@ def instead(view: SavingsView) -> str | None:
     saved = dollars or plural(best["saved_brokers"], "broker")
     if best["broker_count_now"] < view.scope["brokers_today"]:
         clause += f", go down to {plural(best['broker_count_now'], 'broker')}"
-    return f"{clause[:1].upper()}{clause[1:]}, and buy no brokers {until}; saves {saved}."
+    return f"{capitalised(clause)}, and buy no brokers {until}; saves {saved}."

@@ -9,7 +9,6 @@ import dataclasses
 import fnmatch
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,8 @@ from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topi
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.question import SizedCluster
 from kafka_capacity.questions.savings.actions import Action, ActionKind, time_words, topics_words
+from kafka_capacity.questions.savings.parameters import SavingsParameters
 from kafka_capacity.questions.savings.quotas import find_quotas
-from kafka_capacity.questions.savings.settings import SavingsSettings
 from kafka_capacity.text import plural, whole_percent
 from kafka_capacity.text.wording import few_names, shown_rate
 
@@ -39,27 +38,15 @@ NOT_COMPRESSED = frozenset({"uncompressed", "producer"})
 CONFIGS = ("compression_type", "remote_storage_enable")  # columns of the table `topics` that are looked at
 
 Chosen = NDArray[np.bool_]  # bool[T], some topics
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundActions:
-    """What was found."""
-
-    # those that keep bytes within racks, then those that free most first, single topics after all others
-    actions: tuple[Action, ...]
-    notes: tuple[str, ...]  # sentences about what was not looked at, and why
+Configs = Mapping[str, Mapping[str, Any]]  # `CONFIGS` by topic, `None` or nothing for what is not known
 
 
 def find_actions(
-    cluster: SizedCluster, use: TopicUse, configs: Mapping[str, Mapping[str, Any]], settings: SavingsSettings
-) -> FoundActions:
-    """List the actions.
+    cluster: SizedCluster, use: TopicUse, configs: Configs, settings: SavingsParameters
+) -> tuple[tuple[Action, ...], tuple[str, ...]]:
+    """List the actions, and sentences about what was not looked at, and why.
 
-    Args:
-        cluster: that is sized.
-        use: of its topics.
-        configs: :data:`CONFIGS` of topics, by topic; ``None`` or nothing for what is not known.
-        settings: bounds and assumptions.
+    First are those that keep bytes within racks, then those that free most, single topics after all others.
     """
     finder = _Finder(cluster, use, configs, settings)
     wide = [
@@ -73,16 +60,14 @@ def find_actions(
         *finder.quotas(),
         *finder.hardware(),
     ]
-    narrow = sorted(
-        finder.retention_of_topics(one for one in wide if one.kind is ActionKind.RETENTION), key=_most_freed
-    )
+    narrow = finder.retention_of_topics(one for one in wide if one.kind is ActionKind.RETENTION)
     actions = [
         *finder.follower_fetching(),
         *finder.rack_aware_producers(),
         *sorted(wide, key=_most_freed),
-        *narrow[:_MAX_SINGLE_TOPICS],
+        *sorted(narrow, key=_most_freed)[:_MAX_SINGLE_TOPICS],
     ]
-    return FoundActions(actions=tuple(actions), notes=tuple(finder.notes()))
+    return tuple(actions), tuple(finder.notes())
 
 
 def _most_freed(action: Action) -> tuple[float, str]:
@@ -92,20 +77,13 @@ def _most_freed(action: Action) -> tuple[float, str]:
 class _Finder:
     """What all kinds of actions look up, computed once."""
 
-    def __init__(
-        self,
-        cluster: SizedCluster,
-        use: TopicUse,
-        configs: Mapping[str, Mapping[str, Any]],
-        settings: SavingsSettings,
-    ) -> None:
+    def __init__(self, cluster: SizedCluster, use: TopicUse, configs: Configs, settings: SavingsParameters) -> None:
         self.cluster, self.use, self.settings = cluster, use, settings
         workload, partitions = cluster.workload, cluster.workload.partitions
         self.topics, self.topic = partitions.topics, partitions.topic
         of_topics = [configs.get(name, {}) for name in self.topics]
-        self.is_compressed = self._flags(
-            one.get("compression_type") not in {None, *NOT_COMPRESSED} for one in of_topics
-        )
+        is_raw = {None, *NOT_COMPRESSED}
+        self.is_compressed = self._flags(one.get("compression_type") not in is_raw for one in of_topics)
         self.is_tiered = self._flags(bool(one.get("remote_storage_enable")) for one in of_topics)
         self.factors = replication_factors(cluster.snapshot.replicas)
         first = np.searchsorted(self.topic, np.arange(len(self.topics)))
@@ -119,8 +97,7 @@ class _Finder:
 
     def retention_of_classes(self) -> Iterator[Action]:
         """Yield a cut of each class of topics, to what the topic of it that needs most needs."""
-        target = self._target(self.settings.least_retention_seconds)
-        can = self._can_be_cut(target)
+        target, can = self._cuts()
         for number in np.unique(self.class_of[can]).tolist():
             alike = can & (self.class_of == number)
             longest = float(target[alike].max())
@@ -128,11 +105,11 @@ class _Finder:
 
     def retention_of_topics(self, of_classes: Iterable[Action]) -> Iterator[Action]:
         """Yield a cut of each topic to what it needs itself, where its class is not cut to that."""
-        target = self._target(self.settings.least_retention_seconds)
+        target, can = self._cuts()
         kept = np.full(len(self.topics), np.inf)
         for action in of_classes:
             np.minimum.at(kept, self.topic, action.change.kept_seconds)
-        for place in np.flatnonzero(self._can_be_cut(target)).tolist():
+        for place in np.flatnonzero(can).tolist():
             if target[place] < kept[place]:
                 yield from self._cut(np.arange(len(self.topics)) == place, float(target[place]))
 
@@ -143,9 +120,9 @@ class _Finder:
             (ActionKind.WRITE_ONLY, self.use.is_write_only, "which nobody reads, and stop producing to it"),
         ):
             if chosen.any():
-                change = dataclasses.replace(self._nothing(), is_removed=chosen[self.topic])
-                words = self._words(chosen)
-                yield self._action(kind, chosen, change, f"remove {words}, {which}", self._size()[change.is_removed])
+                rows = chosen[self.topic]
+                text = f"remove {self._words(chosen)}, {which}"
+                yield self._action(kind, text, chosen, self._size()[rows], is_removed=rows)
 
     def fewer_replicas(self) -> Iterator[Action]:
         """Yield two replicas of what is not critical, where failures must be tolerated still."""
@@ -156,35 +133,35 @@ class _Finder:
         chosen &= has_more
         if chosen.any():
             rows = chosen[self.topic]
-            change = dataclasses.replace(
-                self._nothing(), max_replicas=np.where(rows, 2, np.iinfo(np.int32).max).astype(np.int32)
-            )
+            kept = np.where(rows, 2, np.iinfo(np.int32).max).astype(np.int32)
             freed = self.cluster.workload.size_bytes * np.maximum(self.factors - 2, 0)
             text = f"keep two replicas of {self._words(chosen)}"
-            yield self._action(ActionKind.REPLICATION_FACTOR, chosen, change, text, freed[rows])
+            yield self._action(ActionKind.REPLICATION_FACTOR, text, chosen, freed[rows], max_replicas=kept)
 
     def compressions(self) -> Iterator[Action]:
         """Yield compression of the topics of each pattern of which it is not known that they are compressed."""
-        for pattern, ratio in self.settings.compressions:
+        for pattern, ratio in self.settings.compression_ratios():
             chosen = self._matching([pattern]) & ~self.is_compressed
             if chosen.any():
                 rows = chosen[self.topic]
-                change = dataclasses.replace(self._nothing(), written_ratio=np.where(rows, ratio, 1.0))
+                written = np.where(rows, ratio, 1.0)
                 text = f"compress {self._words(chosen)} at the producers to {whole_percent(ratio)}"
                 freed = self._size()[rows] * (1.0 - ratio)
-                yield self._action(ActionKind.COMPRESSION, chosen, change, text, freed, about=pattern)
+                yield self._action(ActionKind.COMPRESSION, text, chosen, freed, about=pattern, written_ratio=written)
 
     def compactions(self) -> Iterator[Action]:
         """Yield compaction of the topics of each pattern; Kafka compacts no tiered topic (KIP-405)."""
-        for pattern, ratio in self.settings.compactions:
+        for pattern, ratio in self.settings.compaction_ratios():
             chosen = self._matching([pattern]) & ~self.is_compacted & ~self.is_tiered & ~self.use.is_own
             if chosen.any():
                 rows = chosen[self.topic]
-                change = dataclasses.replace(self._nothing(), compacted_ratio=np.where(rows, ratio, 1.0))
+                left = np.where(rows, ratio, 1.0)
                 text = f"compact {self._words(chosen)} (cleanup.policy=compact,delete) to {whole_percent(ratio)}"
                 workload = self.cluster.workload
-                freed = (workload.size_bytes - compacted_today(workload, change.compacted_ratio)) * self.factors
-                yield self._action(ActionKind.COMPACTION, chosen, change, text, freed[rows], about=pattern)
+                freed = (workload.size_bytes - compacted_today(workload, left)) * self.factors
+                yield self._action(
+                    ActionKind.COMPACTION, text, chosen, freed[rows], about=pattern, compacted_ratio=left
+                )
 
     def tiering(self) -> Iterator[Action]:
         """Yield tiered storage of all topics that brokers could keep for a shorter time."""
@@ -193,10 +170,10 @@ class _Finder:
         if chosen.any():
             rows = chosen[self.topic]
             kept = np.where(rows, target[self.topic], np.inf)
-            change = dataclasses.replace(self._nothing(), kept_seconds=kept, is_tiered=rows)
             longest = time_words(float(target[chosen].max()))
             text = f"put {self._words(chosen)} into tiered storage with at most {longest} on the brokers"
-            yield self._action(ActionKind.TIERED_STORAGE, chosen, change, text, self._freed(kept)[rows])
+            freed = self._freed(kept)[rows]
+            yield self._action(ActionKind.TIERED_STORAGE, text, chosen, freed, kept_seconds=kept, is_tiered=rows)
 
     def fewer_partitions(self) -> Iterator[Action]:
         """Yield fewer partitions of topics whose new ones carry and hold no more than the fullest do today."""
@@ -225,11 +202,10 @@ class _Finder:
                 chosen[place] = True
                 into[rows] = rows.start + np.arange(count) % fewer
         if chosen.any():
-            change = dataclasses.replace(self._nothing(), merged_into=into)
             before = int(chosen[self.topic].sum())
             after = before - int((into != np.arange(len(into))).sum())
             text = f"recreate {self._words(chosen)} with {after:,} instead of {before:,} partitions"
-            yield self._action(ActionKind.PARTITIONS, chosen, change, text, np.zeros(1))
+            yield self._action(ActionKind.PARTITIONS, text, chosen, merged_into=into)
 
     def _readers(self) -> dict[str, int | None]:
         """Return how many members the largest group of each topic has; ``None`` where partitions are tied to state."""
@@ -248,22 +224,19 @@ class _Finder:
         """Yield quotas on who reads, and on who writes, the few topics that make the cluster's peak."""
         for found in find_quotas(self.cluster, ~self.use.is_own, self.needed, self.settings.quota_delay_seconds):
             done, who = ("reads of", "consumers") if found.is_on_reads else ("writes to", "producers")
-            change = dataclasses.replace(self._nothing(), in_quota=found.in_quota, out_quota=found.out_quota)
             text = (
                 f"limit {done} {self._words(found.topics)} to {shown_rate(found.total)} by quotas on {who}, which cuts "
                 f"the peak of all {done.split()[0]} by {whole_percent(found.cut_ratio)}"
             )
-            action = self._action(ActionKind.QUOTAS, found.topics, change, text, np.zeros(1), about=who)
-            yield dataclasses.replace(action, affected=found.affected)
+            quotas = {"in_quota": found.in_quota, "out_quota": found.out_quota}
+            yield self._action(ActionKind.QUOTAS, text, found.topics, about=who, affected=found.affected, **quotas)
 
     def follower_fetching(self) -> Iterator[Action]:
         """Yield reading from the replica in the consumer's rack, where bytes between racks are paid for."""
         is_read = bool((self.cluster.workload.load.bytes_out_mean_bytes_per_second > 0).any())
         if self._is_rack_traffic_paid() and is_read and not self.cluster.is_read_in_rack:
-            change = dataclasses.replace(self._nothing(), is_read_in_rack=True)
             text = "let consumers fetch from the replica in their rack"
-            nobody = np.zeros(len(self.topics), dtype=np.bool_)
-            yield self._action(ActionKind.FOLLOWER_FETCHING, nobody, change, text, np.zeros(1), about="all topics")
+            yield self._action(ActionKind.FOLLOWER_FETCHING, text, about="all topics", is_read_in_rack=True)
 
     def rack_aware_producers(self) -> Iterator[Action]:
         """Yield producing to partitions led in the producer's rack, where bytes between racks are paid for."""
@@ -279,34 +252,29 @@ class _Finder:
         fullest = int(np.argmax(np.where(mean > 0, np.round(after - rate), -np.inf)))
         name = f"{self.topics[self.topic[fullest]]}-{workload.partitions.partition[fullest]}"
         then, now = (one[fullest] / mean[fullest] for one in (after, rate))
-        action = self._action(
-            ActionKind.RACK_AWARE_PRODUCERS,
-            np.zeros(count, dtype=np.bool_),
-            dataclasses.replace(self._nothing(), is_produced_in_rack=True),
-            "let producers of records without keys prefer partitions led in their rack",
-            np.zeros(1),
-            about="all topics",
-        )
         skew = (
             f"with today's leaders partition {name} would get {then:.1f} times the mean of its topic ({now:.1f} today)"
         )
-        yield dataclasses.replace(action, affected=skew if then - now >= _LEAST_SKEW else "")
+        yield self._action(
+            ActionKind.RACK_AWARE_PRODUCERS,
+            "let producers of records without keys prefer partitions led in their rack",
+            about="all topics",
+            affected=skew if then - now >= _LEAST_SKEW else "",
+            is_produced_in_rack=True,
+        )
 
     def _is_rack_traffic_paid(self) -> bool:
         return self.cluster.today.usd_per_gib_between_racks > 0 and len(self.cluster.snapshot.brokers.rack_names()) > 1
 
     def hardware(self) -> Iterator[Action]:
         """Yield smaller volumes, and the next sizes of today's shape."""
-        nobody = np.zeros(len(self.topics), dtype=np.bool_)
         today = self.cluster.today
         if today.volume is not None:
-            change = dataclasses.replace(self._nothing(), is_volume_shrunk=True)
             text = "replace the volumes with smaller ones"
-            yield self._action(ActionKind.VOLUMES, nobody, change, text, np.zeros(1), about=today.volume.name)
+            yield self._action(ActionKind.VOLUMES, text, about=today.volume.name, is_volume_shrunk=True)
         for shape in self.cluster.others:
-            change = dataclasses.replace(self._nothing(), shapes=(shape.name,))
             text = f"run the brokers on {shape.name} instead of {today.name}"
-            yield self._action(ActionKind.SHAPE, nobody, change, text, np.zeros(1), about=shape.name)
+            yield self._action(ActionKind.SHAPE, text, about=shape.name, shapes=(shape.name,))
 
     def notes(self) -> Iterator[str]:
         """Yield sentences about what was left out."""
@@ -321,7 +289,7 @@ class _Finder:
                 f"The retention of {plural(int(unknown.sum()), 'topic')} is not cut: how far back they are read is "
                 f"unknown, because {why}."
             )
-        left = self._matching([pattern for pattern, _ in self.settings.compressions]) & self.is_compressed
+        left = self._matching([pattern for pattern, _ in self.settings.compression_ratios()]) & self.is_compressed
         if left.any():
             yield f"Already compressed and left out: {few_names(self._names(left), _NAMED)}."
         if self.settings.compressions:
@@ -342,22 +310,20 @@ class _Finder:
         step = np.where(wanted > _DAY_SECONDS, _DAY_SECONDS, _HOUR_SECONDS)
         return np.asarray(np.ceil(wanted / step) * step, dtype=np.float64)
 
-    def _can_be_cut(self, target: NDArray[np.float64]) -> Chosen:
-        return np.asarray(self.is_shortened & np.isfinite(self.retention) & (target < self.retention), dtype=np.bool_)
+    def _cuts(self) -> tuple[NDArray[np.float64], Chosen]:
+        """Return float64[T], to what retention may be cut, and of which topics that is less than they have."""
+        target = self._target(self.settings.least_retention_seconds)
+        return target, self.is_shortened & np.isfinite(self.retention) & (target < self.retention)
 
     def _cut(self, chosen: Chosen, seconds: float) -> Iterator[Action]:
         if not chosen.any():
             return
         rows = chosen[self.topic]
         kept = np.where(rows, seconds, np.inf)
-        change = dataclasses.replace(self._nothing(), kept_seconds=kept)
-        text = f"cut the retention of {self._words(chosen)} to {time_words(seconds)}"
-        about = f"{self._words(chosen)}@{self.cluster.workload.outlook.classes[self.class_of[chosen][0]].name}"
-        names = self._names(chosen)
-        freed = self._freed(kept)[rows]
-        yield self._action(
-            ActionKind.RETENTION, chosen, change, text, freed, about=names[0] if len(names) == 1 else about
-        )
+        words, of_class = self._words(chosen), self.cluster.workload.outlook.classes[self.class_of[chosen][0]].name
+        text = f"cut the retention of {words} to {time_words(seconds)}"
+        about = words if chosen.sum() == 1 else f"{words}@{of_class}"
+        yield self._action(ActionKind.RETENTION, text, chosen, self._freed(kept)[rows], about=about, kept_seconds=kept)
 
     def _freed(self, kept_seconds: NDArray[np.float64]) -> NDArray[np.float64]:
         workload = self.cluster.workload
@@ -365,9 +331,6 @@ class _Finder:
 
     def _size(self) -> NDArray[np.float64]:
         return np.asarray(self.cluster.workload.size_bytes * self.factors, dtype=np.float64)
-
-    def _nothing(self) -> ClusterChange:
-        return ClusterChange.nothing(len(self.topic))
 
     def _names(self, chosen: Chosen) -> tuple[str, ...]:
         return tuple(self.topics[place] for place in np.flatnonzero(chosen).tolist())
@@ -378,22 +341,26 @@ class _Finder:
     def _action(
         self,
         kind: ActionKind,
-        chosen: Chosen,
-        change: ClusterChange,
         text: str,
-        freed: NDArray[np.float64] | NDArray[np.int64],
+        chosen: Chosen | None = None,
+        freed: NDArray[np.float64] | NDArray[np.int64] | None = None,
         *,
         about: str | None = None,
+        affected: str = "",
+        **change: Any,
     ) -> Action:
-        subject = self._words(chosen) if chosen.any() else ""
+        """Make an action on some topics, or on none; ``change`` are fields of a :class:`ClusterChange`."""
+        topics = () if chosen is None else self._names(chosen)
+        subject = topics_words(topics, self.topics) if topics else ""
         return Action(
             kind=kind,
             about=subject if about is None else about,
             text=text,
             subject=subject,
-            topics=self._names(chosen),
-            change=change,
-            freed_bytes=float(freed.sum()),
+            topics=topics,
+            change=dataclasses.replace(ClusterChange.nothing(len(self.topic)), **change),
+            freed_bytes=0.0 if freed is None else float(freed.sum()),
+            affected=affected,
         )
 
 

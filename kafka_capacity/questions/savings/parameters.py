@@ -6,16 +6,16 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from kafka_capacity.hardware.plain import filled
 from kafka_capacity.questions.form_section import FormSection, named_number, readable
-from kafka_capacity.questions.savings.settings import SavingsSettings
 
 _FORM = FormSection("Savings")
-_DEFAULT = SavingsSettings()
+MAX_SETS = 20  # sets of actions that are sized where nobody says how many
+MAX_PARTITIONS = 10_000  # with more, nothing is looked for unless somebody asks
 
 Pattern = Annotated[
     str, Field(min_length=1, max_length=249, description="topic name pattern; * matches any characters")
 ]
+Retention = Annotated[float, Field(ge=3600.0, le=100 * 366 * 86_400.0, allow_inf_nan=False)]
 _RATIO = TypeAdapter[float](Annotated[float, Field(gt=0.0, lt=1.0, allow_inf_nan=False)])
 
 
@@ -38,20 +38,15 @@ class SavingsParameters(BaseModel):
         None, "Max sets of savings to size", "--max-savings", form={"metavar": "N"}, ge=0, le=10_000, is_usual=True
     )(
         "Max number of sets of actions that are sized as alternatives to buying, single actions first. Empty: "
-        f"{_DEFAULT.max_sets} for clusters of up to {_DEFAULT.max_partitions:,} partitions, none above that. 0: "
+        f"{MAX_SETS} for clusters of up to {MAX_PARTITIONS:,} partitions, none above that. 0: "
         "none."
     )
-    lag_margin: float = _FORM.field(
-        _DEFAULT.lag_margin, "Lag margin", "--lag-margin", ge=1.0, le=100.0, allow_inf_nan=False
-    )("Retention is not cut below this many times the max lag that consumers were seen to have.")
-    least_retention_seconds: float = _FORM.field(
-        _DEFAULT.least_retention_seconds,
-        "Min retention",
-        "--least-retention",
-        ge=3600.0,
-        le=100 * 366 * 86_400.0,
-        allow_inf_nan=False,
-    )("Retention is never cut below this, whatever consumers need.")
+    lag_margin: float = _FORM.field(2.0, "Lag margin", "--lag-margin", ge=1.0, le=100.0, allow_inf_nan=False)(
+        "Retention is not cut below this many times the max lag that consumers were seen to have."
+    )
+    least_retention_seconds: Retention = _FORM.field(86_400.0, "Min retention", "--least-retention")(
+        "Retention is never cut below this, whatever consumers need."
+    )
     compressions: tuple[str, ...] = _FORM.field(
         (), "Compression", "--compression", form={"metavar": "PATTERN=RATIO", "repeats": True}, max_length=1000
     )(
@@ -68,26 +63,14 @@ class SavingsParameters(BaseModel):
         "Topic patterns for which two replicas are enough; topics that allow unclean elections are included anyway."
     )
     quota_delay_seconds: float = _FORM.field(
-        _DEFAULT.quota_delay_seconds,
-        "Delay by quotas",
-        "--quota-delay",
-        ge=60.0,
-        le=7 * 86_400.0,
-        allow_inf_nan=False,
+        3600.0, "Delay by quotas", "--quota-delay", ge=60.0, le=7 * 86_400.0, allow_inf_nan=False
     )("Quotas on the few clients that make the peak are set so that nothing they write or read is delayed longer.")
-    local_retention_seconds: float = _FORM.field(
-        _DEFAULT.local_retention_seconds,
-        "Local retention",
-        "--local-retention",
-        ge=3600.0,
-        le=100 * 366 * 86_400.0,
-        allow_inf_nan=False,
-    )(
+    local_retention_seconds: Retention = _FORM.field(86_400.0, "Local retention", "--local-retention")(
         "How long brokers would keep what is also in tiered storage (KIP-405), unless consumers need more (see lag "
         "margin)."
     )
     object_store_usd_per_gib_month: float = _FORM.field(
-        _DEFAULT.object_store_usd_per_gib_month,
+        0.023,  # S3 Standard in us-east-1, first 50 TB a month, as of 2025
         "Object store price",
         "--object-store-price",
         form={"metavar": "USD/GIB"},
@@ -102,13 +85,16 @@ class SavingsParameters(BaseModel):
     _are_compressions = readable("compressions", _compression)
     _are_compactions = readable("compactions", _compaction)
 
-    def savings_settings(self, partitions: int) -> SavingsSettings:
-        """Return what actions are looked for with in a cluster of so many partitions."""
-        is_small = partitions <= _DEFAULT.max_partitions
-        return filled(
-            SavingsSettings,
-            self,
-            max_sets=(_DEFAULT.max_sets if is_small else 0) if self.max_savings_sets is None else self.max_savings_sets,
-            compressions=tuple(_compression(item) for item in self.compressions),
-            compactions=tuple(_compaction(item) for item in self.compactions),
-        )
+    def sets_to_size(self, partitions: int) -> int:
+        """Return how many sets of actions are sized at most in a cluster of so many partitions."""
+        if self.max_savings_sets is not None:
+            return self.max_savings_sets
+        return MAX_SETS if partitions <= MAX_PARTITIONS else 0
+
+    def compression_ratios(self) -> list[tuple[str, float]]:
+        """Return patterns of topics, and their bytes once producers compress over today's."""
+        return [_compression(item) for item in self.compressions]
+
+    def compaction_ratios(self) -> list[tuple[str, float]]:
+        """Return patterns of topics, and what compaction would leave of what they hold."""
+        return [_compaction(item) for item in self.compactions]

@@ -50,11 +50,8 @@ def find_quotas(
 ) -> Iterator[Quotas]:
     """Yield quotas on consumers and quotas on producers, where they cut the cluster's peak.
 
-    Args:
-        cluster: that is sized.
-        can_wait: bool[T], the topics that may be throttled.
-        needed: float64[T], how far back they are read, NaN where that is not known.
-        delay_seconds: how long anything may wait.
+    Topics with ``can_wait``, bool[T], may be throttled, so that nothing waits longer than ``delay_seconds``;
+    ``needed``, float64[T], is how far back they are read, NaN where that is not known.
     """
     workload, topic = cluster.workload, cluster.workload.partitions.topic
     names = workload.partitions.topics

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 ActionSet = frozenset[int]  # places of actions
 
 SINGLE_RATIO = 0.6
+_ROUNDING = 1e-9  # what is more by less than this is the rounding of sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +33,9 @@ class Searched:
 def search_sets(
     efforts: Sequence[int], judge: Callable[[Sequence[ActionSet]], Sequence[float]], max_sets: int
 ) -> Searched:
-    """Search.
+    """Search, by the efforts of the actions, those to judge first at the start; ``max_sets`` may be judged.
 
-    Args:
-        efforts: of the actions, those to judge first at the start.
-        judge: returns what each of several sets saves; called with sets that have not been judged yet.
-        max_sets: how many may be judged.
+    ``judge`` returns what each of several sets saves; it is called with sets that have not been judged yet.
     """
     saved: dict[ActionSet, float] = {}
 
@@ -69,18 +67,11 @@ def pareto_front(saved: dict[ActionSet, float], efforts: Sequence[int]) -> list[
     A set beats another that saves no more with no less effort; of equals the smaller one, then the one whose actions
     come first, stays.
     """
-
-    def effort(found: ActionSet) -> int:
-        return sum(efforts[one] for one in found)
-
-    ranked = sorted(saved, key=lambda found: (effort(found), -saved[found], len(found), sorted(found)))
+    effort = {found: sum(efforts[one] for one in found) for found in saved}
     front: list[ActionSet] = []
     most = 0.0
-    for found in ranked:
+    for found in sorted(saved, key=lambda found: (effort[found], -saved[found], len(found), sorted(found))):
         if saved[found] > most * (1 + _ROUNDING) + _ROUNDING:
             front.append(found)
             most = saved[found]
     return front
-
-
-_ROUNDING = 1e-9  # what is more by less than this is the rounding of sums

@@ -13,12 +13,11 @@ from kafka_capacity.report.inputs import ReportInputs
 
 
 def _simulate(asked: PlanContext, handed: Handed, run: RunPieces) -> Share:
-    settings = asked.parameters.savings_settings(len(asked.basis.snapshot.partitions))
-    if not settings.max_sets:
+    if not asked.parameters.sets_to_size(len(asked.basis.snapshot.partitions)):
         return Share(tables=merge_tables([], SAVINGS_TABLES), scenario_count=0)
     if handed.sized is None:
         raise SimulationError("not simulated, because the cluster is not sized again")
-    tables = merge_tables([find_savings(asked.basis, handed.sized(), settings, run)], SAVINGS_TABLES)
+    tables = merge_tables([find_savings(asked.basis, handed.sized(), asked.parameters, run)], SAVINGS_TABLES)
     return Share(tables=tables, scenario_count=len(tables["savings_sets"]))
 
 

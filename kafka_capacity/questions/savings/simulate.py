@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.changed import all_of
 from kafka_capacity.demand.disk import time_shares
+from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.hardware.shapes import GIB
 from kafka_capacity.inventory.topic_use import topic_use
 from kafka_capacity.objects.tables import table_of_rows
@@ -23,8 +24,8 @@ from kafka_capacity.proposal.resized import Resized
 from kafka_capacity.questions.question import Basis, RunPieces, SizedCluster
 from kafka_capacity.questions.savings.actions import Action
 from kafka_capacity.questions.savings.find import CONFIGS, find_actions
+from kafka_capacity.questions.savings.parameters import SavingsParameters
 from kafka_capacity.questions.savings.search import ActionSet, Searched, pareto_front, search_sets
-from kafka_capacity.questions.savings.settings import SavingsSettings
 from kafka_capacity.questions.savings.tables import SAVINGS_TABLES, ActionRow, DateRow, ScopeRow, SetRow
 from kafka_capacity.text import plural
 
@@ -32,26 +33,28 @@ NOTHING: ActionSet = frozenset()
 _LEAST_USD = 1.0  # dollars a month: less is the rounding of volumes to whole GiB
 
 
-def find_savings(basis: Basis, cluster: SizedCluster, settings: SavingsSettings, run: RunPieces) -> dict[str, pa.Table]:
+def find_savings(
+    basis: Basis, cluster: SizedCluster, settings: SavingsParameters, run: RunPieces
+) -> dict[str, pa.Table]:
     """Return the tables about savings."""
     use = topic_use(basis.raw, basis.snapshot, basis.profile_partitions, basis.profile_days)
     configs = {row["topic"]: row for row in basis.raw.table("topics").select(["topic", *CONFIGS]).to_pylist()}
-    found = find_actions(cluster, use, configs, settings)
-    judge = Judge(cluster=cluster, actions=found.actions, settings=settings, run=run)
+    actions, notes = find_actions(cluster, use, configs, settings)
+    judge = Judge(cluster=cluster, actions=actions, settings=settings, run=run)
     judge([])
     is_sized = not np.isnan(judge.counts(NOTHING)).all()  # else there is nothing to hold a set against
-    efforts = [one.facts.effort for one in found.actions]
-    searched = search_sets(efforts, judge, settings.max_sets if is_sized else 0)
+    efforts = [one.facts.effort for one in actions]
+    searched = search_sets(efforts, judge, settings.sets_to_size(len(basis.snapshot.partitions)) if is_sized else 0)
     scope = ScopeRow(
         brokers_today=len(cluster.snapshot.brokers),
-        actions=len(found.actions),
+        actions=len(actions),
         sets_tried=len(searched.saved),
         is_exhaustive=searched.is_exhaustive,
-        notes=found.notes,
+        notes=notes,
     )
     rows: dict[str, Sequence[object]] = {
-        "savings_actions": [judge.action_row(place) for place in range(len(found.actions))],
-        "savings_sets": _set_rows(judge, searched),
+        "savings_actions": [judge.action_row(place) for place in range(len(actions))],
+        "savings_sets": _set_rows(judge, searched, efforts),
         "savings_dates": [row for name, one in _named(judge) for row in judge.date_rows(name, one)],
         "savings_scope": [scope],
     }
@@ -64,7 +67,7 @@ class Judge:
 
     cluster: SizedCluster
     actions: Sequence[Action]
-    settings: SavingsSettings
+    settings: SavingsParameters
     run: RunPieces
     resized: dict[ActionSet, Resized] = field(default_factory=dict)  # in the order judged, nothing first
 
@@ -154,20 +157,16 @@ class Judge:
 
     def date_rows(self, name: str, found: ActionSet) -> list[DateRow]:
         """Describe a set date by date."""
-        one, brokers, usd, saved = (
-            self.resized[found],
-            self.saved_brokers(found),
-            self.usd(found),
-            self.saved_usd(found),
-        )
+        one, brokers = self.resized[found], self.saved_brokers(found)
+        usd, saved = self.usd(found), self.saved_usd(found)
         return [
             DateRow(
                 set_id=name,
                 date=date,
                 broker_count=one.broker_counts[place],
-                usd_per_month=_known(usd[place]),
+                usd_per_month=plain_number(usd[place]),
                 saved_brokers=None if np.isnan(brokers[place]) else int(brokers[place]),
-                saved_usd_per_month=_known(saved[place]),
+                saved_usd_per_month=plain_number(saved[place]),
                 remote_bytes=one.remote_bytes[place],
             )
             for place, date in enumerate(self.cluster.workload.outlook.dates)
@@ -182,16 +181,11 @@ def _why_no_fewer(one: Resized) -> str | None:
     return None if way is None else f"{plural(way.broker_count, 'broker')} would not be enough: {way.reason}"
 
 
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
 def _named(judge: Judge) -> list[tuple[str, ActionSet]]:
     return [("none" if not one else f"set-{place:04d}", one) for place, one in enumerate(judge.resized)]
 
 
-def _set_rows(judge: Judge, searched: Searched) -> list[SetRow]:
-    efforts = [action.facts.effort for action in judge.actions]
+def _set_rows(judge: Judge, searched: Searched, efforts: Sequence[int]) -> list[SetRow]:
     front = pareto_front(searched.saved, efforts)
     return [
         SetRow(

@@ -45,12 +45,7 @@ _COLUMNS = (
 _MOVES = (
     column("scenario_id", "Option", "id"),
     column("made_on", "Planned on", "day"),
-    column(
-        "planned",
-        "Planned time, mean to peak",
-        "duration_band",
-        lambda one: [one["seconds"], one["peak_seconds"]],
-    ),
+    column("planned", "Planned time, mean to peak", "duration_band", lambda one: [one["seconds"], one["peak_seconds"]]),
     column("took", "Actual time, from daily inventories", "text", _took),
     column("done_by", "Done by", "day"),
     column("is_consistent", "As planned", "yes"),
@@ -63,8 +58,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     document = view.inputs.sizing.get("scores")
     if not document or not (document["scores"] or document.get("moves") or document.get("coefficients")):
         return None
-    moves = document.get("moves", [])
-    coefficients = document.get("coefficients", [])
+    moves, coefficients = document.get("moves", []), document.get("coefficients", [])
     scores = sorted(document["scores"], key=lambda one: (one["scored_on"], one["figure"], one["made_on"]))[::-1]
     newest = [cells(_COLUMNS, one) for one in scores[:MAX_ROWS]]
     return {

@@ -22,7 +22,7 @@ from kafka_capacity.report.anchors import COSTS
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, Column, cells, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import format_throttle_above, format_usd, plural
+from kafka_capacity.text import capitalised, format_throttle_above, format_usd, plural
 
 MAX_FRONT = 8  # rows of the Pareto front that are not folded away
 MAX_ROWS = 300
@@ -164,7 +164,7 @@ def _note(row: Row) -> str | None:
     parts = []
     if row["excuses"]:
         reason, more = str(row["excuses"][0]["reason"]), len(row["excuses"]) - 1
-        parts.append(reason[:1].upper() + reason[1:] + (f" (and {plural(more, 'more limit')})" if more else ""))
+        parts.append(capitalised(reason) + (f" (and {plural(more, 'more limit')})" if more else ""))
     elif (tightest := tightest_phrase(row)) is not None:
         parts.append(f"Tightest: {tightest}")
     if row["change_seconds"] is None and row["least_throttle_bytes_per_second"]:

@@ -9,7 +9,7 @@ from kafka_capacity.questions.capacity.sizing_view import sizing_of
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, cells, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import plural
+from kafka_capacity.text import capitalised, plural
 
 
 def _finding(one: Mapping[str, Any]) -> str:
@@ -39,7 +39,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     wanting = sum(one["needed"] > one["partitions"] for one in advised)
     hot = sum(one["is_hot"] for one in advised)
     more = sizing.document["partitions_advised"] - len(advised)
-    rows = [{**cells(_COLUMNS, one), NOTE: _sentence(str(one["reason"]))} for one in advised]
+    rows = [{**cells(_COLUMNS, one), NOTE: f"{capitalised(str(one['reason']))}."} for one in advised]
     note = "Rates are at the horizon; when a key moves, the order of its records breaks once."
     if more > 0:
         note += f" {more:,} more topics are not listed."
@@ -48,7 +48,3 @@ def build(view: ReportView) -> dict[str, Any] | None:
         need, have = ("needs" if wanting == 1 else "need"), ("has" if hot == 1 else "have")
         line = f"{plural(wanting, 'topic')} {need} more partitions up to the horizon; {hot:,} {have} a hot one."
     return {"line": line, "table": table("Topics to change", _COLUMNS, rows, note=note) if rows else None}
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + "."

@@ -14,7 +14,7 @@ from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, Column, cells, chart, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import format_bytes, format_throttle, plural
+from kafka_capacity.text import capitalised, format_bytes, format_throttle, plural
 
 MAX_ROWS = 200
 MAX_BARS = 24
@@ -221,10 +221,10 @@ def _row(view: ChangePage, option: Option) -> dict[str, Any]:
 def _note(option: Option) -> str | None:
     if option.excuses:
         reason, more = str(option.excuses[0]["reason"]), len(option.excuses) - 1
-        return reason[:1].upper() + reason[1:] + (f" (and {more:,} more)" if more else "") + "."
+        return capitalised(reason) + (f" (and {more:,} more)" if more else "") + "."
     if option.standing:
         sentence = standing_sentence(option.standing)
-        return f"{sentence[:1].upper()}{sentence[1:]}."
+        return f"{capitalised(sentence)}."
     return draws_note(option)
 
 

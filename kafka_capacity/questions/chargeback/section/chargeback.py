@@ -11,7 +11,7 @@ from kafka_capacity.questions.chargeback.decide import WORDS, usd_of
 from kafka_capacity.questions.chargeback.evaluate import GROUP, OWNER, TOPIC
 from kafka_capacity.questions.chargeback.share import CHARGEBACK
 from kafka_capacity.questions.chargeback.split import CHARGES
-from kafka_capacity.questions.chargeback.totals import (
+from kafka_capacity.questions.chargeback.tables import (
     CENTS,
     Row,
     paid_by,
@@ -112,7 +112,7 @@ def owners_table(tables: Mapping[str, pa.Table]) -> dict[str, Any] | None:
 
 def all_tables(tables: Mapping[str, pa.Table], *, most: int) -> dict[str, dict[str, Any]]:
     """Return every table by name, those without rows left out."""
-    ledger = tables["chargeback"]
+    ledger, leaders = tables["chargeback"], tables["rack_leader_brokers"].to_pylist()
     groups = _with_marginal(tables, paid_by_group(ledger), GROUP, "group_id")
     found = {
         "bill": _table("Bill", BILL, bill_rows(tables["chargeback_bill"]), most=most),
@@ -123,9 +123,7 @@ def all_tables(tables: Mapping[str, pa.Table], *, most: int) -> dict[str, dict[s
         "tiered": _table("Tiered topics", TIERED, tables["chargeback_tiered"].to_pylist(), most=most),
         "racks": _table("Racks", RACKS, rack_matrix(tables["rack_flows"]), most=most),
         "brokers": _table("Brokers", BROKERS, tables["rack_brokers"].to_pylist(), most=most),
-        "leaders": _table(
-            "Leaders in the racks of producers", LEADERS, tables["rack_leader_brokers"].to_pylist(), most=most
-        ),
+        "leaders": _table("Leaders in the racks of producers", LEADERS, leaders, most=most),
     }
     return {name: one for name, one in found.items() if one["rows"]}
 
@@ -148,13 +146,9 @@ def _payers(tables: Mapping[str, pa.Table], kind: str) -> list[Row]:
 
 def _with_marginal(tables: Mapping[str, pa.Table], paid: Sequence[Row], kind: str, key: str) -> list[Row]:
     """Add the marginal cost to rows of who pays, empty where it was not worked out."""
-    marginal = {row["name"]: row for row in tables["chargeback_marginal"].to_pylist() if row["kind"] == kind}
-    nothing = {"marginal_cents": None, "broker_count": None}
-    return [{**row, **nothing, **_found(marginal.get(row[key]))} for row in paid]
-
-
-def _found(row: Row | None) -> Row:
-    return {} if row is None else {name: row[name] for name in ("marginal_cents", "broker_count")}
+    rows, names = tables["chargeback_marginal"].to_pylist(), ("marginal_cents", "broker_count")
+    marginal = {row["name"]: {name: row[name] for name in names} for row in rows if row["kind"] == kind}
+    return [{**row, **marginal.get(row[key], dict.fromkeys(names))} for row in paid]
 
 
 def _named(rows: Sequence[Row], key: str) -> list[Row]:

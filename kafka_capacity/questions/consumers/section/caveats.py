@@ -33,12 +33,8 @@ def _on_facts(facts: Row) -> list[dict[str, str]]:
     elif hours < WEEK_HOURS:
         found.append(_note(f"Rates are based on {plural(hours, 'hour')} of history, less than a week."))
     if not facts["is_record_size_known"]:
-        found.append(
-            _note(
-                "The record size is unknown; duplicates are counted in records of "
-                f"{format_bytes(facts['record_bytes'])}."
-            )
-        )
+        size = format_bytes(facts["record_bytes"])
+        found.append(_note(f"The record size is unknown; duplicates are counted in records of {size}."))
     if facts["unread_partitions"] and facts["member_count"]:
         count = facts["unread_partitions"]
         found.append(_serious(f"{plural(count, 'partition')} {'has' if count == 1 else 'have'} no reader today."))
@@ -47,7 +43,7 @@ def _on_facts(facts: Row) -> list[dict[str, str]]:
 
 def common_caveats(view: GroupsView) -> list[dict[str, str]]:
     """List what the figures of all groups rest on: capacities, and the timeouts, some of which decide alone."""
-    found: dict[str, dict[str, str]] = {}
+    found = []
     groups = [group.choice for group in view.groups]
     guessed = sum(
         group.now["capacity_bytes_per_second"] is not None and not group.now["is_capacity_given"] for group in groups
@@ -59,7 +55,7 @@ def common_caveats(view: GroupsView) -> list[dict[str, str]]:
             "Measure it and give it as member_capacity_bytes_per_second to make catch-up and crash figures more "
             "accurate."
         )
-        found[text] = _note(text)
+        found.append(_note(text))
     for row in (row for group in groups for row in group.shown):
         is_classic = row["protocol"] == "classic"
         heartbeat, session = (
@@ -73,22 +69,22 @@ def common_caveats(view: GroupsView) -> list[dict[str, str]]:
                 f"is longer than the allowed lag of {format_duration(allowed)}: more members do not help, a shorter "
                 "timeout does."
             )
-            found[text] = _serious(text)
-        kind = {"classic": "classic groups", "streams": "streams groups"}.get(
-            row["protocol"], "consumer-protocol groups"
-        )
+            found.append(_serious(text))
+        kind = {"classic": "classic", "streams": "streams"}.get(row["protocol"], "consumer-protocol")
         text = (
-            f"Timeouts are those requested, not read from clients: in {kind} heartbeats every "
+            f"Timeouts are those requested, not read from clients: in {kind} groups heartbeats every "
             f"{format_duration(heartbeat)}, a session timeout of {format_duration(session)}."
         )
-        found[text] = _note(text)
+        found.append(_note(text))
         text = (
             f"Members are assumed to poll at least every {format_wait(row['poll_seconds'])} and to be away for "
             f"{format_duration(row['restart_seconds'])} in a restart; the next one is stopped "
             f"{format_duration(row['settle_seconds'])} later. Slower timing means longer pauses."
         )
-        found[text] = _note(text)
-    return sorted(found.values(), key=lambda one: (one["severity"] != "serious", one["text"]))
+        found.append(_note(text))
+    return sorted(
+        {one["text"]: one for one in found}.values(), key=lambda one: (one["severity"] != "serious", one["text"])
+    )
 
 
 def _serious(text: str) -> dict[str, str]:

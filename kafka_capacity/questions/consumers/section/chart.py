@@ -137,13 +137,7 @@ def _bent(curve: Curve) -> Curve:
 def thinned(times: NDArray[np.float64], values: NDArray[np.float64], limit: int = MAX_POINTS) -> NDArray[np.intp]:
     """Choose the points that a curve is drawn through: both ends, the peak, then always the one that is furthest off.
 
-    Args:
-        times: float64[T], ascending.
-        values: float64[T].
-        limit: the most points.
-
-    Returns:
-        intp[N], their positions, ascending.
+    Times, float64[T], are ascending, and so are the positions that are returned, intp[N].
     """
     last = len(times) - 1
     kept = {0, last, int(np.argmax(values))}
@@ -159,12 +153,11 @@ def thinned(times: NDArray[np.float64], values: NDArray[np.float64], limit: int 
 
 
 def _peaks(group: GroupChoice, event: str) -> str:
-    drawn: Sequence[tuple[Row, Row | None]] = [(row, group.outcome(row, event)) for row in group.shown]
     parts = [
         f"{group.name_of(row).capitalize()} ({plural(row['member_count'], 'member')}, {variant_name(row)}): "
         + _how_far(outcome)
-        for row, outcome in drawn
-        if outcome is not None
+        for row in group.shown
+        if (outcome := group.outcome(row, event)) is not None
     ]
     return ". ".join(parts) + "."
 

@@ -68,7 +68,10 @@ def variants_table(group: GroupChoice, *, limit: int) -> dict[str, Any] | None:
     return table(
         f"Ways to assign the partitions of {short(group.group_id)} among {plural(now['member_count'], 'member')}",
         VARIANTS,
-        [_variant_row(group, row) for row in kept],
+        [
+            {**cells(VARIANTS, group, row), NOTE: sentence(why_not(row)) if row["partition_count"] is None else None}
+            for row in kept
+        ],
         is_defined=False,
     )
 
@@ -77,11 +80,6 @@ def _variant_rank(group: GroupChoice, row: Row) -> tuple[Any, ...]:
     outcome = group.outcome(row, "rolling-restart")
     revoked = 0 if outcome is None else outcome["revoked"]
     return (row is not group.today, row is not group.recommended, outcome is None, revoked, row["scenario_id"])
-
-
-def _variant_row(group: GroupChoice, row: Row) -> dict[str, Any]:
-    is_refused = row["partition_count"] is None
-    return {**cells(VARIANTS, group, row), NOTE: sentence(why_not(row)) if is_refused else None}
 
 
 def events_table(group: GroupChoice) -> dict[str, Any] | None:
@@ -114,19 +112,11 @@ def members_table(view: GroupsView, group: GroupChoice, *, limit: int) -> dict[s
     if found is None:
         return None
     rows = sorted(found.to_pylist(), key=lambda row: row["member_id"])
-    kept = {
-        row["member_id"]
-        for row in sorted(
-            rows,
-            key=lambda row: (
-                -max(row["peak_before_bytes_per_second"], row["peak_after_bytes_per_second"]),
-                row["member_id"],
-            ),
-        )[:limit]
-    }
+    peaks = ("peak_before_bytes_per_second", "peak_after_bytes_per_second")
+    busiest = sorted(rows, key=lambda row: -max(row[name] for name in peaks))[:limit]  # of equal ones by their ids
     is_same = group.then is None and group.today is not None
     columns = MEMBERS_AS_THEY_ARE if is_same else MEMBERS
-    shown = [cells(columns, row, not is_same) for row in rows if row["member_id"] in kept]
+    shown = [cells(columns, row, not is_same) for row in rows if row in busiest]
     return table(
         f"Assignment in {short(group.group_id)}" + ("" if is_same else ", before and after"),
         columns,

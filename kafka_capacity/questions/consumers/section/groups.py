@@ -45,10 +45,10 @@ def build(view: ReportView) -> dict[str, Any] | None:
     anchors = {group.group_id: f"group-{place}" for place, group in enumerate([*full, *folded], start=1)}
     rests_on = common_caveats(groups)
     parts = [_full(groups, group, anchors[group.group_id]) for group in full]
-    summary = decided_groups(groups.answer)
+    said = decided_groups(groups.answer)
     return {
-        "summary": summary["summary"],
-        "at_risk": summary["at_risk"],
+        "summary": said["summary"],
+        "at_risk": said["at_risk"],
         "figures": [_figures(group) for group in full if group.risk is not None][:MAX_NAMED],
         "overview": overview_table(groups, anchors) if decided else None,
         "definitions": definitions((*VARIANTS, *EVENTS)),
@@ -111,9 +111,9 @@ def _shared(groups: GroupsView) -> dict[str, Any] | None:
         return None
     ranked = sorted(groups.shared, key=lambda row: (row["verdict"] != Verdict.DOES_NOT_FIT, row["group_id"]))
     listed = ranked[:MAX_DETAILED]
-    note = f"{len(listed):,} of {len(ranked):,} are listed." if len(listed) < len(ranked) else None
+    rows, note = [cells(SHARE_COLUMNS, row) for row in listed], _listed_note(len(listed), len(ranked))
     return {
-        "table": table("Share groups", SHARE_COLUMNS, [cells(SHARE_COLUMNS, row) for row in listed], note=note),
+        "table": table("Share groups", SHARE_COLUMNS, rows, note=note),
         "sentences": share_sentences(listed[:MAX_TABLES]),
     }
 
@@ -122,7 +122,10 @@ def _skipped(groups: GroupsView) -> dict[str, Any] | None:
     if not groups.skipped:
         return None
     listed = groups.skipped[:MAX_SKIPPED]
-    note = f"{len(listed):,} of {len(groups.skipped):,} are listed." if len(listed) < len(groups.skipped) else None
     columns = (column("group_id", "Group", "name"), column("reason", "Why", "name"))
     rows = [{"group_id": str(one["group_id"]), "reason": str(one["reason"])} for one in listed]
-    return table("Groups left out", columns, rows, note=note)
+    return table("Groups left out", columns, rows, note=_listed_note(len(listed), len(groups.skipped)))
+
+
+def _listed_note(listed: int, count: int) -> str | None:
+    return f"{listed:,} of {count:,} are listed." if listed < count else None

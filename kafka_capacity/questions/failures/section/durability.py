@@ -14,7 +14,7 @@ from kafka_capacity.questions.failures.section.view import Row, placement_rows
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, cells, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import format_bytes, format_count, format_duration, format_rate, plural
+from kafka_capacity.text import format_bytes, format_count, format_duration, format_rate, plural, uncapitalised
 from kafka_capacity.text.wording import few_names
 
 _CHANCE = "Probability that a partition loses all its replicas within a year"
@@ -51,7 +51,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
             for name, side in zip(names, sides, strict=False)
         ],
         "tables": [
-            topics_table(side, f"Topics by expected loss: {name[:1].lower()}{name[1:]}", max_failures=max_failures)
+            topics_table(side, f"Topics by expected loss: {uncapitalised(name)}", max_failures=max_failures)
             for name, side in zip(names, sides, strict=False)
         ],
         "settings": ways(sides[0]),

@@ -10,14 +10,10 @@ from kafka_capacity.questions.idle.share import IDLE
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import Column, cells, column, table
 from kafka_capacity.report.view import ReportView
+from kafka_capacity.text.wording import few_names
 
 MAX_ROWS = 50  # of each table, those with the most bytes
 MAX_BROKERS = 12  # that one cell names
-
-
-def _brokers(row: Mapping[str, Any]) -> str:
-    named, more = row["broker_ids"][:MAX_BROKERS], len(row["broker_ids"][MAX_BROKERS:])
-    return ", ".join(map(str, named)) + (f" and {more:,} more" if more else "")
 
 
 TOPICS = (
@@ -25,7 +21,7 @@ TOPICS = (
     column("partitions", "Partitions", "count"),
     column("replicas", "Replicas", "count"),
     column("size_bytes", "Bytes, all replicas", "bytes", known_bytes),
-    column("brokers", "Brokers", "text", _brokers),
+    column("brokers", "Brokers", "text", lambda row: few_names(row["broker_ids"], MAX_BROKERS)),
     column("quiet_seconds", "Unused for at least", "duration", lambda row: row["known_hours"] * 3600),
     column("groups", "Subscribed groups", "count"),
     column("is_compacted", "Compacted", "yes"),

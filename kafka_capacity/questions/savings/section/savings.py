@@ -61,10 +61,7 @@ def sets_table(view: SavingsView) -> dict[str, Any]:
 
 
 def actions_table(view: SavingsView, *keys: str) -> dict[str, Any]:
-    """Return the actions, with why it saves nothing below each that does not.
-
-    With keys, the table has these columns and what was judged only.
-    """
+    """Return the actions, with why it saves nothing below those that do not; with keys, those columns of the judged."""
     columns = chosen(ACTIONS, *keys) if keys else ACTIONS
     every = view.judged if keys else list(view.actions.values())
     rows = [{**cells(columns, row), NOTE: because(row) if row["saves_nothing"] else None} for row in every]

@@ -10,8 +10,8 @@ from kafka_capacity.plan.handing import handed_to_all
 from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.chargeback.decide import decide_chargeback
 from kafka_capacity.questions.chargeback.share import CHARGEBACK
-from kafka_capacity.questions.chargeback.totals import charged as charges_of
-from kafka_capacity.questions.chargeback.totals import paid_by, paid_by_client, paid_by_group
+from kafka_capacity.questions.chargeback.tables import charged as charges_of
+from kafka_capacity.questions.chargeback.tables import paid_by, paid_by_client, paid_by_group
 from kafka_capacity.questions.question import Handed, run_here
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.unit.questions.chargeback.clusters import (

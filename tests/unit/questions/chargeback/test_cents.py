@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.questions.chargeback.cents import in_cents, shared_cents
+from kafka_capacity.questions.chargeback.split import in_cents, shared_cents
 
 WEIGHTS = st.lists(st.one_of(st.just(0.0), st.floats(1e-6, 1e12)), min_size=1, max_size=200)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_capacity.questions.chargeback.decide import decide_chargeback
-from kafka_capacity.questions.chargeback.totals import crossing, rack_matrix, summed
+from kafka_capacity.questions.chargeback.tables import crossing, rack_matrix, summed
 from tests.builders import cluster, topic
 from tests.unit.questions.chargeback.clusters import MIB, PRICES, bill, charged, groups, hand_made, members
 

@@ -13,11 +13,11 @@ from kafka_capacity.kafka.groups.model import StreamsTopology
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import Event, GroupSettings, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, member_loads
-from kafka_capacity.questions.consumers.counts import same_as_count
+from kafka_capacity.questions.consumers.counts import same_as_count, smallest_counts
 from kafka_capacity.questions.consumers.events import Simulations, first_record_seconds
 from kafka_capacity.questions.consumers.parameters import USUAL_EVENTS
 from kafka_capacity.questions.consumers.scenario import Verdict
-from kafka_capacity.questions.consumers.simulate import evaluate_group, smallest_counts
+from kafka_capacity.questions.consumers.simulate import evaluate_group
 from tests.plain_groups import plain_group, plain_scenario, plain_streams_group
 
 
