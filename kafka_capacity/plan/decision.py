@@ -7,7 +7,7 @@ and the released files show it and decide nothing.
 The two questions about brokers combine so: sizing says how many are needed now and by when, at peak and with failures;
 the move goes to the count that is to be approved now, where it is among the counts that were tried and fits. Where it
 is not, the move that fits is still the one that is described, with what sizing says of its count, and the run that
-would plan the other (``relation.py``).
+would plan the other.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
+from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.check import NEW, ListedProblem, list_problems
-from kafka_capacity.health.controllers import VOTERS_LEAVE
-from kafka_capacity.health.problem import DOWN_NOW, Code, Problem
+from kafka_capacity.health.problem import DOWN_NOW, Code, Problem, Severity
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
-from kafka_capacity.plan.relation import relation
 from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
 from kafka_capacity.questions.capacity.approval import disk_full
@@ -31,8 +30,9 @@ from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sent
 from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.sizing_words import subject_words as sizing_subject
+from kafka_capacity.questions.capacity.sizing_words import until_words
 from kafka_capacity.questions.change.change_view import ChangeView
-from kafka_capacity.questions.change.choice import Option
+from kafka_capacity.questions.change.choice import Option, counts_by_fit
 from kafka_capacity.questions.change.decide import subject_words as change_subject
 from kafka_capacity.questions.change.section.change_figures import broker_rows
 from kafka_capacity.questions.change.share import CHANGE
@@ -41,8 +41,8 @@ from kafka_capacity.questions.failures.section.view import FailuresView
 from kafka_capacity.questions.failures.share import FAILURES
 from kafka_capacity.questions.question import Handed
 from kafka_capacity.questions.registry import QUESTIONS
-from kafka_capacity.questions.savings.share import SAVINGS
 from kafka_capacity.report.inputs import ReportInputs
+from kafka_capacity.text import format_month, plural
 from kafka_capacity.text.figures import steady
 from kafka_capacity.text.names import clipped, visible
 
@@ -79,12 +79,6 @@ class Decision:
         """The answer about sizing; ``None`` where the plan has none."""
         return self.answers.get(CAPACITY.name)
 
-    @property
-    def instead(self) -> str | None:
-        """What could be done instead of buying; ``None`` where nothing avoids or postpones that."""
-        answer = self.answers.get(SAVINGS.name)
-        return None if answer is None else answer.details
-
     def as_dict(self) -> dict[str, Any]:
         """Return ``decision.json`` as plain data."""
         recommended, capacity = self.view.recommended, self.capacity
@@ -100,17 +94,7 @@ class Decision:
             "because": list(self.because),
             "badge": _badge(self.change.badge if self.status is self.change.status else BADGES[self.status]),
             "headline": self.change.headline,
-            "box": decision_box(
-                self.view,
-                self.sizing,
-                self.change,
-                capacity,
-                self.status,
-                self.because,
-                self.instead,
-                [one.problem for _, one in self.problems if one.problem.code in _FIRST],
-                self.request,
-            ),
+            "box": decision_box(self),
             "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
             "nearest_scenario_id": self.view.nearest.scenario_id,
             "recommendation": _recommendation(self.view, self.sizing),
@@ -154,7 +138,7 @@ def decide(results: ReportInputs) -> Decision:
     change, capacity = answers[CHANGE.name], answers.get(CAPACITY.name)
     view: ChangeView = change.details
     sizing: SizingView | None = None if capacity is None else capacity.details
-    sentence, other = relation(view, sizing, results.request) if sizing is not None else ("", None)
+    sentence, other = _relation(view, sizing, results.request) if sizing is not None else ("", None)
     status, reasons = verdict(view, sizing, change)
     return Decision(
         cluster=results.cluster,
@@ -224,9 +208,6 @@ def _problems(
 def _rank(problem: Problem) -> tuple[int, bool]:
     return problem.severity.rank, problem.code not in DOWN_NOW
 
-
-_FIRST = frozenset({*DOWN_NOW, VOTERS_LEAVE})
-"""Problems that have to be mended before anything is moved."""
 
 _SAID_OF_THE_PLAN = {
     "missing_sizes": "size-not-known",
@@ -332,6 +313,62 @@ def _until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
     if row["fits_until"] is None:
         return "not-today", None
     return "until", sizing.until(row)
+
+
+_COUNTS_NAMED = 6  # broker counts of the move that are named; of more the first
+
+
+def _relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -> tuple[str, Problem | None]:
+    """Return how the move stands to the months to come, and the problem where it goes to another count than needed."""
+    sentence = (
+        f"The move is judged at today’s sizes and rates, among {_counts(view, request)}; the answer above is for "
+        f"peaks up to {format_month(sizing.horizon)}, failures included."
+    )
+    count, needed = view.nearest.broker_count, sizing.steps[0].option if sizing.steps else None
+    if view.recommended is None or needed is None:
+        return sentence, None
+    today = sizing.today
+    if needed["shape"] != today["shape"]:
+        return f"{sentence} It moves replicas on today’s hardware, not onto {needed['shape']}.", None
+    _, failing = counts_by_fit(view.options)
+    if today["shape"] != TODAY and today["broker_count"] in failing and today["fits_until"]:
+        sentence += (
+            f" For the move {plural(today['broker_count'], 'broker')} do not fit, because it uses the disks and "
+            f"networks in the inventory; the answer above uses those of {today['shape']}."
+        )
+    if count == needed["broker_count"]:
+        lasts = until_words(sizing, sizing.steps[0].until)
+        return f"{sentence} It goes to the {count:,} that are needed now, which last {lasts}.", None
+    if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
+        lasts = until_words(sizing, due.until)
+        return f"{sentence} It goes to the {count:,} that are needed by {due.from_day}, which last {lasts}.", None
+    wanted = int(needed["broker_count"])
+    if needed is today:
+        enough = until_words(sizing, sizing.steps[0].until)
+        return f"{sentence} It goes to {plural(count, 'broker')}; today’s {wanted:,} last {enough}.", None
+    other = f"It goes to {plural(count, 'broker')}, not to the {wanted:,} that are needed now: "
+    other += count_sentence(sizing, count)
+    if wanted in failing:
+        return f"{sentence} {other}; at today’s sizes no option with {wanted:,} fits.", None
+    problem = Problem(
+        severity=Severity.SERIOUS if wanted > count else Severity.INFO,
+        code="other-count",
+        where=plural(count, "broker"),
+        message=other.replace("It goes", "The move goes", 1),
+        remedy=f"plan the move to {wanted:,} with broker_counts: [{wanted}]",
+    )
+    return f"{sentence} {other}. A run with broker_counts: [{wanted}] plans the move to {wanted:,}.", problem
+
+
+def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:
+    fitting, failing = counts_by_fit(view.options)
+    tried = sorted([*fitting, *failing])
+    shown = ", ".join(f"{count:,}" for count in tried[:_COUNTS_NAMED]) + (", …" if tried[_COUNTS_NAMED:] else "")
+    if request.get("broker_counts"):
+        return f"the requested counts ({shown})"
+    if any(request.get(name) for name in ("removed_brokers", "replaced_brokers", "rack_names")):
+        return f"the requested brokers ({shown})"
+    return f"the default counts ({shown})"
 
 
 SUBJECT_NAME_LENGTH = 60  # a longer cluster name is cut in the subject, where the verdict must stay in sight

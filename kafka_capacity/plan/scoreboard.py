@@ -33,8 +33,7 @@ from kafka_capacity.objects.dataset import (
 from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix, scores_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
-from kafka_capacity.plan.drift_classes import drifted_classes
-from kafka_capacity.plan.drift_effects import Effect, move_effect, sizing_effect
+from kafka_capacity.plan.drift_effects import Effect, drifted_classes, move_effect, sizing_effect
 from kafka_capacity.plan.plan_dataset import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER, finished_document
 from kafka_capacity.questions.accuracy.executed_moves import score_moves
 from kafka_capacity.questions.accuracy.scores import MOVES, Prediction, Score, peak_of_all, score, summarise
