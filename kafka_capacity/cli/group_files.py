@@ -12,16 +12,13 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import pyarrow as pa
-
-from kafka_capacity.cli.documents import write_files
+from kafka_capacity.cli.documents import csv_table, write_files
 from kafka_capacity.cli.group_planning import PlannedGroups
 from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.questions.consumers.choice import GroupChoice, excuses_of
 from kafka_capacity.questions.consumers.decide import decided_groups
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
-from kafka_capacity.text.csv_lines import csv_bytes
 
 GROUPS = "groups.json"
 
@@ -44,11 +41,6 @@ def groups_document(planned: PlannedGroups) -> dict[str, Any]:
 def _rows(group: GroupChoice) -> dict[str, Any]:
     scenarios = [{**row, "excuses": excuses_of(row), "events": group.outcomes(row)} for row in group.scenarios]
     return {"facts": group.facts, "scenarios": scenarios}
-
-
-def csv_table(table: pa.Table) -> bytes:
-    """Write a table as CSV."""
-    return csv_bytes([table.column_names, *([*row.values()] for row in table.to_pylist())])
 
 
 def write_groups(out: str, planned: PlannedGroups, document: Mapping[str, Any], table_format: TableFormat) -> None:

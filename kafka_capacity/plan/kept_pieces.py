@@ -96,12 +96,13 @@ def _digest(content: object) -> str:
 
 
 def _packed(found: Sequence[Tables]) -> bytes:
-    rows = [(number, *one) for number, tables in enumerate(found) for one in pack_tables(tables).items()]
     schema = pa.schema([("number", pa.int64()), ("name", pa.string()), ("data", pa.large_binary())])
-    columns = [
-        pa.array(list(column), field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)
+    rows = [
+        {"number": number, "name": name, "data": data}
+        for number, tables in enumerate(found)
+        for name, data in pack_tables(tables).items()
     ]
-    body = pack_tables({"all": pa.table(columns, schema=schema) if rows else schema.empty_table()})["all"]
+    body = pack_tables({"all": pa.Table.from_pylist(rows, schema=schema)})["all"]
     return hashlib.sha256(body).digest() + body
 
 
@@ -111,6 +112,6 @@ def _unpacked(data: bytes) -> list[Tables] | None:
     if hashlib.sha256(body).digest() != digest:
         return None
     found: dict[int, dict[str, pa.Table]] = {}
-    for number, name, packed in zip(*(column.to_pylist() for column in unpack_table(body).columns), strict=True):
-        found.setdefault(number, {})[name] = unpack_table(packed)
+    for row in unpack_table(body).to_pylist():
+        found.setdefault(row["number"], {})[row["name"]] = unpack_table(row["data"])
     return list(found.values())

@@ -12,16 +12,13 @@ from dataclasses import replace
 from email.message import EmailMessage
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import ConflictError, MissingObjectError, StorageError
 from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.inventory.snapshot import observed_assignment
 from kafka_capacity.inventory.staging import inventory_manifest
-from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import (
     MANIFEST,
@@ -79,7 +76,8 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan, owners: Owners | None
     if undelivered := _undelivered(store, pinned.cluster):
         inputs = replace(inputs, provenance={**inputs.provenance, "not_delivered_so_far": undelivered})
     entries = read_entries(store, pinned.cluster)
-    topics = _topics(store, pinned) if owners else []
+    replicas = _pinned_replicas(store, pinned, "owner pages are without topics") if owners else None
+    topics = [] if replicas is None else topic_rows(replicas)
     known = {"last": last_report(store, pinned), "entries": entries, "owners": owners, "topics": topics}
     rendered = render_all(inputs, decision, **known)
     documents = {DECISION: canonical_json(decision), **rendered.files()}
@@ -89,14 +87,14 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan, owners: Owners | None
     return dict(rendered.verdict)
 
 
-def _topics(store: ObjectStore, pinned: PinnedPlan) -> list[dict[str, Any]]:
-    """Return the topics of the pinned inventory; none where that version is kept no more."""
+def _pinned_replicas(store: ObjectStore, pinned: PinnedPlan, missed: str) -> pa.Table | None:
+    """Return who holds what in the pinned inventory; ``None``, and what is missed, where that version is gone."""
     try:
         manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
     except ConflictError as error:
-        log.warning("owner pages are without topics: %s", error)
-        return []
-    return topic_rows(read_table(store, manifest, "replicas"))
+        log.warning("%s: %s", missed, error)
+        return None
+    return read_table(store, manifest, "replicas")
 
 
 def _write(
@@ -148,8 +146,7 @@ def last_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any] | None
 
 def _report(store: ObjectStore, prefix: str) -> dict[str, Any] | None:
     try:
-        manifest = read_manifest(store, prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
-        return dict(json.loads(read_document(store, manifest, REPORT_JSON)))
+        return dict(json.loads(read_document(store, _report_manifest(store, prefix), REPORT_JSON)))
     except (StorageError, ValueError) as error:
         log.warning("the report at %s is not compared: %s", prefix, error)
         return None
@@ -227,11 +224,11 @@ def published_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     Raises:
         StorageError: it has not been published.
     """
-    return _read_report(store, _report_manifest(store, pinned))
+    return _read_report(store, _report_manifest(store, pinned.report_prefix))
 
 
-def _report_manifest(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
-    return read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+def _report_manifest(store: ObjectStore, prefix: str) -> Manifest:
+    return read_manifest(store, prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
 
 
 def _read_report(store: ObjectStore, manifest: Manifest) -> dict[str, Any]:
@@ -257,7 +254,7 @@ def mail_report(
     from kafka_capacity.report.charts import IMAGES
     from kafka_capacity.report.email import build_email
 
-    manifest = _report_manifest(store, pinned)
+    manifest = _report_manifest(store, pinned.report_prefix)
     report = _read_report(store, manifest)
     report["links"] = {**report.get("links", {}), "report_uri": report_url}
     images = {
@@ -287,7 +284,7 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
     Raises:
         StorageError: the report has not been published, or a wave's file would not be the one that was planned.
     """
-    report = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    report = _report_manifest(store, pinned.report_prefix)
     decision = read_decision(store, pinned)
     scenario_id = decision["recommended_scenario_id"]
     documents: dict[str, bytes] = {}
@@ -297,7 +294,9 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
         names = {"moves", NEW_PARTITIONS_TABLE, *RELEASED_TABLES} & set(plan.tables)
         tables = {name: read_table(store, plan, name) for name in sorted(names)}
         if _are_moves_listed(read_table(store, plan, "scenarios"), tables["moves"], scenario_id):
-            documents = option_files(tables, scenario_id, _todays_assignment(store, pinned), serious_texts(decision))
+            replicas = _pinned_replicas(store, pinned, f"{TARGET} and {REASSIGNMENT} are left out")
+            today = None if replicas is None else observed_assignment(replicas)
+            documents = option_files(tables, scenario_id, today, serious_texts(decision))
         if RUNBOOK in documents:
             facts = _wave_facts(tables["schedules"].filter(pc.field("scenario_id") == scenario_id))
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER
@@ -311,15 +310,6 @@ def _are_moves_listed(scenarios: pa.Table, moves: pa.Table, scenario_id: str) ->
     """Whether the moves of a scenario are stored: those of other placers of a large plan are not."""
     (row,) = scenarios.filter(pc.field("scenario_id") == scenario_id).to_pylist()
     return bool(len(moves.filter(pc.field("scenario_id") == scenario_id)) == row["changed_partitions"])
-
-
-def _todays_assignment(store: ObjectStore, pinned: PinnedPlan) -> tuple[Partitions, NDArray[np.int32]] | None:
-    try:
-        manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
-    except ConflictError as error:
-        log.warning("%s and %s are left out: %s", TARGET, REASSIGNMENT, error)
-        return None
-    return observed_assignment(read_table(store, manifest, "replicas"))
 
 
 def _wave_facts(schedules: pa.Table) -> dict[str, Any]:

@@ -215,19 +215,19 @@ def _complaint(item: Any) -> str:
     limits = {
         name: shown_quantity(str(item["loc"][0]), limit) if limit else "0"
         for name, limit in item.get("ctx", {}).items()
-        if name in {"ge", "gt", "le", "lt"}
+        if name in _LIMITS
     }
     reported = {**item, "ctx": {**item.get("ctx", {}), **limits}}
     return f"{field}: {item['input']!r} is invalid: {plain_words(reported)}"
 
 
 def parameter_schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON schema of each parameter, in the words that a form understands.
-
-    ``anyOf: [T, null]`` becomes ``type: [T, "null"]`` and definitions stand where they are used, as Airflow's form
-    expects. Defaults are left out: they are the model's.
-    """
+    """Return the JSON schema of each parameter of a plan, as :func:`flat_schemas` does."""
     return flat_schemas(PlanRequest)
+
+
+_LIMITS = ("ge", "gt", "le", "lt")
+_FAR_AWAY = 1e9
 
 
 def shown_bounds(name: str) -> str:
@@ -240,12 +240,12 @@ def shown_bounds(name: str) -> str:
     return f"{shown_quantity(name, low) if low else 0} to {shown_quantity(name, high)}"
 
 
-_LIMITS = ("ge", "gt", "le", "lt")
-_FAR_AWAY = 1e9
-
-
 def flat_schemas(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
-    """Return the JSON schema of each field of a model, each whole by itself, without defaults."""
+    """Return the JSON schema of each field of a model, in the words that Airflow's form understands.
+
+    ``anyOf: [T, null]`` becomes ``type: [T, "null"]`` and definitions stand where they are used. Defaults are left out:
+    they are the model's.
+    """
     document = model.model_json_schema()
     definitions = document.get("$defs", {})
     return {name: _flattened(schema, definitions) for name, schema in document["properties"].items()}

@@ -111,14 +111,10 @@ def _print(reasons: list[str], tables: Mapping[str, Any], max_rows: int) -> None
 
 def _write(out: str, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
     """Write the document, and each table as it is stored."""
-    from kafka_capacity.cli.documents import write_files
+    from kafka_capacity.cli.documents import csv_table, write_files
     from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
     from kafka_capacity.objects.store import open_store
-    from kafka_capacity.text.csv_lines import csv_bytes
 
-    files = {
-        f"{name}.csv": csv_bytes([table.column_names, *(list(row.values()) for row in table.to_pylist())])
-        for name, table in tables.items()
-    }
-    files |= {f"{name}.parquet": parquet_bytes(table) for name, table in tables.items()}
-    write_files(open_store(out), {**dict(sorted(files.items())), "chargeback.json": canonical_json(dict(document))})
+    written = (("csv", csv_table), ("parquet", parquet_bytes))
+    files = {f"{name}.{ending}": write(tables[name]) for name in sorted(tables) for ending, write in written}
+    write_files(open_store(out), {**files, "chargeback.json": canonical_json(document)})

@@ -54,4 +54,4 @@ def fleet(
         if is_written:
             print_lines([opened.uri(write_fleet_page(opened))])
 
-    print_answer(found["summary"], show, hint="", is_quiet=is_quiet)
+    print_answer(found["summary"], show, is_quiet=is_quiet)

@@ -285,7 +285,6 @@ def check(snapshot: str, is_json: AsJson = False, is_quiet: Quiet = False) -> No
         print_answer(
             f"{raw.cluster} on {raw.ds}: {findings.summary}",
             lambda: print_problem_rows("Findings", findings, has_codes=True) if len(findings) else None,
-            hint="",
             is_quiet=is_quiet,
         )
     if findings.fatal:

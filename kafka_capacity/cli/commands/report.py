@@ -47,11 +47,7 @@ def report(
     ] = None,
     last: Annotated[
         Path | None,
-        file_option(
-            "--last",
-            metavar="report.json",
-            text="The previous report.json, to show what changed since.",
-        ),
+        file_option("--last", metavar="report.json", text="The previous report.json, to show what changed since."),
     ] = None,
     owners: OwnersFile = None,
     brokers: BrokersFile = None,
@@ -105,7 +101,7 @@ def report(
     if is_json:
         print_json(decision or {})
         return
-    print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), hint="", is_quiet=is_quiet)
+    print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), is_quiet=is_quiet)
     for text in serious_texts(rendered.verdict):
         say(f"warning: {text}", is_quiet=is_quiet)
 
