@@ -47,8 +47,7 @@ def held(state: Path) -> Iterator[None]:
         except OSError:
             lock.seek(0)
             who = lock.read().strip() or "that is not known"
-            msg = f"{state} is in use by process {who} (make up or make plan); stop it first"
-            raise StateInUseError(msg) from None
+            raise StateInUseError(f"{state} is in use by process {who} (make up or make plan); stop it first") from None
         with contextlib.suppress(OSError):  # on a full disk it is held all the same, without a name
             lock.truncate(0)
             lock.write(f"{os.getpid()}\n")

@@ -121,8 +121,7 @@ def wait_until_healthy(
         except (OSError, urllib.error.URLError, ValueError, KeyError):
             pass
         time.sleep(LOOK_SECONDS)
-    msg = f"Airflow was not healthy after {seconds:.0f} s; see {airflow_log(state)}"
-    raise RuntimeError(msg)
+    raise RuntimeError(f"Airflow was not healthy after {seconds:.0f} s; see {airflow_log(state)}")
 
 
 def stop_airflow(processes: Mapping[str, subprocess.Popen[bytes]]) -> None:

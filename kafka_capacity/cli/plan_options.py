@@ -150,9 +150,8 @@ class FieldOption:
             if is_list:
                 pairs.setdefault(key, []).extend(split_names(value))
             elif pairs.setdefault(key, value) != value:
-                raise RequestError(
-                    f"{option}: {key!r} is invalid: it is given both as {pairs[key]!r} and as {value!r}; choose one"
-                )
+                msg = f"{option}: {key!r} is invalid: it is given both as {pairs[key]!r} and as {value!r}; choose one"
+                raise RequestError(msg)
         return pairs
 
 

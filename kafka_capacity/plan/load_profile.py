@@ -84,11 +84,10 @@ def profile_inputs(store: ObjectStore, cluster: str, ds: str, *, days: int) -> P
     prefixes = [history_prefix(cluster, day) for day in found]
     history = tuple(read_history_manifest(store, prefix) for prefix in prefixes if has_manifest(store, prefix))
     if not history:
-        msg = (
+        raise InventoryError(
             f"cluster {cluster!r} has no history of rates from {first} to {ds}; stage an inventory with metrics, "
             "or ask for more days"
         )
-        raise InventoryError(msg)
     lags = raw.table("lags").select(["topic", "partition", "group_id"]).combine_chunks()
     return ProfileInputs(
         cluster=cluster,

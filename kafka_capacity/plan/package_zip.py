@@ -20,8 +20,7 @@ def package_folder(name: str) -> Path:
     """
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        msg = f"the package {name} is not on the path; add the project to PYTHONPATH"
-        raise ModuleNotFoundError(msg)
+        raise ModuleNotFoundError(f"the package {name} is not on the path; add the project to PYTHONPATH")
     return Path(next(iter(spec.submodule_search_locations)))
 
 

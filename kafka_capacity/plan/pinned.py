@@ -145,11 +145,10 @@ def check_brokers(request: PlanRequest, observed: Brokers) -> None:
     """
     request.grid().broker_changes.check(observed)
     if request.new_broker_racks and not observed.rack_names():
-        msg = (
+        raise RequestError(
             f"new_broker_racks: {list(request.new_broker_racks)!r} is invalid: no broker of cluster "
             f"{request.cluster!r} has a rack, and Kafka places by racks only when all have one; leave it empty"
         )
-        raise RequestError(msg)
 
 
 def _partition_counts(replicas: pa.Table) -> dict[str, int]:
@@ -235,8 +234,7 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
         if pinned.request_key != key:
             raise ValueError(f"that of {pinned.request_key}")
     except (RequestError, ValueError, KeyError, TypeError) as error:
-        msg = f"{store.uri(key)} is not a pinned request ({error!r}); start the plan again"
-        raise InventoryError(msg) from error
+        raise InventoryError(f"{store.uri(key)} is not a pinned request ({error!r}); start the plan again") from error
     manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
     observed, grid = brokers_of(read_table(store, manifest, "brokers")), request.grid()
     return PlanInputs(

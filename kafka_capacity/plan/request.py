@@ -152,8 +152,7 @@ class PlanRequest(
     @classmethod
     def _is_one_kind_of_throttle(cls, value: bool, info: ValidationInfo) -> bool:
         if value and info.data.get("throttles_bytes_per_second"):
-            msg = "it leaves nothing to compare; leave out either this or throttles_bytes_per_second"
-            raise ValueError(msg)
+            raise ValueError("it leaves nothing to compare; leave out either this or throttles_bytes_per_second")
         return value
 
     @field_validator("recipients")
@@ -161,8 +160,7 @@ class PlanRequest(
     def _are_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for address in value:
             if not _ADDRESS.fullmatch(address):
-                msg = f"{address!r} is not an e-mail address; write each as name@host"
-                raise ValueError(msg)
+                raise ValueError(f"{address!r} is not an e-mail address; write each as name@host")
         return value
 
     def plan_id(self, *, ds: str, inventory_sha256: str, **rests_on: str) -> str:

@@ -53,8 +53,7 @@ def _read_topology(
         return make_example(setting.name, ds=ds)
     if setting.source == "files":
         if not setting.uri:
-            msg = f"cluster {setting.name!r}: a files source needs a uri; give the folder of its snapshot"
-            raise RequestError(msg)
+            raise RequestError(f"cluster {setting.name!r}: a files source needs a uri; give the folder of its snapshot")
         raw = read_snapshot_files(airflow_store(setting.uri.replace("{ds}", ds)))
         if raw.cluster != setting.name:
             msg = f"the snapshot at {setting.uri} is of cluster {raw.cluster!r}, not {setting.name!r}; fix one of them"
@@ -78,11 +77,10 @@ def _check_that_it_is_that_day(name: str, ds: str, now: datetime.datetime) -> No
     late = now - datetime.timedelta(hours=LATE_HOURS)
     today, still = (when.astimezone(datetime.UTC).date().isoformat() for when in (now, late))
     if ds not in {today, still}:
-        msg = (
+        raise RequestError(
             f"ds: {ds} is invalid: cluster {name!r} is read as it is now, on {today} (UTC); leave ds empty, or "
             "provide that day's snapshot as a files source"
         )
-        raise RequestError(msg)
 
 
 def _with_rates(

@@ -171,8 +171,7 @@ def _typed(name: str, value: Any) -> Any:
     if kind is dict:
         wrong = [part for part in parts if part.count("=") != 1]
         if wrong:
-            msg = f"{name}: {wrong[0]!r} is invalid: {_WRITE_PAIRS}"
-            raise RequestError(msg)
+            raise RequestError(f"{name}: {wrong[0]!r} is invalid: {_WRITE_PAIRS}")
         return dict(part.split("=") for part in parts)
     return value
 

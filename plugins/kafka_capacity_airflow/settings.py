@@ -100,8 +100,7 @@ def store_uri() -> str:
     """
     value = Variable.get(STORE_URI, default=None)
     if not value:
-        msg = f"the Airflow variable {STORE_URI} is not set; set it to s3://bucket/prefix"
-        raise RequestError(msg)
+        raise RequestError(f"the Airflow variable {STORE_URI} is not set; set it to s3://bucket/prefix")
     return str(value)
 
 
@@ -112,8 +111,7 @@ def _json_variable(name: str, default: Any) -> Any:
     try:
         return json.loads(value) if isinstance(value, str) else value
     except ValueError as error:
-        msg = f"the Airflow variable {name} is not JSON ({error}); fix it"
-        raise RequestError(msg) from error
+        raise RequestError(f"the Airflow variable {name} is not JSON ({error}); fix it") from error
 
 
 def clusters() -> tuple[ClusterSetting, ...]:
@@ -124,8 +122,7 @@ def clusters() -> tuple[ClusterSetting, ...]:
     """
     raw = _json_variable(CLUSTERS, [])
     if not isinstance(raw, list):
-        msg = f'the Airflow variable {CLUSTERS} is not a JSON list; write [{{"name": "payments"}}]'
-        raise RequestError(msg)
+        raise RequestError(f'the Airflow variable {CLUSTERS} is not a JSON list; write [{{"name": "payments"}}]')
     found = []
     for index, item in enumerate(raw):
         try:
@@ -134,13 +131,11 @@ def clusters() -> tuple[ClusterSetting, ...]:
             complaints = "; ".join(
                 f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors(include_url=False)
             )
-            msg = f"the Airflow variable {CLUSTERS}, entry {index}: {complaints}"
-            raise RequestError(msg) from None
+            raise RequestError(f"the Airflow variable {CLUSTERS}, entry {index}: {complaints}") from None
     names = [cluster.name for cluster in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        msg = f"the Airflow variable {CLUSTERS} names {twice[0]!r} twice; remove one"
-        raise RequestError(msg)
+        raise RequestError(f"the Airflow variable {CLUSTERS} names {twice[0]!r} twice; remove one")
     return tuple(found)
 
 
@@ -181,8 +176,7 @@ def are_approvals_demanded() -> bool:
     """
     value = str(Variable.get(APPROVAL, default="") or "as asked")
     if value not in {"always", "as asked"}:
-        msg = f"the Airflow variable {APPROVAL} is {value!r}; write 'always' or 'as asked'"
-        raise RequestError(msg)
+        raise RequestError(f"the Airflow variable {APPROVAL} is {value!r}; write 'always' or 'as asked'")
     return value == "always"
 
 

@@ -52,11 +52,10 @@ def refuse_mixed_pyspark() -> None:
         return
     if whole.version == client.version or not (of_client := any_file_that_differs(whole)):
         return
-    msg = (
+    raise AirflowFailException(
         f"{of_client} is not that of pyspark {whole.version}: pyspark-client {client.version} was installed over it; "
         f"run pip install --force-reinstall --no-deps pyspark=={whole.version}"
     )
-    raise AirflowFailException(msg)
 
 
 def any_file_that_differs(installed: metadata.Distribution) -> str | None:

@@ -54,8 +54,7 @@ def list_clusters(only: str | None) -> list[dict[str, Any]]:
     if not found:
         names = ", ".join(cluster.name for cluster in clusters()) or "none"
         what = f"cluster: {only!r} is not configured" if only else "no cluster is configured"
-        msg = f"{what} (configured: {names}); add it to the Airflow variable kafka_capacity_clusters"
-        raise RequestError(msg)
+        raise RequestError(f"{what} (configured: {names}); add it to the Airflow variable kafka_capacity_clusters")
     return [cluster.model_dump(mode="json") for cluster in found]
 
 
@@ -152,8 +151,7 @@ def pin(
     only = given.get("cluster")
     names = [only] if only else sorted(landed) or [one.name for one in clusters()] or list_inventory_clusters(store)
     if not names:
-        msg = "cluster: none is given, configured or staged; give one, or run kafka_inventory first"
-        raise RequestError(msg)
+        raise RequestError("cluster: none is given, configured or staged; give one, or run kafka_inventory first")
     pinned, unplanned = [], []
     for name in names:
         request = plan_request({"ds": None if only else landed.get(name), **given}, name)
@@ -168,8 +166,8 @@ def pin(
         except RequestError as error:
             if only:
                 raise
-            msg = f"{error} (cluster {name!r})"  # which nobody named: what others have it may lack
-            raise RequestError(msg) from error
+            # Nobody named the cluster: what others have it may lack.
+            raise RequestError(f"{error} (cluster {name!r})") from error
         except (InventoryError, DamagedObjectError) as error:
             if len(names) == 1:
                 raise

@@ -78,9 +78,8 @@ def connection_settings(bootstrap_servers: str | None, config: Path | None, envi
             # The text is not shown: it may hold secrets.
             raise RequestError(f"--config: {config} is not JSON; fix it") from None
         if not isinstance(settings, dict):
-            raise RequestError(
-                f'--config: {config} is not a JSON object; write {{"bootstrap.servers": "host:9092", …}}'
-            )
+            msg = f'--config: {config} is not a JSON object; write {{"bootstrap.servers": "host:9092", …}}'
+            raise RequestError(msg)
     for variable, key in SECRETS_IN_ENVIRONMENT.items():
         if environment.get(variable):
             settings.setdefault(key, environment[variable])
@@ -88,9 +87,8 @@ def connection_settings(bootstrap_servers: str | None, config: Path | None, envi
         settings.pop("metadata.broker.list", None)
         settings["bootstrap.servers"] = bootstrap_servers
     if not {"bootstrap.servers", "metadata.broker.list"} & set(settings):
-        raise RequestError(
-            "--bootstrap-servers: is required; give host:port of one or more brokers, here or in --config"
-        )
+        msg = "--bootstrap-servers: is required; give host:port of one or more brokers, here or in --config"
+        raise RequestError(msg)
     return settings
 
 

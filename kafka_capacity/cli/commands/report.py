@@ -63,9 +63,8 @@ def report(
     if earlier is not None and (given or any(one is not None for one in others)):
         raise RequestError("--from: renders an earlier report as it is; leave out the options of a plan")
     if earlier is not None and is_json:
-        raise RequestError(
-            "--json: prints decision.json, which is already next to the report.json of --from; leave it out"
-        )
+        msg = "--json: prints decision.json, which is already next to the report.json of --from; leave it out"
+        raise RequestError(msg)
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
         from kafka_capacity.cli.plan_input import run_step_by_step
         from kafka_capacity.cli.planning import ask_plan
