@@ -32,11 +32,8 @@ with DAG(
     **run_limits(),
     params={
         "cluster": Param(
-            None,
-            type=["string", "null"],
-            title="Cluster",
-            description_md="Empty: every cluster that has an inventory.",
-        ),
+            None, type=["string", "null"], title="Cluster", description_md="Empty: every cluster that has an inventory."
+        )
     },
 ) as dag:
 

@@ -102,11 +102,7 @@ def _ended(processes: Mapping[str, subprocess.Popen[bytes]], state: Path) -> str
 def wait_until_healthy(
     processes: Mapping[str, subprocess.Popen[bytes]], state: Path, port: int, *, seconds: float = START_SECONDS
 ) -> None:
-    """Wait for the scheduler's heartbeat.
-
-    Raises:
-        RuntimeError: a part of Airflow ended, or it took too long.
-    """
+    """Wait for the scheduler's heartbeat; raises RuntimeError where a part of Airflow ended, or it took too long."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if why := _ended(processes, state):

@@ -97,11 +97,7 @@ def no_clusters(place: str) -> RequestError:
 
 
 def day_or_today(ds: str | None) -> str:
-    """Check a day, or take today's in UTC.
-
-    Raises:
-        RequestError: it is no day.
-    """
+    """Check a day, or take today's in UTC; raises RequestError where it is no day."""
     import datetime
 
     from kafka_capacity.objects.keys import check_ds

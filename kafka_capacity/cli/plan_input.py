@@ -59,11 +59,7 @@ def run_step_by_step(begin: Steps, *, begun: int) -> RunPieces:
 
 
 def read_plan_input(place: str) -> Basis:
-    """Read a snapshot whole.
-
-    Raises:
-        InventoryError: it cannot be read, or has fatal findings.
-    """
+    """Read a snapshot whole; raises InventoryError where it cannot be read, or has fatal findings."""
     raw = read_snapshot_files(place)
     findings = validate(raw)
     findings.raise_if_fatal()

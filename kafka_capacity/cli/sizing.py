@@ -88,14 +88,7 @@ def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> 
     """Print the recommendation, the options, when today's cluster runs out, and what others would say."""
     document = view.document
     snapshot, advice = found.inputs.snapshot, document["advice"]
-    print_lines(
-        [
-            *_recommended(view),
-            f"why: {advice['reason']}",
-            *_single_replicas(view),
-            *_by_date(view),
-        ]
-    )
+    print_lines([*_recommended(view), f"why: {advice['reason']}", *_single_replicas(view), *_by_date(view)])
     rows = list(view.options) if is_everything else _worth_a_look(view)
     columns = terminal_columns(view.options)
     title = (
@@ -105,10 +98,7 @@ def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> 
     print_rows(title, columns, [cells(columns, view, row) for row in rows])
     more, cpu = len(view.options) - len(rows), document["cpu"]["reason"]
     print_lines(
-        [
-            *([f"CPU: {cpu}"] if cpu else []),
-            *([f"{more:,} more options were tried; --all shows them"] if more else []),
-        ]
+        [*([f"CPU: {cpu}"] if cpu else []), *([f"{more:,} more options were tried; --all shows them"] if more else [])]
     )
     if (steps := steps_table(view)) is not None:
         print_data(steps)

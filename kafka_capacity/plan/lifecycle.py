@@ -83,11 +83,7 @@ def followed(decision: Mapping[str, Any]) -> dict[str, Row]:
 
 
 def entries_of(document: Mapping[str, Any] | None) -> Mapping[str, Entry]:
-    """Return what a document keeps, by id.
-
-    Raises:
-        StorageError: it is of another kind, or of a newer version.
-    """
+    """Return what a document keeps, by id; raises StorageError where it is of another kind, or of a newer version."""
     if document is None:
         return {}
     if document.get("kind") != LIFECYCLE_KIND or document.get("version") != LIFECYCLE_VERSION:

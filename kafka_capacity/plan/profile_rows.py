@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.demand.totals import (
-    WEEK,
-    HourlyTotals,
-    day_means,
-    describe,
-    scaled,
-    week_means,
-)
+from kafka_capacity.demand.totals import WEEK, HourlyTotals, day_means, describe, scaled, week_means
 from kafka_capacity.inventory.column_values import encode, ints
 from kafka_capacity.objects.profile_tables import QUANTILES, rate_columns
 from kafka_capacity.plan.traffic_profile import added, hourly, nullable

@@ -219,11 +219,7 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
 
 
 def published_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
-    """Return the data of a published report.
-
-    Raises:
-        StorageError: it has not been published.
-    """
+    """Return the data of a published report; raises StorageError where it has not been published."""
     return _read_report(store, _report_manifest(store, pinned.report_prefix))
 
 

@@ -182,11 +182,7 @@ class PlanRequest(
 
 
 def parse_plan_request(values: Mapping[str, Any]) -> PlanRequest:
-    """Parse parameters.
-
-    Raises:
-        RequestError: one line for each wrong field, with its value and the remedy.
-    """
+    """Parse parameters; raises RequestError with a line for each wrong field: its value and the remedy."""
     try:
         return PlanRequest.model_validate(dict(values))
     except ValidationError as error:

@@ -79,10 +79,7 @@ def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]
         if schedule["is_throttle_automatic"]
         else f"{format_throttle(schedule['throttle_bytes_per_second'])} per broker and direction"
     )
-    lines = [
-        f"{plural(count, 'wave')}, {copied} at {throttle}, in the order {schedule['order']}. Total: {total}.",
-        "",
-    ]
+    lines = [f"{plural(count, 'wave')}, {copied} at {throttle}, in the order {schedule['order']}. Total: {total}.", ""]
     if (sentence := window_sentence(schedule)) is not None:
         lines += [sentence, ""]
     smallest = schedule["smallest_throttle_expected_bytes_per_second"]
@@ -169,12 +166,7 @@ def _wave(wave: Mapping[str, Any], count: int) -> list[str]:
         begins = f"Runs from {hours}"
     if wave["start_expected_seconds"] is None:
         begins = "Never starts, because an earlier one does not finish"
-    lines = [
-        f"## Wave {wave['wave']} of {count}: {wave['kind']}",
-        "",
-        f"{begins}; {wave_amount(wave)}.",
-        "",
-    ]
+    lines = [f"## Wave {wave['wave']} of {count}: {wave['kind']}", "", f"{begins}; {wave_amount(wave)}.", ""]
     for number, step in enumerate(page["steps"], start=1):
         lines += _step(f"{number}. ", step)
     lines += ["### Back", ""]

@@ -57,10 +57,7 @@ SHOWN_WEEKS = 12  # so many scored weeks count in the sums, the last ones
 
 def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> dict[str, float]:
     """Describe what a day brought, measured as the predictions were made: traffic of the last week that is known."""
-    return {
-        TRAFFIC: peak_of_all(_scored_hours(raw, snapshot, traffic)),
-        STORED: float(snapshot.size_bytes.sum()),
-    }
+    return {TRAFFIC: peak_of_all(_scored_hours(raw, snapshot, traffic)), STORED: float(snapshot.size_bytes.sum())}
 
 
 def _scored_hours(

@@ -177,11 +177,7 @@ def _typed(name: str, value: Any) -> Any:
 
 
 def plan_request(params: Mapping[str, Any], cluster: str) -> PlanRequest:
-    """Parse the parameters of a run for one cluster.
-
-    Raises:
-        RequestError: a value is wrong.
-    """
+    """Parse the parameters of a run for one cluster; raises RequestError where a value is wrong."""
     from kafka_capacity.plan.request import parse_plan_request
 
     return parse_plan_request({**asked(params), "cluster": cluster})

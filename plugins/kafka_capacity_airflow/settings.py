@@ -93,11 +93,7 @@ class ClusterSetting(BaseModel):
 
 
 def store_uri() -> str:
-    """Return the address of the store.
-
-    Raises:
-        RequestError: the variable is not set.
-    """
+    """Return the address of the store; raises RequestError where the variable is not set."""
     value = Variable.get(STORE_URI, default=None)
     if not value:
         raise RequestError(f"the Airflow variable {STORE_URI} is not set; set it to s3://bucket/prefix")

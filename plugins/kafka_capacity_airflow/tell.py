@@ -291,11 +291,7 @@ def _tell(name: str, news: News) -> str:
 
 
 def _address(connection: Any, path: str, *, usual: str) -> str:
-    """Return where to send to.
-
-    Raises:
-        ValueError: it is no address of HTTP.
-    """
+    """Return where to send to; raises ValueError where it is no address of HTTP."""
     host = str(connection.host or usual)
     base = host if "://" in host else f"{connection.schema or 'https'}://{host}"
     parts = urlsplit(base)

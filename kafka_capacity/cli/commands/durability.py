@@ -50,8 +50,7 @@ def durability(
         typer.Option("--explain", metavar="TOPIC", help="Print the shortest path to each outcome. May be repeated."),
     ] = None,
     is_checked: Annotated[
-        bool,
-        typer.Option("--check", help="Also simulate random failures, and print how far the closed form is off."),
+        bool, typer.Option("--check", help="Also simulate random failures, and print how far the closed form is off.")
     ] = False,
     max_rows: MaxRows = 20,
 ) -> Found:

@@ -20,12 +20,7 @@ With --out it writes idle.json into DIR. Nothing is removed.
 
 
 @asks("idle", "idle.json", version=1, text=_HELP)
-def idle(
-    snapshot: str,
-    given: Mapping[str, Any],
-    begin: Steps,
-    max_rows: MaxRows = 20,
-) -> Found:
+def idle(snapshot: str, given: Mapping[str, Any], begin: Steps, max_rows: MaxRows = 20) -> Found:
     """List idle topics; the text that users read is the help above."""
     from kafka_capacity.cli.plan_input import ask_snapshot
     from kafka_capacity.questions.idle.decide import decide_idle, largest_first

@@ -192,10 +192,7 @@ def import_(
     out: NeededFolder,
     log_dirs: Annotated[
         Path | None,
-        file_option(
-            metavar="L.json",
-            text="The output of kafka-log-dirs --describe; without it sizes are unknown.",
-        ),
+        file_option(metavar="L.json", text="The output of kafka-log-dirs --describe; without it sizes are unknown."),
     ] = None,
     capacity: Annotated[
         Path | None,

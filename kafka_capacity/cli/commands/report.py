@@ -42,8 +42,7 @@ def report(
     given: Mapping[str, Any],
     snapshot: str | None = None,
     earlier: Annotated[
-        Path | None,
-        file_option("--from", metavar="report.json", text="The report.json to render again."),
+        Path | None, file_option("--from", metavar="report.json", text="The report.json to render again.")
     ] = None,
     last: Annotated[
         Path | None,

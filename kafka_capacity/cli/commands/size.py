@@ -45,14 +45,7 @@ Sizes and amounts are bytes, rates bytes per second, ratios 0 to 1, prices US do
 """
 
 
-@asks(
-    "size",
-    "size.json",
-    *SIZED_BY,
-    version=1,
-    text=_HELP,
-    also=NAMED_OTHERWISE,
-)
+@asks("size", "size.json", *SIZED_BY, version=1, text=_HELP, also=NAMED_OTHERWISE)
 def size(
     snapshot: str,
     given: Mapping[str, Any],
