@@ -58,15 +58,12 @@ def _option_lines(one: Judged, move: MoveView | None) -> list[str]:
 
 
 def _bound_line(metrics: PlacementMetrics) -> str:
-    text = (
-        f"lower bound: {format_bytes(metrics.lower_bound_bytes)} by {metrics.lower_bound_kind} "
-        f"({_BOUNDS.get(metrics.lower_bound_kind, 'what must move')}); moved: {format_bytes(metrics.moved_bytes)}"
-    )
-    if is_proven_least(metrics.moved_bytes, metrics.lower_bound_bytes):
+    moved, bound, kind = metrics.moved_bytes, metrics.lower_bound_bytes, metrics.lower_bound_kind
+    what = _BOUNDS.get(kind, "what must move")
+    text = f"lower bound: {format_bytes(bound)} by {kind} ({what}); moved: {format_bytes(moved)}"
+    if is_proven_least(moved, bound):
         return f"{text}, and no plan with this balance copies less"
-    moved, bound = metrics.moved_bytes, metrics.lower_bound_bytes
-    gap = gap_text(moved, bound)
-    if gap is not None:
+    if (gap := gap_text(moved, bound)) is not None:
         return f"{text}, gap {gap}"
     return f"{text}, {format_factor(moved / bound)} the lower bound" if 0 < bound < moved else text
 
@@ -81,10 +78,6 @@ def _binding_lines(limits: Sequence[LimitState]) -> list[str]:
         more = len(state.binding_brokers) - _MAX_BROKERS
         who = f"brokers {named}{f' and {more:,} more' if more > 0 else ''}"
         what = f"limiting: {constraint_label(state.constraint)} of {who}"
-        lines.append(f"{what}, {format_percent(state.highest_ratio)} of the limit at most{_relaxed(state)}")
+        relaxed = f"; {relaxation}" if (relaxation := state.relaxation()) else ""
+        lines.append(f"{what}, {format_percent(state.highest_ratio)} of the limit at most{relaxed}")
     return lines or ["limiting: no broker limit"]
-
-
-def _relaxed(state: LimitState) -> str:
-    relaxation = state.relaxation()
-    return f"; {relaxation}" if relaxation else ""

@@ -97,9 +97,8 @@ def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> 
     )
     print_rows(title, columns, [cells(columns, view, row) for row in rows])
     more, cpu = len(view.options) - len(rows), document["cpu"]["reason"]
-    print_lines(
-        [*([f"CPU: {cpu}"] if cpu else []), *([f"{more:,} more options were tried; --all shows them"] if more else [])]
-    )
+    print_lines([f"CPU: {cpu}"] if cpu else [])
+    print_lines([f"{more:,} more options were tried; --all shows them"] if more else [])
     if (steps := steps_table(view)) is not None:
         print_data(steps)
     print_data(exhaustion_table(view, "doing nothing", view.today))

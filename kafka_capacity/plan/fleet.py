@@ -88,7 +88,7 @@ def fleet(store: ObjectStore) -> dict[str, Any]:
     said = [f"{count:,} {standing}" for standing, count in counts.items()]
     return {
         "rows": rows,
-        "summary": f"{plural(len(rows), 'cluster')}: {', '.join(said)}." if rows else ("No clusters."),
+        "summary": f"{plural(len(rows), 'cluster')}: {', '.join(said)}." if rows else "No clusters.",
     }
 
 

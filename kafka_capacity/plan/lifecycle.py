@@ -31,10 +31,7 @@ LIFECYCLE_KIND = "kafka-capacity-lifecycle"
 LIFECYCLE_VERSION = 1
 CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
 _APPROVED = frozenset({"move", "brokers"})  # codes of the actions that the decision box is about
-GONE, DROPPED = (
-    "no longer found",
-    "no longer requested",
-)  # what became of a problem, and of an action that was not taken
+GONE, DROPPED = "no longer found", "no longer requested"  # what became of a problem, and of an action not taken
 PROBLEM, ACTION = "problem", "action"
 
 Row = Mapping[str, Any]  # a problem or an action of `decision.json`
@@ -277,11 +274,8 @@ def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any]
     for key in said.ids:
         if key not in rows:
             near = difflib.get_close_matches(key, rows, n=1)
-            remedy = (
-                f"did you mean {near[0]}?"
-                if near
-                else (f"choose from {', '.join(rows) or 'nothing: there are no problems'}")
-            )
+            choose = f"choose from {', '.join(rows) or 'nothing: there are no problems'}"
+            remedy = f"did you mean {near[0]}?" if near else choose
             raise RequestError(f"{said.verb}: there is no problem or recommendation {key!r}; {remedy}")
         told = {"by": said.by, "on": said.on, "reason": said.reason}
         usual = {"severity": Severity.INFO, "where": "", "partitions": 0}
@@ -309,10 +303,9 @@ def read_entries(store: ObjectStore, cluster: str) -> Mapping[str, Entry]:
 
 def keep_observed(store: ObjectStore, decision: Mapping[str, Any], changes: Mapping[str, Any] | None) -> None:
     """Keep what a report has seen; where what is kept cannot be read, it stays as it is, and a warning says so."""
+    key = lifecycle_key(decision["cluster"])
     try:
-        change_with_own_hash(
-            store, lifecycle_key(decision["cluster"]), lambda found: observed(found, decision, changes)
-        )
+        change_with_own_hash(store, key, lambda found: observed(found, decision, changes))
     except StorageError as error:
         log.warning("the state of problems was not saved: %s", error)
 
@@ -320,9 +313,7 @@ def keep_observed(store: ObjectStore, decision: Mapping[str, Any], changes: Mapp
 def keep_said(store: ObjectStore, decision: Mapping[str, Any], said: Said) -> Mapping[str, Entry]:
     """Keep what somebody says, whoever else does so at once; returns what is kept then.
 
-    Raises:
-        RequestError: it cannot be said.
-        StorageError: what is kept cannot be read or written.
+    Raises RequestError where it cannot be said, StorageError where what is kept cannot be read or written.
     """
     key = lifecycle_key(decision["cluster"])
     return entries_of(change_with_own_hash(store, key, lambda found: after_saying(found, decision, said)))

@@ -34,11 +34,8 @@ _NAMES = 5  # topics of an owner among those that something is about
 def topic_rows(replicas: pa.Table) -> list[dict[str, Any]]:
     """Return each topic of an inventory's table of replicas with its partitions and the bytes of all replicas."""
     found = replicas.group_by("topic").aggregate([("partition", "count_distinct"), ("size_bytes", "sum")])
-    rows = found.sort_by("topic").to_pylist()
-    return [
-        {"topic": row["topic"], "partitions": row["partition_count_distinct"], "bytes": row["size_bytes_sum"]}
-        for row in rows
-    ]
+    named = found.select(["topic", "partition_count_distinct", "size_bytes_sum"])
+    return list(named.rename_columns(["topic", "partitions", "bytes"]).sort_by("topic").to_pylist())
 
 
 def page_name(owner: str) -> str:
@@ -77,7 +74,9 @@ def add_owners(report: dict[str, Any], owners: Owners, topics: Sequence[Mapping[
     ):
         for names, one in found:
             for owner, theirs in _names_by_owner(owners, names).items():
-                mine = one if len(theirs) == len(names) else {**one, "text": f"{one['text']} Yours: {_few(theirs)}."}
+                mine = one
+                if len(theirs) < len(names):
+                    mine = {**one, "text": f"{one['text']} Yours: {few_names(theirs, _NAMES)}."}
                 owned.setdefault(owner, {"items": [], "topics": [], "groups": []})[what].append(mine)
     report["owners"] = [
         {
@@ -122,10 +121,6 @@ def _names_by_owner(owners: Owners, names: Sequence[str]) -> dict[str, list[str]
         if (owner := owner_of(owners, name)) is not None:
             found.setdefault(owner, []).append(name)
     return found
-
-
-def _few(names: Sequence[str]) -> str:
-    return few_names(names, _NAMES)
 
 
 _Item = tuple[Sequence[str], dict[str, str]]

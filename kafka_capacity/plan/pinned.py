@@ -229,7 +229,8 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
     document = read_with_own_hash(store, key, json.loads)
     try:
         document[OWN_HASH]
-        pinned, versions = PinnedPlan(**document["pinned"]), (document["code_version"], document["model_version"])
+        pinned, code_version, model_version = (document[name] for name in ("pinned", "code_version", "model_version"))
+        pinned = PinnedPlan(**pinned)
         request = parse_plan_request(document["request"])
         if pinned.request_key != key:
             raise ValueError(f"that of {pinned.request_key}")
@@ -244,6 +245,6 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
         scores=document.get("scores"),
         own_shapes=document.get("own_shapes", ""),
         owners=dict(document.get("owners", ())),
-        code_version=versions[0],
-        model_version=versions[1],
+        code_version=code_version,
+        model_version=model_version,
     )

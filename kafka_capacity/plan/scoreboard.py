@@ -56,7 +56,7 @@ SHOWN_WEEKS = 12  # so many scored weeks count in the sums, the last ones
 
 
 def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> dict[str, float]:
-    """Describe what a day brought, measured as the predictions were made: traffic of the last week that is known."""
+    """Return what a day brought, measured as the predictions were made: traffic of the last week that is known."""
     return {TRAFFIC: peak_of_all(_scored_hours(raw, snapshot, traffic)), STORED: float(snapshot.size_bytes.sum())}
 
 
@@ -193,7 +193,5 @@ def _effect_on_moves(store: ObjectStore, cluster: str, ds: str, drift: Drift) ->
     decided = read_manifest(store, prefix + DECISION_FOLDER, kind=DECISION_DATASET_KIND)
     wanted = json.loads(read_document(store, decided, DECISION))["recommended_scenario_id"]
     scenarios = read_table(store, read_manifest(store, prefix, kind="plan"), "scenarios")
-    times = dict(
-        zip(*(scenarios.column(name).to_pylist() for name in ("scenario_id", "duration_seconds")), strict=True)
-    )
+    times = {row["scenario_id"]: row["duration_seconds"] for row in scenarios.to_pylist()}
     return move_effect(drift, str(wanted), times.get(wanted))
