@@ -72,11 +72,7 @@ def any_file_that_differs(installed: metadata.Distribution) -> str | None:
 def refusals_of_driver(run: str) -> Iterator[str]:
     """Let what a driver refuses be what fails here, instead of its exit code.
 
-    Args:
-        run: of the task; names the object through which the driver tells.
-
-    Yields:
-        The object's key.
+    Yields the key of the object through which the driver tells, which is named by the task's run.
     """
     from airflow.sdk.exceptions import AirflowException
 
@@ -95,12 +91,7 @@ def refusals_of_driver(run: str) -> Iterator[str]:
 
 
 class _DriverHook(SparkSubmitHook):
-    """Submits with what the process of ``spark-submit`` has to itself.
-
-    Args:
-        environment: of that process, beside ours.
-        options: of the provider's hook.
-    """
+    """Submits with what the process of ``spark-submit`` has to itself: an environment beside ours."""
 
     def __init__(self, *, environment: dict[str, str], **options: Any) -> None:
         super().__init__(**options)
@@ -244,12 +235,11 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
             **self._tracking(),
         )
 
-    def _extra(self) -> dict[str, Any]:
-        extra: dict[str, Any] = BaseHook.get_connection(self.conn_id).extra_dejson
-        return extra
+    def _extra(self, key: str) -> Any:
+        return BaseHook.get_connection(self.conn_id).extra_dejson.get(key)
 
     def _is_on_cluster(self) -> bool:
-        return (self.options.get("deploy_mode") or self._extra().get("deploy-mode")) == "cluster"
+        return bool((self.options.get("deploy_mode") or self._extra("deploy-mode")) == "cluster")
 
     def _tracking(self) -> dict[str, Any]:
         """Return how a driver on the cluster is followed, so that a later try finds it where this one is lost.
@@ -258,9 +248,9 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
         """
         if not self._is_on_cluster():
             return {}
-        if self._extra().get("yarn_resourcemanager_webapp_address"):
+        if self._extra("yarn_resourcemanager_webapp_address"):
             return {"yarn_track_via_rm_api": True}
-        return {"track_driver_via_k8s_api": True} if self._extra().get("track_driver_via_k8s_api") else {}
+        return {"track_driver_via_k8s_api": True} if self._extra("track_driver_via_k8s_api") else {}
 
     def driver_environment(self) -> dict[str, str]:
         """Return what a driver that runs here gets to know by its environment alone."""
@@ -302,8 +292,7 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 def end_with_parent() -> Callable[[], None] | None:
     """Return what a process that this one forks off does first, so that it is told to end when this one is gone.
 
-    It lasts over the start of another program in the same process, as ``spark-submit`` starts Java. Only Linux can do
-    that; elsewhere there is nothing to do.
+    It outlasts the start of another program, as ``spark-submit`` starts Java. Only Linux can do that: else ``None``.
     """
     if sys.platform != "linux":
         return None

@@ -124,11 +124,7 @@ def score(inventory: Mapping[str, str]) -> list[str]:
 
 
 def landed(events: Any) -> dict[str, str]:
-    """Return the day of the inventory of each cluster that a run is started for; none where no inventory started it.
-
-    Args:
-        events: by asset, as the run's context has them.
-    """
+    """Return the day of each cluster's inventory that started a run, by the events that its context has by asset."""
     every = sorted((event for of_one in (events or {}).values() for event in of_one), key=lambda one: one.timestamp)
     return {str(event.extra["cluster"]): str(event.extra["ds"]) for event in every if "cluster" in event.extra}
 
@@ -138,10 +134,7 @@ def pin(
 ) -> tuple[list[dict[str, str]], list[str]]:
     """Pin one plan for the cluster asked for, else for each that landed, else for each of the deployment.
 
-    Args:
-        params: of the run.
-        run_after: of the run.
-        landed: the days of inventories that it is started for, by cluster.
+    What has landed are the days of inventories that the run is started for, by cluster.
 
     Returns:
         The plans, and which could not be pinned and why.
@@ -185,11 +178,7 @@ def pin(
 
 
 def fail_if_unplanned(unplanned: list[str]) -> None:
-    """Fail where a cluster of the deployment could not be planned, so that its owner is told.
-
-    Raises:
-        InventoryError: there is one; the message names each with its reason.
-    """
+    """Fail where a cluster of the deployment could not be planned, so that its owner is told of each and why."""
     if unplanned:
         raise InventoryError("\n".join(unplanned))
 
@@ -290,6 +279,5 @@ def release_if_approved(pinned: Mapping[str, str], params: Mapping[str, Any], ti
 
 def withdraw(pinned: Mapping[str, str]) -> None:
     """Take back the plan files that an earlier run of the same plan released."""
-    count = withdraw_plan_files(airflow_store(), PinnedPlan(**pinned))
-    if count:
+    if count := withdraw_plan_files(airflow_store(), PinnedPlan(**pinned)):
         log.info("withdrew %d files of an earlier release", count)

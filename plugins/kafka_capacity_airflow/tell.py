@@ -68,8 +68,7 @@ class News:
         return f"{self.url.rpartition('/')[0]}/{self.picture.file}"
 
 
-def _slack(news: News, secret: str) -> dict[str, Any]:
-    del secret
+def _slack(news: News) -> dict[str, Any]:
     first, *others = (_escaped(line) for line in news.lines)
     link = f"<{_escaped(news.link)}|Open the report>" if news.link else _escaped(news.url)
     # What is escaped makes no link and calls nobody, whatever names a cluster has.
@@ -84,8 +83,7 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _teams(news: News, secret: str) -> dict[str, Any]:
-    del secret
+def _teams(news: News) -> dict[str, Any]:
     lines = [*news.lines, *([] if news.link else [news.url])]
     # Runs of rich text, which take no marks, each a paragraph; the first is bold.
     runs = [{"type": "TextRun", "text": line, **({"weight": "bolder"} if line == lines[0] else {})} for line in lines]
@@ -102,9 +100,8 @@ def _teams(news: News, secret: str) -> dict[str, Any]:
     return message
 
 
-def _pagerduty(news: News, secret: str) -> dict[str, Any]:
+def _pagerduty(news: News) -> dict[str, Any]:
     return {
-        "routing_key": secret,
         # A cluster is one incident, which is over when its verdict is good again.
         "event_action": "resolve" if news.kind == "good" else "trigger",
         "dedup_key": f"kafka-capacity/{news.cluster}",
@@ -121,8 +118,7 @@ def _pagerduty(news: News, secret: str) -> dict[str, Any]:
     }
 
 
-def _webhook(news: News, secret: str) -> dict[str, Any]:
-    del secret
+def _webhook(news: News) -> dict[str, Any]:
     return {
         "kind": "kafka-capacity-news",
         "version": 1,
@@ -139,7 +135,7 @@ def _webhook(news: News, secret: str) -> dict[str, Any]:
     }
 
 
-_FORMS: Mapping[str, Callable[[News, str], dict[str, Any]]] = {
+_FORMS: Mapping[str, Callable[[News], dict[str, Any]]] = {
     "slack": _slack,
     "teams": _teams,
     "pagerduty": _pagerduty,
@@ -278,8 +274,9 @@ def _tell(name: str, news: News) -> str:
         headers["Authorization"] = f"Bearer {secret}"
     try:
         address = _address(connection, secret if form in {"slack", "teams"} else "", usual=_PAGERDUTY)
-        body = json.dumps(_FORMS[form](news, secret)).encode()
-        request = urllib.request.Request(address, data=body, headers=headers, method="POST")  # noqa: S310  # http(s) only, see _address
+        body = {"routing_key": secret} if form == "pagerduty" else {}
+        data = json.dumps(body | _FORMS[form](news)).encode()
+        request = urllib.request.Request(address, data=data, headers=headers, method="POST")  # noqa: S310  # http(s) only, see _address
         with urllib.request.urlopen(request, timeout=SILENT_SECONDS):  # noqa: S310  # likewise
             return ""
     except urllib.error.HTTPError as error:
