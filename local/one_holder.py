@@ -54,9 +54,8 @@ def held(state: Path) -> Iterator[None]:
             lock.flush()
         end_marked(lambda mark: mark.endswith(f"@{state}"))
         os.environ[MARK] = f"{secrets.token_hex(8)}@{state}"
-        os.environ["SPT_NOENV"] = (
-            "1"  # else programs that rename themselves write over their environment, the mark in it
-        )
+        # Else programs that rename themselves write over their environment, the mark in it.
+        os.environ["SPT_NOENV"] = "1"
         beside = subprocess.Popen(
             [sys.executable, "-m", "local.one_holder", str(os.getpid())],
             cwd=Path(__file__).resolve().parent.parent,
@@ -96,9 +95,7 @@ def marked(is_meant: Callable[[str], bool]) -> list[int]:
             variables = (folder / "environ").read_bytes().split(b"\0")
         except OSError:  # gone, or of somebody else
             continue
-        marks = [
-            each.removeprefix(variable).decode(errors="replace") for each in variables if each.startswith(variable)
-        ]
+        marks = (one.removeprefix(variable).decode(errors="replace") for one in variables if one.startswith(variable))
         if any(map(is_meant, marks)) and int(folder.name) != os.getpid():
             found.append(int(folder.name))
     return found
