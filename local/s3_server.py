@@ -74,10 +74,8 @@ class _OwnClientsOnly:
             return "no page may use this endpoint"  # clients of S3 have no origin
         if environ.get("HTTP_SEC_FETCH_SITE", "none") not in {"none", "same-origin"}:
             # A browser asks for another page: following a link to a report is all that may be.
-            asked = tuple(
-                environ.get(name) for name in ("REQUEST_METHOD", "HTTP_SEC_FETCH_MODE", "HTTP_SEC_FETCH_DEST")
-            )
-            if asked != ("GET", "navigate", "document"):
+            names = ("REQUEST_METHOD", "HTTP_SEC_FETCH_MODE", "HTTP_SEC_FETCH_DEST")
+            if tuple(map(environ.get, names)) != ("GET", "navigate", "document"):
                 return "no page may use this endpoint"
         return ""
 

@@ -46,8 +46,7 @@ def groups(
     ] = False,
 ) -> Found:
     """Simulate groups; the text that users read is the help above."""
-    from kafka_capacity.cli.group_files import groups_document, write_groups
-    from kafka_capacity.cli.group_planning import plan_groups, print_group, print_groups
+    from kafka_capacity.cli.group_planning import groups_document, plan_groups, print_group, print_groups, write_groups
     from kafka_capacity.questions.consumers.scenario import Verdict
 
     planned = plan_groups(snapshot, given, begin)

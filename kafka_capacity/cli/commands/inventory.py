@@ -135,14 +135,14 @@ def compression(
     Reads some batches of each topic from its leaders (at most 2.3 MB a topic), and changes nothing. What is printed
     last is for kafka-capacity savings.
     """
-    from kafka_capacity.cli.compression import as_json, print_samples
+    from kafka_capacity.cli.sampled_records import compression_document, print_samples
     from kafka_capacity.inventory.compression import sample_compression
 
     connection = _connection(bootstrap_servers, config)
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
         samples = sample_compression(connection, patterns or (), progress=begin)
     if is_json:
-        print_json(as_json(samples))
+        print_json(compression_document(samples))
     else:
         print_samples(samples, is_quiet=is_quiet)
 
@@ -160,14 +160,14 @@ def keys(
     Reads some batches of each topic from its leaders (at most 25 MB a topic), and changes nothing. Keys are printed:
     the largest one of topics that are uneven.
     """
-    from kafka_capacity.cli.key_skew import as_json, print_skews
+    from kafka_capacity.cli.sampled_records import keys_document, print_skews
     from kafka_capacity.inventory.key_skew import sample_keys
 
     connection = _connection(bootstrap_servers, config)
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
         skews = sample_keys(connection, patterns or (), progress=begin)
     if is_json:
-        print_json(as_json(skews))
+        print_json(keys_document(skews))
     else:
         print_skews(skews, is_quiet=is_quiet)
 
