@@ -54,9 +54,7 @@ DECISION_VERSION = 1  # of `decision.json`; a reader of version N reads N-1
 class Decision:
     """The answer of a plan."""
 
-    cluster: str  # its name
-    ds: str  # the day of the inventory
-    plan_id: str  # the plan's name
+    results: ReportInputs  # what it was decided from
     status: Status  # the verdict
     because: tuple[str, ...]  # why it is not `fits`, as sentences; empty for that
     view: ChangeView  # the options of the move and the choice between them
@@ -67,7 +65,6 @@ class Decision:
     actions: tuple[Action, ...]  # what to do, in order
     today: Mapping[str, Any]  # what carrying it out changes, as it is now: see :func:`_today`
     subject: str  # of the e-mail
-    request: Mapping[str, Any]  # what was asked
 
     @property
     def change(self) -> Answer:
@@ -86,9 +83,7 @@ class Decision:
         decided = {
             "kind": DECISION_KIND,
             "version": DECISION_VERSION,
-            "cluster": self.cluster,
-            "ds": self.ds,
-            "plan_id": self.plan_id,
+            **{name: getattr(self.results, name) for name in ("cluster", "ds", "plan_id")},
             "status": str(self.status),
             "fits": self.status is Status.FITS,
             "because": list(self.because),
@@ -129,11 +124,12 @@ def decide(results: ReportInputs) -> Decision:
     handed = Handed()
     for question in QUESTIONS:
         answer = question.decide(results, handed)
-        if answer is not None:
-            answers[question.name] = answer
-        if question is CAPACITY and answer is not None and answer.details is not None:
+        if answer is None:
+            continue
+        answers[question.name] = answer
+        if question is CAPACITY and answer.details is not None:
             handed = dataclasses.replace(handed, count_due=answer.details.count_due)
-        if question is CHANGE and answer is not None:
+        if question is CHANGE:
             handed = dataclasses.replace(handed, focus=answer.details.nearest.scenario_id)
     change, capacity = answers[CHANGE.name], answers.get(CAPACITY.name)
     view: ChangeView = change.details
@@ -141,9 +137,7 @@ def decide(results: ReportInputs) -> Decision:
     sentence, other = _relation(view, sizing, results.request) if sizing is not None else ("", None)
     status, reasons = verdict(view, sizing, change)
     return Decision(
-        cluster=results.cluster,
-        ds=results.ds,
-        plan_id=results.plan_id,
+        results=results,
         status=status,
         because=reasons,
         view=view,
@@ -158,7 +152,6 @@ def decide(results: ReportInputs) -> Decision:
         ),
         today=_today(results, view, sizing),
         subject=subject(view, sizing, cluster=results.cluster, ds=results.ds),
-        request=results.request,
     )
 
 

@@ -59,7 +59,7 @@ def decision_box(decision: Decision) -> dict[str, Any]:
     first = next((one.problem.sentence for _, one in decision.problems if one.problem.code in _FIRST), None)
     if first is not None and option is not None and option.figures["changed_partitions"]:
         lines.insert(0, ("first", "First", f"{first.removesuffix('.')}. Fix this before anything is moved."))
-    asked = asked_clause({name: value for name, value in decision.request.items() if name not in _SAID_ANYWAY})
+    asked = asked_clause({name: value for name, value in decision.results.request.items() if name not in _SAID_ANYWAY})
     lines.append(("asked", "Requested", f"{asked[:1].upper()}{asked[1:]}." if asked else None))
     lines.append(("move", "The move", _move(decision)))
     return {

@@ -212,8 +212,7 @@ class PlanInputs:
     scores: dict[str, Any] | None  # those of earlier predictions, if any
     own_shapes: str  # the deployment's own shapes and prices
     owners: Owners  # of topics and groups, in the order in which patterns count
-    code_version: str  # of the program that pinned it
-    model_version: str  # of its model
+    model_version: str  # of the model with which it was pinned
 
 
 def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
@@ -229,8 +228,7 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
     document = read_with_own_hash(store, key, json.loads)
     try:
         document[OWN_HASH]
-        pinned, code_version, model_version = (document[name] for name in ("pinned", "code_version", "model_version"))
-        pinned = PinnedPlan(**pinned)
+        pinned, model_version = PinnedPlan(**document["pinned"]), document["model_version"]
         request = parse_plan_request(document["request"])
         if pinned.request_key != key:
             raise ValueError(f"that of {pinned.request_key}")
@@ -245,6 +243,5 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
         scores=document.get("scores"),
         own_shapes=document.get("own_shapes", ""),
         owners=dict(document.get("owners", ())),
-        code_version=code_version,
         model_version=model_version,
     )

@@ -75,7 +75,7 @@ def plan(
     else:
         reasons = verdict_lines(planned.results, decision)
         print_answer(
-            f"{decision.cluster} on {decision.ds}: {decision.change.headline}",
+            f"{decision.results.cluster} on {decision.results.ds}: {decision.change.headline}",
             lambda: print_plan(planned, decision, reasons, out=out, is_explained=is_explained),
             hint="--out DIR writes the files to execute" if out is None and decision.view.recommended else "",
             is_quiet=is_quiet,
