@@ -35,8 +35,7 @@ class StateInUseError(Exception):
 def held(state: Path) -> Iterator[None]:
     """Hold a state folder, made where it is not there; end first what an earlier set-up of it left running.
 
-    Raises:
-        StateInUseError: another process holds it; the message says which.
+    Raises StateInUseError where another process holds it; the message says which.
     """
     state = state.resolve()
     state.mkdir(parents=True, exist_ok=True)

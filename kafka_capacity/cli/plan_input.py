@@ -27,11 +27,7 @@ _CAPACITIES = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_ou
 
 
 def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> PlanContext:
-    """Read a snapshot and put to it what was typed; wrong options are told before a large snapshot is read.
-
-    Raises:
-        KafkaCapacityError: an option or the snapshot is wrong.
-    """
+    """Read a snapshot and put to it what was typed; wrong options are told before a large snapshot is read."""
     request_of("not read yet", "2000-01-01", given)
     basis = read_plan_input(place)
     return PlanContext(basis=basis, parameters=request_of(basis.snapshot.cluster, basis.snapshot.ds, given), **more)
@@ -69,13 +65,10 @@ def read_plan_input(place: str) -> Basis:
 
 
 def read_wanted_brokers(file: Path, observed: Brokers) -> Brokers:
-    """Read the whole list of brokers that a plan shall use.
+    """Read the whole list of brokers that a plan shall use; raises DamagedInputError where it is wrong.
 
     What the list leaves out about a broker of the snapshot, its rack too, stays as observed. A new broker has the
     median capacities of the observed ones, as far as its own are not given.
-
-    Raises:
-        DamagedInputError: the file is wrong, or the list is.
     """
     content = parse_brokers_file(read_text_file(file), str(file))
     table = listed_brokers_table(content, str(file), observed.ids.tolist())

@@ -123,8 +123,7 @@ class FieldOption:
     def read(self, typed: Any) -> Any:
         """Return the value of the field; what is wrong with it is left for the model to refuse.
 
-        Raises:
-            RequestError: nothing was typed, or not in the form of the option.
+        Raises RequestError where nothing was typed, or not in the form of the option.
         """
         if self.is_flag or not self.is_repeated:
             if typed == "":
@@ -199,11 +198,7 @@ _WIDEST_CHOICES = 60  # so wide may all values stand in the place of one; of mor
 
 
 def _list_in_file(path: str, option: str) -> Any:
-    """Read a list of objects; what is in it is left for the model to refuse.
-
-    Raises:
-        RequestError: the file cannot be read, or is not JSON.
-    """
+    """Read a list of objects from a JSON file; what is in it is left for the model to refuse."""
     try:
         found = json.loads(Path(path).read_bytes())
     except OSError as error:
@@ -216,14 +211,11 @@ def _list_in_file(path: str, option: str) -> Any:
 
 
 def takes(*fields: str, also: Mapping[str, str] | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command whose parameter ``given`` gets what was typed of the options of these fields.
+    """Decorate a command whose parameter ``given`` gets what was typed of the options of these fields of the request.
 
-    The options stand in the help where ``given`` stands among the parameters. Whatever is refused on the way, however
-    late, is told under the names of these options: all below here knows the fields only.
-
-    Args:
-        *fields: of the request.
-        also: further names that this command has for some of them.
+    The options stand in the help where ``given`` stands among the parameters; ``also`` has further names of some for
+    this command. Whatever is refused on the way, however late, is told under the names of these options: all below here
+    knows the fields only.
     """
     further = also or {}
     options = [FieldOption.of(field, further.get(field, "").split()) for field in dict.fromkeys(fields)]
@@ -253,8 +245,7 @@ def takes(*fields: str, also: Mapping[str, str] | None = None) -> Callable[[Call
 def request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
     """Parse the options that were given, with the model that every plan is parsed with.
 
-    Raises:
-        RequestError: one line for each wrong field, under its name; :func:`takes` says the options'.
+    A RequestError has one line for each wrong field, under its name; :func:`takes` says the options'.
     """
     fields = {name: value for name, value in given.items() if value not in (None, [], ())}
     return parse_plan_request({"cluster": cluster, "ds": ds, **fields})

@@ -115,11 +115,7 @@ class Decision:
 
 
 def decide(results: ReportInputs) -> Decision:
-    """Return the decision of a plan; the same results give the same decision.
-
-    Raises:
-        RenderError: the plan has no scenarios.
-    """
+    """Return the decision of a plan; the same results give the same. Raises RenderError where it has no scenarios."""
     answers: dict[str, Answer] = {}
     handed = Handed()
     for question in QUESTIONS:

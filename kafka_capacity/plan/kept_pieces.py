@@ -32,11 +32,7 @@ Tables = Mapping[str, pa.Table]
 class KeptPieces:
     """Does pieces as another does them, and keeps them: a :class:`kafka_capacity.questions.question.RunPieces`.
 
-    Args:
-        run: does them.
-        store: where they are kept.
-        prefix: below which keys; nothing else is there.
-        side_by_side: whether batches run at once, as where pieces are done elsewhere.
+    They are kept below a prefix where nothing else is. Batches may run at once, as where pieces are done elsewhere.
     """
 
     def __init__(self, run: RunPieces, store: ObjectStore, prefix: str, *, side_by_side: bool) -> None:

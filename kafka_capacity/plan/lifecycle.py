@@ -262,8 +262,7 @@ class Said:
 def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any], said: Said) -> dict[str, Any]:
     """Return the document after somebody claimed, released, dismissed or reopened something of a decision.
 
-    Raises:
-        RequestError: the decision has no such problem or action, or a dismissal has no reason.
+    Raises RequestError where the decision has no such problem or action, or a dismissal has no reason.
     """
     if said.verb is Verb.DISMISS and not said.reason.strip():
         raise RequestError("reason: is required; say why it is dismissed, for readers of the next report")

@@ -50,10 +50,7 @@ def page_name(owner: str) -> str:
 def add_owners(report: dict[str, Any], owners: Owners, topics: Sequence[Mapping[str, Any]] = ()) -> None:
     """Add a column to the table of groups, and under ``owners`` what each owns and has to do; nothing without owners.
 
-    Args:
-        report: its data, which is changed.
-        owners: of topics and groups.
-        topics: of the cluster, those of :func:`topic_rows`.
+    The report's data is changed; topics are those of :func:`topic_rows`.
     """
     if not owners:
         return

@@ -140,8 +140,7 @@ def pin_plan(
 def check_brokers(request: PlanRequest, observed: Brokers) -> None:
     """Refuse changes of brokers that there are not, and racks for new brokers where the observed ones have none.
 
-    Raises:
-        RequestError: naming the field.
+    A RequestError names the field.
     """
     request.grid().broker_changes.check(observed)
     if request.new_broker_racks and not observed.rack_names():
@@ -160,8 +159,7 @@ def _partition_counts(replicas: pa.Table) -> dict[str, int]:
 def check_changes(request: PlanRequest, counts: Mapping[str, int], scenarios: Sequence[PlacementScenario]) -> None:
     """Refuse changes of topics and brokers that there are not.
 
-    Raises:
-        RequestError: naming the field, each name that is wrong, and the remedy.
+    A RequestError names the field, each name that is wrong, and the remedy.
     """
     check_pins(request.grid().pins, counts, [scenario.target for scenario in scenarios])
     check_partition_counts(request.partition_counts, counts)
@@ -170,19 +168,14 @@ def check_changes(request: PlanRequest, counts: Mapping[str, int], scenarios: Se
 def check_failures(request: PlanRequest, observed: Brokers, scenarios: Sequence[PlacementScenario]) -> None:
     """Refuse losses of brokers and racks that are there neither today nor in any option.
 
-    Raises:
-        RequestError: naming the field, each set that is wrong, and the remedy.
+    A RequestError names the field, each set that is wrong, and the remedy.
     """
     question = request.failure_request(throttle_bytes_per_second=request.throttle_bytes_per_second, seed=request.seed)
     question.check([observed, *(scenario.target for scenario in scenarios)])
 
 
 def check_groups(asked: Collection[str], groups: pa.Table, *, cluster: str) -> None:
-    """Refuse groups that are not in the inventory's table of groups.
-
-    Raises:
-        RequestError: naming each and the nearest that there are.
-    """
+    """Refuse groups that are not in the inventory's table of groups, and name the nearest that there are."""
     known = sorted(groups.column("group_id").to_pylist())
     complaints = []
     for name in sorted(set(asked) - set(known)):

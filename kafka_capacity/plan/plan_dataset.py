@@ -94,8 +94,7 @@ def is_simulated(store: ObjectStore, inputs: PlanInputs) -> bool:
 def seal_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
     """Write the plan's own manifest, which names all shares by their hashes; what led to them is taken away.
 
-    Raises:
-        MissingManifestError: one of them has not been simulated.
+    Raises MissingManifestError where one of them has not been simulated.
     """
     shares = {share: read_manifest(store, pinned.plan_prefix, share=share) for share in SHARES}
     sealed = seal_dataset(
@@ -117,8 +116,7 @@ def seal_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
 def read_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
     """Read the manifest of a sealed plan.
 
-    Raises:
-        StorageError: it is not sealed, or of a version that this program does not read.
+    Raises StorageError where it is not sealed, or of a version that this program does not read.
     """
     return read_manifest(store, pinned.plan_prefix, kind=KIND, schema_version=PLAN_SCHEMA_VERSION)
 

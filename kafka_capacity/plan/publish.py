@@ -58,13 +58,10 @@ REPORT_JSON = "report.json"
 
 
 def publish_report(store: ObjectStore, pinned: PinnedPlan, owners: Owners | None = None) -> dict[str, Any]:
-    """Render the report of a simulated plan and store it; the same plan gives the same bytes.
+    """Render the report of a simulated plan and store it; the same plan gives the same bytes. Returns the verdict.
 
     What names the cluster's reports that could not be mailed so far, what became of its problems and who owns what is
     all that comes from elsewhere.
-
-    Returns:
-        The verdict, as in the report.
 
     Raises:
         StorageError: the plan has not been simulated and sealed.
@@ -161,13 +158,9 @@ def read_request(store: ObjectStore, key: str) -> Any:
 
 
 def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
-    """Decide about a sealed plan and store that with it; the same plan gives the same bytes.
+    """Decide about a sealed plan and store ``decision.json`` with it, which is returned; the same plan gives the same.
 
-    Returns:
-        What ``decision.json`` holds.
-
-    Raises:
-        StorageError: the plan has not been simulated and sealed.
+    Raises StorageError where the plan has not been simulated and sealed.
     """
     from kafka_capacity.plan.decision import decide
 
@@ -182,8 +175,7 @@ def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
 def read_decision(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     """Read what was decided about a plan.
 
-    Raises:
-        StorageError: nothing has been decided yet, or by a version that this program does not read.
+    Raises StorageError where nothing has been decided yet, or by a version that this program does not read.
     """
     return decision_below(store, pinned.plan_prefix)
 

@@ -97,8 +97,7 @@ def _predictions(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -
 def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
     """Hold all earlier predictions against the inventory of a day, and sum up; the same store gives the same bytes.
 
-    Raises:
-        InventoryError: there is no inventory of that day.
+    Raises InventoryError where there is no inventory of that day.
     """
     inventory = find(store, cluster, ds)
     raw = load(store, cluster, ds, manifest_sha256=inventory.manifest_sha256)

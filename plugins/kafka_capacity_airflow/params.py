@@ -131,8 +131,7 @@ def _pattern(bounds: Mapping[str, Any]) -> str:
 def asked(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run asks for by name: fields of the form, the one of all others, and what the API was given.
 
-    Raises:
-        RequestError: a parameter is given twice, with different values.
+    Raises RequestError where a parameter is given twice, with different values.
     """
     others = dict(params.get(OTHERS) or {})
     given = {name: _typed(name, value) for name, value in params.items() if value not in (None, "") and name != OTHERS}

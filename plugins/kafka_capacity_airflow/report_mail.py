@@ -112,8 +112,7 @@ class ReportMail:
 def mail_owners(store: ObjectStore, plan: PinnedPlan, run_id: str, run_after: datetime.datetime) -> list[str]:
     """Mail each owner what to do by a report, once a plan; returns whom.
 
-    Raises:
-        UntoldError: some could not be mailed; the others were, and are not mailed again.
+    Raises UntoldError where some could not be mailed; the others were, and are not mailed again.
     """
     report = published_report(store, plan)
     key = plan.report_prefix + "index.html"

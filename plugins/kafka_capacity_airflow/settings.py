@@ -113,8 +113,7 @@ def _json_variable(name: str, default: Any) -> Any:
 def clusters() -> tuple[ClusterSetting, ...]:
     """Return the clusters to inventory.
 
-    Raises:
-        RequestError: the variable is no list of clusters, or names one twice.
+    Raises RequestError where the variable is no list of clusters, or names one twice.
     """
     raw = _json_variable(CLUSTERS, [])
     if not isinstance(raw, list):
@@ -148,8 +147,7 @@ def connections_to_tell() -> tuple[str, ...]:
 def owners() -> Owners:
     """Return who owns which topics and groups; nobody when the variable is not set.
 
-    Raises:
-        RequestError: the variable is no object of names.
+    Raises RequestError where the variable is no object of names.
     """
     return parse_owners(str(Variable.get(OWNERS, default="") or ""), source=f"the Airflow variable {OWNERS}")
 
@@ -165,11 +163,7 @@ def sender() -> str:
 
 
 def are_approvals_demanded() -> bool:
-    """Return whether no plan files are released without an approval, whatever a run says.
-
-    Raises:
-        RequestError: the variable says neither.
-    """
+    """Return whether no plan files are released without an approval, whatever a run says."""
     value = str(Variable.get(APPROVAL, default="") or "as asked")
     if value not in {"always", "as asked"}:
         raise RequestError(f"the Airflow variable {APPROVAL} is {value!r}; write 'always' or 'as asked'")

@@ -41,8 +41,7 @@ def job_file(job: str) -> Path:
 def refuse_mixed_pyspark() -> None:
     """See that what is in pyspark's folder is pyspark, and no other version out of pyspark-client.
 
-    Raises:
-        AirflowFailException: it is not, and workers of Python would die for no reason that they tell.
+    If it is not, workers of Python would die for no reason that they tell: the task fails.
     """
     from airflow.sdk.exceptions import AirflowFailException
 
@@ -157,11 +156,7 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
         self.aws_conn_id = aws_conn_id
 
     def execute(self, context: Context) -> None:
-        """Pack, submit, wait; a plan that is simulated already is left as it is.
-
-        Raises:
-            KafkaCapacityError: what the driver refused, as it said it.
-        """
+        """Pack, submit, wait; a plan that is simulated already is left as it is. Raises what the driver refused."""
         from kafka_capacity.plan.package_zip import build_zip
 
         if self._is_done():

@@ -45,11 +45,7 @@ log = logging.getLogger("kafka_capacity")
 
 
 def list_clusters(only: str | None) -> list[dict[str, Any]]:
-    """List the clusters to inventory, or the one asked for.
-
-    Raises:
-        RequestError: none is configured, or the one asked for is not.
-    """
+    """List the clusters to inventory, or the one asked for; raises RequestError where there is none."""
     found = [cluster for cluster in clusters() if only in (None, "", cluster.name)]
     if not found:
         names = ", ".join(cluster.name for cluster in clusters()) or "none"
@@ -91,11 +87,7 @@ def describe_traffic(staged: Mapping[str, str], days: int) -> list[str]:
 
 
 def newest_inventories(only: str | None, run_after: datetime.datetime) -> list[dict[str, str]]:
-    """Find the newest inventory of the cluster asked for, or of each that has a complete one.
-
-    Raises:
-        InventoryError: the one asked for has none.
-    """
+    """Find the newest inventory of each cluster that has a complete one, or of the one asked for, which must."""
     store = airflow_store()
     run_date = run_after.astimezone(datetime.UTC).date()
     found = []
@@ -215,8 +207,7 @@ def email_report_named(pinned: Mapping[str, str], params: Mapping[str, Any], **r
 def tell(pinned: Mapping[str, str], *, run_id: str, run_after: datetime.datetime) -> list[str]:
     """Tell the connections of the deployment what is new in a report, and owners what to do; returns whom.
 
-    Raises:
-        UntoldError: some could not be told; the others were.
+    Raises UntoldError where some could not be told; the others were.
     """
     store, plan = airflow_store(), PinnedPlan(**pinned)
     news = functools.partial(tell_news, store, plan, run_id, connections_to_tell())
@@ -262,11 +253,7 @@ def seal(pinned: Mapping[str, str]) -> dict[str, Any]:
 
 
 def release_if_approved(pinned: Mapping[str, str], params: Mapping[str, Any], ti: Any) -> list[str]:
-    """Release the reassignment files of a plan, unless an approval was asked for and refused; returns their addresses.
-
-    Raises:
-        AirflowSkipException: the plan was not approved.
-    """
+    """Release the reassignment files of a plan, and return their addresses; skips where it was not approved."""
     if not is_released(ti, params):
         withdraw(pinned)  # another run may have released the same plan while this one waited for its answer
         raise AirflowSkipException("the plan was not approved")

@@ -41,11 +41,7 @@ def _rule(name: str, action: RetryAction, reason: str) -> RetryRule:
 
 
 def _number(name: str, usual: int) -> int:
-    """Read a number from the environment.
-
-    Raises:
-        ValueError: it is none above zero; the DAG file is then not loaded, and Airflow shows why.
-    """
+    """Read a number above zero from the environment; with any other no DAG file is loaded, and Airflow shows why."""
     given = os.environ.get(name, "").strip()
     if not given:
         return usual

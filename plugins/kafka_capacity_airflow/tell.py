@@ -148,8 +148,7 @@ _OF_TYPE = {"slackwebhook": "slack", "pagerduty": "pagerduty", "pagerduty_events
 def tell_news(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Sequence[str]) -> list[str]:
     """Tell each connection what is new in a report, if anything is, after what earlier runs could not; returns whom.
 
-    Raises:
-        UntoldError: some could not be told, now or by the next try or run; the others were, and are not told again.
+    Raises UntoldError where some could not be told, now or later; the others were, and are not told again.
     """
     if not connections:
         return []

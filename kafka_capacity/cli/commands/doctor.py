@@ -63,11 +63,7 @@ def doctor(
 
 
 def _voters(text: str | None) -> list[str]:
-    """Split ``1:a,2:b,3``, and check it before anything is read.
-
-    Raises:
-        RequestError: an id is no number, comes twice, or there is none at all.
-    """
+    """Split ``1:a,2:b,3``, and refuse what is wrong before anything is read: no id, one twice, or none at all."""
     from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 
     voters = split_names(text or "")

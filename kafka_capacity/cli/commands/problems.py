@@ -107,11 +107,7 @@ def _user() -> str:
 
 
 def _found(place: str, cluster: str | None) -> tuple[ObjectStore, Standing]:
-    """Return the store of an address and the newest plan of the cluster that is asked for.
-
-    Raises:
-        RequestError: there is no such cluster, or several.
-    """
+    """Return the store of an address and the newest plan of the cluster that is asked for, which must be there."""
     from kafka_capacity.objects.keys import cluster_of_report, list_clusters
     from kafka_capacity.objects.store import open_store
     from kafka_capacity.plan.fleet import newest_standing
