@@ -23,6 +23,7 @@ from kafka_capacity.objects.keys import pieces_prefix, plan_prefix, report_prefi
 from kafka_capacity.objects.manifest import OWN_HASH, read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.load_profile import find_profile
+from kafka_capacity.plan.owners import topic_rows
 from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest, parse_plan_request
 from kafka_capacity.proposal.expansion import check_partition_counts
 from kafka_capacity.proposal.grid import placement_grid
@@ -101,7 +102,7 @@ def pin_plan(
     scenarios = placement_grid(observed, grid)
     counts = dict.fromkeys(read_table(store, manifest, "topics").column("topic").to_pylist(), 0)
     if request.partition_counts:
-        counts |= _partition_counts(read_table(store, manifest, "replicas"))
+        counts |= {row["topic"]: row["partitions"] for row in topic_rows(read_table(store, manifest, "replicas"))}
     check_changes(request, counts, scenarios)
     check_failures(request, observed, () if grid.is_count_open else scenarios)
     check_groups(request.groups, read_table(store, manifest, "groups"), cluster=request.cluster)
@@ -148,12 +149,6 @@ def check_brokers(request: PlanRequest, observed: Brokers) -> None:
             f"new_broker_racks: {list(request.new_broker_racks)!r} is invalid: no broker of cluster "
             f"{request.cluster!r} has a rack, and Kafka places by racks only when all have one; leave it empty"
         )
-
-
-def _partition_counts(replicas: pa.Table) -> dict[str, int]:
-    """Count the partitions of each topic in the inventory's table of replicas."""
-    found = replicas.group_by("topic").aggregate([("partition", "count_distinct")]).to_pydict()
-    return dict(zip(found["topic"], found["partition_count_distinct"], strict=True))
 
 
 def check_changes(request: PlanRequest, counts: Mapping[str, int], scenarios: Sequence[PlacementScenario]) -> None:

@@ -286,7 +286,8 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
             today = None if replicas is None else observed_assignment(replicas)
             documents = option_files(tables, scenario_id, today, serious_texts(decision))
         if RUNBOOK in documents:
-            facts = _wave_facts(tables["schedules"].filter(pc.field("scenario_id") == scenario_id))
+            (schedule,) = tables["schedules"].filter(pc.field("scenario_id") == scenario_id).to_pylist()
+            facts = {name: schedule[name] for name in ("wave_count", "refused_partitions")}
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER
     facts = {**pinned.as_dict(), "scenario_id": scenario_id, "report_manifest_sha256": report.sha256, **facts}
     _write(store, prefix, PLAN_FILES_KIND, documents, facts)
@@ -298,11 +299,6 @@ def _are_moves_listed(scenarios: pa.Table, moves: pa.Table, scenario_id: str) ->
     """Whether the moves of a scenario are stored: those of other placers of a large plan are not."""
     (row,) = scenarios.filter(pc.field("scenario_id") == scenario_id).to_pylist()
     return bool(len(moves.filter(pc.field("scenario_id") == scenario_id)) == row["changed_partitions"])
-
-
-def _wave_facts(schedules: pa.Table) -> dict[str, Any]:
-    names = ("wave_count", "refused_partitions")
-    return {name: schedules.column(name)[0].as_py() for name in names} if len(schedules) else {}
 
 
 def withdraw_plan_files(store: ObjectStore, pinned: PinnedPlan) -> int:

@@ -248,9 +248,9 @@ def _peak_hours(rows: _Rows) -> pa.Array[Any]:
 
 
 def _totals(rows: _Rows, name: str, names: list[Any], number: Ints, place: Ints | None = None) -> pa.Table:
-    """Add a batch up by thing and day, hour by hour: of int64[M], the thing that carries a partition.
+    """Add a batch up by thing and day, hour by hour.
 
-    That partition is in ``place``, int64[M], too; it is each of the batch by default.
+    Thing ``number``, int64[M], carries partition ``place``, int64[M]; by default that is each of the batch.
     """
     key, ways = TOTALS[name]
     place = np.arange(len(rows.topic)) if place is None else place

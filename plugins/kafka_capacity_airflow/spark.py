@@ -251,9 +251,6 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
         """Return what a driver that runs here gets to know by its environment alone."""
         if self._is_on_cluster() or urlsplit(store_uri()).scheme not in {"s3", "s3a"}:
             return {}
-        return self._aws_environment()
-
-    def _aws_environment(self) -> dict[str, str]:
         from airflow.providers.amazon.aws.hooks.s3 import S3Hook
 
         hook = S3Hook(aws_conn_id=self.aws_conn_id)

@@ -46,9 +46,7 @@ _SEVERITIES = {"bad": "error", "warn": "warning"}  # of PagerDuty, by the kind o
 class News:
     """What is told."""
 
-    cluster: str  # its name
-    ds: str  # the day of the inventory
-    plan_id: str  # the plan's name
+    plan: PinnedPlan  # of which plan
     kind: str  # of the verdict: `good`, `note`, `warn` or `bad`
     lines: Sequence[str]  # five of text
     reasons: Sequence[str]  # why it is told
@@ -104,10 +102,10 @@ def _pagerduty(news: News) -> dict[str, Any]:
     return {
         # A cluster is one incident, which is over when its verdict is good again.
         "event_action": "resolve" if news.kind == "good" else "trigger",
-        "dedup_key": f"kafka-capacity/{news.cluster}",
+        "dedup_key": f"kafka-capacity/{news.plan.cluster}",
         "payload": {
             "summary": news.lines[0],
-            "source": news.cluster,
+            "source": news.plan.cluster,
             "severity": _SEVERITIES.get(news.kind, "info"),
             "custom_details": {"text": "\n".join(news.lines[1:]), "report": news.url},
         },
@@ -122,9 +120,7 @@ def _webhook(news: News) -> dict[str, Any]:
     return {
         "kind": "kafka-capacity-news",
         "version": 1,
-        "cluster": news.cluster,
-        "ds": news.ds,
-        "plan_id": news.plan_id,
+        **{name: getattr(news.plan, name) for name in ("cluster", "ds", "plan_id")},
         "verdict": news.kind,
         "reasons": list(news.reasons),
         "lines": list(news.lines),
@@ -215,9 +211,7 @@ def _news_of(store: ObjectStore, plan: PinnedPlan) -> News | None:
     key = plan.report_prefix + "index.html"
     verdict = report["verdict"]
     return News(
-        cluster=plan.cluster,
-        ds=plan.ds,
-        plan_id=plan.plan_id,
+        plan=plan,
         kind=(verdict.get("sizing") or verdict)["badge"]["kind"],
         lines=lines,
         reasons=reasons(report),
