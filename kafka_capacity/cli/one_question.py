@@ -12,7 +12,7 @@ import typer
 
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_json, progress_bar
-from kafka_capacity.cli.options import OutFolder, Quiet, takes_snapshot, with_parameters
+from kafka_capacity.cli.options import OutFolder, Quiet, option, takes_snapshot, with_parameters
 from kafka_capacity.cli.plan_options import takes
 from kafka_capacity.cli.startup import keep_pandas_out
 
@@ -50,7 +50,7 @@ def asks(
         text: the help.
         also: further names that the command has for some of these.
     """
-    is_json = Annotated[bool, typer.Option("--json", help=f"Print the contents of {document} instead of tables.")]
+    is_json = Annotated[bool, option("--json", f"Print the contents of {document} instead of tables.")]
     options = {"out": (OutFolder, None), "is_json": (is_json, False), "is_quiet": (Quiet, False)}
     added = [
         inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

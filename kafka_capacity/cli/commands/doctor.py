@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import typer
-
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS
 from kafka_capacity.cli.console import Steps, print_problem_rows
 from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.options import option
 from kafka_capacity.cli.plan_options import split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.health.problem import Severity
@@ -33,17 +32,12 @@ def doctor(
     begin: Steps,
     controllers: Annotated[
         str | None,
-        typer.Option(
-            "--controllers",
-            metavar="ID[:RACK],…",
-            help=(
-                "The voters of the metadata quorum and their racks; one that is also a broker has its broker's rack."
-            ),
+        option(
+            "--controllers ID[:RACK],…",
+            "The voters of the metadata quorum and their racks; one that is also a broker has its broker's rack.",
         ),
     ] = None,
-    fail_on: Annotated[
-        Severity | None, typer.Option("--fail-on", help="Exit with status 1 if this or worse was found.")
-    ] = None,
+    fail_on: Annotated[Severity | None, option("--fail-on", "Exit with status 1 if this or worse was found.")] = None,
 ) -> Found:
     """Examine; the text that users read is the help above."""
     from kafka_capacity.cli.plan_input import ask_snapshot

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import typer
-
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
-from kafka_capacity.cli.options import MaxRows
+from kafka_capacity.cli.options import MaxRows, option
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.failures.durability.parameters import DurabilityParameters
 
@@ -40,17 +38,13 @@ def durability(
     given: Mapping[str, Any],
     begin: Steps,
     max_failures: Annotated[
-        int,
-        typer.Option(
-            "--max-failures", "--failures", min=0, max=3, metavar="N", help="Max number of failures to combine."
-        ),
+        int, option("--max-failures --failures N", "Max number of failures to combine.", min=0, max=3)
     ] = 3,
     explain: Annotated[
-        list[str] | None,
-        typer.Option("--explain", metavar="TOPIC", help="Print the shortest path to each outcome. May be repeated."),
+        list[str] | None, option("--explain TOPIC", "Print the shortest path to each outcome. May be repeated.")
     ] = None,
     is_checked: Annotated[
-        bool, typer.Option("--check", help="Also simulate random failures, and print how far the closed form is off.")
+        bool, option("--check", "Also simulate random failures, and print how far the closed form is off.")
     ] = False,
     max_rows: MaxRows = 20,
 ) -> Found:

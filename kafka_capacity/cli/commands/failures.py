@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import typer
-
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
-from kafka_capacity.cli.options import MaxRows
+from kafka_capacity.cli.options import MaxRows, option
 
 _HELP = """Show what breaks when brokers or racks die: what goes offline, what rejects writes, what is overloaded.
 
@@ -49,12 +47,9 @@ def failures(
     given: Mapping[str, Any],
     begin: Steps,
     racks: Annotated[
-        list[str] | None,
-        typer.Option("--racks", metavar="RACK,…", help="Racks that are lost together. May be repeated, one set each."),
+        list[str] | None, option("--racks RACK,…", "Racks that are lost together. May be repeated, one set each.")
     ] = None,
-    has_pairs: Annotated[
-        bool, typer.Option("--pairs", hidden=True, help="Besides the given sets, lose every pair.")
-    ] = False,
+    has_pairs: Annotated[bool, option("--pairs", "Besides the given sets, lose every pair.", hidden=True)] = False,
     max_rows: MaxRows = 10,
 ) -> Found:
     """Lose brokers; the text that users read is the help above."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_json, print_lines, print_rows
-from kafka_capacity.cli.options import Quiet, StorePlace, no_clusters
+from kafka_capacity.cli.options import Quiet, StorePlace, no_clusters, option
 
 _HELP = """List all clusters in a store, worst first: verdict, dates, dollars and the worst problem.
 
@@ -20,8 +18,8 @@ With --write it also writes a page with a link to each report into the store, as
 @app.command("fleet", help=_HELP)
 def fleet(
     store: StorePlace,
-    is_written: Annotated[bool, typer.Option("--write", help="Write reports/index.html into the store.")] = False,
-    is_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    is_written: Annotated[bool, option("--write", "Write reports/index.html into the store.")] = False,
+    is_json: Annotated[bool, option("--json", "Print JSON instead of a table.")] = False,
     is_quiet: Quiet = False,
 ) -> None:
     """List; the text that users read is the help above."""

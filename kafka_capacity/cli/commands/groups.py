@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-import typer
-
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.options import option
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.consumers.parameters import GroupParameters
 
@@ -39,10 +38,10 @@ def groups(
     given: Mapping[str, Any],
     begin: Steps,
     table_format: Annotated[
-        Literal["parquet", "csv"], typer.Option("--format", help="File format of the tables in DIR.")
+        Literal["parquet", "csv"], option("--format", "File format of the tables in DIR.")
     ] = "parquet",
     has_to_fit: Annotated[
-        bool, typer.Option("--fail-if-unfit", help="Exit with status 3 if nothing fits for one of the groups.")
+        bool, option("--fail-if-unfit", "Exit with status 3 if nothing fits for one of the groups.")
     ] = False,
 ) -> Found:
     """Simulate groups; the text that users read is the help above."""

@@ -20,6 +20,7 @@ from kafka_capacity.cli.options import (
     SnapshotFormat,
     day_or_today,
     file_option,
+    option,
     takes_snapshot,
 )
 from kafka_capacity.cli.startup import keep_pandas_out
@@ -38,21 +39,18 @@ SECRETS_IN_ENVIRONMENT = {
 }
 """What need not stand in a file; a value in the file wins."""
 
-Servers = Annotated[str | None, typer.Option(metavar="HOST:PORT,…", help="One or more brokers of the cluster.")]
+Servers = Annotated[str | None, option("--bootstrap-servers HOST:PORT,…", "One or more brokers of the cluster.")]
 Config = Annotated[
     Path | None,
     file_option(
-        metavar="FILE.json",
-        text="Additional client settings, as in the extra of an Airflow Kafka connection: security.protocol, "
+        "--config FILE.json",
+        "Additional client settings, as in the extra of an Airflow Kafka connection: security.protocol, "
         "sasl.mechanism, ssl.ca.location and so on. Secrets can be set in the environment instead, as "
         f"{', '.join(SECRETS_IN_ENVIRONMENT)}.",
     ),
 ]
 Patterns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--topic", metavar="PATTERN", help=("Topics to sample, such as clicks.*. Default: all but Kafka's own.")
-    ),
+    list[str] | None, option("--topic PATTERN", "Topics to sample, such as clicks.*. Default: all but Kafka's own.")
 ]
 
 inventory = Application(help="Export, import and check inventories (native snapshots).")
@@ -177,28 +175,28 @@ def import_(
     assignment: Annotated[
         Path,
         file_option(
-            metavar="A.json",
-            text="The complete output of kafka-reassign-partitions --generate, or a reassignment file.",
+            "--assignment A.json",
+            "The complete output of kafka-reassign-partitions --generate, or a reassignment file.",
         ),
     ],
     brokers: Annotated[
         Path,
         file_option(
-            metavar="B.json",
-            text='The brokers: a list of {"id", "rack"} with optional capacities, or Cruise Control\'s capacity.json.',
+            "--brokers B.json",
+            'The brokers: a list of {"id", "rack"} with optional capacities, or Cruise Control\'s capacity.json.',
         ),
     ],
     cluster: ClusterName,
     out: NeededFolder,
     log_dirs: Annotated[
         Path | None,
-        file_option(metavar="L.json", text="The output of kafka-log-dirs --describe; without it sizes are unknown."),
+        file_option("--log-dirs L.json", "The output of kafka-log-dirs --describe; without it sizes are unknown."),
     ] = None,
     capacity: Annotated[
         Path | None,
         file_option(
-            metavar="capacity.json",
-            text="Cruise Control's capacities, in addition to a list of brokers with their racks.",
+            "--capacity capacity.json",
+            "Cruise Control's capacities, in addition to a list of brokers with their racks.",
         ),
     ] = None,
     ds: Day = None,

@@ -10,7 +10,7 @@ import typer
 
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
 from kafka_capacity.cli.console import print_answer, print_json, progress_bar
-from kafka_capacity.cli.options import BrokersFile, HasToFit, OutFolder, Quiet, takes_snapshot
+from kafka_capacity.cli.options import BrokersFile, HasToFit, OutFolder, Quiet, option, takes_snapshot
 from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
@@ -43,11 +43,9 @@ def plan(
     given: Mapping[str, Any],
     brokers: BrokersFile = None,
     out: OutFolder = None,
-    is_json: Annotated[
-        bool, typer.Option("--json", help="Print the contents of plan.json instead of the table.")
-    ] = False,
+    is_json: Annotated[bool, option("--json", "Print the contents of plan.json instead of the table.")] = False,
     is_explained: Annotated[
-        bool, typer.Option("--explain", help="Explain for each option why it moves what it moves, and the waves.")
+        bool, option("--explain", "Explain for each option why it moves what it moves, and the waves.")
     ] = False,
     has_to_fit: HasToFit = False,
     is_quiet: Quiet = False,

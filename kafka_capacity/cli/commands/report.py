@@ -41,12 +41,9 @@ def report(
     out: NeededFolder,
     given: Mapping[str, Any],
     snapshot: str | None = None,
-    earlier: Annotated[
-        Path | None, file_option("--from", metavar="report.json", text="The report.json to render again.")
-    ] = None,
+    earlier: Annotated[Path | None, file_option("--from report.json", "The report.json to render again.")] = None,
     last: Annotated[
-        Path | None,
-        file_option("--last", metavar="report.json", text="The previous report.json, to show what changed since."),
+        Path | None, file_option("--last report.json", "The previous report.json, to show what changed since.")
     ] = None,
     owners: OwnersFile = None,
     brokers: BrokersFile = None,

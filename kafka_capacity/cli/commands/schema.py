@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kafka_capacity.cli.app import app
+from kafka_capacity.cli.options import option
 
 _HELP = """Describe the JSON documents that commands print with --json and write with --out: docs/json.md.
 
@@ -15,9 +16,7 @@ With --json it prints this as a JSON schema: docs/json-schema.json.
 
 
 @app.command("schema", help=_HELP)
-def schema(
-    is_json: Annotated[bool, typer.Option("--json", help="Print a JSON schema instead of the page.")] = False,
-) -> None:
+def schema(is_json: Annotated[bool, option("--json", "Print a JSON schema instead of the page.")] = False) -> None:
     """Print the page or the schema; the text that users read is the help above."""
     from kafka_capacity.cli.json_schema import json_schema, schema_page
     from kafka_capacity.objects.dataset import canonical_json

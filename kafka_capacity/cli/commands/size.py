@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import typer
-
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
-from kafka_capacity.cli.options import CpuSamples, HasToFit, ShapesFile
+from kafka_capacity.cli.options import CpuSamples, HasToFit, ShapesFile, option
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
@@ -52,7 +50,7 @@ def size(
     begin: Steps,
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,
-    is_everything: Annotated[bool, typer.Option("--all", help="List every option that was evaluated.")] = False,
+    is_everything: Annotated[bool, option("--all", "List every option that was evaluated.")] = False,
     has_to_fit: HasToFit = False,
 ) -> Found:
     """Size; the text that users read is the help above."""
