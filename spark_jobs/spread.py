@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -52,6 +52,7 @@ POOLS = f"""<allocations><pool name="{FETCHING_POOL}">
 LOG_FILE = "KAFKA_CAPACITY_JOB_LOG"
 """The variable of the environment that names a file which a job appends its log to, for who follows it."""
 
+Tables: TypeAlias = Mapping[str, pa.Table]
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")
 
@@ -75,12 +76,7 @@ class Spread:
         self._cargo = cargo
 
     def __call__(
-        self,
-        function: Callable[[Shared, Piece], Mapping[str, pa.Table]],
-        shared: Shared,
-        pieces: Sequence[Piece],
-        *,
-        what: str,
+        self, function: Callable[[Shared, Piece], Tables], shared: Shared, pieces: Sequence[Piece], *, what: str
     ) -> list[dict[str, pa.Table]]:
         """Do every piece; returns one bundle a table of a piece, in the order of the pieces."""
         if not pieces:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,11 +50,7 @@ def asks(
         also: further names that the command has for some of these.
     """
     is_json = Annotated[bool, option("--json", f"Print the contents of {document} instead of tables.")]
-    options = {"out": (OutFolder, None), "is_json": (is_json, False), "is_quiet": (Quiet, False)}
-    added = [
-        inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for option, (annotation, default) in options.items()
-    ]
+    added = {"out": (OutFolder, None), "is_json": (is_json, False), "is_quiet": (Quiet, False)}
 
     def decorate(answer: Callable[..., Found]) -> Callable[..., None]:
         def called(*, out: str | None, is_json: bool, is_quiet: bool, **typed: Any) -> None:

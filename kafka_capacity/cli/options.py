@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -113,11 +113,6 @@ def takes_snapshot(*, is_needed: bool = True) -> Callable[[Callable[..., None]],
     """Decorate a command whose ``snapshot`` is typed first, or as ``--snapshot``; ``None`` where it may be left out."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-            for name, annotation in (("first", _FIRST), ("named", _NAMED))
-        ]
-
         def called(*, first: str | None, named: str | None, **typed: Any) -> None:
             found = [place for place in (first, named) if place is not None]
             if len(found) > 1:
@@ -126,7 +121,7 @@ def takes_snapshot(*, is_needed: bool = True) -> Callable[[Callable[..., None]],
                 raise RequestError("--snapshot: is required; give the folder or s3:// address of a native snapshot")
             command(snapshot=found[0] if found else None, **typed)
 
-        return with_parameters(command, "snapshot", added, called)
+        return with_parameters(command, "snapshot", {"first": (_FIRST, None), "named": (_NAMED, None)}, called)
 
     return decorate
 
@@ -137,14 +132,21 @@ _NAMED = Annotated[str | None, option("--snapshot DIR", "The same as SNAPSHOT.")
 
 
 def with_parameters(
-    command: Callable[..., object], place: str, added: Sequence[inspect.Parameter], called: Callable[..., None]
+    command: Callable[..., object], place: str, added: Mapping[str, tuple[Any, Any]], called: Callable[..., None]
 ) -> Callable[..., None]:
-    """Return ``called`` as a command: with the parameters of another, but some in the place of one of them."""
+    """Return ``called`` as a command: with the parameters of another, but some in the place of one of them.
+
+    Those are annotation and default by name.
+    """
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
+    only_by_name = inspect.Parameter.KEYWORD_ONLY
     for parameter in signature.parameters.values():
-        own = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        parameters += added if parameter.name == place else [own]
+        if parameter.name != place:
+            parameters.append(parameter.replace(kind=only_by_name))
+            continue
+        for name, (annotation, default) in added.items():
+            parameters.append(inspect.Parameter(name, only_by_name, default=default, annotation=annotation))
 
     @functools.wraps(command)
     def wrapper(**typed: Any) -> None:

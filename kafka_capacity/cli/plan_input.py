@@ -23,6 +23,7 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.question import Basis, Piece, PlanContext, RunPieces, Shared
 from kafka_capacity.text.files import read_text_file
 
+Tables = Mapping[str, pa.Table]
 _CAPACITIES = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
 
 
@@ -37,12 +38,8 @@ def run_step_by_step(begin: Steps, *, begun: int) -> RunPieces:
     """Return what does pieces of work here, one after another, and shows each; one more step follows."""
 
     def run(
-        function: Callable[[Shared, Piece], Mapping[str, pa.Table]],
-        shared: Shared,
-        pieces: Sequence[Piece],
-        *,
-        what: str,
-    ) -> Sequence[Mapping[str, pa.Table]]:
+        function: Callable[[Shared, Piece], Tables], shared: Shared, pieces: Sequence[Piece], *, what: str
+    ) -> Sequence[Tables]:
         nonlocal begun
         before, begun = begun, begun + len(pieces)
         done = []

@@ -6,7 +6,6 @@ the model parses what was typed. A command takes fields with :func:`takes`.
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -222,13 +221,6 @@ def takes(*fields: str, also: Mapping[str, str] | None = None) -> Callable[[Call
     names = {option.field: option.names[0] for option in options}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        added = [
-            inspect.Parameter(
-                option.field, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option.annotation()
-            )
-            for option in options
-        ]
-
         def called(**typed: Any) -> None:
             with named_as_options(names), prints_options(names):
                 read = {option.field: (option, typed.pop(option.field)) for option in options}
@@ -237,7 +229,7 @@ def takes(*fields: str, also: Mapping[str, str] | None = None) -> Callable[[Call
                 }
                 command(given=given, **typed)
 
-        return with_parameters(command, "given", added, called)
+        return with_parameters(command, "given", {one.field: (one.annotation(), None) for one in options}, called)
 
     return decorate
 

@@ -99,6 +99,11 @@ def task_defaults() -> dict[str, Any]:
     }
 
 
+def dag_defaults() -> dict[str, Any]:
+    """Return what our DAGs have in common: they make up for no runs of the past."""
+    return {"catchup": False, "tags": ["kafka-capacity"], "default_args": task_defaults(), **run_limits()}
+
+
 def mail_retries() -> dict[str, Any]:
     """Return what a task that mails does otherwise: it tries for most of an hour, and nothing waits for it."""
     return {
