@@ -12,18 +12,6 @@ from kafka_capacity.cli.options import CpuSamples, MaxRows, OwnersFile, ShapesFi
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.chargeback.parameters import ChargebackParameters
 
-_HELP = """Split the monthly cost of today's cluster among topics, consumer groups, client ids and owners.
-
-Reads a native snapshot and prices the cluster as size does. Shares add up to the bill to the cent; headroom and idle
-capacity are listed separately. A share is an average cost; for the most expensive topics and for every owner it also
-shows the marginal cost: how much smaller the bill would be without them, found by sizing what is left. It also adds up
-the traffic between racks, and what follower fetching (KIP-392) and rack-aware producers (KIP-1123) would save.
-docs/chargeback.md has the rules and assumptions.
-
-With --out it writes chargeback.json and each table as CSV and Parquet into DIR.
-"""
-
-
 _PRICED_BY = (
     "failure_tolerance",
     "is_move_sized",
@@ -48,15 +36,7 @@ _PRICED_BY = (
 """What today's cluster and the smallest size are priced and judged by, beside what sizing takes of other sections."""
 
 
-@asks(
-    "chargeback",
-    "chargeback.json",
-    *fields_of(ChargebackParameters),
-    *_PRICED_BY,
-    *OF_OTHER_SECTIONS,
-    version=1,
-    text=_HELP,
-)
+@asks("chargeback", *fields_of(ChargebackParameters), *_PRICED_BY, *OF_OTHER_SECTIONS, version=1)
 def chargeback(
     snapshot: str,
     given: Mapping[str, Any],
@@ -66,7 +46,16 @@ def chargeback(
     cpu_samples: CpuSamples = None,
     max_rows: MaxRows = 20,
 ) -> Found:
-    """Share out costs; the text that users read is the help above."""
+    """Split the monthly cost of today's cluster among topics, consumer groups, client ids and owners.
+
+    Reads a native snapshot and prices the cluster as size does. Shares add up to the bill to the cent; headroom and
+    idle capacity are listed separately. A share is an average cost; for the most expensive topics and for every owner
+    it also shows the marginal cost: how much smaller the bill would be without them, found by sizing what is left. It
+    also adds up the traffic between racks, and what follower fetching (KIP-392) and rack-aware producers (KIP-1123)
+    would save. docs/chargeback.md has the rules and assumptions.
+
+    With --out it writes chargeback.json and each table as CSV and Parquet into DIR.
+    """
     from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
     from kafka_capacity.cli.sizing import read_size_files
     from kafka_capacity.inventory.owners import read_owners

@@ -13,19 +13,8 @@ from kafka_capacity.cli.plan_options import split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.health.problem import Severity
 
-_HELP = """List what is wrong with a cluster before anything fails, with the figures and the remedy.
 
-Reads a native snapshot and checks what is offline, under min ISR or under-replicated now; disks, networks and CPUs that
-are over the limits that sizing uses; consumer groups with a large lag; racks that are missing, uneven or unused, and
-what losing one would stop; replication factors, min.insync.replicas and unclean elections, Kafka's own topics
-included; with --controllers the voters of the metadata quorum; and the snapshot itself.
-
-With --out it writes doctor.json into DIR. With --fail-on it exits with status 1 if it finds something that severe.
-docs/failures.md lists all checks.
-"""
-
-
-@asks("doctor", "doctor.json", version=2, text=_HELP)
+@asks("doctor", version=2)
 def doctor(
     snapshot: str,
     given: Mapping[str, Any],
@@ -39,7 +28,16 @@ def doctor(
     ] = None,
     fail_on: Annotated[Severity | None, option("--fail-on", "Exit with status 1 if this or worse was found.")] = None,
 ) -> Found:
-    """Examine; the text that users read is the help above."""
+    """List what is wrong with a cluster before anything fails, with the figures and the remedy.
+
+    Reads a native snapshot and checks what is offline, under min ISR or under-replicated now; disks, networks and CPUs
+    that are over the limits that sizing uses; consumer groups with a large lag; racks that are missing, uneven or
+    unused, and what losing one would stop; replication factors, min.insync.replicas and unclean elections, Kafka's own
+    topics included; with --controllers the voters of the metadata quorum; and the snapshot itself.
+
+    With --out it writes doctor.json into DIR. With --fail-on it exits with status 1 if it finds something that severe.
+    docs/failures.md lists all checks.
+    """
     from kafka_capacity.cli.plan_input import ask_snapshot
     from kafka_capacity.plan.handing import failures_today
 

@@ -8,21 +8,20 @@ from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_json, print_lines, print_rows
 from kafka_capacity.cli.options import Quiet, StorePlace, no_clusters, option
 
-_HELP = """List all clusters in a store, worst first: verdict, dates, dollars and the worst problem.
 
-Each cluster is shown by its newest plan. STORE is where scheduled plans are stored: s3://bucket/prefix, or a folder.
-With --write it also writes a page with a link to each report into the store, as the scheduled plan does after each run.
-"""
-
-
-@app.command("fleet", help=_HELP)
+@app.command("fleet")
 def fleet(
     store: StorePlace,
     is_written: Annotated[bool, option("--write", "Write reports/index.html into the store.")] = False,
     is_json: Annotated[bool, option("--json", "Print JSON instead of a table.")] = False,
     is_quiet: Quiet = False,
 ) -> None:
-    """List; the text that users read is the help above."""
+    """List all clusters in a store, worst first: verdict, dates, dollars and the worst problem.
+
+    Each cluster is shown by its newest plan. STORE is where scheduled plans are stored: s3://bucket/prefix, or a
+    folder. With --write it also writes a page with a link to each report into the store, as the scheduled plan does
+    after each run.
+    """
     from kafka_capacity.objects.store import open_store
     from kafka_capacity.plan.fleet import fleet as all_of
     from kafka_capacity.plan.fleet import write_fleet_page

@@ -17,25 +17,8 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.questions.change.move_parameters import MoveParameters
 from kafka_capacity.questions.change.placement_parameters import PlacementParameters
 
-_HELP = """Show what a change of brokers would move, how long it would take and whether it fits.
 
-Evaluates every broker list or count with every placer at today's sizes and rates, and prints the answer and a table.
-How long a count lasts is not looked at here: size and report say that, and report and the scheduled plan move to the
-count that sizing says is needed.
-
-With --out it writes into DIR, or if there are several options into one folder of DIR for each:
-
-moves.json: the partitions that change, for kafka-reassign-partitions.sh --execute --throttle; the duration is for this
-file. rollback.json: the same partitions as they are today. target.json and reassignment.json: the complete target.
-waves/ and runbook.md: the moves wave by wave, with the exact commands. decision.json: the verdict, the recommendation
-and the problems, as data. plan.json: all figures; the same input gives the same bytes. timing.json: how long this
-program took.
-
-Amounts may have units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
-"""
-
-
-@app.command("plan", help=_HELP)
+@app.command("plan")
 @takes_snapshot()
 @takes(*fields_of(PlacementParameters, MoveParameters))
 def plan(
@@ -50,7 +33,22 @@ def plan(
     has_to_fit: HasToFit = False,
     is_quiet: Quiet = False,
 ) -> None:
-    """Plan; the text that users read is the help above."""
+    """Show what a change of brokers would move, how long it would take and whether it fits.
+
+    Evaluates every broker list or count with every placer at today's sizes and rates, and prints the answer and a
+    table. How long a count lasts is not looked at here: size and report say that, and report and the scheduled plan
+    move to the count that sizing says is needed.
+
+    With --out it writes into DIR, or if there are several options into one folder of DIR for each:
+
+    moves.json: the partitions that change, for kafka-reassign-partitions.sh --execute --throttle; the duration is for
+    this file. rollback.json: the same partitions as they are today. target.json and reassignment.json: the complete
+    target. waves/ and runbook.md: the moves wave by wave, with the exact commands. decision.json: the verdict, the
+    recommendation and the problems, as data. plan.json: all figures; the same input gives the same bytes. timing.json:
+    how long this program took.
+
+    Amounts may have units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
+    """
     if is_explained and is_json:
         raise RequestError("--explain: is for people, and --json has all of it; leave one out")
     keep_pandas_out()

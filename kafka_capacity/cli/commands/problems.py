@@ -15,20 +15,8 @@ if TYPE_CHECKING:
     from kafka_capacity.plan.fleet import Standing
     from kafka_capacity.plan.lifecycle import Entry
 
-_HELP = """List a cluster's problems and recommendations with their ids and states, and change their states.
 
-STORE is where scheduled plans are stored (s3://bucket/prefix, or a folder), with --cluster if it has several; or the
-address of a report in it, as linked in the mail. Each problem is new, open for some time, claimed by somebody,
-dismissed with a reason, or done with a measured effect. A state set here appears in the next report; a dismissed
-problem counts again once it gets worse or shows up somewhere else.
-
-kafka-capacity problems s3://b/prod --cluster shop-eu --claim disk-over-limit
-
-kafka-capacity problems s3://b/prod --cluster shop-eu --dismiss rack-loss --reason "moves in May" --until 2027-05-31
-"""
-
-
-@app.command("problems", help=_HELP)
+@app.command("problems")
 def problems(
     place: StorePlace,
     cluster: Annotated[str | None, option("--cluster", "Which cluster; not needed if there is only one.")] = None,
@@ -44,7 +32,17 @@ def problems(
     is_json: Annotated[bool, option("--json", "Print everything that is stored instead of a table.")] = False,
     is_quiet: Quiet = False,
 ) -> None:
-    """List and set; the text that users read is the help above."""
+    """List a cluster's problems and recommendations with their ids and states, and change their states.
+
+    STORE is where scheduled plans are stored (s3://bucket/prefix, or a folder), with --cluster if it has several; or
+    the address of a report in it, as linked in the mail. Each problem is new, open for some time, claimed by somebody,
+    dismissed with a reason, or done with a measured effect. A state set here appears in the next report; a dismissed
+    problem counts again once it gets worse or shows up somewhere else.
+
+    kafka-capacity problems s3://b/prod --cluster shop-eu --claim disk-over-limit
+
+    kafka-capacity problems s3://b/prod --cluster shop-eu --dismiss rack-loss --reason "moves in May" --until 2027-05-31
+    """
     from kafka_capacity.cli.plan_options import named_as_options
     from kafka_capacity.inventory.raw import is_day
     from kafka_capacity.plan.lifecycle import Said, Verb, followed, keep_said, read_entries

@@ -23,18 +23,8 @@ from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import PlanRequest
 
-_HELP = """Create the report of a plan: the same page and e-mail as from the scheduled plan.
 
-Takes a snapshot and the options of plan, groups, size, failures and durability, or --from with the report.json of an
-earlier report, to render that one again. Writes index.html (one self-contained page), report.json (its data),
-decision.json (the verdict, the recommendation and the problems), email.html, email.txt, images/ and tables/ (the page's
-tables as CSV) into DIR, and prints the verdict and the serious problems. The same input gives the same bytes.
-
-Amounts may have units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
-"""
-
-
-@app.command("report", help=_HELP)
+@app.command("report")
 @takes_snapshot(is_needed=False)
 @takes(*fields_of(PlanRequest))
 def report(
@@ -52,7 +42,16 @@ def report(
     is_json: AsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
-    """Report; the text that users read is the help above."""
+    """Create the report of a plan: the same page and e-mail as from the scheduled plan.
+
+    Takes a snapshot and the options of plan, groups, size, failures and durability, or --from with the report.json of
+    an earlier report, to render that one again. Writes index.html (one self-contained page), report.json (its data),
+    decision.json (the verdict, the recommendation and the problems), email.html, email.txt, images/ and tables/ (the
+    page's tables as CSV) into DIR, and prints the verdict and the serious problems. The same input gives the same
+    bytes.
+
+    Amounts may have units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
+    """
     if (snapshot is None) == (earlier is None):
         raise RequestError("--snapshot: give the folder of a snapshot, or use --from with a report.json")
     others = (owners, brokers, shapes_file, cpu_samples, last)
