@@ -91,7 +91,7 @@ class _Command(TyperCommand):
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         self._seldom: list[Any] = [
-            param for param in self.params if getattr(param, "hidden", False) and param.rich_help_panel
+            one for one in self.params if all(getattr(one, name, None) for name in ("hidden", "rich_help_panel"))
         ]
         self._is_whole = len(self.params) <= SHORT_HELP_OPTIONS
 

@@ -34,7 +34,8 @@ from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
 from kafka_capacity.plan.drift_effects import Effect, drifted_classes, move_effect, sizing_effect
-from kafka_capacity.plan.plan_dataset import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER, finished_document
+from kafka_capacity.plan.plan_dataset import finished_document
+from kafka_capacity.plan.publish import decision_below
 from kafka_capacity.questions.accuracy.executed_moves import score_moves
 from kafka_capacity.questions.accuracy.scores import MOVES, Prediction, Score, peak_of_all, score, summarise
 from kafka_capacity.questions.accuracy.stored_scores import (
@@ -189,8 +190,7 @@ PLAN_DOCUMENTS = (SIZING_DOCUMENT, REQUEST_DOCUMENT)
 def _effect_on_moves(store: ObjectStore, cluster: str, ds: str, drift: Drift) -> Effect:
     made_on, plan_id = max(one for one in list_plans(store, cluster) if one[0] < ds)
     prefix = plan_prefix(cluster, made_on, plan_id)
-    decided = read_manifest(store, prefix + DECISION_FOLDER, kind=DECISION_DATASET_KIND)
-    wanted = json.loads(read_document(store, decided, DECISION))["recommended_scenario_id"]
+    wanted = decision_below(store, prefix)["recommended_scenario_id"]
     scenarios = read_table(store, read_manifest(store, prefix, kind="plan"), "scenarios")
     times = {row["scenario_id"]: row["duration_seconds"] for row in scenarios.to_pylist()}
     return move_effect(drift, str(wanted), times.get(wanted))

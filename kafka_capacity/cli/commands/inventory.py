@@ -76,8 +76,9 @@ def connection_settings(bootstrap_servers: str | None, config: Path | None, envi
             # The text is not shown: it may hold secrets.
             raise RequestError(f"--config: {config} is not JSON; fix it") from None
         if not isinstance(settings, dict):
-            msg = f'--config: {config} is not a JSON object; write {{"bootstrap.servers": "host:9092", …}}'
-            raise RequestError(msg)
+            raise RequestError(
+                f'--config: {config} is not a JSON object; write {{"bootstrap.servers": "host:9092", …}}'
+            )
     for variable, key in SECRETS_IN_ENVIRONMENT.items():
         if environment.get(variable):
             settings.setdefault(key, environment[variable])

@@ -31,14 +31,14 @@ def parameter_table() -> str:
 
 
 def _row(field: str) -> str:
-    option = FieldOption.of(field)
+    option = FieldOption(field)
     names = "" if field in NO_OPTIONS else ", ".join(f"`{name}`" for name in option.names)
     text = (PlanRequest.model_fields[field].description or "").replace("|", "\\|").replace("*", "\\*")
     return f"| `{field}` | {names} | {option.shown_default()} | {shown_bounds(field)} | {text} |\n"
 
 
 def _document(field: str) -> dict[str, Any]:
-    option = FieldOption.of(field)
+    option = FieldOption(field)
     return {
         "name": field,
         "section": option_section(field),
