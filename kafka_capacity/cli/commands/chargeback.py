@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.cli.commands.size import OF_OTHER_SECTIONS
@@ -76,24 +76,20 @@ def chargeback(
             "sentences": [answer.headline, *answer.reasons],
             **{name: table.to_pylist() for name, table in sorted(tables.items())},
         },
-        show=lambda: _print([*answer.reasons, *_estimated(tables)], tables, max_rows),
+        show=lambda: _print(answer.reasons, tables, max_rows),
         write=lambda out, document: _write(out, document, tables),
     )
 
 
-def _estimated(tables: Mapping[str, Any]) -> list[str]:
+def _print(reasons: Sequence[str], tables: Mapping[str, Any], max_rows: int) -> None:
+    from kafka_capacity.cli.console import print_data, print_lines
     from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
+    from kafka_capacity.questions.chargeback.section.chargeback import all_tables
     from kafka_capacity.questions.chargeback.totals import scope_of
 
     scope = scope_of(tables)
-    return list(filter(None, [estimated_price_sentence(scope["priced_as"], scope["priced_on"])]))
-
-
-def _print(reasons: list[str], tables: Mapping[str, Any], max_rows: int) -> None:
-    from kafka_capacity.cli.console import print_data, print_lines
-    from kafka_capacity.questions.chargeback.section.chargeback import all_tables
-
-    print_lines(reasons)
+    estimated = estimated_price_sentence(scope["priced_as"], scope["priced_on"])
+    print_lines([*reasons, *([estimated] if estimated else [])])
     for table in all_tables(tables, most=max_rows).values():
         print_data(table)
 
