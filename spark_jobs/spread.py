@@ -11,17 +11,17 @@ import logging
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
 from kafka_capacity.errors import KafkaCapacityError
 from kafka_capacity.objects.refusal import tell_refusal
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.plan.packing import pack_tables
+from kafka_capacity.plan.packing import Tables, pack_tables
 from spark_jobs.carried import Cargo, Packed
 from spark_jobs.fetching import FETCHING_POOL, fetched_data, kept_table
 
@@ -52,7 +52,6 @@ POOLS = f"""<allocations><pool name="{FETCHING_POOL}">
 LOG_FILE = "KAFKA_CAPACITY_JOB_LOG"
 """The variable of the environment that names a file which a job appends its log to, for who follows it."""
 
-Tables: TypeAlias = Mapping[str, pa.Table]
 Shared = TypeVar("Shared")
 Piece = TypeVar("Piece")
 

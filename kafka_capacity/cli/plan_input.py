@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_options import request_of
@@ -20,10 +19,10 @@ from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import with_chosen_hours
 from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.plan.packing import Tables
 from kafka_capacity.questions.question import Basis, Piece, PlanContext, RunPieces, Shared
 from kafka_capacity.text.files import read_text_file
 
-Tables = Mapping[str, pa.Table]
 _CAPACITIES = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle  # to hash what travels pickled anyway; nothing is unpickled
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,15 +18,13 @@ import pyarrow as pa
 from kafka_capacity import __version__
 from kafka_capacity.errors import StorageError
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.packing import pack_tables, unpack_table
+from kafka_capacity.plan.packing import Tables, pack_tables, unpack_table
 from kafka_capacity.questions.question import Piece, RunPieces, Shared
 
 log = logging.getLogger("kafka_capacity.plan")
 
 MOST_BATCHES = 20
 """A failure costs a twentieth of a question's pieces and what was in the making; a batch is a job and an object."""
-
-Tables = Mapping[str, pa.Table]
 
 
 class KeptPieces:
