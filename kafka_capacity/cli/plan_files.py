@@ -144,6 +144,7 @@ def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, by
     }
     top = {**folders[""], TIMING: canonical_json(timing)}
     ordered = {**{folder: files for folder, files in folders.items() if folder}, "": top}
+    # What an earlier plan may have left, at the top and in the folders of its options.
     keys = (key for key in store.list_keys("") if key.endswith(f"/{PLAN}") and key.count("/") == 1)
     earlier = [
         key

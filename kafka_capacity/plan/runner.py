@@ -129,14 +129,14 @@ def simulate_questions(
     def simulate(question: Question) -> Share:
         if not question.is_handed:
             return keep(question, question.simulate(asked, handed_to_all(asked), run))
-        whole, handed = asked, Handed()
+        whole, handed, is_change = asked, Handed(), question.share == CHANGE.share
         # The change waits for sizes only where its broker counts follow from them.
-        sizing = None if question is CHANGE and asked.scenarios else found(CAPACITY)
+        sizing = None if is_change and asked.scenarios else found(CAPACITY)
         if not asked.scenarios:
             if sizing is None:
                 raise SimulationError("not simulated, because there are no sizes to derive the broker counts from")
             whole = dataclasses.replace(asked, scenarios=placements_to_try(asked, sizing))
-        if question is not CHANGE:
+        if not is_change:
             placed = found(CHANGE)
             if placed is None:
                 raise SimulationError("not simulated, because there are no placements to lose brokers from")
