@@ -61,14 +61,17 @@ def report(
         msg = "--json: prints decision.json, which is already next to the report.json of --from; leave it out"
         raise RequestError(msg)
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
+        from kafka_capacity.cli.documents import write_files
         from kafka_capacity.cli.plan_input import run_step_by_step
         from kafka_capacity.cli.planning import ask_plan
-        from kafka_capacity.cli.report_files import serious_texts, simulate_report, write_report
+        from kafka_capacity.cli.report_files import simulate_report
         from kafka_capacity.cli.sizing import read_size_files
         from kafka_capacity.inventory.owners import read_owners
+        from kafka_capacity.objects.dataset import canonical_json
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.plan.decision import decide
         from kafka_capacity.plan.owners import topic_rows
+        from kafka_capacity.plan.plan_dataset import DECISION
         from kafka_capacity.plan.report import render_all
         from kafka_capacity.report.render import read_report, rerender
 
@@ -91,13 +94,15 @@ def report(
             decision = decide(results).as_dict()
             topics = topic_rows(asked.basis.raw.table("replicas")) if known_owners else []
             rendered = render_all(results, decision, last=before, owners=known_owners, topics=topics)
-        write_report(store, rendered, decision)
+        decided = {} if decision is None else {DECISION: canonical_json(decision)}
+        write_files(store, {**decided, **rendered.files()})  # the page last
     if is_json:
         print_json(decision or {})
         return
     print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), is_quiet=is_quiet)
-    for text in serious_texts(rendered.verdict):
-        say(f"warning: {text}", is_quiet=is_quiet)
+    for one in rendered.verdict["caveats"]:
+        if one["severity"] == "serious":
+            say(f"warning: {one['text']}", is_quiet=is_quiet)
 
 
 def _check_last(last: Mapping[str, Any], cluster: str, ds: str) -> None:
