@@ -28,7 +28,7 @@ from kafka_capacity_airflow.links import RenderReportOperator
 from kafka_capacity_airflow.params import plan_params
 from kafka_capacity_airflow.pool import spark_pool
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
-from kafka_capacity_airflow.task_defaults import mail_retries, max_runs, run_limits, task_defaults
+from kafka_capacity_airflow.task_defaults import dag_defaults, mail_retries, max_runs
 
 # What the mapped plans are called, in place of their numbers.
 _CLUSTER = "{{ task.op_kwargs['pinned']['cluster'] }}"
@@ -42,12 +42,9 @@ with DAG(
     schedule=[Asset(name="kafka_inventory", uri="x-kafka-capacity://inventory")]
     if _SCHEDULE == "inventory"
     else CronTriggerTimetable(_SCHEDULE, timezone="UTC", run_immediately=False),
-    catchup=False,
     max_active_runs=max_runs(),
-    tags=["kafka-capacity"],
     doc_md=__doc__,
-    default_args=task_defaults(),
-    **run_limits(),
+    **dag_defaults(),
 ) as dag:
 
     @task

@@ -17,26 +17,20 @@ from airflow.sdk import DAG, CronTriggerTimetable, Param, task
 if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository is a bundle of DAGs, as it is
     sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "plugins")]
 
-from kafka_capacity_airflow.task_defaults import run_limits, task_defaults
+from kafka_capacity_airflow.task_defaults import dag_defaults
 
 with DAG(
     dag_id="kafka_capacity_scoreboard",
     schedule=CronTriggerTimetable(
         os.environ.get("KAFKA_CAPACITY_SCOREBOARD_SCHEDULE", "0 5 * * 1"), timezone="UTC", run_immediately=False
     ),
-    catchup=False,
     max_active_runs=1,
-    tags=["kafka-capacity"],
     doc_md=__doc__,
-    default_args=task_defaults(),
-    **run_limits(),
+    **dag_defaults(),
     params={
         "cluster": Param(
-            None,
-            type=["string", "null"],
-            title="Cluster",
-            description_md="Empty: every cluster that has an inventory.",
-        ),
+            None, type=["string", "null"], title="Cluster", description_md="Empty: every cluster that has an inventory."
+        )
     },
 ) as dag:
 

@@ -26,7 +26,7 @@ if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository
 
 from kafka_capacity_airflow.pool import spark_pool
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
-from kafka_capacity_airflow.task_defaults import run_limits, task_defaults
+from kafka_capacity_airflow.task_defaults import dag_defaults
 
 _CLUSTER = "{{ task.op_kwargs['staged']['cluster'] }}"
 
@@ -37,12 +37,9 @@ with DAG(
     schedule=CronTriggerTimetable(
         os.environ.get("KAFKA_CAPACITY_INVENTORY_SCHEDULE", "0 3 * * *"), timezone="UTC", run_immediately=False
     ),
-    catchup=False,
     max_active_runs=1,
-    tags=["kafka-capacity"],
     doc_md=__doc__,
-    default_args=task_defaults(),
-    **run_limits(),
+    **dag_defaults(),
     params={
         "cluster": Param(
             None,

@@ -68,18 +68,13 @@ def listen(listener: object) -> None:
 
 
 def run_dag(dag_id: str, params: dict[str, Any] | None = None, **options: Any) -> DagRun:
-    """Run one DAG to its end; further options are those of ``dag.test()``.
-
-    Raises:
-        RuntimeError: the DAG file cannot be loaded.
-    """
+    """Run one DAG to its end; further options are those of ``dag.test()``."""
     from airflow.dag_processing.dagbag import DagBag
 
     # Made again each time: a run leaves its values in the DAG's parameters, where the next would find them as defaults.
     bag = DagBag(os.environ["AIRFLOW__CORE__DAGS_FOLDER"])
     if dag_id not in bag.dags:
-        msg = f"DAG {dag_id} could not be loaded: {bag.import_errors}"
-        raise RuntimeError(msg)
+        raise RuntimeError(f"DAG {dag_id} could not be loaded: {bag.import_errors}")
     dag = bag.dags[dag_id]
     dag.deadline = None  # the scheduler's to watch; with one, `dag.test()` of Airflow 3.3 fails after the last task
     run: DagRun = dag.test(run_conf=params or {}, **options)

@@ -76,11 +76,7 @@ def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dic
             "extra": {"disable_ssl": True, "disable_tls": True},
         },
     }
-    spark_conf = {
-        **QUICK_SPARK,
-        "spark.pyspark.python": sys.executable,
-        "spark.driver.bindAddress": "127.0.0.1",
-    }
+    spark_conf = {**QUICK_SPARK, "spark.pyspark.python": sys.executable, "spark.driver.bindAddress": "127.0.0.1"}
     variables = {
         "KAFKA_CAPACITY_STORE_URI": f"s3://{BUCKET}/capacity",
         "KAFKA_CAPACITY_CLUSTERS": json.dumps(EXAMPLE_CLUSTERS),

@@ -37,10 +37,8 @@ def _version(java: Path) -> int:
 
 
 def _system_java_home() -> Path | None:
-    named = os.environ.get("JAVA_HOME")
-    candidates = [Path(named) / "bin" / "java"] if named else []
-    in_path = shutil.which("java")
-    if in_path:
+    candidates = [Path(named) / "bin" / "java"] if (named := os.environ.get("JAVA_HOME")) else []
+    if in_path := shutil.which("java"):
         candidates.append(Path(in_path).resolve())
     for java in candidates:
         if java.name == "java" and java.parent.name == "bin" and _version(java) >= OLDEST_JAVA:

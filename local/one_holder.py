@@ -35,8 +35,7 @@ class StateInUseError(Exception):
 def held(state: Path) -> Iterator[None]:
     """Hold a state folder, made where it is not there; end first what an earlier set-up of it left running.
 
-    Raises:
-        StateInUseError: another process holds it; the message says which.
+    Raises StateInUseError where another process holds it; the message says which.
     """
     state = state.resolve()
     state.mkdir(parents=True, exist_ok=True)
@@ -47,17 +46,15 @@ def held(state: Path) -> Iterator[None]:
         except OSError:
             lock.seek(0)
             who = lock.read().strip() or "that is not known"
-            msg = f"{state} is in use by process {who} (make up or make plan); stop it first"
-            raise StateInUseError(msg) from None
+            raise StateInUseError(f"{state} is in use by process {who} (make up or make plan); stop it first") from None
         with contextlib.suppress(OSError):  # on a full disk it is held all the same, without a name
             lock.truncate(0)
             lock.write(f"{os.getpid()}\n")
             lock.flush()
         end_marked(lambda mark: mark.endswith(f"@{state}"))
         os.environ[MARK] = f"{secrets.token_hex(8)}@{state}"
-        os.environ["SPT_NOENV"] = (
-            "1"  # else programs that rename themselves write over their environment, the mark in it
-        )
+        # Else programs that rename themselves write over their environment, the mark in it.
+        os.environ["SPT_NOENV"] = "1"
         beside = subprocess.Popen(
             [sys.executable, "-m", "local.one_holder", str(os.getpid())],
             cwd=Path(__file__).resolve().parent.parent,
@@ -97,9 +94,7 @@ def marked(is_meant: Callable[[str], bool]) -> list[int]:
             variables = (folder / "environ").read_bytes().split(b"\0")
         except OSError:  # gone, or of somebody else
             continue
-        marks = [
-            each.removeprefix(variable).decode(errors="replace") for each in variables if each.startswith(variable)
-        ]
+        marks = (one.removeprefix(variable).decode(errors="replace") for one in variables if one.startswith(variable))
         if any(map(is_meant, marks)) and int(folder.name) != os.getpid():
             found.append(int(folder.name))
     return found

@@ -54,16 +54,17 @@ def _run(services: Services, cluster: str, params: dict[str, object]) -> int:
     listen(TaskLines(CONSOLE, started, log_of_jobs))
     from kafka_capacity.example import EXAMPLE_DS
 
-    step(f"staging {cluster} and profiling its traffic (DAG kafka_inventory)")
-    inventory = run_dag("kafka_inventory", {"ds": EXAMPLE_DS, "cluster": cluster})
-    if inventory.state != "success":
-        CONSOLE.print(f"[red]kafka_inventory failed in {', '.join(_failed(inventory))}; see the log above[/red]")
-        return 1
-    step(f"planning {cluster} (DAG kafka_capacity_plan: Spark, report, e-mail)")
-    run = run_dag("kafka_capacity_plan", {"cluster": cluster, **params})
-    if run.state != "success":
-        CONSOLE.print(f"[red]kafka_capacity_plan failed in {', '.join(_failed(run))}; see the log above[/red]")
-        return 1
+    staging = f"staging {cluster} and profiling its traffic (DAG kafka_inventory)"
+    planning = f"planning {cluster} (DAG kafka_capacity_plan: Spark, report, e-mail)"
+    for what, dag_id, given in (
+        (staging, "kafka_inventory", {"ds": EXAMPLE_DS}),
+        (planning, "kafka_capacity_plan", params),
+    ):
+        step(what)
+        run = run_dag(dag_id, {"cluster": cluster, **given})
+        if run.state != "success":
+            CONSOLE.print(f"[red]{dag_id} failed in {', '.join(_failed(run))}; see the log above[/red]")
+            return 1
     step("done")
     _print_results(services, cluster)
     return 0

@@ -27,26 +27,18 @@ BUCKET = "kafka-capacity"
 ACCESS_KEY = "local-only"
 SECRET_KEY = "local-only"  # noqa: S105  # moto checks no signatures; both only make boto3 sign
 # A browser that follows the link to a report signs nothing.
+_REPORTS = f"arn:aws:s3:::{BUCKET}/*/reports/*"
 _REPORTS_CAN_BE_READ = {
     "Version": "2012-10-17",
-    "Statement": [
-        {
-            "Effect": "Allow",
-            "Principal": "*",
-            "Action": "s3:GetObject",
-            "Resource": f"arn:aws:s3:::{BUCKET}/*/reports/*",
-        }
-    ],
+    "Statement": [{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": _REPORTS}],
 }
 _CHANGES = frozenset({"PUT", "POST", "DELETE"})
 
 
 def file_of(folder: Path, bucket: str, key: str) -> Path:
     """Return the file of an object; what could leave the folder, or is an escape itself, is encoded."""
-    parts = [
-        quote(part, safe="=+@,:") if part not in {".", ".."} else part.replace(".", "%2E") for part in key.split("/")
-    ]
-    return folder / bucket / Path(*parts)
+    dots = {".": "%2E", "..": "%2E%2E"}
+    return folder.joinpath(bucket, *(dots.get(part) or quote(part, safe="=+@,:") for part in key.split("/")))
 
 
 def _key_of(folder: Path, bucket: str, file: Path) -> str:
@@ -82,10 +74,8 @@ class _OwnClientsOnly:
             return "no page may use this endpoint"  # clients of S3 have no origin
         if environ.get("HTTP_SEC_FETCH_SITE", "none") not in {"none", "same-origin"}:
             # A browser asks for another page: following a link to a report is all that may be.
-            is_link = (
-                environ.get("HTTP_SEC_FETCH_MODE") == "navigate" and environ.get("HTTP_SEC_FETCH_DEST") == "document"
-            )
-            if not is_link or environ["REQUEST_METHOD"] != "GET":
+            names = ("REQUEST_METHOD", "HTTP_SEC_FETCH_MODE", "HTTP_SEC_FETCH_DEST")
+            if tuple(map(environ.get, names)) != ("GET", "navigate", "document"):
                 return "no page may use this endpoint"
         return ""
 

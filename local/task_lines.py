@@ -19,10 +19,8 @@ _COUNTED = re.compile(r"([\d,]+) of ([\d,]+) (.+) are done")
 class TaskLines:
     """Shows them: an Airflow listener, and a text that says what the task is doing whenever it is drawn.
 
-    Args:
-        console: where to.
-        began: when the first task did, on the clock that only goes forward.
-        log: to which Spark jobs write, how far they are among the rest.
+    Spark jobs write to the log how far they are, among the rest. When the first task began is told by the clock that
+    only goes forward.
     """
 
     def __init__(self, console: Console, began: float, log: Path) -> None:

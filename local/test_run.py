@@ -84,10 +84,7 @@ def _pytest(arguments: Sequence[str]) -> list[str]:
 def side_by_side(first: Sequence[str], left: Sequence[Sequence[str]], *, beside: Sequence[Sequence[str]]) -> int:
     """Run a command with others beside it, and with what is left, and show what each of these says when it is done.
 
-    Where the first fails, nothing else is run to its end.
-
-    Returns:
-        0 where all ended with that, else the status of one that did not.
+    Where the first fails, nothing else is run to its end. Returns 0, or the status of one that ended otherwise.
     """
     with ThreadPoolExecutor(AT_ONCE) as several, _Background() as background:
         waiting = [background.start(command) for command in beside]

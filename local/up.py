@@ -35,12 +35,8 @@ CHANGED_IN_THE_UI = (
     "kafka_capacity_sender",
 )
 """Variables that people change: a cluster of their own goes into the first. The others name ports and files."""
-AIRFLOW_COMMANDS = (
-    ("scheduler", "--skip-serve-logs"),
-    ("dag-processor",),
-    ("api-server",),
-    ("triggerer", "--skip-serve-logs"),
-)
+_NO_LOGS = "--skip-serve-logs"
+AIRFLOW_COMMANDS = (("scheduler", _NO_LOGS), ("dag-processor",), ("api-server",), ("triggerer", _NO_LOGS))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -102,27 +98,20 @@ def _ended(processes: Mapping[str, subprocess.Popen[bytes]], state: Path) -> str
 def wait_until_healthy(
     processes: Mapping[str, subprocess.Popen[bytes]], state: Path, port: int, *, seconds: float = START_SECONDS
 ) -> None:
-    """Wait for the scheduler's heartbeat.
-
-    Raises:
-        RuntimeError: a part of Airflow ended, or it took too long.
-    """
-    end = time.monotonic() + seconds
+    """Wait for the scheduler's heartbeat; raises RuntimeError where a part of Airflow ended, or it took too long."""
+    address, end = f"http://127.0.0.1:{port}/api/v2/monitor/health", time.monotonic() + seconds
     while time.monotonic() < end:
         if why := _ended(processes, state):
             raise RuntimeError(why)
         try:
-            with urllib.request.urlopen(
-                f"http://127.0.0.1:{port}/api/v2/monitor/health", timeout=5
-            ) as answer:  # our own address
+            with urllib.request.urlopen(address, timeout=5) as answer:
                 health = json.load(answer)
             if all(health[part]["status"] == "healthy" for part in ("metadatabase", "scheduler", "dag_processor")):
                 return
         except (OSError, urllib.error.URLError, ValueError, KeyError):
             pass
         time.sleep(LOOK_SECONDS)
-    msg = f"Airflow was not healthy after {seconds:.0f} s; see {airflow_log(state)}"
-    raise RuntimeError(msg)
+    raise RuntimeError(f"Airflow was not healthy after {seconds:.0f} s; see {airflow_log(state)}")
 
 
 def stop_airflow(processes: Mapping[str, subprocess.Popen[bytes]]) -> None:

@@ -11,7 +11,7 @@ import logging
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -21,7 +21,7 @@ import pyarrow as pa
 from kafka_capacity.errors import KafkaCapacityError
 from kafka_capacity.objects.refusal import tell_refusal
 from kafka_capacity.objects.store import open_store
-from kafka_capacity.plan.packing import pack_tables
+from kafka_capacity.plan.packing import Tables, pack_tables
 from spark_jobs.carried import Cargo, Packed
 from spark_jobs.fetching import FETCHING_POOL, fetched_data, kept_table
 
@@ -75,12 +75,7 @@ class Spread:
         self._cargo = cargo
 
     def __call__(
-        self,
-        function: Callable[[Shared, Piece], Mapping[str, pa.Table]],
-        shared: Shared,
-        pieces: Sequence[Piece],
-        *,
-        what: str,
+        self, function: Callable[[Shared, Piece], Tables], shared: Shared, pieces: Sequence[Piece], *, what: str
     ) -> list[dict[str, pa.Table]]:
         """Do every piece; returns one bundle a table of a piece, in the order of the pieces."""
         if not pieces:

@@ -92,7 +92,7 @@ class _Command(TyperCommand):
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         self._seldom: list[Any] = [
-            param for param in self.params if getattr(param, "hidden", False) and _section(param)
+            one for one in self.params if all(getattr(one, name, None) for name in ("hidden", "rich_help_panel"))
         ]
         self._is_whole = len(self.params) <= SHORT_HELP_OPTIONS
 
@@ -117,7 +117,8 @@ class _Command(TyperCommand):
             record = param.get_help_record(ctx)
             if record is not None:
                 is_option = param.param_type_name == "option"
-                section = (_section(param) or "Options") if is_option else "Arguments"
+                panel = getattr(param, "rich_help_panel", None)  # the section of the form; none of --help
+                section = (panel or "Options") if is_option else "Arguments"
                 name = _primary(param, ctx) if is_option else str(param.metavar)
                 sections.setdefault(section, []).append((name, record[1]))
         for section, records in sections.items():
@@ -134,11 +135,6 @@ class _Command(TyperCommand):
                 paragraph, formatter.width, **_WHOLE_WORDS, initial_indent="  ", subsequent_indent="  "
             )
             formatter.write("\n" + "\n".join(lines) + "\n")
-
-
-def _section(param: Any) -> str:
-    """Return the section of the form that an option stands in, empty for none."""
-    return getattr(param, "rich_help_panel", None) or ""
 
 
 _WHOLE_WORDS: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
@@ -184,7 +180,7 @@ class _Commands(_Group):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in self.commands and cmd_name in self.list_commands(ctx):
-            _import(cmd_name)
+            load_commands(cmd_name)
             self.commands.update(typer.main.get_group(app).commands)
         return super().get_command(ctx, cmd_name)
 
@@ -250,17 +246,14 @@ def _modules() -> list[str]:
     return sorted(found.name for found in pkgutil.iter_modules(commands.__path__))
 
 
-def _import(command: str) -> None:
-    """Import the modules of a command; further ones of a group begin with its name."""
+def load_commands(only: str = "") -> typer.Typer:
+    """Import the modules of one command or of all, in the order of their names, and return the application.
+
+    Further modules of a group of commands begin with its name.
+    """
     for name in _modules():
-        if name.partition("_")[0] == command:
+        if only in ("", name.partition("_")[0]):
             importlib.import_module(f"{commands.__name__}.{name}")
-
-
-def load_commands() -> typer.Typer:
-    """Import every module of commands, in the order of their names, and return the whole application."""
-    for name in _modules():
-        importlib.import_module(f"{commands.__name__}.{name}")
     return app
 
 

@@ -215,7 +215,7 @@ def print_json(document: Mapping[str, Any]) -> None:
     sys.stdout.write(canonical_json(dict(document)).decode())
 
 
-def print_answer(answer: str, show: Callable[[], None], *, hint: str, is_quiet: bool) -> None:
+def print_answer(answer: str, show: Callable[[], None], *, hint: str = "", is_quiet: bool) -> None:
     """Print an answer of one line, then what it rests on, and on standard error what to type next."""
     print_lines([answer])
     if not is_quiet:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.objects.dataset import canonical_json, content_type_of
 from kafka_capacity.objects.store import ObjectStore, open_store
+from kafka_capacity.text.csv_lines import csv_bytes
 
 
 def document_head(schema_version: int, *, cluster: str, ds: str) -> dict[str, Any]:
@@ -19,6 +22,11 @@ def document_head(schema_version: int, *, cluster: str, ds: str) -> dict[str, An
         "cluster": cluster,
         "ds": ds,
     }
+
+
+def csv_table(table: pa.Table) -> bytes:
+    """Return a table as CSV, lists in it as JSON."""
+    return csv_bytes([table.column_names, *([*row.values()] for row in table.to_pylist())])
 
 
 def write_document(out: str, document: Mapping[str, Any], *, name: str) -> None:

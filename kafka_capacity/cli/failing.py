@@ -57,6 +57,7 @@ _TITLES = {
     SetKind.PAIR: "two brokers lost",
 }
 _MAX_DETAILS = 20
+_DRAWN = ": half are those that share the most partitions, the rest are drawn at random"
 
 
 def lose_brokers(
@@ -206,12 +207,7 @@ def _notes(result: FailureResult, basis: Basis) -> list[str]:
     """Describe what the figures rest on, and what was not looked at."""
     lines = [
         f"{left.chosen:,} of {left.possible:,} sets of the kind {left.kind} were evaluated"
-        + (
-            ": half are those that share the most partitions, the rest are drawn at random"
-            if left.kind is SetKind.PAIR
-            else ""
-        )
-        + f" (seed {result.scenario.seed}); --max-losses raises the limit"
+        f"{_DRAWN if left.kind is SetKind.PAIR else ''} (seed {result.scenario.seed}); --max-losses raises the limit"
         for left in result.left_out
     ]
     if result.peak_basis is PeakBasis.UNKNOWN:
@@ -229,7 +225,6 @@ def _notes(result: FailureResult, basis: Basis) -> list[str]:
             ids = result.brokers.ids[unknown].tolist()
             who = "all brokers" if unknown.all() else f"{plural(len(ids), 'broker')} ({some(ids, len(ids))})"
             lines.append(f"{RESOURCE_NAMES[resource]} is not judged on {who}: the capacity is unknown")
-    if basis.findings.warnings:
-        count = plural(len(basis.findings.warnings), "warning")
-        lines.append(f"{count} about the snapshot: run doctor to list them")
+    if warnings := len(basis.findings.warnings):
+        lines.append(f"{plural(warnings, 'warning')} about the snapshot: run doctor to list them")
     return lines

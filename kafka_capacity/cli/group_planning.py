@@ -1,27 +1,38 @@
-"""What ``groups`` finds out, and how it shows that: one row a group, and everything about one group."""
+"""What ``groups`` finds out, how it shows that, and as which files it writes it.
+
+    groups.json           for each group what is decided, its figures and every scenario with its events
+    group_….parquet       the tables of :mod:`kafka_capacity.questions.consumers.tables`; or .csv, with lists as JSON
+
+The same input gives the same bytes. Everything is worked out before the first byte is written.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps, print_lines, print_rows
+from kafka_capacity.cli.documents import csv_table, write_files
 from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
 from kafka_capacity.health.problem import some
+from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
+from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import check_groups
 from kafka_capacity.questions.answer import Answer
-from kafka_capacity.questions.consumers.choice import Row
+from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_of
 from kafka_capacity.questions.consumers.columns import EVENTS, MEMBERS, VARIANTS, columns_for, event_columns
-from kafka_capacity.questions.consumers.decide import GroupDecision, decide_tables
+from kafka_capacity.questions.consumers.decide import GroupDecision, decide_tables, decided_groups
 from kafka_capacity.questions.consumers.names import variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.sentences import part_of
 from kafka_capacity.questions.consumers.share import FoundGroups, find_groups, simulate_found
 from kafka_capacity.questions.consumers.share_groups import SHARE_COLUMNS, share_sentences
+from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, definitions
 from kafka_capacity.text import format_rate, plural
@@ -156,3 +167,36 @@ def _capacity(row: Row) -> str:
 
 def _named(row: Row) -> str:
     return f"{plural(row['member_count'], 'member')}, {variant_name(row)}"
+
+
+def groups_document(planned: PlannedGroups) -> dict[str, Any]:
+    """Return ``groups.json``: null where there is no figure, or none that ends."""
+    choices = {group.group_id: group.choice for group in planned.groups}
+    decided = decided_groups(planned.answer)
+    return {
+        "request": dataclasses.asdict(planned.found.inputs.request),
+        **decided,
+        "groups": [{**group, **_rows(choices[group["group_id"]])} for group in decided["groups"]],
+        "skipped": list(planned.found.skipped),
+        "shared": list(planned.found.shared),
+    }
+
+
+def _rows(group: GroupChoice) -> dict[str, Any]:
+    scenarios = [{**row, "excuses": excuses_of(row), "events": group.outcomes(row)} for row in group.scenarios]
+    return {"facts": group.facts, "scenarios": scenarios}
+
+
+def write_groups(
+    out: str, planned: PlannedGroups, document: Mapping[str, Any], table_format: Literal["parquet", "csv"]
+) -> None:
+    """Write the tables, then ``groups.json``, and take away tables that an earlier run left in the other format.
+
+    ``out`` is a folder or an ``s3://`` address.
+    """
+    write = parquet_bytes if table_format == "parquet" else csv_table
+    files = {f"{name}.{table_format}": write(planned.tables[name]) for name in GROUP_TABLES}
+    store = open_store(out)
+    for name in GROUP_TABLES:
+        store.delete(f"{name}.{'csv' if table_format == 'parquet' else 'parquet'}")
+    write_files(store, {**files, "groups.json": canonical_json(dict(document))})

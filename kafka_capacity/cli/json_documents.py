@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, dataclass_transform
 
 from kafka_capacity.health.problem import Figure, Severity
 from kafka_capacity.proposal.excuse import Excuse
@@ -18,8 +18,15 @@ Row = Mapping[str, Any]  # plain data whose names a comment tells
 Rates = Mapping[str, float | None]  # by resource: `cpu`, `network_in`, …; null where it is not known
 
 
-@dataclass(frozen=True, kw_only=True)
-class Head:
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Document:
+    """What every class here is: a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
+
+
+class Head(Document):
     """What documents of commands begin with."""
 
     schema_version: int  # of the document; raised when a field is removed or changes its meaning
@@ -29,8 +36,7 @@ class Head:
     ds: str  # the day of the inventory, YYYY-MM-DD
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoundProblem:
+class FoundProblem(Document):
     """One thing that is wrong, or worth knowing; figures that are 0 or not known are left out."""
 
     severity: Severity  # how bad it is
@@ -45,7 +51,6 @@ class FoundProblem:
     topics: tuple[str, ...] = ()  # the topics that it is about, at most 2,000
 
 
-@dataclass(frozen=True, kw_only=True)
 class DecidedProblem(FoundProblem):
     """A problem of a plan."""
 
@@ -62,16 +67,14 @@ class DecidedAction(Action):
     id: str  # the same from report to report
 
 
-@dataclass(frozen=True, kw_only=True)
-class Badge:
+class Badge(Document):
     """A verdict in few words."""
 
     kind: str  # `good`, `note`, `warn` or `bad`
     text: str  # the words
 
 
-@dataclass(frozen=True, kw_only=True)
-class BoxLine:
+class BoxLine(Document):
     """A line of the decision box."""
 
     name: str  # stable, for machines
@@ -79,16 +82,14 @@ class BoxLine:
     text: str  # what it says
 
 
-@dataclass(frozen=True, kw_only=True)
-class Box:
+class Box(Document):
     """The decision box of the first screen."""
 
     approve: str  # what to approve, as a sentence
     lines: tuple[BoxLine, ...]  # why, what happens otherwise, what it costs, how sure it is, what the move is
 
 
-@dataclass(frozen=True, kw_only=True)
-class DecidedStep:
+class DecidedStep(Document):
     """How many brokers are needed from a day on."""
 
     broker_count: int  # how many
@@ -98,8 +99,7 @@ class DecidedStep:
     resource: str | None  # what runs out before it; null for today's
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recommendation:
+class Recommendation(Document):
     """What to move to, and how many brokers are needed by when."""
 
     scenario_id: str | None  # of the move; null if none fits
@@ -109,8 +109,7 @@ class Recommendation:
     steps: tuple[DecidedStep, ...]  # of sizing
 
 
-@dataclass(frozen=True, kw_only=True)
-class DecidedOption:
+class DecidedOption(Document):
     """The verdict on an option of the move."""
 
     scenario_id: str  # its name
@@ -121,8 +120,7 @@ class DecidedOption:
     until: str | None  # the last day on which it is enough, for `until`
 
 
-@dataclass(frozen=True, kw_only=True)
-class DecidedToday:
+class DecidedToday(Document):
     """What carrying it out changes, as it is now; null where it is not known."""
 
     broker_count: int  # how many there are
@@ -130,16 +128,14 @@ class DecidedToday:
     usd_per_month: float | None  # what a month costs
 
 
-@dataclass(frozen=True, kw_only=True)
-class SizingDates:
+class SizingDates(Document):
     """The days that the decision names beside those of the steps."""
 
     disk_full: str | None  # the first of today's disks to fill up; null for none before the horizon
     runs_out_middle: str | None  # when today's brokers run out at the middle estimate; null if not before the horizon
 
 
-@dataclass(frozen=True, kw_only=True)
-class DecidedSizing:
+class DecidedSizing(Document):
     """What the plan says of sizing."""
 
     badge: Badge  # its verdict
@@ -152,16 +148,14 @@ class DecidedSizing:
     dates: SizingDates | None  # further days; null without sizing
 
 
-@dataclass(frozen=True, kw_only=True)
-class OtherAnswer:
+class OtherAnswer(Document):
     """The answer of a question that has no place of its own."""
 
     headline: str  # in one sentence
     reasons: tuple[str, ...]  # why
 
 
-@dataclass(frozen=True, kw_only=True)
-class DecisionDocument:
+class DecisionDocument(Document):
     """What a plan decides: `decision.json`, beside every plan and report."""
 
     kind: str  # always `kafka-capacity-decision`
@@ -190,7 +184,6 @@ class DecisionDocument:
     answers: Mapping[str, OtherAnswer]  # of further questions, by name
 
 
-@dataclass(frozen=True, kw_only=True)
 class PlanDocument(Head):
     """One option of a move, with what was asked of it and its figures: further names are columns of `scenarios`."""
 
@@ -207,7 +200,6 @@ class PlanDocument(Head):
     target: Row  # the target brokers, as lists of ids, racks and capacities
 
 
-@dataclass(frozen=True, kw_only=True)
 class WholePlanDocument(PlanDocument):
     """The only option of a move, with its waves and brokers: `plan --json` and `plan.json` of one scenario."""
 
@@ -215,8 +207,7 @@ class WholePlanDocument(PlanDocument):
     brokers: tuple[Row, ...]  # rows of the table `broker_load`
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlansDocument:
+class PlansDocument(Document):
     """Several options of a move: `plan --json`, `plan.json` above them."""
 
     schema_version: int  # of the document
@@ -224,7 +215,6 @@ class PlansDocument:
     scenarios: tuple[PlanDocument, ...]  # each without waves and brokers
 
 
-@dataclass(frozen=True, kw_only=True)
 class SizeDocument(Head):
     """How many brokers of which kind are needed by when: `size --json`, `size.json`."""
 
@@ -255,8 +245,7 @@ class SizeDocument(Head):
     warnings: tuple[str, ...]  # about the snapshot
 
 
-@dataclass(frozen=True, kw_only=True)
-class BrokerPeaks:
+class BrokerPeaks(Document):
     """A broker today, at peak."""
 
     broker: int  # its id
@@ -265,7 +254,6 @@ class BrokerPeaks:
     capacities: Rates  # what it can
 
 
-@dataclass(frozen=True, kw_only=True)
 class FailuresDocument(Head):
     """What breaks when brokers or racks die: `failures --json`, `failures.json`."""
 
@@ -280,8 +268,7 @@ class FailuresDocument(Head):
     controllers: Row | None  # of the metadata quorum; null if no voters were named
 
 
-@dataclass(frozen=True, kw_only=True)
-class DecidedGroup:
+class DecidedGroup(Document):
     """What is decided about a consumer group, and all its figures."""
 
     group_id: str  # its name
@@ -302,7 +289,6 @@ class DecidedGroup:
     scenarios: tuple[Row, ...]  # its rows of the table `group_scenarios`, each with its `events` of `group_churn`
 
 
-@dataclass(frozen=True, kw_only=True)
 class GroupsDocument(Head):
     """How many members consumer groups need: `groups --json`, `groups.json`."""
 
@@ -314,14 +300,12 @@ class GroupsDocument(Head):
     shared: tuple[Row, ...]  # share groups
 
 
-@dataclass(frozen=True, kw_only=True)
 class DoctorDocument(Head):
     """What is wrong with a cluster today: `doctor --json`, `doctor.json`."""
 
     problems: tuple[FoundProblem, ...]  # the worst first
 
 
-@dataclass(frozen=True, kw_only=True)
 class SavingsDocument(Head):
     """What could be done instead of buying: `savings --json`, `savings.json`; of nothing looked for the head only."""
 
@@ -333,7 +317,6 @@ class SavingsDocument(Head):
     scope: tuple[Row, ...] = ()  # the one row of `savings_scope`
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChargebackDocument(Head):
     """Who pays what of today's bill: `chargeback --json`, `chargeback.json`."""
 
@@ -350,7 +333,6 @@ class ChargebackDocument(Head):
     rack_leader_brokers: tuple[Row, ...]  # and to each broker
 
 
-@dataclass(frozen=True, kw_only=True)
 class IdleDocument(Head):
     """Topics that nobody uses: `idle --json`, `idle.json`."""
 
@@ -361,7 +343,6 @@ class IdleDocument(Head):
     brokers: tuple[Row, ...]  # rows of `idle_brokers`: what removing them would free
 
 
-@dataclass(frozen=True, kw_only=True)
 class DurabilityDocument(Head):
     """Which failures lose acknowledged records, and how likely: `durability --json`, `durability.json`."""
 
@@ -373,16 +354,14 @@ class DurabilityDocument(Head):
     outcomes: tuple[Row, ...]  # the fewest failures to each outcome of each setting, and the steps to it
 
 
-@dataclass(frozen=True, kw_only=True)
-class FleetDocument:
+class FleetDocument(Document):
     """All clusters of a store: `fleet --json`."""
 
     summary: str  # how many have each verdict, in a sentence
     rows: tuple[Row, ...]  # one row per cluster, worst first: verdict, what to approve, dates, dollars, worst problem
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProblemsDocument:
+class ProblemsDocument(Document):
     """What became of the problems and recommendations of a cluster: `problems --json`."""
 
     cluster: str  # its name
@@ -390,7 +369,6 @@ class ProblemsDocument:
     entries: Row  # by id: text, first and last day, who claimed or dismissed it, and what was done
 
 
-@dataclass(frozen=True, kw_only=True)
 class SnapshotDocument(Head):
     """What a snapshot holds and what is wrong with it: `inventory check|export|import|metrics`, `example NAME`."""
 
@@ -404,15 +382,13 @@ class SnapshotDocument(Head):
     findings: tuple[FoundProblem, ...]  # what is wrong or odd, worst first
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExamplesDocument:
+class ExamplesDocument(Document):
     """The examples there are: `example --json`."""
 
     examples: Mapping[str, str]  # what each is, by name
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameter:
+class Parameter(Document):
     """A parameter of a plan."""
 
     name: str  # of the field, as in the trigger form's JSON
@@ -423,22 +399,19 @@ class Parameter:
     meaning: str  # in sentences
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParametersDocument:
+class ParametersDocument(Document):
     """Every parameter of a plan: `parameters --json`."""
 
     parameters: tuple[Parameter, ...]  # in the order of the form
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompressionDocument:
+class CompressionDocument(Document):
     """What compression makes of sampled batches: `inventory compression --json`."""
 
     topics: tuple[Row, ...]  # `topic`, `batches_by_codec`, `records`, `stored_bytes`, `bytes_by_codec`
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeysDocument:
+class KeysDocument(Document):
     """Key skew: `inventory keys --json`."""
 
     # `topic`, `partitions`, `records`, `keys`, `without_key_ratio`, `top`, `fullest_ratio` and `salted_fullest_ratio`,
@@ -459,10 +432,7 @@ DOCUMENTS: Mapping[str, type | tuple[type, ...]] = {
     "durability.json": DurabilityDocument,
     "fleet --json": FleetDocument,
     "problems --json": ProblemsDocument,
-    "inventory check --json": SnapshotDocument,
-    "inventory export --json": SnapshotDocument,
-    "inventory import --json": SnapshotDocument,
-    "inventory metrics --json": SnapshotDocument,
+    **{f"inventory {name} --json": SnapshotDocument for name in ("check", "export", "import", "metrics")},
     "inventory compression --json": CompressionDocument,
     "inventory keys --json": KeysDocument,
     "example --json": (ExamplesDocument, SnapshotDocument),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,7 @@ import typer
 
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_json, progress_bar
-from kafka_capacity.cli.options import OutFolder, Quiet, takes_snapshot, with_parameters
+from kafka_capacity.cli.options import OutFolder, Quiet, option, takes_snapshot, with_parameters
 from kafka_capacity.cli.plan_options import takes
 from kafka_capacity.cli.startup import keep_pandas_out
 
@@ -35,27 +34,22 @@ class Found:
 
 
 def asks(
-    name: str, document: str, *fields: str, version: int, text: str, also: Mapping[str, str] | None = None
+    name: str, *fields: str, version: int, also: Mapping[str, str] | None = None
 ) -> Callable[[Callable[..., Found]], Callable[..., None]]:
-    """Decorate a function that answers, as a command.
+    """Decorate a function that answers, as a command of that name; the function's docstring is the help.
 
     It is called with ``snapshot``, with ``given``, the parameters of the plan that were typed, with ``begin``, to tell
-    its steps, and with options of its own.
+    its steps, and with options of its own. ``--out`` writes the document ``NAME.json``, and ``--json`` prints it.
 
     Args:
         name: of the command.
-        document: the file that ``--out`` writes, and that ``--json`` prints.
         *fields: parameters of a plan that are options.
         version: of the document.
-        text: the help.
         also: further names that the command has for some of these.
     """
-    is_json = Annotated[bool, typer.Option("--json", help=f"Print the contents of {document} instead of tables.")]
-    options = {"out": (OutFolder, None), "is_json": (is_json, False), "is_quiet": (Quiet, False)}
-    added = [
-        inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for option, (annotation, default) in options.items()
-    ]
+    document = f"{name}.json"
+    is_json = Annotated[bool, option("--json", f"Print the contents of {document} instead of tables.")]
+    added = {"out": (OutFolder, None), "is_json": (is_json, False), "is_quiet": (Quiet, False)}
 
     def decorate(answer: Callable[..., Found]) -> Callable[..., None]:
         def called(*, out: str | None, is_json: bool, is_quiet: bool, **typed: Any) -> None:
@@ -81,6 +75,6 @@ def asks(
                 raise typer.Exit(found.exit_status)
 
         command = with_parameters(answer, "begin", added, called)
-        return app.command(name, help=text)(takes_snapshot()(takes(*fields, also=also)(command)))
+        return app.command(name)(takes_snapshot()(takes(*fields, also=also)(command)))
 
     return decorate

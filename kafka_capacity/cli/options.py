@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,24 +12,32 @@ import typer
 
 from kafka_capacity.errors import RequestError
 
-SnapshotFormat = Annotated[
-    Literal["parquet", "json"], typer.Option("--format", help=("File format of the snapshot's tables."))
-]
-_OUT = typer.Option("--out", metavar="DIR", help="The folder or s3:// address to write to.")
+
+def option(typed: str, text: str, **more: Any) -> Any:
+    """Return an option by what is typed, as in ``--max-failures --failures N``: its names, and its value if any."""
+    words = typed.split()
+    metavar = None if words[-1].startswith("-") else words.pop()
+    return typer.Option(*words, metavar=metavar, help=text, **more)
+
+
+def file_option(typed: str, text: str) -> Any:
+    """Return the option of a file that must be there."""
+    return option(typed, text, exists=True, dir_okay=False)
+
+
+SnapshotFormat = Annotated[Literal["parquet", "json"], option("--format", "File format of the snapshot's tables.")]
+_OUT = option("--out DIR", "The folder or s3:// address to write to.")
 NeededFolder = Annotated[str, _OUT]
 OutFolder = Annotated[str | None, _OUT]
 StorePlace = Annotated[
     str, typer.Argument(metavar="STORE", help="Where scheduled plans are stored: s3://bucket/prefix, or a folder.")
 ]
-MaxRows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Max rows to print per table.")]
-HasToFit = Annotated[bool, typer.Option("--fail-if-unfit", help="Exit with status 3 if no option fits.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON; the command schema describes it.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the answer, one line, and errors.")]
-ClusterName = Annotated[str, typer.Option("--cluster", help="Name of the cluster.")]
-Day = Annotated[
-    str | None,
-    typer.Option("--ds", metavar="YYYY-MM-DD", help="The day that the snapshot is for. Default: today, UTC."),
-]
+MaxRows = Annotated[int, option("--rows N", "Max rows to print per table.", min=1)]
+HasToFit = Annotated[bool, option("--fail-if-unfit", "Exit with status 3 if no option fits.")]
+AsJson = Annotated[bool, option("--json", "Print JSON; the command schema describes it.")]
+Quiet = Annotated[bool, option("--quiet -q", "Print only the answer, one line, and errors.")]
+ClusterName = Annotated[str, option("--cluster", "Name of the cluster.")]
+Day = Annotated[str | None, option("--ds YYYY-MM-DD", "The day that the snapshot is for. Default: today, UTC.")]
 
 
 def _brokers_file(path: Path | None) -> Path | None:
@@ -43,37 +51,30 @@ def _brokers_file(path: Path | None) -> Path | None:
 
 BrokersFile = Annotated[
     Path | None,
-    typer.Option(
-        callback=_brokers_file,
-        metavar="B2.json",
-        help='The complete list of brokers that you want, [{"id": 1, "rack": "a"}, …] with optional '
+    option(
+        "--brokers B2.json",
+        'The complete list of brokers that you want, [{"id": 1, "rack": "a"}, …] with optional '
         "disk_capacity_bytes and network_in/out_bytes_per_second: a broker missing from the list is removed, a "
         "new one is hypothetical. Fields that are left out stay as observed; a new broker gets the median "
         "capacities. Instead of --broker-counts.",
+        callback=_brokers_file,
     ),
 ]
-
-
-def file_option(*names: str, metavar: str, text: str) -> Any:
-    """Return the option of a file that must be there."""
-    return typer.Option(*names, exists=True, dir_okay=False, metavar=metavar, help=text)
 
 
 ShapesFile = Annotated[
     Path | None,
     file_option(
-        "--shapes-file",
-        metavar="SHAPES.json",
-        text="Your own shapes and prices, in the format of the built-in catalogue; they replace built-in ones of "
+        "--shapes-file SHAPES.json",
+        "Your own shapes and prices, in the format of the built-in catalogue; they replace built-in ones of "
         "the same name.",
     ),
 ]
 CpuSamples = Annotated[
     Path | None,
     file_option(
-        "--cpu-samples",
-        metavar="SAMPLES.csv",
-        text="CPU usage of your brokers: the columns cores_used, leader_in_bytes_per_second, "
+        "--cpu-samples SAMPLES.csv",
+        "CPU usage of your brokers: the columns cores_used, leader_in_bytes_per_second, "
         "follower_in_bytes_per_second and out_bytes_per_second, one row per broker and point in time. Used if "
         "a fit explains enough of it; the output says so.",
     ),
@@ -81,9 +82,7 @@ CpuSamples = Annotated[
 OwnersFile = Annotated[
     Path | None,
     file_option(
-        "--owners",
-        metavar="OWNERS.json",
-        text='Who owns which topics and groups, as {"payments-*": "team"}; the first match wins.',
+        "--owners OWNERS.json", 'Who owns which topics and groups, as {"payments-*": "team"}; the first match wins.'
     ),
 ]
 
@@ -97,11 +96,7 @@ def no_clusters(place: str) -> RequestError:
 
 
 def day_or_today(ds: str | None) -> str:
-    """Check a day, or take today's in UTC.
-
-    Raises:
-        RequestError: it is no day.
-    """
+    """Check a day, or take today's in UTC; raises RequestError where it is no day."""
     import datetime
 
     from kafka_capacity.objects.keys import check_ds
@@ -118,11 +113,6 @@ def takes_snapshot(*, is_needed: bool = True) -> Callable[[Callable[..., None]],
     """Decorate a command whose ``snapshot`` is typed first, or as ``--snapshot``; ``None`` where it may be left out."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-            for name, annotation in (("first", _FIRST), ("named", _NAMED))
-        ]
-
         def called(*, first: str | None, named: str | None, **typed: Any) -> None:
             found = [place for place in (first, named) if place is not None]
             if len(found) > 1:
@@ -131,25 +121,32 @@ def takes_snapshot(*, is_needed: bool = True) -> Callable[[Callable[..., None]],
                 raise RequestError("--snapshot: is required; give the folder or s3:// address of a native snapshot")
             command(snapshot=found[0] if found else None, **typed)
 
-        return with_parameters(command, "snapshot", added, called)
+        return with_parameters(command, "snapshot", {"first": (_FIRST, None), "named": (_NAMED, None)}, called)
 
     return decorate
 
 
 _PLACE = "The folder or s3:// address of a native snapshot."
 _FIRST = Annotated[str | None, typer.Argument(metavar="SNAPSHOT", help=_PLACE, show_default=False)]
-_NAMED = Annotated[str | None, typer.Option("--snapshot", metavar="DIR", help="The same as SNAPSHOT.")]
+_NAMED = Annotated[str | None, option("--snapshot DIR", "The same as SNAPSHOT.")]
 
 
 def with_parameters(
-    command: Callable[..., object], place: str, added: Sequence[inspect.Parameter], called: Callable[..., None]
+    command: Callable[..., object], place: str, added: Mapping[str, tuple[Any, Any]], called: Callable[..., None]
 ) -> Callable[..., None]:
-    """Return ``called`` as a command: with the parameters of another, but some in the place of one of them."""
+    """Return ``called`` as a command: with the parameters of another, but some in the place of one of them.
+
+    Those are annotation and default by name.
+    """
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
+    only_by_name = inspect.Parameter.KEYWORD_ONLY
     for parameter in signature.parameters.values():
-        own = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        parameters += added if parameter.name == place else [own]
+        if parameter.name != place:
+            parameters.append(parameter.replace(kind=only_by_name))
+            continue
+        for name, (annotation, default) in added.items():
+            parameters.append(inspect.Parameter(name, only_by_name, default=default, annotation=annotation))
 
     @functools.wraps(command)
     def wrapper(**typed: Any) -> None:

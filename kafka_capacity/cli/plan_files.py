@@ -25,7 +25,7 @@ from kafka_capacity.health.problem import Problem
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import canonical_json
-from kafka_capacity.objects.store import ObjectStore, open_store
+from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan import released_files
 from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.plan_dataset import DECISION
@@ -45,11 +45,9 @@ _LONG_LISTS = frozenset({"brokers", "waves"})
 def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> dict[str, Any]:
     """Return ``plan.json`` of one scenario: its inputs and all its figures side by side, null where there is none."""
     result, metrics = one.result, one.result.metrics
-    figures = (
-        dataclasses.asdict(metrics)
-        if metrics is not None
-        else dict.fromkeys(field.name for field in dataclasses.fields(PlacementMetrics))
-    )
+    figures = dict.fromkeys(field.name for field in dataclasses.fields(PlacementMetrics))
+    if metrics is not None:
+        figures = dataclasses.asdict(metrics)
     return {
         **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
         "partition_count": len(snapshot.partitions),
@@ -127,29 +125,10 @@ def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], di
     return summary, {**folders, "": {PLAN: canonical_json(summary), **decided}}
 
 
-def timing_document(planned: Planned, *, total_seconds: float) -> dict[str, Any]:
-    """Return ``timing.json``: how long reading, each scenario and everything took this program."""
-    return {
-        "read_seconds": planned.read_seconds,
-        "evaluate_seconds": {one.result.scenario.scenario_id: one.seconds for one in planned.judged},
-        "total_seconds": total_seconds,
-    }
-
-
 def _in_order(folder: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the files of one folder by key, in the order in which they are written."""
     waves = sorted(name for name in files if name.startswith(WAVES_FOLDER))
     return {folder + name: files[name] for name in (*waves, *FILES) if name in files}
-
-
-def _names_of_plans(store: ObjectStore, folder: str) -> list[str]:
-    """Return the keys that an earlier plan may have left in a folder."""
-    return [*(folder + name for name in (*FILES, *EARLIER_FILES)), *store.list_keys(folder + WAVES_FOLDER)]
-
-
-def _earlier_folders(store: ObjectStore) -> set[str]:
-    """Return the folders of options that an earlier plan left, each with a trailing ``/``."""
-    return {key.removesuffix(PLAN) for key in store.list_keys("") if key.endswith(f"/{PLAN}") and key.count("/") == 1}
 
 
 def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, bytes]], *, began: float) -> None:
@@ -158,8 +137,19 @@ def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, by
     The work began at ``began`` by the performance counter.
     """
     store = open_store(out)
-    timing = canonical_json(timing_document(planned, total_seconds=time.perf_counter() - began))
-    ordered = {**{folder: files for folder, files in folders.items() if folder}, "": {**folders[""], TIMING: timing}}
-    earlier = [key for folder in _earlier_folders(store) | set(ordered) for key in _names_of_plans(store, folder)]
+    timing = {
+        "read_seconds": planned.read_seconds,
+        "evaluate_seconds": {one.result.scenario.scenario_id: one.seconds for one in planned.judged},
+        "total_seconds": time.perf_counter() - began,
+    }
+    top = {**folders[""], TIMING: canonical_json(timing)}
+    ordered = {**{folder: files for folder, files in folders.items() if folder}, "": top}
+    # What an earlier plan may have left, at the top and in the folders of its options.
+    keys = (key for key in store.list_keys("") if key.endswith(f"/{PLAN}") and key.count("/") == 1)
+    earlier = [
+        key
+        for folder in {*ordered, *(key.removesuffix(PLAN) for key in keys)}
+        for key in (*(folder + name for name in (*FILES, *EARLIER_FILES)), *store.list_keys(folder + WAVES_FOLDER))
+    ]
     files = {key: data for folder, content in ordered.items() for key, data in _in_order(folder, content).items()}
     store.write_together(files, drop=earlier)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_options import request_of
@@ -20,6 +19,7 @@ from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import with_chosen_hours
 from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.plan.packing import Tables
 from kafka_capacity.questions.question import Basis, Piece, PlanContext, RunPieces, Shared
 from kafka_capacity.text.files import read_text_file
 
@@ -27,11 +27,7 @@ _CAPACITIES = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_ou
 
 
 def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> PlanContext:
-    """Read a snapshot and put to it what was typed; wrong options are told before a large snapshot is read.
-
-    Raises:
-        KafkaCapacityError: an option or the snapshot is wrong.
-    """
+    """Read a snapshot and put to it what was typed; wrong options are told before a large snapshot is read."""
     request_of("not read yet", "2000-01-01", given)
     basis = read_plan_input(place)
     return PlanContext(basis=basis, parameters=request_of(basis.snapshot.cluster, basis.snapshot.ds, given), **more)
@@ -41,12 +37,8 @@ def run_step_by_step(begin: Steps, *, begun: int) -> RunPieces:
     """Return what does pieces of work here, one after another, and shows each; one more step follows."""
 
     def run(
-        function: Callable[[Shared, Piece], Mapping[str, pa.Table]],
-        shared: Shared,
-        pieces: Sequence[Piece],
-        *,
-        what: str,
-    ) -> Sequence[Mapping[str, pa.Table]]:
+        function: Callable[[Shared, Piece], Tables], shared: Shared, pieces: Sequence[Piece], *, what: str
+    ) -> Sequence[Tables]:
         nonlocal begun
         before, begun = begun, begun + len(pieces)
         done = []
@@ -59,11 +51,7 @@ def run_step_by_step(begin: Steps, *, begun: int) -> RunPieces:
 
 
 def read_plan_input(place: str) -> Basis:
-    """Read a snapshot whole.
-
-    Raises:
-        InventoryError: it cannot be read, or has fatal findings.
-    """
+    """Read a snapshot whole; raises InventoryError where it cannot be read, or has fatal findings."""
     raw = read_snapshot_files(place)
     findings = validate(raw)
     findings.raise_if_fatal()
@@ -73,13 +61,10 @@ def read_plan_input(place: str) -> Basis:
 
 
 def read_wanted_brokers(file: Path, observed: Brokers) -> Brokers:
-    """Read the whole list of brokers that a plan shall use.
+    """Read the whole list of brokers that a plan shall use; raises DamagedInputError where it is wrong.
 
     What the list leaves out about a broker of the snapshot, its rack too, stays as observed. A new broker has the
     median capacities of the observed ones, as far as its own are not given.
-
-    Raises:
-        DamagedInputError: the file is wrong, or the list is.
     """
     content = parse_brokers_file(read_text_file(file), str(file))
     table = listed_brokers_table(content, str(file), observed.ids.tolist())

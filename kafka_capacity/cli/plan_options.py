@@ -6,12 +6,10 @@ the model parses what was typed. A command takes fields with :func:`takes`.
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -41,72 +39,57 @@ def fields_of(*models: type[BaseModel]) -> tuple[str, ...]:
     return tuple(name for name in PlanRequest.model_fields if name in own and name not in NO_OPTIONS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldOption:
-    """One field of the request as an option: its names, the primary one first, and its type without ``None``."""
+    """One field of the request as an option; its names begin with the primary one."""
 
-    field: str
-    names: tuple[str, ...]
-    kind: Any
-
-    @classmethod
-    def of(cls, field: str, also: Sequence[str] = ()) -> FieldOption:
-        """Return the option of a field."""
-        names = str(_extra(field).get("option") or f"--{field.replace('_', '-')}").split()
-        return cls(field=field, names=(*names, *also), kind=_bare(PlanRequest.model_fields[field].annotation))
-
-    @property
-    def is_flag(self) -> bool:
-        """Whether it is typed without a value."""
-        return self.kind is bool
-
-    @property
-    def is_repeated(self) -> bool:
-        """Whether it may be typed several times."""
-        return get_origin(self.kind) in (tuple, dict) and not self._is_file
-
-    @property
-    def _is_file(self) -> bool:
-        return get_origin(self.kind) is tuple and _has_objects(get_args(self.kind)[0])
+    def __init__(self, field: str, also: Sequence[str] = ()) -> None:
+        self.field, self._described, self._extra = field, PlanRequest.model_fields[field], _extra(field)
+        self.names = (*str(self._extra.get("option") or f"--{field.replace('_', '-')}").split(), *also)
+        self._kind = _bare(self._described.annotation)
+        self._origin = get_origin(self._kind)
+        self._kind_of_one = _bare(get_args(self._kind)[0]) if self._origin is tuple else self._kind
+        kinds = get_args(self._kind_of_one) or (self._kind_of_one,)
+        has_objects = any(isinstance(kind, type) and issubclass(kind, BaseModel) for kind in kinds)
+        self._is_file = self._origin is tuple and has_objects
+        self._is_flag = self._kind is bool
+        self._is_repeated = self._origin in (tuple, dict) and not self._is_file
 
     def annotation(self) -> Any:
         """Return what typer reads; not given, the model's default holds."""
-        names = [f"{name}/--no-{name.removeprefix('--')}" for name in self.names] if self.is_flag else self.names
+        names = [f"{name}/--no-{name.removeprefix('--')}" for name in self.names] if self._is_flag else self.names
         option = typer.Option(
             *names,
-            metavar=None if self.is_flag else self.metavar(),
+            metavar=None if self._is_flag else self.metavar(),
             help=self.help(),
             show_default=False,
             rich_help_panel=option_section(self.field),
-            hidden=not _extra(self.field).get("is_usual"),
+            hidden=not self._extra.get("is_usual"),
         )
-        return Annotated[(bool if self.is_flag else list[str] if self.is_repeated else str) | None, option]
+        return Annotated[(bool if self._is_flag else list[str] if self._is_repeated else str) | None, option]
 
     def metavar(self) -> str:
         """Return what stands for a value in the help."""
-        given, origin = _extra(self.field).get("metavar"), get_origin(self.kind)
-        if origin is dict:
+        given = self._extra.get("metavar")
+        if self._origin is dict:
             return str(given or "OLD=NEW")
-        one = _bare(get_args(self.kind)[0]) if origin is tuple else self.kind
-        name = str(given or _metavar_of(self.field, one))
-        several = origin is tuple and not self._is_file and not _extra(self.field).get("repeats")
+        name = str(given or _metavar_of(self.field, self._kind_of_one))
+        several = self._origin is tuple and not self._is_file and not self._extra.get("repeats")
         return f"{name},…" if several and "|" not in name else name
 
     def help(self) -> str:
         """Return its title, the first sentence about it, its default and its bounds."""
-        field = PlanRequest.model_fields[self.field]
-        title = re.sub(r" \(.*\)$", "", field.title or "")
-        first = re.split(r"(?<=\.) (?=[A-Z])", field.description or "")[0]
+        title = re.sub(r" \(.*\)$", "", self._described.title or "")
+        first = re.split(r"(?<=\.) (?=[A-Z])", self._described.description or "")[0]
         facts = [f"default: {shown}"] if (shown := self.shown_default()) else []
         facts += [bounds] if (bounds := shown_bounds(self.field)) else []
         text = f"{title}. {first}" if title else first
-        text += f" One of {', '.join(choices)}." if (choices := self._long_choices()) else ""
+        choices = _choices(self._kind_of_one)
+        text += f" One of {', '.join(choices)}." if len("|".join(choices)) > _WIDEST_CHOICES else ""
         return f"{text} [{'; '.join(facts)}]" if facts else text
 
     def shown_default(self) -> str:
         """Return its default as it may be typed, empty for none."""
-        described = PlanRequest.model_fields[self.field]
-        default = None if described.is_required() else described.default
+        default = None if self._described.is_required() else self._described.default
         if default in (None, (), {}):
             return ""
         if isinstance(default, bool):
@@ -115,24 +98,18 @@ class FieldOption:
             return shown_quantity(self.field, default)
         return ", ".join(map(str, default)) if isinstance(default, tuple) else f"{default}"
 
-    def _long_choices(self) -> tuple[str, ...]:
-        one = _bare(get_args(self.kind)[0]) if get_origin(self.kind) is tuple else self.kind
-        choices = _choices(one)
-        return choices if len("|".join(choices)) > _WIDEST_CHOICES else ()
-
     def read(self, typed: Any) -> Any:
         """Return the value of the field; what is wrong with it is left for the model to refuse.
 
-        Raises:
-            RequestError: nothing was typed, or not in the form of the option.
+        Raises RequestError where nothing was typed, or not in the form of the option.
         """
-        if self.is_flag or not self.is_repeated:
+        if self._is_flag or not self._is_repeated:
             if typed == "":
                 raise self._nothing(typed)
             return _list_in_file(str(typed), self.names[0]) if self._is_file else typed
-        if get_origin(self.kind) is dict:
+        if self._origin is dict:
             return self._pairs(typed)
-        values = [one for text in typed for one in ([text] if _extra(self.field).get("repeats") else split_names(text))]
+        values = [one for text in typed for one in ([text] if self._extra.get("repeats") else split_names(text))]
         if not all(values) or not values:
             raise self._nothing(",".join(typed))
         return values
@@ -141,7 +118,7 @@ class FieldOption:
         return RequestError(f"{self.names[0]}: {typed!r} is invalid: write a value, or leave the option out")
 
     def _pairs(self, typed: Sequence[str]) -> dict[str, Any]:
-        option, is_list = self.names[0], get_origin(_bare(get_args(self.kind)[1])) is tuple
+        option, is_list = self.names[0], get_origin(_bare(get_args(self._kind)[1])) is tuple
         pairs: dict[str, Any] = {}
         for text in typed:
             key, equals, value = (part.strip() for part in text.partition("="))
@@ -150,9 +127,8 @@ class FieldOption:
             if is_list:
                 pairs.setdefault(key, []).extend(split_names(value))
             elif pairs.setdefault(key, value) != value:
-                raise RequestError(
-                    f"{option}: {key!r} is invalid: it is given both as {pairs[key]!r} and as {value!r}; choose one"
-                )
+                msg = f"{option}: {key!r} is invalid: it is given both as {pairs[key]!r} and as {value!r}; choose one"
+                raise RequestError(msg)
         return pairs
 
 
@@ -175,11 +151,6 @@ def _bare(kind: Any) -> Any:
     return kind
 
 
-def _has_objects(kind: Any) -> bool:
-    kinds = get_args(_bare(kind)) or (_bare(kind),)
-    return any(isinstance(one, type) and issubclass(one, BaseModel) for one in kinds)
-
-
 def _metavar_of(field: str, kind: Any) -> str:
     unit = unit_of(field)
     if unit is not None:
@@ -200,11 +171,7 @@ _WIDEST_CHOICES = 60  # so wide may all values stand in the place of one; of mor
 
 
 def _list_in_file(path: str, option: str) -> Any:
-    """Read a list of objects; what is in it is left for the model to refuse.
-
-    Raises:
-        RequestError: the file cannot be read, or is not JSON.
-    """
+    """Read a list of objects from a JSON file; what is in it is left for the model to refuse."""
     try:
         found = json.loads(Path(path).read_bytes())
     except OSError as error:
@@ -217,27 +184,17 @@ def _list_in_file(path: str, option: str) -> Any:
 
 
 def takes(*fields: str, also: Mapping[str, str] | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Decorate a command whose parameter ``given`` gets what was typed of the options of these fields.
+    """Decorate a command whose parameter ``given`` gets what was typed of the options of these fields of the request.
 
-    The options stand in the help where ``given`` stands among the parameters. Whatever is refused on the way, however
-    late, is told under the names of these options: all below here knows the fields only.
-
-    Args:
-        *fields: of the request.
-        also: further names that this command has for some of them.
+    The options stand in the help where ``given`` stands among the parameters; ``also`` has further names of some for
+    this command. Whatever is refused on the way, however late, is told under the names of these options: all below here
+    knows the fields only.
     """
     further = also or {}
-    options = [FieldOption.of(field, further.get(field, "").split()) for field in dict.fromkeys(fields)]
+    options = [FieldOption(field, further.get(field, "").split()) for field in dict.fromkeys(fields)]
     names = {option.field: option.names[0] for option in options}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        added = [
-            inspect.Parameter(
-                option.field, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option.annotation()
-            )
-            for option in options
-        ]
-
         def called(**typed: Any) -> None:
             with named_as_options(names), prints_options(names):
                 read = {option.field: (option, typed.pop(option.field)) for option in options}
@@ -246,7 +203,7 @@ def takes(*fields: str, also: Mapping[str, str] | None = None) -> Callable[[Call
                 }
                 command(given=given, **typed)
 
-        return with_parameters(command, "given", added, called)
+        return with_parameters(command, "given", {one.field: (one.annotation(), None) for one in options}, called)
 
     return decorate
 
@@ -254,8 +211,7 @@ def takes(*fields: str, also: Mapping[str, str] | None = None) -> Callable[[Call
 def request_of(cluster: str, ds: str, given: Mapping[str, Any]) -> PlanRequest:
     """Parse the options that were given, with the model that every plan is parsed with.
 
-    Raises:
-        RequestError: one line for each wrong field, under its name; :func:`takes` says the options'.
+    A RequestError has one line for each wrong field, under its name; :func:`takes` says the options'.
     """
     fields = {name: value for name, value in given.items() if value not in (None, [], ())}
     return parse_plan_request({"cluster": cluster, "ds": ds, **fields})

@@ -1,25 +1,29 @@
-"""Options side by side, as a table in the terminal."""
+"""Options side by side, as a table in the terminal; and why each moves what it moves, and wave by wave how."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pyarrow as pa
 
-from kafka_capacity.cli.console import print_lines, print_rows
-from kafka_capacity.cli.plan_explain import print_explanation
+from kafka_capacity.cli.console import print_data, print_lines, print_rows
 from kafka_capacity.cli.planning import Judged, Planned, plan_caveats
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
+from kafka_capacity.kafka.placement.relaxing import LimitState
 from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.released_files import MOVES, ROLLBACK
 from kafka_capacity.plan.runbook_page import RUNBOOK
-from kafka_capacity.proposal.constraints.registry import standing_sentence
-from kafka_capacity.proposal.scenario import PlacementResult
+from kafka_capacity.proposal.constraints.registry import constraint_label, standing_sentence
+from kafka_capacity.proposal.gap import gap_text, is_proven_least
+from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult
 from kafka_capacity.questions.answer import Status
-from kafka_capacity.questions.change.move_view import read_schedules
+from kafka_capacity.questions.change.move_schedule import SCHEDULED_UP_TO
+from kafka_capacity.questions.change.move_view import MoveView, read_move, read_schedules
+from kafka_capacity.questions.change.move_words import refusal_texts, summary
 from kafka_capacity.questions.change.request_summary import asked_sentence
 from kafka_capacity.questions.change.section.comparison import (
     draws_note,
@@ -27,10 +31,19 @@ from kafka_capacity.questions.change.section.comparison import (
     option_verdict,
     terminal_columns,
 )
-from kafka_capacity.text import listed, plural
+from kafka_capacity.questions.change.section.waves import move_sentences, orders_table, waves_table
+from kafka_capacity.text import format_bytes, format_factor, format_percent, listed, plural
 
 _TODAY = "Judged at today’s sizes and rates; kafka-capacity size says how long a count lasts."
 _BEST = "the fewest brokers that fit and the fewest bytes"
+_BOUNDS = {
+    "counting": "replicas that must be copied whatever the balance",
+    "surplus": "what brokers hold above their share must leave",
+    "deficit": "what brokers lack to reach their share must arrive",
+    "solver": "proven by an integer program",
+    "flow": "what racks and brokers must exchange, as a flow",
+}
+_MAX_BROKERS = 8
 
 
 def print_plan(
@@ -132,3 +145,58 @@ def execution_lines(judged: Sequence[Judged], chosen: str | None, snapshot: Snap
         f"to execute it, pass {folder}{MOVES} (only the partitions that change, which the duration is for) to "
         f"kafka-reassign-partitions.sh --execute --throttle {throttle}; {folder}{ROLLBACK} undoes it{in_waves}",
     ]
+
+
+def print_explanation(planned: Planned, tables: Mapping[str, pa.Table]) -> None:
+    """Explain every option: its bound, the limits that bind, and its waves as the page has them."""
+    for one in planned.judged:
+        scenario_id = one.result.scenario.scenario_id
+        move = read_move(tables, scenario_id)
+        print_lines(["", f"{scenario_id}:", *(f"  {line}" for line in _option_lines(one, move))])
+        for made in () if move is None else (orders_table(move), waves_table(move) if move.waves else None):
+            if made is not None:
+                print_data(made)
+
+
+def _option_lines(one: Judged, move: MoveView | None) -> list[str]:
+    result = one.result
+    if result.metrics is None:
+        return [f"rejected: {excuse.reason}" for excuse in result.excuses]
+    lines = [_bound_line(result.metrics), *_binding_lines(result.limits)]
+    if one.schedule is None:
+        return [
+            *lines,
+            f"waves: none planned, since this placer is only for comparison and moves more than {SCHEDULED_UP_TO:,}",
+        ]
+    if move is None or not (move.waves or move.refusals):
+        return [*lines, "waves: none, since nothing changes"]
+    refused = refusal_texts(move)
+    if refused and not move.copied_bytes:
+        return [*lines, "waves: none of the copies can be scheduled", *refused]
+    return [*lines, summary(move), *move_sentences(move), *refused]
+
+
+def _bound_line(metrics: PlacementMetrics) -> str:
+    moved, bound, kind = metrics.moved_bytes, metrics.lower_bound_bytes, metrics.lower_bound_kind
+    what = _BOUNDS.get(kind, "what must move")
+    text = f"lower bound: {format_bytes(bound)} by {kind} ({what}); moved: {format_bytes(moved)}"
+    if is_proven_least(moved, bound):
+        return f"{text}, and no plan with this balance copies less"
+    if (gap := gap_text(moved, bound)) is not None:
+        return f"{text}, gap {gap}"
+    return f"{text}, {format_factor(moved / bound)} the lower bound" if 0 < bound < moved else text
+
+
+def _binding_lines(limits: Sequence[LimitState]) -> list[str]:
+    """Return which hard limits brokers are at."""
+    lines = []
+    for state in limits:
+        if not state.binding_brokers:
+            continue
+        named = ", ".join(str(broker) for broker in state.binding_brokers[:_MAX_BROKERS])
+        more = len(state.binding_brokers) - _MAX_BROKERS
+        who = f"brokers {named}{f' and {more:,} more' if more > 0 else ''}"
+        what = f"limiting: {constraint_label(state.constraint)} of {who}"
+        relaxed = f"; {relaxation}" if (relaxation := state.relaxation()) else ""
+        lines.append(f"{what}, {format_percent(state.highest_ratio)} of the limit at most{relaxed}")
+    return lines or ["limiting: no broker limit"]

@@ -1,28 +1,20 @@
-"""A plan made on the spot as a report: the same data, templates and files as the scheduled plan's."""
+"""What the report of a plan that is made on the spot is made of: the same data as the scheduled plan's."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
-from kafka_capacity.cli.documents import write_files
 from kafka_capacity.cli.sizing import SizeFiles
 from kafka_capacity.inventory.raw import CLUSTER_DOCUMENT
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.objects.dataset import canonical_json
-from kafka_capacity.objects.store import ObjectStore, open_store
+from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import check_failures, check_groups
-from kafka_capacity.plan.plan_dataset import DECISION
 from kafka_capacity.plan.results import plan_results
 from kafka_capacity.plan.runner import simulate_questions
 from kafka_capacity.proposal.grid import scenario_to_json
 from kafka_capacity.questions.question import PlanContext, RunPieces
 from kafka_capacity.report.inputs import ReportInputs
-
-if TYPE_CHECKING:
-    from kafka_capacity.report.render import RenderedReport
 
 
 def snapshot_sha256(place: str) -> str:
@@ -37,11 +29,7 @@ def snapshot_sha256(place: str) -> str:
 
 
 def simulate_report(asked: PlanContext, files: SizeFiles, run: RunPieces, *, snapshot: str, out: str) -> ReportInputs:
-    """Ask all questions of a snapshot, as a scheduled plan does, and return what the report is made of.
-
-    Raises:
-        KafkaCapacityError: something that is asked for cannot be.
-    """
+    """Ask all questions of a snapshot, as a scheduled plan does, and return what the report is made of."""
     basis = asked.basis
     check_groups(asked.parameters.groups, basis.raw.table("groups"), cluster=basis.snapshot.cluster)
     check_failures(asked.parameters, basis.snapshot.brokers, asked.scenarios)
@@ -65,14 +53,3 @@ def simulate_report(asked: PlanContext, files: SizeFiles, run: RunPieces, *, sna
         rests_on={"snapshot_sha256": sha256},
         report_uri=open_store(out).uri("index.html"),
     )
-
-
-def serious_texts(verdict: Mapping[str, Any]) -> list[str]:
-    """Return what is serious about the plan's answer, of a report of this version or the one before."""
-    return [str(one["text"]) for one in verdict["caveats"] if one["severity"] == "serious"]
-
-
-def write_report(store: ObjectStore, rendered: RenderedReport, decision: Mapping[str, Any] | None) -> None:
-    """Write the files of a report, the page last; without a decision where an earlier report is drawn again."""
-    decided = {} if decision is None else {DECISION: canonical_json(dict(decision))}
-    write_files(store, {**decided, **rendered.files()})

@@ -88,14 +88,7 @@ def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> 
     """Print the recommendation, the options, when today's cluster runs out, and what others would say."""
     document = view.document
     snapshot, advice = found.inputs.snapshot, document["advice"]
-    print_lines(
-        [
-            *_recommended(view),
-            f"why: {advice['reason']}",
-            *_single_replicas(view),
-            *_by_date(view),
-        ]
-    )
+    print_lines([*_recommended(view), f"why: {advice['reason']}", *_single_replicas(view), *_by_date(view)])
     rows = list(view.options) if is_everything else _worth_a_look(view)
     columns = terminal_columns(view.options)
     title = (
@@ -104,12 +97,8 @@ def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> 
     )
     print_rows(title, columns, [cells(columns, view, row) for row in rows])
     more, cpu = len(view.options) - len(rows), document["cpu"]["reason"]
-    print_lines(
-        [
-            *([f"CPU: {cpu}"] if cpu else []),
-            *([f"{more:,} more options were tried; --all shows them"] if more else []),
-        ]
-    )
+    print_lines([f"CPU: {cpu}"] if cpu else [])
+    print_lines([f"{more:,} more options were tried; --all shows them"] if more else [])
     if (steps := steps_table(view)) is not None:
         print_data(steps)
     print_data(exhaustion_table(view, "doing nothing", view.today))
@@ -189,8 +178,7 @@ class SizeFiles:
 def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, given: Mapping[str, Any]) -> SizeFiles:
     """Read the files, so that what is wrong with them is told before a large snapshot is read.
 
-    Raises:
-        KafkaCapacityError: a file is wrong, or a shape that is asked for is neither shipped nor in the file.
+    A shape that is asked for and is neither shipped nor in the file is refused, too.
     """
     own = "" if shapes_file is None else read_text_file(shapes_file)
     name = f"--shapes-file {shapes_file}"

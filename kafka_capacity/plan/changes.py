@@ -21,11 +21,8 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d|[A-Z][a-z]+ \d{4}")  # as badges name days, 
 
 def is_comparable(report: Report) -> bool:
     """Return whether a report says what this version compares."""
-    return (
-        report.get("kind") == REPORT_KIND
-        and report.get("version") == REPORT_VERSION
-        and "problems" in report["verdict"]
-    )
+    is_of_now = (report.get("kind"), report.get("version")) == (REPORT_KIND, REPORT_VERSION)
+    return is_of_now and "problems" in report["verdict"]
 
 
 def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
@@ -138,12 +135,9 @@ def _problems(verdict: Mapping[str, Any], *, is_of_cluster: bool) -> dict[str, s
     """
     problems = followed({"problems": verdict["problems"]})
     if is_of_cluster:
-        problems = {key: one for key, one in problems.items() if _is_of_cluster(one)}
+        own = [key for key, one in problems.items() if one.get("question") == CLUSTER and one.get("then") != NEW]
+        problems = {key: problems[key] for key in own}
     return {key: f"{str(one['message']).rstrip('.')}." for key, one in problems.items()}
-
-
-def _is_of_cluster(problem: Mapping[str, Any]) -> bool:
-    return problem.get("question") == CLUSTER and problem.get("then") != NEW
 
 
 def _method(earlier: Report, now: Report) -> str:

@@ -7,7 +7,7 @@ and the released files show it and decide nothing.
 The two questions about brokers combine so: sizing says how many are needed now and by when, at peak and with failures;
 the move goes to the count that is to be approved now, where it is among the counts that were tried and fits. Where it
 is not, the move that fits is still the one that is described, with what sizing says of its count, and the run that
-would plan the other (``relation.py``).
+would plan the other.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
+from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.check import NEW, ListedProblem, list_problems
-from kafka_capacity.health.controllers import VOTERS_LEAVE
-from kafka_capacity.health.problem import DOWN_NOW, Code, Problem
+from kafka_capacity.health.problem import DOWN_NOW, Code, Problem, Severity
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
-from kafka_capacity.plan.relation import relation
 from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
 from kafka_capacity.questions.capacity.approval import disk_full
@@ -31,8 +30,9 @@ from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sent
 from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.sizing_words import subject_words as sizing_subject
+from kafka_capacity.questions.capacity.sizing_words import until_words
 from kafka_capacity.questions.change.change_view import ChangeView
-from kafka_capacity.questions.change.choice import Option
+from kafka_capacity.questions.change.choice import Option, counts_by_fit
 from kafka_capacity.questions.change.decide import subject_words as change_subject
 from kafka_capacity.questions.change.section.change_tables import broker_rows
 from kafka_capacity.questions.change.share import CHANGE
@@ -41,9 +41,8 @@ from kafka_capacity.questions.failures.section.view import FailuresView
 from kafka_capacity.questions.failures.share import FAILURES
 from kafka_capacity.questions.question import Handed
 from kafka_capacity.questions.registry import QUESTIONS
-from kafka_capacity.questions.savings.share import SAVINGS
 from kafka_capacity.report.inputs import ReportInputs
-from kafka_capacity.text import capitalised
+from kafka_capacity.text import capitalised, format_month, plural
 from kafka_capacity.text.figures import steady
 from kafka_capacity.text.names import clipped, visible
 
@@ -55,9 +54,7 @@ DECISION_VERSION = 1  # of `decision.json`; a reader of version N reads N-1
 class Decision:
     """The answer of a plan."""
 
-    cluster: str  # its name
-    ds: str  # the day of the inventory
-    plan_id: str  # the plan's name
+    results: ReportInputs  # what it was decided from
     status: Status  # the verdict
     because: tuple[str, ...]  # why it is not `fits`, as sentences; empty for that
     view: ChangeView  # the options of the move and the choice between them
@@ -68,7 +65,6 @@ class Decision:
     actions: tuple[Action, ...]  # what to do, in order
     today: Mapping[str, Any]  # what carrying it out changes, as it is now: see :func:`_today`
     subject: str  # of the e-mail
-    request: Mapping[str, Any]  # what was asked
 
     @property
     def change(self) -> Answer:
@@ -80,12 +76,6 @@ class Decision:
         """The answer about sizing; ``None`` where the plan has none."""
         return self.answers.get(CAPACITY.name)
 
-    @property
-    def instead(self) -> str | None:
-        """What could be done instead of buying; ``None`` where nothing avoids or postpones that."""
-        answer = self.answers.get(SAVINGS.name)
-        return None if answer is None else answer.details
-
     def as_dict(self) -> dict[str, Any]:
         """Return ``decision.json`` as plain data."""
         recommended, capacity = self.view.recommended, self.capacity
@@ -93,25 +83,13 @@ class Decision:
         decided = {
             "kind": DECISION_KIND,
             "version": DECISION_VERSION,
-            "cluster": self.cluster,
-            "ds": self.ds,
-            "plan_id": self.plan_id,
+            **{name: getattr(self.results, name) for name in ("cluster", "ds", "plan_id")},
             "status": str(self.status),
             "fits": self.status is Status.FITS,
             "because": list(self.because),
             "badge": _badge(self.change.badge if self.status is self.change.status else BADGES[self.status]),
             "headline": self.change.headline,
-            "box": decision_box(
-                self.view,
-                self.sizing,
-                self.change,
-                capacity,
-                self.status,
-                self.because,
-                self.instead,
-                [one.problem for _, one in self.problems if one.problem.code in _FIRST],
-                self.request,
-            ),
+            "box": decision_box(self),
             "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
             "nearest_scenario_id": self.view.nearest.scenario_id,
             "recommendation": _recommendation(self.view, self.sizing),
@@ -137,30 +115,25 @@ class Decision:
 
 
 def decide(results: ReportInputs) -> Decision:
-    """Return the decision of a plan; the same results give the same decision.
-
-    Raises:
-        RenderError: the plan has no scenarios.
-    """
+    """Return the decision of a plan; the same results give the same. Raises RenderError where it has no scenarios."""
     answers: dict[str, Answer] = {}
     handed = Handed()
     for question in QUESTIONS:
         answer = question.decide(results, handed)
-        if answer is not None:
-            answers[question.name] = answer
-        if question is CAPACITY and answer is not None and answer.details is not None:
+        if answer is None:
+            continue
+        answers[question.name] = answer
+        if question is CAPACITY and answer.details is not None:
             handed = dataclasses.replace(handed, count_due=answer.details.count_due)
-        if question is CHANGE and answer is not None:
+        if question is CHANGE:
             handed = dataclasses.replace(handed, focus=answer.details.nearest.scenario_id)
     change, capacity = answers[CHANGE.name], answers.get(CAPACITY.name)
     view: ChangeView = change.details
     sizing: SizingView | None = None if capacity is None else capacity.details
-    sentence, other = relation(view, sizing, results.request) if sizing is not None else ("", None)
+    sentence, other = _relation(view, sizing, results.request) if sizing is not None else ("", None)
     status, reasons = verdict(view, sizing, change)
     return Decision(
-        cluster=results.cluster,
-        ds=results.ds,
-        plan_id=results.plan_id,
+        results=results,
         status=status,
         because=reasons,
         view=view,
@@ -175,7 +148,6 @@ def decide(results: ReportInputs) -> Decision:
         ),
         today=_today(results, view, sizing),
         subject=subject(view, sizing, cluster=results.cluster, ds=results.ds),
-        request=results.request,
     )
 
 
@@ -225,9 +197,6 @@ def _problems(
 def _rank(problem: Problem) -> tuple[int, bool]:
     return problem.severity.rank, problem.code not in DOWN_NOW
 
-
-_FIRST = frozenset({*DOWN_NOW, VOTERS_LEAVE})
-"""Problems that have to be mended before anything is moved."""
 
 _SAID_OF_THE_PLAN = {
     "missing_sizes": "size-not-known",
@@ -333,6 +302,62 @@ def _until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
     if row["fits_until"] is None:
         return "not-today", None
     return "until", sizing.until(row)
+
+
+_COUNTS_NAMED = 6  # broker counts of the move that are named; of more the first
+
+
+def _relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -> tuple[str, Problem | None]:
+    """Return how the move stands to the months to come, and the problem where it goes to another count than needed."""
+    sentence = (
+        f"The move is judged at today’s sizes and rates, among {_counts(view, request)}; the answer above is for "
+        f"peaks up to {format_month(sizing.horizon)}, failures included."
+    )
+    count, needed = view.nearest.broker_count, sizing.steps[0].option if sizing.steps else None
+    if view.recommended is None or needed is None:
+        return sentence, None
+    today = sizing.today
+    if needed["shape"] != today["shape"]:
+        return f"{sentence} It moves replicas on today’s hardware, not onto {needed['shape']}.", None
+    _, failing = counts_by_fit(view.options)
+    if today["shape"] != TODAY and today["broker_count"] in failing and today["fits_until"]:
+        sentence += (
+            f" For the move {plural(today['broker_count'], 'broker')} do not fit, because it uses the disks and "
+            f"networks in the inventory; the answer above uses those of {today['shape']}."
+        )
+    if count == needed["broker_count"]:
+        lasts = until_words(sizing, sizing.steps[0].until)
+        return f"{sentence} It goes to the {count:,} that are needed now, which last {lasts}.", None
+    if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
+        lasts = until_words(sizing, due.until)
+        return f"{sentence} It goes to the {count:,} that are needed by {due.from_day}, which last {lasts}.", None
+    wanted = int(needed["broker_count"])
+    if needed is today:
+        enough = until_words(sizing, sizing.steps[0].until)
+        return f"{sentence} It goes to {plural(count, 'broker')}; today’s {wanted:,} last {enough}.", None
+    other = f"It goes to {plural(count, 'broker')}, not to the {wanted:,} that are needed now: "
+    other += count_sentence(sizing, count)
+    if wanted in failing:
+        return f"{sentence} {other}; at today’s sizes no option with {wanted:,} fits.", None
+    problem = Problem(
+        severity=Severity.SERIOUS if wanted > count else Severity.INFO,
+        code="other-count",
+        where=plural(count, "broker"),
+        message=other.replace("It goes", "The move goes", 1),
+        remedy=f"plan the move to {wanted:,} with broker_counts: [{wanted}]",
+    )
+    return f"{sentence} {other}. A run with broker_counts: [{wanted}] plans the move to {wanted:,}.", problem
+
+
+def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:
+    fitting, failing = counts_by_fit(view.options)
+    tried = sorted([*fitting, *failing])
+    shown = ", ".join(f"{count:,}" for count in tried[:_COUNTS_NAMED]) + (", …" if tried[_COUNTS_NAMED:] else "")
+    if request.get("broker_counts"):
+        return f"the requested counts ({shown})"
+    if any(request.get(name) for name in ("removed_brokers", "replaced_brokers", "rack_names")):
+        return f"the requested brokers ({shown})"
+    return f"the default counts ({shown})"
 
 
 SUBJECT_NAME_LENGTH = 60  # a longer cluster name is cut in the subject, where the verdict must stay in sight

@@ -6,10 +6,11 @@ they stand, in their order; a line more is one more entry of :func:`decision_box
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from kafka_capacity.health.problem import Problem
+from kafka_capacity.health.controllers import VOTERS_LEAVE
+from kafka_capacity.health.problem import DOWN_NOW
 from kafka_capacity.questions.answer import BADGES, Answer, Status
 from kafka_capacity.questions.capacity.approval import (
     LOAD_MARGIN_RATIO,
@@ -24,50 +25,45 @@ from kafka_capacity.questions.capacity.sizing_view import SizingView, is_soon
 from kafka_capacity.questions.capacity.sizing_words import why_sentence
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.request_summary import asked_clause
+from kafka_capacity.questions.savings.share import SAVINGS
 from kafka_capacity.text import capitalised, format_limit, plural, uncapitalised
+
+if TYPE_CHECKING:
+    from kafka_capacity.plan.decision import Decision
+
+_FIRST = frozenset({*DOWN_NOW, VOTERS_LEAVE})
+"""Problems that have to be mended before anything is moved."""
 
 _SAID_ANYWAY = frozenset({"broker_counts", "new_broker_racks", "throttles_bytes_per_second"})
 """What was asked that the line of the move says."""
 
 
-def decision_box(
-    view: ChangeView,
-    sizing: SizingView | None,
-    change: Answer,
-    capacity: Answer | None,
-    status: Status,
-    because: Sequence[str],
-    instead: str | None = None,
-    first: Sequence[Problem] = (),
-    request: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+def decision_box(decision: Decision) -> dict[str, Any]:
     """Return the box as plain data: ``approve``, a sentence, and ``lines`` of ``name``, ``label`` and ``text``.
 
-    Sizing is ``None`` where the plan says nothing of it; ``because`` is why the verdict is not ``fits``, and
-    ``instead`` what could be done instead of buying, if anything. ``first`` is what has to be mended before anything
-    is moved, the worst first: the runbook's check lets nothing be moved while reads or writes are refused. ``request``
-    is what was asked.
+    What has to be mended before anything is moved stands first, the worst of it: the runbook's check lets nothing be
+    moved while reads or writes are refused.
     """
+    sizing, capacity, savings = decision.sizing, decision.capacity, decision.answers.get(SAVINGS.name)
     lines: list[tuple[str, str, str | None]] = []
     if sizing is not None and capacity is not None:
         lines = [
             ("why", "Why", why_sentence(sizing)),
             ("otherwise", "If not", otherwise(sizing)),
-            ("instead", "Or", instead),
+            ("instead", "Or", None if savings is None else savings.details),
             ("cost", "Cost", _cost(capacity, sizing)),
             ("confidence", "Confidence", confidence(sizing)),
             ("load", f"±{format_limit(LOAD_MARGIN_RATIO)} load", at_other_loads(sizing)),
         ]
-    option = view.recommended
-    if first and option is not None and option.figures["changed_partitions"]:
-        lines.insert(
-            0, ("first", "First", f"{first[0].sentence.removesuffix('.')}. Fix this before anything is moved.")
-        )
-    asked = asked_clause({name: value for name, value in (request or {}).items() if name not in _SAID_ANYWAY})
+    option = decision.view.recommended
+    first = next((one.problem.sentence for _, one in decision.problems if one.problem.code in _FIRST), None)
+    if first is not None and option is not None and option.figures["changed_partitions"]:
+        lines.insert(0, ("first", "First", f"{first.removesuffix('.')}. Fix this before anything is moved."))
+    asked = asked_clause({name: value for name, value in decision.results.request.items() if name not in _SAID_ANYWAY})
     lines.append(("asked", "Requested", f"{capitalised(asked)}." if asked else None))
-    lines.append(("move", "The move", _move(change, status, because)))
+    lines.append(("move", "The move", _move(decision)))
     return {
-        "approve": _approve(view, sizing, status),
+        "approve": _approve(decision),
         "lines": [{"name": name, "label": label, "text": text} for name, label, text in lines if text],
     }
 
@@ -78,7 +74,8 @@ def approved_actions(decision: Mapping[str, Any]) -> list[str]:
     return [one["id"] for one in actions if one["by"] is None or is_soon(one["by"], decision["ds"])]
 
 
-def _approve(view: ChangeView, sizing: SizingView | None, status: Status) -> str:
+def _approve(decision: Decision) -> str:
+    view, sizing, status = decision.view, decision.sizing, decision.status
     if view.is_unsound:
         return "Approve nothing yet: the inventory is inconsistent."
     sentence = _approved_move(view) if sizing is None else approval(sizing)
@@ -120,12 +117,13 @@ def _approved_move(view: ChangeView) -> str:
     return f"Approve the move among {plural(option.broker_count, 'broker')}."
 
 
-def _move(change: Answer, status: Status, because: Sequence[str]) -> str:
+def _move(decision: Decision) -> str:
     """Return the answer about the move, after what sizing has against it."""
-    if status is change.status or not because:
-        return change.headline
-    verdict = BADGES[status][1].split(" ", 1)[-1]
-    return f"{verdict}: {'; '.join(because)}. At today’s sizes: {change.headline}"
+    headline = decision.change.headline
+    if decision.status is decision.change.status or not decision.because:
+        return headline
+    verdict = BADGES[decision.status][1].split(" ", 1)[-1]
+    return f"{verdict}: {'; '.join(decision.because)}. At today’s sizes: {headline}"
 
 
 def _cost(capacity: Answer, sizing: SizingView) -> str:

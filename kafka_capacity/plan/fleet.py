@@ -86,10 +86,7 @@ def fleet(store: ObjectStore) -> dict[str, Any]:
     rows = sorted((_row(newest_standing(store, name)) for name in list_clusters(store)), key=_rank)
     counts = Counter(row["standing"] for row in rows)  # in their order, the worst first
     said = [f"{count:,} {standing}" for standing, count in counts.items()]
-    return {
-        "rows": rows,
-        "summary": f"{plural(len(rows), 'cluster')}: {', '.join(said)}." if rows else ("No clusters."),
-    }
+    return {"rows": rows, "summary": f"{plural(len(rows), 'cluster')}: {', '.join(said)}." if rows else "No clusters."}
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[int, str, str]:

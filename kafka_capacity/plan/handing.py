@@ -42,8 +42,7 @@ def given_hardware(asked: PlanContext) -> GivenHardware:
 def sized_cluster(asked: PlanContext) -> SizedCluster:
     """Return the cluster as sizing is asked about it, and what sizes it again.
 
-    Raises:
-        RequestError: a planned event or a shape cannot be.
+    Raises RequestError where a planned event or a shape cannot be.
     """
     inputs = sizing_setup(asked).inputs
     catalogue = shapes_beside(asked.own_shapes, asked.own_shapes_name)
@@ -81,13 +80,7 @@ def placements_to_try(asked: PlanContext, sizing: Share) -> tuple[PlacementScena
 
 
 def handed_over(asked: PlanContext, placement: Share, sizing: Share | None) -> Handed:
-    """Return what follows from the shares of other questions.
-
-    Args:
-        asked: what the plan asks.
-        placement: about the change.
-        sizing: about sizing; ``None`` where there is none, and the placements alone decide.
-    """
+    """Return what follows from the shares of the change and of sizing; without that the placements alone decide."""
     view = None if sizing is None else _view(sizing, asked.request)
     count_due = None if view is None else view.count_due
     options = read_options(placement.tables["scenarios"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle  # to hash what travels pickled anyway; nothing is unpickled
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,7 +18,7 @@ import pyarrow as pa
 from kafka_capacity import __version__
 from kafka_capacity.errors import StorageError
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.packing import pack_tables, unpack_table
+from kafka_capacity.plan.packing import Tables, pack_tables, unpack_table
 from kafka_capacity.questions.question import Piece, RunPieces, Shared
 
 log = logging.getLogger("kafka_capacity.plan")
@@ -26,17 +26,11 @@ log = logging.getLogger("kafka_capacity.plan")
 MOST_BATCHES = 20
 """A failure costs a twentieth of a question's pieces and what was in the making; a batch is a job and an object."""
 
-Tables = Mapping[str, pa.Table]
-
 
 class KeptPieces:
     """Does pieces as another does them, and keeps them: a :class:`kafka_capacity.questions.question.RunPieces`.
 
-    Args:
-        run: does them.
-        store: where they are kept.
-        prefix: below which keys; nothing else is there.
-        side_by_side: whether batches run at once, as where pieces are done elsewhere.
+    They are kept below a prefix where nothing else is. Batches may run at once, as where pieces are done elsewhere.
     """
 
     def __init__(self, run: RunPieces, store: ObjectStore, prefix: str, *, side_by_side: bool) -> None:
@@ -96,12 +90,13 @@ def _digest(content: object) -> str:
 
 
 def _packed(found: Sequence[Tables]) -> bytes:
-    rows = [(number, *one) for number, tables in enumerate(found) for one in pack_tables(tables).items()]
     schema = pa.schema([("number", pa.int64()), ("name", pa.string()), ("data", pa.large_binary())])
-    columns = [
-        pa.array(list(column), field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)
+    rows = [
+        {"number": number, "name": name, "data": data}
+        for number, tables in enumerate(found)
+        for name, data in pack_tables(tables).items()
     ]
-    body = pack_tables({"all": pa.table(columns, schema=schema) if rows else schema.empty_table()})["all"]
+    body = pack_tables({"all": pa.Table.from_pylist(rows, schema=schema)})["all"]
     return hashlib.sha256(body).digest() + body
 
 
@@ -111,6 +106,6 @@ def _unpacked(data: bytes) -> list[Tables] | None:
     if hashlib.sha256(body).digest() != digest:
         return None
     found: dict[int, dict[str, pa.Table]] = {}
-    for number, name, packed in zip(*(column.to_pylist() for column in unpack_table(body).columns), strict=True):
-        found.setdefault(number, {})[name] = unpack_table(packed)
+    for row in unpack_table(body).to_pylist():
+        found.setdefault(row["number"], {})[row["name"]] = unpack_table(row["data"])
     return list(found.values())

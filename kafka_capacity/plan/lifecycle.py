@@ -31,10 +31,7 @@ LIFECYCLE_KIND = "kafka-capacity-lifecycle"
 LIFECYCLE_VERSION = 1
 CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
 _APPROVED = frozenset({"move", "brokers"})  # codes of the actions that the decision box is about
-GONE, DROPPED = (
-    "no longer found",
-    "no longer requested",
-)  # what became of a problem, and of an action that was not taken
+GONE, DROPPED = "no longer found", "no longer requested"  # what became of a problem, and of an action not taken
 PROBLEM, ACTION = "problem", "action"
 
 Row = Mapping[str, Any]  # a problem or an action of `decision.json`
@@ -83,11 +80,7 @@ def followed(decision: Mapping[str, Any]) -> dict[str, Row]:
 
 
 def entries_of(document: Mapping[str, Any] | None) -> Mapping[str, Entry]:
-    """Return what a document keeps, by id.
-
-    Raises:
-        StorageError: it is of another kind, or of a newer version.
-    """
+    """Return what a document keeps, by id; raises StorageError where it is of another kind, or of a newer version."""
     if document is None:
         return {}
     if document.get("kind") != LIFECYCLE_KIND or document.get("version") != LIFECYCLE_VERSION:
@@ -269,8 +262,7 @@ class Said:
 def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any], said: Said) -> dict[str, Any]:
     """Return the document after somebody claimed, released, dismissed or reopened something of a decision.
 
-    Raises:
-        RequestError: the decision has no such problem or action, or a dismissal has no reason.
+    Raises RequestError where the decision has no such problem or action, or a dismissal has no reason.
     """
     if said.verb is Verb.DISMISS and not said.reason.strip():
         raise RequestError("reason: is required; say why it is dismissed, for readers of the next report")
@@ -281,11 +273,8 @@ def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any]
     for key in said.ids:
         if key not in rows:
             near = difflib.get_close_matches(key, rows, n=1)
-            remedy = (
-                f"did you mean {near[0]}?"
-                if near
-                else (f"choose from {', '.join(rows) or 'nothing: there are no problems'}")
-            )
+            choose = f"choose from {', '.join(rows) or 'nothing: there are no problems'}"
+            remedy = f"did you mean {near[0]}?" if near else choose
             raise RequestError(f"{said.verb}: there is no problem or recommendation {key!r}; {remedy}")
         told = {"by": said.by, "on": said.on, "reason": said.reason}
         usual = {"severity": Severity.INFO, "where": "", "partitions": 0}
@@ -313,10 +302,9 @@ def read_entries(store: ObjectStore, cluster: str) -> Mapping[str, Entry]:
 
 def keep_observed(store: ObjectStore, decision: Mapping[str, Any], changes: Mapping[str, Any] | None) -> None:
     """Keep what a report has seen; where what is kept cannot be read, it stays as it is, and a warning says so."""
+    key = lifecycle_key(decision["cluster"])
     try:
-        change_with_own_hash(
-            store, lifecycle_key(decision["cluster"]), lambda found: observed(found, decision, changes)
-        )
+        change_with_own_hash(store, key, lambda found: observed(found, decision, changes))
     except StorageError as error:
         log.warning("the state of problems was not saved: %s", error)
 
@@ -324,9 +312,7 @@ def keep_observed(store: ObjectStore, decision: Mapping[str, Any], changes: Mapp
 def keep_said(store: ObjectStore, decision: Mapping[str, Any], said: Said) -> Mapping[str, Entry]:
     """Keep what somebody says, whoever else does so at once; returns what is kept then.
 
-    Raises:
-        RequestError: it cannot be said.
-        StorageError: what is kept cannot be read or written.
+    Raises RequestError where it cannot be said, StorageError where what is kept cannot be read or written.
     """
     key = lifecycle_key(decision["cluster"])
     return entries_of(change_with_own_hash(store, key, lambda found: after_saying(found, decision, said)))

@@ -74,8 +74,7 @@ class ProfileInputs:
 def profile_inputs(store: ObjectStore, cluster: str, ds: str, *, days: int) -> ProfileInputs:
     """Find the history of a window of days up to an inventory's.
 
-    Raises:
-        InventoryError: there is no such inventory, or no history in the window.
+    Raises InventoryError where there is no such inventory, or no history in the window.
     """
     inventory = find(store, cluster, ds)
     raw = load(store, cluster, ds, manifest_sha256=inventory.manifest_sha256, leave_out=NOT_PROFILED)
@@ -84,11 +83,10 @@ def profile_inputs(store: ObjectStore, cluster: str, ds: str, *, days: int) -> P
     prefixes = [history_prefix(cluster, day) for day in found]
     history = tuple(read_history_manifest(store, prefix) for prefix in prefixes if has_manifest(store, prefix))
     if not history:
-        msg = (
+        raise InventoryError(
             f"cluster {cluster!r} has no history of rates from {first} to {ds}; stage an inventory with metrics, "
             "or ask for more days"
         )
-        raise InventoryError(msg)
     lags = raw.table("lags").select(["topic", "partition", "group_id"]).combine_chunks()
     return ProfileInputs(
         cluster=cluster,
@@ -108,11 +106,7 @@ def history_table(store: ObjectStore, inputs: ProfileInputs) -> pa.Table:
 
 
 def profile_without_spark(store: ObjectStore, inputs: ProfileInputs) -> Manifest | None:
-    """Store a profile that takes no Spark: that of an unchanged history, or of a small one.
-
-    Returns:
-        Its manifest; ``None`` where the history is large and new.
-    """
+    """Store a profile that takes no Spark: that of an unchanged history, or of a small one; ``None`` for any other."""
     tables = _described_already(store, inputs)
     if tables is not None:
         log.info("%s, %s: the history has not changed, its profile is reused", inputs.cluster, inputs.ds)

@@ -34,11 +34,8 @@ _NAMES = 5  # topics of an owner among those that something is about
 def topic_rows(replicas: pa.Table) -> list[dict[str, Any]]:
     """Return each topic of an inventory's table of replicas with its partitions and the bytes of all replicas."""
     found = replicas.group_by("topic").aggregate([("partition", "count_distinct"), ("size_bytes", "sum")])
-    rows = found.sort_by("topic").to_pylist()
-    return [
-        {"topic": row["topic"], "partitions": row["partition_count_distinct"], "bytes": row["size_bytes_sum"]}
-        for row in rows
-    ]
+    named = found.select(["topic", "partition_count_distinct", "size_bytes_sum"])
+    return list(named.rename_columns(["topic", "partitions", "bytes"]).sort_by("topic").to_pylist())
 
 
 def page_name(owner: str) -> str:
@@ -53,10 +50,7 @@ def page_name(owner: str) -> str:
 def add_owners(report: dict[str, Any], owners: Owners, topics: Sequence[Mapping[str, Any]] = ()) -> None:
     """Add a column to the table of groups, and under ``owners`` what each owns and has to do; nothing without owners.
 
-    Args:
-        report: its data, which is changed.
-        owners: of topics and groups.
-        topics: of the cluster, those of :func:`topic_rows`.
+    The report's data is changed; topics are those of :func:`topic_rows`.
     """
     if not owners:
         return
@@ -77,7 +71,9 @@ def add_owners(report: dict[str, Any], owners: Owners, topics: Sequence[Mapping[
     ):
         for names, one in found:
             for owner, theirs in _names_by_owner(owners, names).items():
-                mine = one if len(theirs) == len(names) else {**one, "text": f"{one['text']} Yours: {_few(theirs)}."}
+                mine = one
+                if len(theirs) < len(names):
+                    mine = {**one, "text": f"{one['text']} Yours: {few_names(theirs, _NAMES)}."}
                 owned.setdefault(owner, {"items": [], "topics": [], "groups": []})[what].append(mine)
     report["owners"] = [
         {
@@ -122,10 +118,6 @@ def _names_by_owner(owners: Owners, names: Sequence[str]) -> dict[str, list[str]
         if (owner := owner_of(owners, name)) is not None:
             found.setdefault(owner, []).append(name)
     return found
-
-
-def _few(names: Sequence[str]) -> str:
-    return few_names(names, _NAMES)
 
 
 _Item = tuple[Sequence[str], dict[str, str]]

@@ -13,15 +13,10 @@ _FIXED_TIME = (1980, 1, 1, 0, 0, 0)  # the same files give the same zip
 
 
 def package_folder(name: str) -> Path:
-    """Return the folder of one of our packages.
-
-    Raises:
-        ModuleNotFoundError: it is not on the path.
-    """
+    """Return the folder of one of our packages; raises ModuleNotFoundError where it is not on the path."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        msg = f"the package {name} is not on the path; add the project to PYTHONPATH"
-        raise ModuleNotFoundError(msg)
+        raise ModuleNotFoundError(f"the package {name} is not on the path; add the project to PYTHONPATH")
     return Path(next(iter(spec.submodule_search_locations)))
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import pyarrow as pa
 
+Tables: TypeAlias = Mapping[str, pa.Table]
 
-def pack_tables(tables: Mapping[str, pa.Table]) -> dict[str, bytes]:
+
+def pack_tables(tables: Tables) -> dict[str, bytes]:
     """Put tables into Arrow streams."""
     packed = {}
     for name, table in tables.items():

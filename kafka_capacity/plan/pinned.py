@@ -23,6 +23,7 @@ from kafka_capacity.objects.keys import pieces_prefix, plan_prefix, report_prefi
 from kafka_capacity.objects.manifest import OWN_HASH, read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.load_profile import find_profile
+from kafka_capacity.plan.owners import topic_rows
 from kafka_capacity.plan.request import DELIVERY_FIELDS, PlanRequest, parse_plan_request
 from kafka_capacity.proposal.expansion import check_partition_counts
 from kafka_capacity.proposal.grid import placement_grid
@@ -101,7 +102,7 @@ def pin_plan(
     scenarios = placement_grid(observed, grid)
     counts = dict.fromkeys(read_table(store, manifest, "topics").column("topic").to_pylist(), 0)
     if request.partition_counts:
-        counts |= _partition_counts(read_table(store, manifest, "replicas"))
+        counts |= {row["topic"]: row["partitions"] for row in topic_rows(read_table(store, manifest, "replicas"))}
     check_changes(request, counts, scenarios)
     check_failures(request, observed, () if grid.is_count_open else scenarios)
     check_groups(request.groups, read_table(store, manifest, "groups"), cluster=request.cluster)
@@ -140,29 +141,20 @@ def pin_plan(
 def check_brokers(request: PlanRequest, observed: Brokers) -> None:
     """Refuse changes of brokers that there are not, and racks for new brokers where the observed ones have none.
 
-    Raises:
-        RequestError: naming the field.
+    A RequestError names the field.
     """
     request.grid().broker_changes.check(observed)
     if request.new_broker_racks and not observed.rack_names():
-        msg = (
+        raise RequestError(
             f"new_broker_racks: {list(request.new_broker_racks)!r} is invalid: no broker of cluster "
             f"{request.cluster!r} has a rack, and Kafka places by racks only when all have one; leave it empty"
         )
-        raise RequestError(msg)
-
-
-def _partition_counts(replicas: pa.Table) -> dict[str, int]:
-    """Count the partitions of each topic in the inventory's table of replicas."""
-    found = replicas.group_by("topic").aggregate([("partition", "count_distinct")]).to_pydict()
-    return dict(zip(found["topic"], found["partition_count_distinct"], strict=True))
 
 
 def check_changes(request: PlanRequest, counts: Mapping[str, int], scenarios: Sequence[PlacementScenario]) -> None:
     """Refuse changes of topics and brokers that there are not.
 
-    Raises:
-        RequestError: naming the field, each name that is wrong, and the remedy.
+    A RequestError names the field, each name that is wrong, and the remedy.
     """
     check_pins(request.grid().pins, counts, [scenario.target for scenario in scenarios])
     check_partition_counts(request.partition_counts, counts)
@@ -171,19 +163,14 @@ def check_changes(request: PlanRequest, counts: Mapping[str, int], scenarios: Se
 def check_failures(request: PlanRequest, observed: Brokers, scenarios: Sequence[PlacementScenario]) -> None:
     """Refuse losses of brokers and racks that are there neither today nor in any option.
 
-    Raises:
-        RequestError: naming the field, each set that is wrong, and the remedy.
+    A RequestError names the field, each set that is wrong, and the remedy.
     """
     question = request.failure_request(throttle_bytes_per_second=request.throttle_bytes_per_second, seed=request.seed)
     question.check([observed, *(scenario.target for scenario in scenarios)])
 
 
 def check_groups(asked: Collection[str], groups: pa.Table, *, cluster: str) -> None:
-    """Refuse groups that are not in the inventory's table of groups.
-
-    Raises:
-        RequestError: naming each and the nearest that there are.
-    """
+    """Refuse groups that are not in the inventory's table of groups, and name the nearest that there are."""
     known = sorted(groups.column("group_id").to_pylist())
     complaints = []
     for name in sorted(set(asked) - set(known)):
@@ -213,8 +200,7 @@ class PlanInputs:
     scores: dict[str, Any] | None  # those of earlier predictions, if any
     own_shapes: str  # the deployment's own shapes and prices
     owners: Owners  # of topics and groups, in the order in which patterns count
-    code_version: str  # of the program that pinned it
-    model_version: str  # of its model
+    model_version: str  # of the model with which it was pinned
 
 
 def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
@@ -230,13 +216,12 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
     document = read_with_own_hash(store, key, json.loads)
     try:
         document[OWN_HASH]
-        pinned, versions = PinnedPlan(**document["pinned"]), (document["code_version"], document["model_version"])
+        pinned, model_version = PinnedPlan(**document["pinned"]), document["model_version"]
         request = parse_plan_request(document["request"])
         if pinned.request_key != key:
             raise ValueError(f"that of {pinned.request_key}")
     except (RequestError, ValueError, KeyError, TypeError) as error:
-        msg = f"{store.uri(key)} is not a pinned request ({error!r}); start the plan again"
-        raise InventoryError(msg) from error
+        raise InventoryError(f"{store.uri(key)} is not a pinned request ({error!r}); start the plan again") from error
     manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
     observed, grid = brokers_of(read_table(store, manifest, "brokers")), request.grid()
     return PlanInputs(
@@ -246,6 +231,5 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
         scores=document.get("scores"),
         own_shapes=document.get("own_shapes", ""),
         owners=dict(document.get("owners", ())),
-        code_version=versions[0],
-        model_version=versions[1],
+        model_version=model_version,
     )

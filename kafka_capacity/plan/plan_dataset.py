@@ -51,7 +51,7 @@ def write_share(store: ObjectStore, inputs: PlanInputs, name: str, share: Share)
     return write_dataset(
         store,
         inputs.pinned.plan_prefix,
-        kind=_kind_of(name),
+        kind=f"{KIND}_{name}",
         schema_version=PLAN_SCHEMA_VERSION,
         tables=share.tables,
         documents={document: canonical_json(content) for document, content in share.documents.items()},
@@ -68,10 +68,6 @@ def read_share(store: ObjectStore, manifest: Manifest, tables: Collection[str]) 
     )
 
 
-def _kind_of(share: str) -> str:
-    return f"{KIND}_{share}"
-
-
 def _facts_of(inputs: PlanInputs) -> dict[str, str]:
     return {**inputs.pinned.as_dict(), "model_version": inputs.model_version}
 
@@ -82,7 +78,7 @@ def find_share(store: ObjectStore, inputs: PlanInputs, share: str) -> Manifest |
     if not has_manifest(store, prefix, share=share):
         return None
     try:
-        manifest = read_manifest(store, prefix, kind=_kind_of(share), share=share)
+        manifest = read_manifest(store, prefix, kind=f"{KIND}_{share}", share=share)
         check_parts(store, manifest)
     except StorageError:
         return None
@@ -98,8 +94,7 @@ def is_simulated(store: ObjectStore, inputs: PlanInputs) -> bool:
 def seal_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
     """Write the plan's own manifest, which names all shares by their hashes; what led to them is taken away.
 
-    Raises:
-        MissingManifestError: one of them has not been simulated.
+    Raises MissingManifestError where one of them has not been simulated.
     """
     shares = {share: read_manifest(store, pinned.plan_prefix, share=share) for share in SHARES}
     sealed = seal_dataset(
@@ -121,8 +116,7 @@ def seal_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
 def read_plan(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
     """Read the manifest of a sealed plan.
 
-    Raises:
-        StorageError: it is not sealed, or of a version that this program does not read.
+    Raises StorageError where it is not sealed, or of a version that this program does not read.
     """
     return read_manifest(store, pinned.plan_prefix, kind=KIND, schema_version=PLAN_SCHEMA_VERSION)
 
@@ -160,6 +154,5 @@ def read_plan_document(store: ObjectStore, manifest: Manifest, name: str) -> dic
 
 def serious_texts(decision: Mapping[str, Any]) -> list[str]:
     """Return what is serious about the move that is decided on, as sentences."""
-    return [
-        str(one["text"]) for one in decision["problems"] if one["question"] == "change" and one["severity"] == "serious"
-    ]
+    moves = [one for one in decision["problems"] if one["question"] == CHANGE.name]
+    return [str(one["text"]) for one in moves if one["severity"] == "serious"]

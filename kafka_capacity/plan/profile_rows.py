@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.demand.totals import (
-    WEEK,
-    HourlyTotals,
-    day_means,
-    describe,
-    scaled,
-    week_means,
-)
+from kafka_capacity.demand.totals import WEEK, HourlyTotals, day_means, describe, scaled, week_means
 from kafka_capacity.inventory.column_values import encode, ints
 from kafka_capacity.objects.profile_tables import QUANTILES, rate_columns
 from kafka_capacity.plan.traffic_profile import added, hourly, nullable
@@ -26,15 +19,10 @@ Columns = dict[str, Any]
 def profile_tables(
     cluster: str, *, partitions: pa.Table, topics: pa.Table, brokers: pa.Table, leaders: pa.Table, groups: pa.Table
 ) -> dict[str, pa.Table]:
-    """Make the tables of a profile.
+    """Make the tables of a profile from ``profile_partitions`` and daily totals.
 
-    Args:
-        cluster: its name.
-        partitions: ``profile_partitions``.
-        topics: daily totals of ``in`` and ``out`` by topic.
-        brokers: of ``written`` by broker, over all its replicas.
-        leaders: of ``led`` and ``read`` by broker, over the partitions that it leads.
-        groups: of ``in`` by consumer group.
+    These are of ``in`` and ``out`` by topic, of ``in`` by consumer group, and by broker of ``written`` over all its
+    replicas and of ``led`` and ``read`` over the partitions that it leads.
     """
     # Those of the cluster, under the empty name.
     whole = added("topics", [topics.set_column(0, "topic", pa.array([""] * len(topics), pa.string()))])

@@ -12,16 +12,13 @@ from dataclasses import replace
 from email.message import EmailMessage
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import ConflictError, MissingObjectError, StorageError
 from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.inventory.snapshot import observed_assignment
 from kafka_capacity.inventory.staging import inventory_manifest
-from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import (
     MANIFEST,
@@ -61,13 +58,10 @@ REPORT_JSON = "report.json"
 
 
 def publish_report(store: ObjectStore, pinned: PinnedPlan, owners: Owners | None = None) -> dict[str, Any]:
-    """Render the report of a simulated plan and store it; the same plan gives the same bytes.
+    """Render the report of a simulated plan and store it; the same plan gives the same bytes. Returns the verdict.
 
     What names the cluster's reports that could not be mailed so far, what became of its problems and who owns what is
     all that comes from elsewhere.
-
-    Returns:
-        The verdict, as in the report.
 
     Raises:
         StorageError: the plan has not been simulated and sealed.
@@ -79,7 +73,8 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan, owners: Owners | None
     if undelivered := _undelivered(store, pinned.cluster):
         inputs = replace(inputs, provenance={**inputs.provenance, "not_delivered_so_far": undelivered})
     entries = read_entries(store, pinned.cluster)
-    topics = _topics(store, pinned) if owners else []
+    replicas = _pinned_replicas(store, pinned, "owner pages are without topics") if owners else None
+    topics = [] if replicas is None else topic_rows(replicas)
     known = {"last": last_report(store, pinned), "entries": entries, "owners": owners, "topics": topics}
     rendered = render_all(inputs, decision, **known)
     documents = {DECISION: canonical_json(decision), **rendered.files()}
@@ -89,14 +84,14 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan, owners: Owners | None
     return dict(rendered.verdict)
 
 
-def _topics(store: ObjectStore, pinned: PinnedPlan) -> list[dict[str, Any]]:
-    """Return the topics of the pinned inventory; none where that version is kept no more."""
+def _pinned_replicas(store: ObjectStore, pinned: PinnedPlan, missed: str) -> pa.Table | None:
+    """Return who holds what in the pinned inventory; ``None``, and what is missed, where that version is gone."""
     try:
         manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
     except ConflictError as error:
-        log.warning("owner pages are without topics: %s", error)
-        return []
-    return topic_rows(read_table(store, manifest, "replicas"))
+        log.warning("%s: %s", missed, error)
+        return None
+    return read_table(store, manifest, "replicas")
 
 
 def _write(
@@ -148,8 +143,7 @@ def last_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any] | None
 
 def _report(store: ObjectStore, prefix: str) -> dict[str, Any] | None:
     try:
-        manifest = read_manifest(store, prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
-        return dict(json.loads(read_document(store, manifest, REPORT_JSON)))
+        return dict(json.loads(read_document(store, _report_manifest(store, prefix), REPORT_JSON)))
     except (StorageError, ValueError) as error:
         log.warning("the report at %s is not compared: %s", prefix, error)
         return None
@@ -164,13 +158,9 @@ def read_request(store: ObjectStore, key: str) -> Any:
 
 
 def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
-    """Decide about a sealed plan and store that with it; the same plan gives the same bytes.
+    """Decide about a sealed plan and store ``decision.json`` with it, which is returned; the same plan gives the same.
 
-    Returns:
-        What ``decision.json`` holds.
-
-    Raises:
-        StorageError: the plan has not been simulated and sealed.
+    Raises StorageError where the plan has not been simulated and sealed.
     """
     from kafka_capacity.plan.decision import decide
 
@@ -185,8 +175,7 @@ def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
 def read_decision(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     """Read what was decided about a plan.
 
-    Raises:
-        StorageError: nothing has been decided yet, or by a version that this program does not read.
+    Raises StorageError where nothing has been decided yet, or by a version that this program does not read.
     """
     return decision_below(store, pinned.plan_prefix)
 
@@ -222,16 +211,12 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
 
 
 def published_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
-    """Return the data of a published report.
-
-    Raises:
-        StorageError: it has not been published.
-    """
-    return _read_report(store, _report_manifest(store, pinned))
+    """Return the data of a published report; raises StorageError where it has not been published."""
+    return _read_report(store, _report_manifest(store, pinned.report_prefix))
 
 
-def _report_manifest(store: ObjectStore, pinned: PinnedPlan) -> Manifest:
-    return read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+def _report_manifest(store: ObjectStore, prefix: str) -> Manifest:
+    return read_manifest(store, prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
 
 
 def _read_report(store: ObjectStore, manifest: Manifest) -> dict[str, Any]:
@@ -257,7 +242,7 @@ def mail_report(
     from kafka_capacity.report.charts import IMAGES
     from kafka_capacity.report.email import build_email
 
-    manifest = _report_manifest(store, pinned)
+    manifest = _report_manifest(store, pinned.report_prefix)
     report = _read_report(store, manifest)
     report["links"] = {**report.get("links", {}), "report_uri": report_url}
     images = {
@@ -287,7 +272,7 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
     Raises:
         StorageError: the report has not been published, or a wave's file would not be the one that was planned.
     """
-    report = read_manifest(store, pinned.report_prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
+    report = _report_manifest(store, pinned.report_prefix)
     decision = read_decision(store, pinned)
     scenario_id = decision["recommended_scenario_id"]
     documents: dict[str, bytes] = {}
@@ -297,9 +282,12 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
         names = {"moves", NEW_PARTITIONS_TABLE, *RELEASED_TABLES} & set(plan.tables)
         tables = {name: read_table(store, plan, name) for name in sorted(names)}
         if _are_moves_listed(read_table(store, plan, "scenarios"), tables["moves"], scenario_id):
-            documents = option_files(tables, scenario_id, _todays_assignment(store, pinned), serious_texts(decision))
+            replicas = _pinned_replicas(store, pinned, f"{TARGET} and {REASSIGNMENT} are left out")
+            today = None if replicas is None else observed_assignment(replicas)
+            documents = option_files(tables, scenario_id, today, serious_texts(decision))
         if RUNBOOK in documents:
-            facts = _wave_facts(tables["schedules"].filter(pc.field("scenario_id") == scenario_id))
+            (schedule,) = tables["schedules"].filter(pc.field("scenario_id") == scenario_id).to_pylist()
+            facts = {name: schedule[name] for name in ("wave_count", "refused_partitions")}
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER
     facts = {**pinned.as_dict(), "scenario_id": scenario_id, "report_manifest_sha256": report.sha256, **facts}
     _write(store, prefix, PLAN_FILES_KIND, documents, facts)
@@ -311,20 +299,6 @@ def _are_moves_listed(scenarios: pa.Table, moves: pa.Table, scenario_id: str) ->
     """Whether the moves of a scenario are stored: those of other placers of a large plan are not."""
     (row,) = scenarios.filter(pc.field("scenario_id") == scenario_id).to_pylist()
     return bool(len(moves.filter(pc.field("scenario_id") == scenario_id)) == row["changed_partitions"])
-
-
-def _todays_assignment(store: ObjectStore, pinned: PinnedPlan) -> tuple[Partitions, NDArray[np.int32]] | None:
-    try:
-        manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
-    except ConflictError as error:
-        log.warning("%s and %s are left out: %s", TARGET, REASSIGNMENT, error)
-        return None
-    return observed_assignment(read_table(store, manifest, "replicas"))
-
-
-def _wave_facts(schedules: pa.Table) -> dict[str, Any]:
-    names = ("wave_count", "refused_partitions")
-    return {name: schedules.column(name)[0].as_py() for name in names} if len(schedules) else {}
 
 
 def withdraw_plan_files(store: ObjectStore, pinned: PinnedPlan) -> int:

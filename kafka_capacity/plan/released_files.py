@@ -93,10 +93,7 @@ NEW_PARTITIONS_TABLE = "new_partitions"  # what else the runbook tells of; an ol
 
 
 def wave_documents(
-    own: Mapping[str, pa.Table],
-    warnings: Sequence[str] = (),
-    *,
-    released: Mapping[str, bytes] = MappingProxyType({}),
+    own: Mapping[str, pa.Table], warnings: Sequence[str] = (), *, released: Mapping[str, bytes] = MappingProxyType({})
 ) -> dict[str, bytes]:
     """Return the files of all waves and the runbook, by tables of one scenario; nothing where it was not scheduled.
 

@@ -88,15 +88,9 @@ def sections() -> tuple[Section, ...]:
 
 
 def render_all(inputs: ReportInputs, decision: Mapping[str, Any], **known: Any) -> RenderedReport:
-    """Return every file of a report; the same inputs give the same bytes.
+    """Return every file of a report with the data of :func:`build_report`; the same inputs give the same bytes.
 
-    Args:
-        inputs: what the report is made of.
-        decision: what was decided from it.
-        **known: of earlier reports and of owners, see :func:`build_report`.
-
-    Raises:
-        RenderError: a template or chart is wrong.
+    Raises RenderError where a template or chart is wrong.
     """
     return rerender(canonical_json(steady(build_report(inputs, decision, **known))))
 

@@ -151,8 +151,7 @@ class PlanRequest(
     @classmethod
     def _is_one_kind_of_throttle(cls, value: bool, info: ValidationInfo) -> bool:
         if value and info.data.get("throttles_bytes_per_second"):
-            msg = "it leaves nothing to compare; leave out either this or throttles_bytes_per_second"
-            raise ValueError(msg)
+            raise ValueError("it leaves nothing to compare; leave out either this or throttles_bytes_per_second")
         return value
 
     @field_validator("recipients")
@@ -160,8 +159,7 @@ class PlanRequest(
     def _are_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for address in value:
             if not _ADDRESS.fullmatch(address):
-                msg = f"{address!r} is not an e-mail address; write each as name@host"
-                raise ValueError(msg)
+                raise ValueError(f"{address!r} is not an e-mail address; write each as name@host")
         return value
 
     def plan_id(self, *, ds: str, inventory_sha256: str, **rests_on: str) -> str:
@@ -183,11 +181,7 @@ class PlanRequest(
 
 
 def parse_plan_request(values: Mapping[str, Any]) -> PlanRequest:
-    """Parse parameters.
-
-    Raises:
-        RequestError: one line for each wrong field, with its value and the remedy.
-    """
+    """Parse parameters; raises RequestError with a line for each wrong field: its value and the remedy."""
     try:
         return PlanRequest.model_validate(dict(values))
     except ValidationError as error:
@@ -214,19 +208,19 @@ def _complaint(item: Any) -> str:
     limits = {
         name: shown_quantity(str(item["loc"][0]), limit) if limit else "0"
         for name, limit in item.get("ctx", {}).items()
-        if name in {"ge", "gt", "le", "lt"}
+        if name in _LIMITS
     }
     reported = {**item, "ctx": {**item.get("ctx", {}), **limits}}
     return f"{field}: {item['input']!r} is invalid: {plain_words(reported)}"
 
 
 def parameter_schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON schema of each parameter, in the words that a form understands.
-
-    ``anyOf: [T, null]`` becomes ``type: [T, "null"]`` and definitions stand where they are used, as Airflow's form
-    expects. Defaults are left out: they are the model's.
-    """
+    """Return the JSON schema of each parameter of a plan, as :func:`flat_schemas` does."""
     return flat_schemas(PlanRequest)
+
+
+_LIMITS = ("ge", "gt", "le", "lt")
+_FAR_AWAY = 1e9
 
 
 def shown_bounds(name: str) -> str:
@@ -239,12 +233,12 @@ def shown_bounds(name: str) -> str:
     return f"{shown_quantity(name, low) if low else 0} to {shown_quantity(name, high)}"
 
 
-_LIMITS = ("ge", "gt", "le", "lt")
-_FAR_AWAY = 1e9
-
-
 def flat_schemas(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
-    """Return the JSON schema of each field of a model, each whole by itself, without defaults."""
+    """Return the JSON schema of each field of a model, in the words that Airflow's form understands.
+
+    ``anyOf: [T, null]`` becomes ``type: [T, "null"]`` and definitions stand where they are used. Defaults are left out:
+    they are the model's.
+    """
     document = model.model_json_schema()
     definitions = document.get("$defs", {})
     return {name: _flattened(schema, definitions) for name, schema in document["properties"].items()}

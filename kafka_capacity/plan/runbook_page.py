@@ -23,13 +23,11 @@ from kafka_capacity.text import (
 RUNBOOK = "runbook.md"
 
 _BROKERS = [
-    "First say where the brokers are and, on a secured cluster, how to authenticate:",
-    "",
+    "First say where the brokers are and, on a secured cluster, how to authenticate:\n",
     "```sh",
     "export BOOTSTRAP=broker-1.example.com:9092",
     'export COMMAND_CONFIG="--command-config admin.properties"',
-    "```",
-    "",
+    "```\n",
 ]
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
@@ -42,7 +40,8 @@ def runbook_markdown(
     hashes: Mapping[str, str] = MappingProxyType({}),
 ) -> bytes:
     """Write the runbook of a schedule from rows of its tables, with what is serious and the hashes of other files."""
-    lines = [f"# Runbook: {_plain(schedule['scenario_id'])}", ""]
+    # A line that ends with another end of line is followed by an empty one.
+    lines = [f"# Runbook: {_plain(schedule['scenario_id'])}\n"]
     lines += _introduction(schedule, waves, is_growing=bool(added))
     lines += _warnings(warnings)
     lines += _files(hashes)
@@ -69,7 +68,7 @@ def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]
     count = len(waves)
     if not count:
         nothing = "No wave can be executed." if schedule["refusals"] else "Nothing is moved."
-        return [nothing, "", *(_BROKERS if is_growing else [])]
+        return [f"{nothing}\n", *(_BROKERS if is_growing else [])]
     copied = f"{format_bytes(schedule['copied_bytes'])} to copy"
     total = time_band(*(schedule[f"total_{band}_seconds"] for band in BAND))
     if are_unsized(waves):
@@ -79,24 +78,18 @@ def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]
         if schedule["is_throttle_automatic"]
         else f"{format_throttle(schedule['throttle_bytes_per_second'])} per broker and direction"
     )
-    lines = [
-        f"{plural(count, 'wave')}, {copied} at {throttle}, in the order {schedule['order']}. Total: {total}.",
-        "",
-    ]
+    lines = [f"{plural(count, 'wave')}, {copied} at {throttle}, in the order {schedule['order']}. Total: {total}.\n"]
     if (sentence := window_sentence(schedule)) is not None:
-        lines += [sentence, ""]
+        lines.append(f"{sentence}\n")
     smallest = schedule["smallest_throttle_expected_bytes_per_second"]
     if schedule["total_expected_seconds"] is None:
-        lines += [
-            f"**It never finishes with this throttle**: it needs more than {format_throttle_above(smallest)}.",
-            "",
-        ]
+        needed = format_throttle_above(smallest)
+        lines.append(f"**It never finishes with this throttle**: it needs more than {needed}.\n")
     return [
         *lines,
         "Run one wave after another; you may stop after any of them. Run the commands in the folder of this file, "
-        f"which contains `{WAVES_FOLDER}`. First say where the brokers are:",
-        "",
-        *_BROKERS[2:],
+        f"which contains `{WAVES_FOLDER}`. First say where the brokers are:\n",
+        *_BROKERS[1:],
     ]
 
 
@@ -104,23 +97,19 @@ def _more_partitions(added: Sequence[Mapping[str, Any]]) -> list[str]:
     if not added:
         return []
     lines = [
-        "## Before the first wave: more partitions",
-        "",
+        "## Before the first wave: more partitions\n",
         "New brokers must be up. **This cannot be undone**: Kafka never removes a partition. Existing records do "
         "not move, but new records with keys may go to other partitions, so let consumers that rely on the order of "
-        "a key, or keep state by partition, read to the end first.",
-        "",
+        "a key, or keep state by partition, read to the end first.\n",
     ]
     for number, row in enumerate(added, start=1):
         topic = _plain(row["topic"])
         lines += [
             f"{number}. **{topic}: {row['count_before']:,} to {row['count_after']:,} partitions.** "
-            f"{whole_percent(row['moved_keys_ratio'])} of all keys change partition, if producers set keys.",
-            "",
+            f"{whole_percent(row['moved_keys_ratio'])} of all keys change partition, if producers set keys.\n",
             "   ```sh",
             f"   {row['command']}",
-            "   ```",
-            "",
+            "   ```\n",
         ]
     return lines
 
@@ -128,21 +117,15 @@ def _more_partitions(added: Sequence[Mapping[str, Any]]) -> list[str]:
 def _warnings(warnings: Sequence[str]) -> list[str]:
     if not warnings:
         return []
-    return ["## Before you begin: what is not certain", "", *(f"- {_plain(text)}" for text in warnings), ""]
+    return ["## Before you begin: what is not certain\n", *(f"- {_plain(text)}" for text in warnings), ""]
 
 
 def _files(hashes: Mapping[str, str]) -> list[str]:
     if not hashes:
         return []
     checks = [f'echo "{sha256}  {name}" | sha256sum --check' for name, sha256 in hashes.items()]
-    return [
-        "The files next to this one belong to the same plan if these commands print OK:",
-        "",
-        "```sh",
-        *checks,
-        "```",
-        "",
-    ]
+    said = "The files next to this one belong to the same plan if these commands print OK:\n"
+    return [said, "```sh", *checks, "```\n"]
 
 
 def _left_out(schedule: Mapping[str, Any]) -> list[str]:
@@ -152,10 +135,8 @@ def _left_out(schedule: Mapping[str, Any]) -> list[str]:
     one = "is not in any wave and stays where it is, although `moves.json` and `target.json` include it"
     several = "are not in any wave and stay where they are, although `moves.json` and `target.json` include them"
     return [
-        "## What stays",
-        "",
-        f"{plural(count, 'partition')} {one if count == 1 else several}; do not execute those files as a whole:",
-        "",
+        "## What stays\n",
+        f"{plural(count, 'partition')} {one if count == 1 else several}; do not execute those files as a whole:\n",
         *(f"- {_plain(each['reason'])}" for each in schedule["refusals"]),
         "",
     ]
@@ -169,15 +150,10 @@ def _wave(wave: Mapping[str, Any], count: int) -> list[str]:
         begins = f"Runs from {hours}"
     if wave["start_expected_seconds"] is None:
         begins = "Never starts, because an earlier one does not finish"
-    lines = [
-        f"## Wave {wave['wave']} of {count}: {wave['kind']}",
-        "",
-        f"{begins}; {wave_amount(wave)}.",
-        "",
-    ]
+    lines = [f"## Wave {wave['wave']} of {count}: {wave['kind']}\n", f"{begins}; {wave_amount(wave)}.\n"]
     for number, step in enumerate(page["steps"], start=1):
         lines += _step(f"{number}. ", step)
-    lines += ["### Back", ""]
+    lines.append("### Back\n")
     for step in page["back"]:
         lines += _step("- ", step)
     return lines
@@ -185,9 +161,9 @@ def _wave(wave: Mapping[str, Any], count: int) -> list[str]:
 
 def _step(bullet: str, step: Mapping[str, Any]) -> list[str]:
     indent = " " * len(bullet)
-    lines = [f"{bullet}**{step['does']}.** {_plain(step['text'])}", ""]
+    lines = [f"{bullet}**{step['does']}.** {_plain(step['text'])}\n"]
     if step["commands"]:
-        lines += [f"{indent}```sh", *(indent + command for command in step["commands"]), f"{indent}```", ""]
+        lines += [f"{indent}```sh", *(indent + command for command in step["commands"]), f"{indent}```\n"]
     return lines
 
 

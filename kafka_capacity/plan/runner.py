@@ -129,32 +129,25 @@ def simulate_questions(
     def simulate(question: Question) -> Share:
         if not question.is_handed:
             return keep(question, question.simulate(asked, handed_to_all(asked), run))
-        whole = _with_scenarios(asked, found)
-        handed = Handed() if question.share == CHANGE.share else _handed(whole, found)
+        whole, handed, is_change = asked, Handed(), question.share == CHANGE.share
+        # The change waits for sizes only where its broker counts follow from them.
+        sizing = None if is_change and asked.scenarios else found(CAPACITY)
+        if not asked.scenarios:
+            if sizing is None:
+                raise SimulationError("not simulated, because there are no sizes to derive the broker counts from")
+            whole = dataclasses.replace(asked, scenarios=placements_to_try(asked, sizing))
+        if not is_change:
+            placed = found(CHANGE)
+            if placed is None:
+                raise SimulationError("not simulated, because there are no placements to lose brokers from")
+            # Without sizes the answer is that of the placements alone.
+            handed = handed_over(whole, placed, sizing)
         return keep(question, question.simulate(whole, handed, run))
 
     with ThreadPoolExecutor(max_workers=len(questions) if side_by_side else 1) as pool:
         for question in sorted(questions, key=lambda one: one.is_handed):
             running[question.share] = pool.submit(simulate, question)
     return running
-
-
-def _with_scenarios(asked: PlanContext, found: Callable[[Question], Share | None]) -> PlanContext:
-    """Fill in which placements to try, where their broker count follows from sizing."""
-    if asked.scenarios:
-        return asked
-    sizing = found(CAPACITY)
-    if sizing is None:
-        raise SimulationError("not simulated, because there are no sizes to derive the broker counts from")
-    return dataclasses.replace(asked, scenarios=placements_to_try(asked, sizing))
-
-
-def _handed(asked: PlanContext, found: Callable[[Question], Share | None]) -> Handed:
-    placed = found(CHANGE)
-    if placed is None:
-        raise SimulationError("not simulated, because there are no placements to lose brokers from")
-    # Without sizes the answer is that of the placements alone.
-    return handed_over(asked, placed, found(CAPACITY))
 
 
 def _fail_for(done: Mapping[str, Future[Share]]) -> None:

@@ -33,9 +33,9 @@ from kafka_capacity.objects.dataset import (
 from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix, scores_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
-from kafka_capacity.plan.drift_classes import drifted_classes
-from kafka_capacity.plan.drift_effects import Effect, move_effect, sizing_effect
-from kafka_capacity.plan.plan_dataset import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER, finished_document
+from kafka_capacity.plan.drift_effects import Effect, drifted_classes, move_effect, sizing_effect
+from kafka_capacity.plan.plan_dataset import finished_document
+from kafka_capacity.plan.publish import decision_below
 from kafka_capacity.questions.accuracy.executed_moves import score_moves
 from kafka_capacity.questions.accuracy.scores import MOVES, Prediction, Score, peak_of_all, score, summarise
 from kafka_capacity.questions.accuracy.stored_scores import (
@@ -57,11 +57,8 @@ SHOWN_WEEKS = 12  # so many scored weeks count in the sums, the last ones
 
 
 def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> dict[str, float]:
-    """Describe what a day brought, measured as the predictions were made: traffic of the last week that is known."""
-    return {
-        TRAFFIC: peak_of_all(_scored_hours(raw, snapshot, traffic)),
-        STORED: float(snapshot.size_bytes.sum()),
-    }
+    """Return what a day brought, measured as the predictions were made: traffic of the last week that is known."""
+    return {TRAFFIC: peak_of_all(_scored_hours(raw, snapshot, traffic)), STORED: float(snapshot.size_bytes.sum())}
 
 
 def _scored_hours(
@@ -101,8 +98,7 @@ def _predictions(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -
 def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
     """Hold all earlier predictions against the inventory of a day, and sum up; the same store gives the same bytes.
 
-    Raises:
-        InventoryError: there is no inventory of that day.
+    Raises InventoryError where there is no inventory of that day.
     """
     inventory = find(store, cluster, ds)
     raw = load(store, cluster, ds, manifest_sha256=inventory.manifest_sha256)
@@ -194,10 +190,7 @@ PLAN_DOCUMENTS = (SIZING_DOCUMENT, REQUEST_DOCUMENT)
 def _effect_on_moves(store: ObjectStore, cluster: str, ds: str, drift: Drift) -> Effect:
     made_on, plan_id = max(one for one in list_plans(store, cluster) if one[0] < ds)
     prefix = plan_prefix(cluster, made_on, plan_id)
-    decided = read_manifest(store, prefix + DECISION_FOLDER, kind=DECISION_DATASET_KIND)
-    wanted = json.loads(read_document(store, decided, DECISION))["recommended_scenario_id"]
+    wanted = decision_below(store, prefix)["recommended_scenario_id"]
     scenarios = read_table(store, read_manifest(store, prefix, kind="plan"), "scenarios")
-    times = dict(
-        zip(*(scenarios.column(name).to_pylist() for name in ("scenario_id", "duration_seconds")), strict=True)
-    )
+    times = {row["scenario_id"]: row["duration_seconds"] for row in scenarios.to_pylist()}
     return move_effect(drift, str(wanted), times.get(wanted))

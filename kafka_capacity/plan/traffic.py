@@ -17,14 +17,6 @@ from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.questions.question import Basis
 
 
-def pinned_profile(store: ObjectStore, pinned: PinnedPlan, table: str) -> pa.Table | None:
-    """Read a table of the pinned profile; ``None`` where there is no profile."""
-    if not pinned.profile_sha256:
-        return None
-    manifest = read_profile_manifest(store, pinned.cluster, pinned.ds, version=pinned.profile_sha256)
-    return read_table(store, manifest, table)
-
-
 def load_of_profile(profile: pa.Table, snapshot: Snapshot) -> PartitionLoad:
     """Return the traffic of a snapshot's partitions by a profile; 0 for those that it does not know."""
     partitions = snapshot.partitions
@@ -57,13 +49,15 @@ def read_basis(store: ObjectStore, pinned: PinnedPlan, *, gather: Gather = gathe
     """
     raw = load_for_plan(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256, gather=gather)
     snapshot = build_snapshot(raw)
-    profile = pinned_profile(store, pinned, "profile_partitions")
+    tables: dict[str, pa.Table] = {}
+    if version := pinned.profile_sha256:
+        manifest = read_profile_manifest(store, pinned.cluster, pinned.ds, version=version)
+        names = ("profile_partitions", "profile_days", "profile_seasons")
+        tables = {name: read_table(store, manifest, name) for name in names}
     return Basis(
         raw=raw,
         findings=load_findings(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256),
         snapshot=snapshot,
-        load=partition_load(raw, snapshot) if profile is None else load_of_profile(profile, snapshot),
-        profile_partitions=profile,
-        profile_days=pinned_profile(store, pinned, "profile_days"),
-        profile_seasons=pinned_profile(store, pinned, "profile_seasons"),
+        load=load_of_profile(tables["profile_partitions"], snapshot) if tables else partition_load(raw, snapshot),
+        **tables,
     )

@@ -82,9 +82,7 @@ def newest_hour(history: pa.Table) -> int:
 def describe_batch(carriers: Carriers, history: pa.Table) -> dict[str, pa.Table]:
     """Describe whole partitions: their rows of ``profile_partitions``, and the totals of :data:`TOTALS`.
 
-    Args:
-        carriers: who carries the traffic.
-        history: as :data:`kafka_capacity.inventory.history.HISTORY`, all days of some partitions, in any order.
+    The history is as :data:`kafka_capacity.inventory.history.HISTORY`, all days of some partitions, in any order.
     """
     rows = _rows(history)
     found = {PARTITIONS: _partitions(rows, carriers.end), "topics": _totals(rows, "topics", rows.topics, rows.topic)}
@@ -252,12 +250,7 @@ def _peak_hours(rows: _Rows) -> pa.Array[Any]:
 def _totals(rows: _Rows, name: str, names: list[Any], number: Ints, place: Ints | None = None) -> pa.Table:
     """Add a batch up by thing and day, hour by hour.
 
-    Args:
-        rows: the batch.
-        name: which of :data:`TOTALS`.
-        names: of the things.
-        number: int64[M], the thing that carries a partition.
-        place: int64[M], that partition; each of the batch by default.
+    Thing ``number``, int64[M], carries partition ``place``, int64[M]; by default that is each of the batch.
     """
     key, ways = TOTALS[name]
     place = np.arange(len(rows.topic)) if place is None else place

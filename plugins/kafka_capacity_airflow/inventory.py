@@ -30,14 +30,8 @@ def read_inventory(
 
     A server of metrics that cannot be read is a warning in the inventory, which is given without new rates.
 
-    Args:
-        setting: which, and how.
-        ds: the day that the inventory stands for.
-        now: the time, with a time zone.
-        progress: is told what has been read.
-
-    Returns:
-        The inventory. Snapshot files at one address for every day may be of an earlier day, and keep that.
+    It stands for the day ``ds``; snapshot files at one address for every day may be of an earlier one, and keep that.
+    ``now`` has a time zone, and ``progress`` is told what has been read.
 
     Raises:
         InventoryError: the source could not be read, or is of another cluster or day.
@@ -53,8 +47,7 @@ def _read_topology(
         return make_example(setting.name, ds=ds)
     if setting.source == "files":
         if not setting.uri:
-            msg = f"cluster {setting.name!r}: a files source needs a uri; give the folder of its snapshot"
-            raise RequestError(msg)
+            raise RequestError(f"cluster {setting.name!r}: a files source needs a uri; give the folder of its snapshot")
         raw = read_snapshot_files(airflow_store(setting.uri.replace("{ds}", ds)))
         if raw.cluster != setting.name:
             msg = f"the snapshot at {setting.uri} is of cluster {raw.cluster!r}, not {setting.name!r}; fix one of them"
@@ -78,11 +71,10 @@ def _check_that_it_is_that_day(name: str, ds: str, now: datetime.datetime) -> No
     late = now - datetime.timedelta(hours=LATE_HOURS)
     today, still = (when.astimezone(datetime.UTC).date().isoformat() for when in (now, late))
     if ds not in {today, still}:
-        msg = (
+        raise RequestError(
             f"ds: {ds} is invalid: cluster {name!r} is read as it is now, on {today} (UTC); leave ds empty, or "
             "provide that day's snapshot as a files source"
         )
-        raise RequestError(msg)
 
 
 def _with_rates(
@@ -94,14 +86,8 @@ def _with_rates(
     end = window_end(raw.ds, now)
     if setting.prometheus is not None:
         found = BaseHook.get_connection(setting.prometheus_connection_id)
-        connection = PrometheusConnection.from_airflow(
-            host=found.host,
-            schema=found.schema,
-            port=found.port,
-            login=found.login,
-            password=found.password,
-            extra=found.extra_dejson,
-        )
+        own = {name: getattr(found, name) for name in ("host", "schema", "port", "login", "password")}
+        connection = PrometheusConnection.from_airflow(**own, extra=found.extra_dejson)
         return with_prometheus(raw, connection, setting.prometheus, end=end, progress=progress)
     if setting.metrics_uri is not None:
         from kafka_capacity.inventory.metrics_files import split_address, with_metrics_files

@@ -16,13 +16,7 @@ from kafka_capacity_airflow.store import AWS_CONN_ID
 
 
 def record_lineage(cluster: str, *, read: Sequence[Kind] = (), written: Sequence[Kind] = ()) -> None:
-    """Record what was read and written of a cluster; does nothing where nobody keeps it.
-
-    Args:
-        cluster: whose it is.
-        read: what was read.
-        written: what was written.
-    """
+    """Record what was read and written of a cluster; does nothing where nobody keeps it."""
     root = store_uri().rstrip("/").replace("s3a://", "s3://", 1)
     collector, hook = get_hook_lineage_collector(), S3Hook(aws_conn_id=AWS_CONN_ID)
     for kinds, add in ((read, collector.add_input_asset), (written, collector.add_output_asset)):

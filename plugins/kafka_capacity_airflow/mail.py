@@ -46,8 +46,7 @@ def send_message(message: EmailMessage, recipients: Sequence[str]) -> dict[str, 
         with PromptSmtpHook(smtp_conn_id=SMTP_CONN_ID) as hook:
             client = hook._smtp_client
             if not isinstance(client, smtplib.SMTP):
-                msg = f"the SMTP connection {SMTP_CONN_ID} could not be opened"
-                raise ConnectionError(msg)
+                raise ConnectionError(f"the SMTP connection {SMTP_CONN_ID} could not be opened")
             refused = client.send_message(message, to_addrs=list(recipients))
     except smtplib.SMTPRecipientsRefused as error:  # it takes every one of them to be refused
         refused = error.recipients

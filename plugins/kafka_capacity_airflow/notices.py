@@ -38,24 +38,22 @@ _APPROVAL_BODY = """<p>{{ task.subject | e }}</p><pre>{{ task.body | e }}</pre>
 
 def approval_mail() -> SmtpNotifier:
     """Return what mails whoever must approve: ``kafka_capacity_approvers`` names them, else the owner is asked."""
-    owner = f"var.value.get('{OWNER}', 'root@localhost')"
-    return PromptSmtpNotifier(
-        to=f"{{{{ var.value.get('kafka_capacity_approvers', '') or {owner} }}}}",
-        from_email=f"{{{{ var.value.get('{SENDER}', '{DEFAULT_SENDER}') }}}}",
-        subject="[kafka-capacity] to approve: {{ task.subject }}",
-        html_content=_APPROVAL_BODY,
-        smtp_conn_id=SMTP_CONN_ID,
-    )
+    approvers = f"var.value.get('kafka_capacity_approvers', '') or {_OWNER}"
+    return _mail(approvers, "[kafka-capacity] to approve: {{ task.subject }}", _APPROVAL_BODY)
 
 
 def failure_mail() -> SmtpNotifier:
     """Return the callback that mails the owner, whom the variable ``kafka_capacity_owner`` names."""
-    return _owner_mail(_SUBJECT, _BODY)
+    return _mail(_OWNER, _SUBJECT, _BODY)
 
 
-def _owner_mail(subject: str, html: str) -> SmtpNotifier:
+_OWNER = f"var.value.get('{OWNER}', 'root@localhost')"
+
+
+def _mail(to: str, subject: str, html: str) -> SmtpNotifier:
+    """Return what mails; to whom is an expression of a template."""
     return PromptSmtpNotifier(
-        to=f"{{{{ var.value.get('{OWNER}', 'root@localhost') }}}}",
+        to=f"{{{{ {to} }}}}",
         from_email=f"{{{{ var.value.get('{SENDER}', '{DEFAULT_SENDER}') }}}}",
         subject=subject,
         html_content=html,
@@ -76,4 +74,4 @@ def _mail_late(dag_run: Mapping[str, Any]) -> None:
     found = {name: Variable.get(name, default=None) for name in (OWNER, SENDER)}
     values = {name: value for name, value in found.items() if value}
     subject = "[kafka-capacity] late: {{ dag_run.dag_id }} ({{ dag_run.dag_run_id }})"
-    _owner_mail(subject, _LATE_BODY)({"dag_run": dag_run, "var": {"value": values}})
+    _mail(_OWNER, subject, _LATE_BODY)({"dag_run": dag_run, "var": {"value": values}})

@@ -131,8 +131,7 @@ def _pattern(bounds: Mapping[str, Any]) -> str:
 def asked(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run asks for by name: fields of the form, the one of all others, and what the API was given.
 
-    Raises:
-        RequestError: a parameter is given twice, with different values.
+    Raises RequestError where a parameter is given twice, with different values.
     """
     others = dict(params.get(OTHERS) or {})
     given = {name: _typed(name, value) for name, value in params.items() if value not in (None, "") and name != OTHERS}
@@ -171,18 +170,13 @@ def _typed(name: str, value: Any) -> Any:
     if kind is dict:
         wrong = [part for part in parts if part.count("=") != 1]
         if wrong:
-            msg = f"{name}: {wrong[0]!r} is invalid: {_WRITE_PAIRS}"
-            raise RequestError(msg)
+            raise RequestError(f"{name}: {wrong[0]!r} is invalid: {_WRITE_PAIRS}")
         return dict(part.split("=") for part in parts)
     return value
 
 
 def plan_request(params: Mapping[str, Any], cluster: str) -> PlanRequest:
-    """Parse the parameters of a run for one cluster.
-
-    Raises:
-        RequestError: a value is wrong.
-    """
+    """Parse the parameters of a run for one cluster; raises RequestError where a value is wrong."""
     from kafka_capacity.plan.request import parse_plan_request
 
     return parse_plan_request({**asked(params), "cluster": cluster})

@@ -49,26 +49,20 @@ class ReportMail:
         return untold_key(self.plan.cluster, self.plan.plan_id, self.run_id)
 
     def tell(self, store: ObjectStore, *, is_last_try: bool) -> dict[str, str]:
-        """Mail the report to all, or to those whom an earlier try could not tell.
+        """Mail the report to all, or to those whom an earlier try could not tell; returns who was not, each with why.
 
-        Args:
-            store: where the report is, and the note.
-            is_last_try: no other try follows: what may pass is then left to the next run.
-
-        Returns:
-            Who could not be told, each with why.
+        After the last try what may pass is left to the next run.
 
         Raises:
             UntoldError: nobody has been told, or some may be told soon.
         """
-        told = self._told(store)
+        told = told_of(store, self.plan)
         left = read_untold(store, self.note)["untold"] if store.exists(self.note) else self.recipients
         # A run that is cleared mails again.
         left = [address for address in left if told.get(address, self.run_id) == self.run_id]
         if not left:
-            log.info(
-                "all %d recipients already have this report: the same plan is not mailed twice", len(self.recipients)
-            )
+            count = len(self.recipients)
+            log.info("all %d recipients already have this report: the same plan is not mailed twice", count)
             return {}
         try:
             untold = self._send(store, tuple(left))
@@ -101,9 +95,6 @@ class ReportMail:
         keep_told(store, self.plan, [address for address in recipients if address not in untold], self.run_id)
         return untold
 
-    def _told(self, store: ObjectStore) -> dict[str, str]:
-        return told_of(store, self.plan)
-
     def _keep(self, store: ObjectStore, untold: dict[str, str]) -> None:
         if not untold:
             store.delete(self.note)
@@ -121,8 +112,7 @@ class ReportMail:
 def mail_owners(store: ObjectStore, plan: PinnedPlan, run_id: str, run_after: datetime.datetime) -> list[str]:
     """Mail each owner what to do by a report, once a plan; returns whom.
 
-    Raises:
-        UntoldError: some could not be mailed; the others were, and are not mailed again.
+    Raises UntoldError where some could not be mailed; the others were, and are not mailed again.
     """
     report = published_report(store, plan)
     key = plan.report_prefix + "index.html"
@@ -184,7 +174,7 @@ def tell_earlier(store: ObjectStore, notes: list[str]) -> None:
                 run_after=datetime.datetime.fromisoformat(note["run_after"]),
                 recipients=tuple(note["recipients"]),
             )
-            told = mail._told(store)
+            told = told_of(store, mail.plan)
             left = tuple(address for address in note["untold"] if address not in told)
             refused = mail._send(store, left) if left else {}
         except MissingManifestError as error:

@@ -93,15 +93,10 @@ class ClusterSetting(BaseModel):
 
 
 def store_uri() -> str:
-    """Return the address of the store.
-
-    Raises:
-        RequestError: the variable is not set.
-    """
+    """Return the address of the store; raises RequestError where the variable is not set."""
     value = Variable.get(STORE_URI, default=None)
     if not value:
-        msg = f"the Airflow variable {STORE_URI} is not set; set it to s3://bucket/prefix"
-        raise RequestError(msg)
+        raise RequestError(f"the Airflow variable {STORE_URI} is not set; set it to s3://bucket/prefix")
     return str(value)
 
 
@@ -112,20 +107,17 @@ def _json_variable(name: str, default: Any) -> Any:
     try:
         return json.loads(value) if isinstance(value, str) else value
     except ValueError as error:
-        msg = f"the Airflow variable {name} is not JSON ({error}); fix it"
-        raise RequestError(msg) from error
+        raise RequestError(f"the Airflow variable {name} is not JSON ({error}); fix it") from error
 
 
 def clusters() -> tuple[ClusterSetting, ...]:
     """Return the clusters to inventory.
 
-    Raises:
-        RequestError: the variable is no list of clusters, or names one twice.
+    Raises RequestError where the variable is no list of clusters, or names one twice.
     """
     raw = _json_variable(CLUSTERS, [])
     if not isinstance(raw, list):
-        msg = f'the Airflow variable {CLUSTERS} is not a JSON list; write [{{"name": "payments"}}]'
-        raise RequestError(msg)
+        raise RequestError(f'the Airflow variable {CLUSTERS} is not a JSON list; write [{{"name": "payments"}}]')
     found = []
     for index, item in enumerate(raw):
         try:
@@ -134,13 +126,11 @@ def clusters() -> tuple[ClusterSetting, ...]:
             complaints = "; ".join(
                 f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors(include_url=False)
             )
-            msg = f"the Airflow variable {CLUSTERS}, entry {index}: {complaints}"
-            raise RequestError(msg) from None
+            raise RequestError(f"the Airflow variable {CLUSTERS}, entry {index}: {complaints}") from None
     names = [cluster.name for cluster in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        msg = f"the Airflow variable {CLUSTERS} names {twice[0]!r} twice; remove one"
-        raise RequestError(msg)
+        raise RequestError(f"the Airflow variable {CLUSTERS} names {twice[0]!r} twice; remove one")
     return tuple(found)
 
 
@@ -157,8 +147,7 @@ def connections_to_tell() -> tuple[str, ...]:
 def owners() -> Owners:
     """Return who owns which topics and groups; nobody when the variable is not set.
 
-    Raises:
-        RequestError: the variable is no object of names.
+    Raises RequestError where the variable is no object of names.
     """
     return parse_owners(str(Variable.get(OWNERS, default="") or ""), source=f"the Airflow variable {OWNERS}")
 
@@ -174,15 +163,10 @@ def sender() -> str:
 
 
 def are_approvals_demanded() -> bool:
-    """Return whether no plan files are released without an approval, whatever a run says.
-
-    Raises:
-        RequestError: the variable says neither.
-    """
+    """Return whether no plan files are released without an approval, whatever a run says."""
     value = str(Variable.get(APPROVAL, default="") or "as asked")
     if value not in {"always", "as asked"}:
-        msg = f"the Airflow variable {APPROVAL} is {value!r}; write 'always' or 'as asked'"
-        raise RequestError(msg)
+        raise RequestError(f"the Airflow variable {APPROVAL} is {value!r}; write 'always' or 'as asked'")
     return value == "always"
 
 

@@ -41,8 +41,7 @@ def job_file(job: str) -> Path:
 def refuse_mixed_pyspark() -> None:
     """See that what is in pyspark's folder is pyspark, and no other version out of pyspark-client.
 
-    Raises:
-        AirflowFailException: it is not, and workers of Python would die for no reason that they tell.
+    If it is not, workers of Python would die for no reason that they tell: the task fails.
     """
     from airflow.sdk.exceptions import AirflowFailException
 
@@ -52,11 +51,10 @@ def refuse_mixed_pyspark() -> None:
         return
     if whole.version == client.version or not (of_client := any_file_that_differs(whole)):
         return
-    msg = (
+    raise AirflowFailException(
         f"{of_client} is not that of pyspark {whole.version}: pyspark-client {client.version} was installed over it; "
         f"run pip install --force-reinstall --no-deps pyspark=={whole.version}"
     )
-    raise AirflowFailException(msg)
 
 
 def any_file_that_differs(installed: metadata.Distribution) -> str | None:
@@ -73,11 +71,7 @@ def any_file_that_differs(installed: metadata.Distribution) -> str | None:
 def refusals_of_driver(run: str) -> Iterator[str]:
     """Let what a driver refuses be what fails here, instead of its exit code.
 
-    Args:
-        run: of the task; names the object through which the driver tells.
-
-    Yields:
-        The object's key.
+    Yields the key of the object through which the driver tells, which is named by the task's run.
     """
     from airflow.sdk.exceptions import AirflowException
 
@@ -96,12 +90,7 @@ def refusals_of_driver(run: str) -> Iterator[str]:
 
 
 class _DriverHook(SparkSubmitHook):
-    """Submits with what the process of ``spark-submit`` has to itself.
-
-    Args:
-        environment: of that process, beside ours.
-        options: of the provider's hook.
-    """
+    """Submits with what the process of ``spark-submit`` has to itself: an environment beside ours."""
 
     def __init__(self, *, environment: dict[str, str], **options: Any) -> None:
         super().__init__(**options)
@@ -167,11 +156,7 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
         self.aws_conn_id = aws_conn_id
 
     def execute(self, context: Context) -> None:
-        """Pack, submit, wait; a plan that is simulated already is left as it is.
-
-        Raises:
-            KafkaCapacityError: what the driver refused, as it said it.
-        """
+        """Pack, submit, wait; a plan that is simulated already is left as it is. Raises what the driver refused."""
         from kafka_capacity.plan.package_zip import build_zip
 
         if self._is_done():
@@ -245,12 +230,11 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
             **self._tracking(),
         )
 
-    def _extra(self) -> dict[str, Any]:
-        extra: dict[str, Any] = BaseHook.get_connection(self.conn_id).extra_dejson
-        return extra
+    def _extra(self, key: str) -> Any:
+        return BaseHook.get_connection(self.conn_id).extra_dejson.get(key)
 
     def _is_on_cluster(self) -> bool:
-        return (self.options.get("deploy_mode") or self._extra().get("deploy-mode")) == "cluster"
+        return bool((self.options.get("deploy_mode") or self._extra("deploy-mode")) == "cluster")
 
     def _tracking(self) -> dict[str, Any]:
         """Return how a driver on the cluster is followed, so that a later try finds it where this one is lost.
@@ -259,17 +243,14 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
         """
         if not self._is_on_cluster():
             return {}
-        if self._extra().get("yarn_resourcemanager_webapp_address"):
+        if self._extra("yarn_resourcemanager_webapp_address"):
             return {"yarn_track_via_rm_api": True}
-        return {"track_driver_via_k8s_api": True} if self._extra().get("track_driver_via_k8s_api") else {}
+        return {"track_driver_via_k8s_api": True} if self._extra("track_driver_via_k8s_api") else {}
 
     def driver_environment(self) -> dict[str, str]:
         """Return what a driver that runs here gets to know by its environment alone."""
         if self._is_on_cluster() or urlsplit(store_uri()).scheme not in {"s3", "s3a"}:
             return {}
-        return self._aws_environment()
-
-    def _aws_environment(self) -> dict[str, str]:
         from airflow.providers.amazon.aws.hooks.s3 import S3Hook
 
         hook = S3Hook(aws_conn_id=self.aws_conn_id)
@@ -303,8 +284,7 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 def end_with_parent() -> Callable[[], None] | None:
     """Return what a process that this one forks off does first, so that it is told to end when this one is gone.
 
-    It lasts over the start of another program in the same process, as ``spark-submit`` starts Java. Only Linux can do
-    that; elsewhere there is nothing to do.
+    It outlasts the start of another program, as ``spark-submit`` starts Java. Only Linux can do that: else ``None``.
     """
     if sys.platform != "linux":
         return None

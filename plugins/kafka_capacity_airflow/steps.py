@@ -45,17 +45,12 @@ log = logging.getLogger("kafka_capacity")
 
 
 def list_clusters(only: str | None) -> list[dict[str, Any]]:
-    """List the clusters to inventory, or the one asked for.
-
-    Raises:
-        RequestError: none is configured, or the one asked for is not.
-    """
+    """List the clusters to inventory, or the one asked for; raises RequestError where there is none."""
     found = [cluster for cluster in clusters() if only in (None, "", cluster.name)]
     if not found:
         names = ", ".join(cluster.name for cluster in clusters()) or "none"
         what = f"cluster: {only!r} is not configured" if only else "no cluster is configured"
-        msg = f"{what} (configured: {names}); add it to the Airflow variable kafka_capacity_clusters"
-        raise RequestError(msg)
+        raise RequestError(f"{what} (configured: {names}); add it to the Airflow variable kafka_capacity_clusters")
     return [cluster.model_dump(mode="json") for cluster in found]
 
 
@@ -92,11 +87,7 @@ def describe_traffic(staged: Mapping[str, str], days: int) -> list[str]:
 
 
 def newest_inventories(only: str | None, run_after: datetime.datetime) -> list[dict[str, str]]:
-    """Find the newest inventory of the cluster asked for, or of each that has a complete one.
-
-    Raises:
-        InventoryError: the one asked for has none.
-    """
+    """Find the newest inventory of each cluster that has a complete one, or of the one asked for, which must."""
     store = airflow_store()
     run_date = run_after.astimezone(datetime.UTC).date()
     found = []
@@ -125,11 +116,7 @@ def score(inventory: Mapping[str, str]) -> list[str]:
 
 
 def landed(events: Any) -> dict[str, str]:
-    """Return the day of the inventory of each cluster that a run is started for; none where no inventory started it.
-
-    Args:
-        events: by asset, as the run's context has them.
-    """
+    """Return the day of each cluster's inventory that started a run, by the events that its context has by asset."""
     every = sorted((event for of_one in (events or {}).values() for event in of_one), key=lambda one: one.timestamp)
     return {str(event.extra["cluster"]): str(event.extra["ds"]) for event in every if "cluster" in event.extra}
 
@@ -139,10 +126,7 @@ def pin(
 ) -> tuple[list[dict[str, str]], list[str]]:
     """Pin one plan for the cluster asked for, else for each that landed, else for each of the deployment.
 
-    Args:
-        params: of the run.
-        run_after: of the run.
-        landed: the days of inventories that it is started for, by cluster.
+    What has landed are the days of inventories that the run is started for, by cluster.
 
     Returns:
         The plans, and which could not be pinned and why.
@@ -152,8 +136,7 @@ def pin(
     only = given.get("cluster")
     names = [only] if only else sorted(landed) or [one.name for one in clusters()] or list_inventory_clusters(store)
     if not names:
-        msg = "cluster: none is given, configured or staged; give one, or run kafka_inventory first"
-        raise RequestError(msg)
+        raise RequestError("cluster: none is given, configured or staged; give one, or run kafka_inventory first")
     pinned, unplanned = [], []
     for name in names:
         request = plan_request({"ds": None if only else landed.get(name), **given}, name)
@@ -168,8 +151,8 @@ def pin(
         except RequestError as error:
             if only:
                 raise
-            msg = f"{error} (cluster {name!r})"  # which nobody named: what others have it may lack
-            raise RequestError(msg) from error
+            # Nobody named the cluster: what others have it may lack.
+            raise RequestError(f"{error} (cluster {name!r})") from error
         except (InventoryError, DamagedObjectError) as error:
             if len(names) == 1:
                 raise
@@ -187,11 +170,7 @@ def pin(
 
 
 def fail_if_unplanned(unplanned: list[str]) -> None:
-    """Fail where a cluster of the deployment could not be planned, so that its owner is told.
-
-    Raises:
-        InventoryError: there is one; the message names each with its reason.
-    """
+    """Fail where a cluster of the deployment could not be planned, so that its owner is told of each and why."""
     if unplanned:
         raise InventoryError("\n".join(unplanned))
 
@@ -228,8 +207,7 @@ def email_report_named(pinned: Mapping[str, str], params: Mapping[str, Any], **r
 def tell(pinned: Mapping[str, str], *, run_id: str, run_after: datetime.datetime) -> list[str]:
     """Tell the connections of the deployment what is new in a report, and owners what to do; returns whom.
 
-    Raises:
-        UntoldError: some could not be told; the others were.
+    Raises UntoldError where some could not be told; the others were.
     """
     store, plan = airflow_store(), PinnedPlan(**pinned)
     news = functools.partial(tell_news, store, plan, run_id, connections_to_tell())
@@ -275,11 +253,7 @@ def seal(pinned: Mapping[str, str]) -> dict[str, Any]:
 
 
 def release_if_approved(pinned: Mapping[str, str], params: Mapping[str, Any], ti: Any) -> list[str]:
-    """Release the reassignment files of a plan, unless an approval was asked for and refused; returns their addresses.
-
-    Raises:
-        AirflowSkipException: the plan was not approved.
-    """
+    """Release the reassignment files of a plan, and return their addresses; skips where it was not approved."""
     if not is_released(ti, params):
         withdraw(pinned)  # another run may have released the same plan while this one waited for its answer
         raise AirflowSkipException("the plan was not approved")
@@ -292,6 +266,5 @@ def release_if_approved(pinned: Mapping[str, str], params: Mapping[str, Any], ti
 
 def withdraw(pinned: Mapping[str, str]) -> None:
     """Take back the plan files that an earlier run of the same plan released."""
-    count = withdraw_plan_files(airflow_store(), PinnedPlan(**pinned))
-    if count:
+    if count := withdraw_plan_files(airflow_store(), PinnedPlan(**pinned)):
         log.info("withdrew %d files of an earlier release", count)

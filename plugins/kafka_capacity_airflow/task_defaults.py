@@ -41,11 +41,7 @@ def _rule(name: str, action: RetryAction, reason: str) -> RetryRule:
 
 
 def _number(name: str, usual: int) -> int:
-    """Read a number from the environment.
-
-    Raises:
-        ValueError: it is none above zero; the DAG file is then not loaded, and Airflow shows why.
-    """
+    """Read a number above zero from the environment; with any other no DAG file is loaded, and Airflow shows why."""
     given = os.environ.get(name, "").strip()
     if not given:
         return usual
@@ -101,6 +97,11 @@ def task_defaults() -> dict[str, Any]:
         ),
         "on_failure_callback": failure_mail(),
     }
+
+
+def dag_defaults() -> dict[str, Any]:
+    """Return what our DAGs have in common: they make up for no runs of the past."""
+    return {"catchup": False, "tags": ["kafka-capacity"], "default_args": task_defaults(), **run_limits()}
 
 
 def mail_retries() -> dict[str, Any]:

@@ -46,9 +46,7 @@ _SEVERITIES = {"bad": "error", "warn": "warning"}  # of PagerDuty, by the kind o
 class News:
     """What is told."""
 
-    cluster: str  # its name
-    ds: str  # the day of the inventory
-    plan_id: str  # the plan's name
+    plan: PinnedPlan  # of which plan
     kind: str  # of the verdict: `good`, `note`, `warn` or `bad`
     lines: Sequence[str]  # five of text
     reasons: Sequence[str]  # why it is told
@@ -68,8 +66,7 @@ class News:
         return f"{self.url.rpartition('/')[0]}/{self.picture.file}"
 
 
-def _slack(news: News, secret: str) -> dict[str, Any]:
-    del secret
+def _slack(news: News) -> dict[str, Any]:
     first, *others = (_escaped(line) for line in news.lines)
     link = f"<{_escaped(news.link)}|Open the report>" if news.link else _escaped(news.url)
     # What is escaped makes no link and calls nobody, whatever names a cluster has.
@@ -84,8 +81,7 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _teams(news: News, secret: str) -> dict[str, Any]:
-    del secret
+def _teams(news: News) -> dict[str, Any]:
     lines = [*news.lines, *([] if news.link else [news.url])]
     # Runs of rich text, which take no marks, each a paragraph; the first is bold.
     runs = [{"type": "TextRun", "text": line, **({"weight": "bolder"} if line == lines[0] else {})} for line in lines]
@@ -102,15 +98,14 @@ def _teams(news: News, secret: str) -> dict[str, Any]:
     return message
 
 
-def _pagerduty(news: News, secret: str) -> dict[str, Any]:
+def _pagerduty(news: News) -> dict[str, Any]:
     return {
-        "routing_key": secret,
         # A cluster is one incident, which is over when its verdict is good again.
         "event_action": "resolve" if news.kind == "good" else "trigger",
-        "dedup_key": f"kafka-capacity/{news.cluster}",
+        "dedup_key": f"kafka-capacity/{news.plan.cluster}",
         "payload": {
             "summary": news.lines[0],
-            "source": news.cluster,
+            "source": news.plan.cluster,
             "severity": _SEVERITIES.get(news.kind, "info"),
             "custom_details": {"text": "\n".join(news.lines[1:]), "report": news.url},
         },
@@ -121,14 +116,11 @@ def _pagerduty(news: News, secret: str) -> dict[str, Any]:
     }
 
 
-def _webhook(news: News, secret: str) -> dict[str, Any]:
-    del secret
+def _webhook(news: News) -> dict[str, Any]:
     return {
         "kind": "kafka-capacity-news",
         "version": 1,
-        "cluster": news.cluster,
-        "ds": news.ds,
-        "plan_id": news.plan_id,
+        **{name: getattr(news.plan, name) for name in ("cluster", "ds", "plan_id")},
         "verdict": news.kind,
         "reasons": list(news.reasons),
         "lines": list(news.lines),
@@ -139,7 +131,7 @@ def _webhook(news: News, secret: str) -> dict[str, Any]:
     }
 
 
-_FORMS: Mapping[str, Callable[[News, str], dict[str, Any]]] = {
+_FORMS: Mapping[str, Callable[[News], dict[str, Any]]] = {
     "slack": _slack,
     "teams": _teams,
     "pagerduty": _pagerduty,
@@ -152,8 +144,7 @@ _OF_TYPE = {"slackwebhook": "slack", "pagerduty": "pagerduty", "pagerduty_events
 def tell_news(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Sequence[str]) -> list[str]:
     """Tell each connection what is new in a report, if anything is, after what earlier runs could not; returns whom.
 
-    Raises:
-        UntoldError: some could not be told, now or by the next try or run; the others were, and are not told again.
+    Raises UntoldError where some could not be told, now or later; the others were, and are not told again.
     """
     if not connections:
         return []
@@ -220,9 +211,7 @@ def _news_of(store: ObjectStore, plan: PinnedPlan) -> News | None:
     key = plan.report_prefix + "index.html"
     verdict = report["verdict"]
     return News(
-        cluster=plan.cluster,
-        ds=plan.ds,
-        plan_id=plan.plan_id,
+        plan=plan,
         kind=(verdict.get("sizing") or verdict)["badge"]["kind"],
         lines=lines,
         reasons=reasons(report),
@@ -278,8 +267,9 @@ def _tell(name: str, news: News) -> str:
         headers["Authorization"] = f"Bearer {secret}"
     try:
         address = _address(connection, secret if form in {"slack", "teams"} else "", usual=_PAGERDUTY)
-        body = json.dumps(_FORMS[form](news, secret)).encode()
-        request = urllib.request.Request(address, data=body, headers=headers, method="POST")  # noqa: S310  # http(s) only, see _address
+        body = {"routing_key": secret} if form == "pagerduty" else {}
+        data = json.dumps(body | _FORMS[form](news)).encode()
+        request = urllib.request.Request(address, data=data, headers=headers, method="POST")  # noqa: S310  # http(s) only, see _address
         with urllib.request.urlopen(request, timeout=SILENT_SECONDS):  # noqa: S310  # likewise
             return ""
     except urllib.error.HTTPError as error:
@@ -291,11 +281,7 @@ def _tell(name: str, news: News) -> str:
 
 
 def _address(connection: Any, path: str, *, usual: str) -> str:
-    """Return where to send to.
-
-    Raises:
-        ValueError: it is no address of HTTP.
-    """
+    """Return where to send to; raises ValueError where it is no address of HTTP."""
     host = str(connection.host or usual)
     base = host if "://" in host else f"{connection.schema or 'https'}://{host}"
     parts = urlsplit(base)

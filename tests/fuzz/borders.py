@@ -206,7 +206,7 @@ def _use_request(given: Mapping[str, Any]) -> None:
 
 
 def _take_events(name: str, data: bytes, scratch: Path) -> None:
-    events = FieldOption.of("planned_events").read(str(_written(name, data, scratch)))
+    events = FieldOption("planned_events").read(str(_written(name, data, scratch)))
     _use_request({"cluster": "c", "planned_events": events})
 
 

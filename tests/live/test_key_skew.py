@@ -10,7 +10,7 @@ from kafka import KafkaProducer
 from typer.testing import CliRunner
 
 from kafka_capacity.cli.app import load_commands
-from kafka_capacity.cli.key_skew import sentences
+from kafka_capacity.cli.sampled_records import key_sentences
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.key_skew import sample_keys
 from tests.live.clients import make_topics
@@ -52,7 +52,7 @@ def test_a_sample_tells_what_the_fullest_partition_gets_today_and_of_twice_as_ma
         for topic in ("orders", "more"):
             _produce(cluster, topic)
         (found,) = sample_keys(KafkaConnection(bootstrap_servers=cluster.bootstrap_servers()), ["orders"])
-        (said,) = sentences([found])
+        (said,) = key_sentences([found])
         print(said)
         asked = ["inventory", "keys", "--bootstrap-servers", cluster.bootstrap_servers(), "--topic", "ord*"]
         done = CliRunner(env={"COLUMNS": "400"}).invoke(load_commands(), asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.cli.commands.size import OF_OTHER_SECTIONS
@@ -11,18 +11,6 @@ from kafka_capacity.cli.one_question import Found, asks
 from kafka_capacity.cli.options import CpuSamples, MaxRows, OwnersFile, ShapesFile
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.chargeback.parameters import ChargebackParameters
-
-_HELP = """Split the monthly cost of today's cluster among topics, consumer groups, client ids and owners.
-
-Reads a native snapshot and prices the cluster as size does. Shares add up to the bill to the cent; headroom and idle
-capacity are listed separately. A share is an average cost; for the most expensive topics and for every owner it also
-shows the marginal cost: how much smaller the bill would be without them, found by sizing what is left. It also adds up
-the traffic between racks, and what follower fetching (KIP-392) and rack-aware producers (KIP-1123) would save.
-docs/chargeback.md has the rules and assumptions.
-
-With --out it writes chargeback.json and each table as CSV and Parquet into DIR.
-"""
-
 
 _PRICED_BY = (
     "failure_tolerance",
@@ -48,15 +36,7 @@ _PRICED_BY = (
 """What today's cluster and the smallest size are priced and judged by, beside what sizing takes of other sections."""
 
 
-@asks(
-    "chargeback",
-    "chargeback.json",
-    *fields_of(ChargebackParameters),
-    *_PRICED_BY,
-    *OF_OTHER_SECTIONS,
-    version=1,
-    text=_HELP,
-)
+@asks("chargeback", *fields_of(ChargebackParameters), *_PRICED_BY, *OF_OTHER_SECTIONS, version=1)
 def chargeback(
     snapshot: str,
     given: Mapping[str, Any],
@@ -66,7 +46,16 @@ def chargeback(
     cpu_samples: CpuSamples = None,
     max_rows: MaxRows = 20,
 ) -> Found:
-    """Share out costs; the text that users read is the help above."""
+    """Split the monthly cost of today's cluster among topics, consumer groups, client ids and owners.
+
+    Reads a native snapshot and prices the cluster as size does. Shares add up to the bill to the cent; headroom and
+    idle capacity are listed separately. A share is an average cost; for the most expensive topics and for every owner
+    it also shows the marginal cost: how much smaller the bill would be without them, found by sizing what is left. It
+    also adds up the traffic between racks, and what follower fetching (KIP-392) and rack-aware producers (KIP-1123)
+    would save. docs/chargeback.md has the rules and assumptions.
+
+    With --out it writes chargeback.json and each table as CSV and Parquet into DIR.
+    """
     from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
     from kafka_capacity.cli.sizing import read_size_files
     from kafka_capacity.inventory.owners import read_owners
@@ -87,38 +76,30 @@ def chargeback(
             "sentences": [answer.headline, *answer.reasons],
             **{name: table.to_pylist() for name, table in sorted(tables.items())},
         },
-        show=lambda: _print([*answer.reasons, *_estimated(tables)], tables, max_rows),
+        show=lambda: _print(answer.reasons, tables, max_rows),
         write=lambda out, document: _write(out, document, tables),
     )
 
 
-def _estimated(tables: Mapping[str, Any]) -> list[str]:
+def _print(reasons: Sequence[str], tables: Mapping[str, Any], max_rows: int) -> None:
+    from kafka_capacity.cli.console import print_data, print_lines
     from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
+    from kafka_capacity.questions.chargeback.section.chargeback import all_tables
     from kafka_capacity.questions.chargeback.tables import scope_of
 
     scope = scope_of(tables)
-    return list(filter(None, [estimated_price_sentence(scope["priced_as"], scope["priced_on"])]))
-
-
-def _print(reasons: list[str], tables: Mapping[str, Any], max_rows: int) -> None:
-    from kafka_capacity.cli.console import print_data, print_lines
-    from kafka_capacity.questions.chargeback.section.chargeback import all_tables
-
-    print_lines(reasons)
+    estimated = estimated_price_sentence(scope["priced_as"], scope["priced_on"])
+    print_lines([*reasons, *([estimated] if estimated else [])])
     for table in all_tables(tables, most=max_rows).values():
         print_data(table)
 
 
 def _write(out: str, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
     """Write the document, and each table as it is stored."""
-    from kafka_capacity.cli.documents import write_files
+    from kafka_capacity.cli.documents import csv_table, write_files
     from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
     from kafka_capacity.objects.store import open_store
-    from kafka_capacity.text.csv_lines import csv_bytes
 
-    files = {
-        f"{name}.csv": csv_bytes([table.column_names, *(list(row.values()) for row in table.to_pylist())])
-        for name, table in tables.items()
-    }
-    files |= {f"{name}.parquet": parquet_bytes(table) for name, table in tables.items()}
-    write_files(open_store(out), {**dict(sorted(files.items())), "chargeback.json": canonical_json(dict(document))})
+    written = (("csv", csv_table), ("parquet", parquet_bytes))
+    files = {f"{name}.{ending}": write(tables[name]) for name in sorted(tables) for ending, write in written}
+    write_files(open_store(out), {**files, "chargeback.json": canonical_json(document)})

@@ -5,47 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import typer
-
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS
 from kafka_capacity.cli.console import Steps, print_problem_rows
 from kafka_capacity.cli.one_question import Found, asks
+from kafka_capacity.cli.options import option
 from kafka_capacity.cli.plan_options import split_names
 from kafka_capacity.errors import RequestError
 from kafka_capacity.health.problem import Severity
 
-_HELP = """List what is wrong with a cluster before anything fails, with the figures and the remedy.
 
-Reads a native snapshot and checks what is offline, under min ISR or under-replicated now; disks, networks and CPUs that
-are over the limits that sizing uses; consumer groups with a large lag; racks that are missing, uneven or unused, and
-what losing one would stop; replication factors, min.insync.replicas and unclean elections, Kafka's own topics
-included; with --controllers the voters of the metadata quorum; and the snapshot itself.
-
-With --out it writes doctor.json into DIR. With --fail-on it exits with status 1 if it finds something that severe.
-docs/failures.md lists all checks.
-"""
-
-
-@asks("doctor", "doctor.json", version=2, text=_HELP)
+@asks("doctor", version=2)
 def doctor(
     snapshot: str,
     given: Mapping[str, Any],
     begin: Steps,
     controllers: Annotated[
         str | None,
-        typer.Option(
-            "--controllers",
-            metavar="ID[:RACK],…",
-            help=(
-                "The voters of the metadata quorum and their racks; one that is also a broker has its broker's rack."
-            ),
+        option(
+            "--controllers ID[:RACK],…",
+            "The voters of the metadata quorum and their racks; one that is also a broker has its broker's rack.",
         ),
     ] = None,
-    fail_on: Annotated[
-        Severity | None, typer.Option("--fail-on", help="Exit with status 1 if this or worse was found.")
-    ] = None,
+    fail_on: Annotated[Severity | None, option("--fail-on", "Exit with status 1 if this or worse was found.")] = None,
 ) -> Found:
-    """Examine; the text that users read is the help above."""
+    """List what is wrong with a cluster before anything fails, with the figures and the remedy.
+
+    Reads a native snapshot and checks what is offline, under min ISR or under-replicated now; disks, networks and CPUs
+    that are over the limits that sizing uses; consumer groups with a large lag; racks that are missing, uneven or
+    unused, and what losing one would stop; replication factors, min.insync.replicas and unclean elections, Kafka's own
+    topics included; with --controllers the voters of the metadata quorum; and the snapshot itself.
+
+    With --out it writes doctor.json into DIR. With --fail-on it exits with status 1 if it finds something that severe.
+    docs/failures.md lists all checks.
+    """
     from kafka_capacity.cli.plan_input import ask_snapshot
     from kafka_capacity.plan.handing import failures_today
 
@@ -63,11 +55,7 @@ def doctor(
 
 
 def _voters(text: str | None) -> list[str]:
-    """Split ``1:a,2:b,3``, and check it before anything is read.
-
-    Raises:
-        RequestError: an id is no number, comes twice, or there is none at all.
-    """
+    """Split ``1:a,2:b,3``, and refuse what is wrong before anything is read: no id, one twice, or none at all."""
     from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 
     voters = split_names(text or "")

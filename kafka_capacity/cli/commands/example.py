@@ -9,7 +9,7 @@ import typer
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.commands.inventory import write_inventory
 from kafka_capacity.cli.console import print_json, print_table, say
-from kafka_capacity.cli.options import AsJson, OutFolder, Quiet, SnapshotFormat
+from kafka_capacity.cli.options import AsJson, OutFolder, Quiet, SnapshotFormat, option
 from kafka_capacity.errors import RequestError
 
 
@@ -21,11 +21,9 @@ def example(
     out: OutFolder = None,
     file_format: SnapshotFormat = "parquet",
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Another seed gives a different cluster of the same kind.")
+        int | None, option("--seed", "Another seed gives a different cluster of the same kind.", min=0)
     ] = None,
-    ds: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM-DD", help="The day that it is for; its history ends there.")
-    ] = None,
+    ds: Annotated[str | None, option("--ds YYYY-MM-DD", "The day that it is for; its history ends there.")] = None,
     is_json: AsJson = False,
     is_quiet: Quiet = False,
 ) -> None:

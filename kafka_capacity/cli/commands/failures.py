@@ -5,31 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import typer
-
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
-from kafka_capacity.cli.options import MaxRows
-
-_HELP = """Show what breaks when brokers or racks die: what goes offline, what rejects writes, what is overloaded.
-
-Reads a native snapshot and simulates the loss of every broker, every rack, every rack plus one more broker, and every
-pair of brokers; leaders are elected by the rules of Kafka's controller. Prints the worst losses first: partitions and
-topics without a leader, partitions with too few replicas in sync for acks=all, leaders that move, survivors that are
-overloaded at peak, consumer groups that lose partitions or their coordinator, and how long it takes to re-replicate
-everything onto empty disks under a throttle. docs/failures.md describes the model and its assumptions.
-
-With --lost-together or --racks it simulates only these sets (and those of --losses), and prints the topics and groups
-that each of them affects. With --wanted-controllers it prints the steps to these voters, what may fail meanwhile, and
-the commands. With --out it writes failures.json into DIR.
-
-Amounts are bytes, rates bytes per second, times seconds.
-"""
+from kafka_capacity.cli.options import MaxRows, option
 
 
 @asks(
     "failures",
-    "failures.json",
     "failure_sets",
     "failure_kinds",
     "max_failure_sets",
@@ -41,7 +23,6 @@ Amounts are bytes, rates bytes per second, times seconds.
     "failover_runs",
     "seed",
     version=3,
-    text=_HELP,
     also={"failure_sets": "--brokers"},
 )
 def failures(
@@ -49,15 +30,26 @@ def failures(
     given: Mapping[str, Any],
     begin: Steps,
     racks: Annotated[
-        list[str] | None,
-        typer.Option("--racks", metavar="RACK,…", help="Racks that are lost together. May be repeated, one set each."),
+        list[str] | None, option("--racks RACK,…", "Racks that are lost together. May be repeated, one set each.")
     ] = None,
-    has_pairs: Annotated[
-        bool, typer.Option("--pairs", hidden=True, help="Besides the given sets, lose every pair.")
-    ] = False,
+    has_pairs: Annotated[bool, option("--pairs", "Besides the given sets, lose every pair.", hidden=True)] = False,
     max_rows: MaxRows = 10,
 ) -> Found:
-    """Lose brokers; the text that users read is the help above."""
+    """Show what breaks when brokers or racks die: what goes offline, what rejects writes, what is overloaded.
+
+    Reads a native snapshot and simulates the loss of every broker, every rack, every rack plus one more broker, and
+    every pair of brokers; leaders are elected by the rules of Kafka's controller. Prints the worst losses first:
+    partitions and topics without a leader, partitions with too few replicas in sync for acks=all, leaders that move,
+    survivors that are overloaded at peak, consumer groups that lose partitions or their coordinator, and how long it
+    takes to re-replicate everything onto empty disks under a throttle. docs/failures.md describes the model and its
+    assumptions.
+
+    With --lost-together or --racks it simulates only these sets (and those of --losses), and prints the topics and
+    groups that each of them affects. With --wanted-controllers it prints the steps to these voters, what may fail
+    meanwhile, and the commands. With --out it writes failures.json into DIR.
+
+    Amounts are bytes, rates bytes per second, times seconds.
+    """
     from kafka_capacity.cli.failing import lose_brokers
 
     return lose_brokers(snapshot, given, racks or (), begin, has_pairs=has_pairs, max_rows=max_rows)

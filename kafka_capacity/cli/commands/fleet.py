@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_json, print_lines, print_rows
-from kafka_capacity.cli.options import Quiet, StorePlace, no_clusters
-
-_HELP = """List all clusters in a store, worst first: verdict, dates, dollars and the worst problem.
-
-Each cluster is shown by its newest plan. STORE is where scheduled plans are stored: s3://bucket/prefix, or a folder.
-With --write it also writes a page with a link to each report into the store, as the scheduled plan does after each run.
-"""
+from kafka_capacity.cli.options import Quiet, StorePlace, no_clusters, option
 
 
-@app.command("fleet", help=_HELP)
+@app.command("fleet")
 def fleet(
     store: StorePlace,
-    is_written: Annotated[bool, typer.Option("--write", help="Write reports/index.html into the store.")] = False,
-    is_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    is_written: Annotated[bool, option("--write", "Write reports/index.html into the store.")] = False,
+    is_json: Annotated[bool, option("--json", "Print JSON instead of a table.")] = False,
     is_quiet: Quiet = False,
 ) -> None:
-    """List; the text that users read is the help above."""
+    """List all clusters in a store, worst first: verdict, dates, dollars and the worst problem.
+
+    Each cluster is shown by its newest plan. STORE is where scheduled plans are stored: s3://bucket/prefix, or a
+    folder. With --write it also writes a page with a link to each report into the store, as the scheduled plan does
+    after each run.
+    """
     from kafka_capacity.objects.store import open_store
     from kafka_capacity.plan.fleet import fleet as all_of
     from kafka_capacity.plan.fleet import write_fleet_page
@@ -54,4 +51,4 @@ def fleet(
         if is_written:
             print_lines([opened.uri(write_fleet_page(opened))])
 
-    print_answer(found["summary"], show, hint="", is_quiet=is_quiet)
+    print_answer(found["summary"], show, is_quiet=is_quiet)

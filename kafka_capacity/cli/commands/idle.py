@@ -9,24 +9,17 @@ from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
 from kafka_capacity.cli.options import MaxRows
 
-_HELP = """List the topics that nobody writes to or reads from, where they are, and what removing them would free.
 
-Reads a native snapshot. A topic is idle if nothing was written to it or read from it in all known hours, at least a
-week, and no subscribed consumer group has made progress on it. Topics with less history are counted as not judged;
-Kafka's own topics are left out.
+@asks("idle", version=1)
+def idle(snapshot: str, given: Mapping[str, Any], begin: Steps, max_rows: MaxRows = 20) -> Found:
+    """List the topics that nobody writes to or reads from, where they are, and what removing them would free.
 
-With --out it writes idle.json into DIR. Nothing is removed.
-"""
+    Reads a native snapshot. A topic is idle if nothing was written to it or read from it in all known hours, at least a
+    week, and no subscribed consumer group has made progress on it. Topics with less history are counted as not judged;
+    Kafka's own topics are left out.
 
-
-@asks("idle", "idle.json", version=1, text=_HELP)
-def idle(
-    snapshot: str,
-    given: Mapping[str, Any],
-    begin: Steps,
-    max_rows: MaxRows = 20,
-) -> Found:
-    """List idle topics; the text that users read is the help above."""
+    With --out it writes idle.json into DIR. Nothing is removed.
+    """
     from kafka_capacity.cli.plan_input import ask_snapshot
     from kafka_capacity.questions.idle.decide import decide_idle, largest_first
     from kafka_capacity.questions.idle.evaluate import evaluate_idle

@@ -20,6 +20,7 @@ from kafka_capacity.cli.options import (
     SnapshotFormat,
     day_or_today,
     file_option,
+    option,
     takes_snapshot,
 )
 from kafka_capacity.cli.startup import keep_pandas_out
@@ -38,21 +39,18 @@ SECRETS_IN_ENVIRONMENT = {
 }
 """What need not stand in a file; a value in the file wins."""
 
-Servers = Annotated[str | None, typer.Option(metavar="HOST:PORT,…", help="One or more brokers of the cluster.")]
+Servers = Annotated[str | None, option("--bootstrap-servers HOST:PORT,…", "One or more brokers of the cluster.")]
 Config = Annotated[
     Path | None,
     file_option(
-        metavar="FILE.json",
-        text="Additional client settings, as in the extra of an Airflow Kafka connection: security.protocol, "
+        "--config FILE.json",
+        "Additional client settings, as in the extra of an Airflow Kafka connection: security.protocol, "
         "sasl.mechanism, ssl.ca.location and so on. Secrets can be set in the environment instead, as "
         f"{', '.join(SECRETS_IN_ENVIRONMENT)}.",
     ),
 ]
 Patterns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--topic", metavar="PATTERN", help=("Topics to sample, such as clicks.*. Default: all but Kafka's own.")
-    ),
+    list[str] | None, option("--topic PATTERN", "Topics to sample, such as clicks.*. Default: all but Kafka's own.")
 ]
 
 inventory = Application(help="Export, import and check inventories (native snapshots).")
@@ -88,9 +86,8 @@ def connection_settings(bootstrap_servers: str | None, config: Path | None, envi
         settings.pop("metadata.broker.list", None)
         settings["bootstrap.servers"] = bootstrap_servers
     if not {"bootstrap.servers", "metadata.broker.list"} & set(settings):
-        raise RequestError(
-            "--bootstrap-servers: is required; give host:port of one or more brokers, here or in --config"
-        )
+        msg = "--bootstrap-servers: is required; give host:port of one or more brokers, here or in --config"
+        raise RequestError(msg)
     return settings
 
 
@@ -137,14 +134,14 @@ def compression(
     Reads some batches of each topic from its leaders (at most 2.3 MB a topic), and changes nothing. What is printed
     last is for kafka-capacity savings.
     """
-    from kafka_capacity.cli.compression import as_json, print_samples
+    from kafka_capacity.cli.sampled_records import compression_document, print_samples
     from kafka_capacity.inventory.compression import sample_compression
 
     connection = _connection(bootstrap_servers, config)
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
         samples = sample_compression(connection, patterns or (), progress=begin)
     if is_json:
-        print_json(as_json(samples))
+        print_json(compression_document(samples))
     else:
         print_samples(samples, is_quiet=is_quiet)
 
@@ -162,14 +159,14 @@ def keys(
     Reads some batches of each topic from its leaders (at most 25 MB a topic), and changes nothing. Keys are printed:
     the largest one of topics that are uneven.
     """
-    from kafka_capacity.cli.key_skew import as_json, print_skews
+    from kafka_capacity.cli.sampled_records import keys_document, print_skews
     from kafka_capacity.inventory.key_skew import sample_keys
 
     connection = _connection(bootstrap_servers, config)
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
         skews = sample_keys(connection, patterns or (), progress=begin)
     if is_json:
-        print_json(as_json(skews))
+        print_json(keys_document(skews))
     else:
         print_skews(skews, is_quiet=is_quiet)
 
@@ -179,31 +176,28 @@ def import_(
     assignment: Annotated[
         Path,
         file_option(
-            metavar="A.json",
-            text="The complete output of kafka-reassign-partitions --generate, or a reassignment file.",
+            "--assignment A.json",
+            "The complete output of kafka-reassign-partitions --generate, or a reassignment file.",
         ),
     ],
     brokers: Annotated[
         Path,
         file_option(
-            metavar="B.json",
-            text='The brokers: a list of {"id", "rack"} with optional capacities, or Cruise Control\'s capacity.json.',
+            "--brokers B.json",
+            'The brokers: a list of {"id", "rack"} with optional capacities, or Cruise Control\'s capacity.json.',
         ),
     ],
     cluster: ClusterName,
     out: NeededFolder,
     log_dirs: Annotated[
         Path | None,
-        file_option(
-            metavar="L.json",
-            text="The output of kafka-log-dirs --describe; without it sizes are unknown.",
-        ),
+        file_option("--log-dirs L.json", "The output of kafka-log-dirs --describe; without it sizes are unknown."),
     ] = None,
     capacity: Annotated[
         Path | None,
         file_option(
-            metavar="capacity.json",
-            text="Cruise Control's capacities, in addition to a list of brokers with their racks.",
+            "--capacity capacity.json",
+            "Cruise Control's capacities, in addition to a list of brokers with their racks.",
         ),
     ] = None,
     ds: Day = None,
@@ -285,7 +279,6 @@ def check(snapshot: str, is_json: AsJson = False, is_quiet: Quiet = False) -> No
         print_answer(
             f"{raw.cluster} on {raw.ds}: {findings.summary}",
             lambda: print_problem_rows("Findings", findings, has_codes=True) if len(findings) else None,
-            hint="",
             is_quiet=is_quiet,
         )
     if findings.fatal:

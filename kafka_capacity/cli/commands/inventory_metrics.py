@@ -6,11 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from kafka_capacity.cli.commands.inventory import inventory, write_inventory
 from kafka_capacity.cli.console import progress_bar, say
-from kafka_capacity.cli.options import AsJson, Quiet, SnapshotFormat, file_option, takes_snapshot
+from kafka_capacity.cli.options import AsJson, Quiet, SnapshotFormat, file_option, option, takes_snapshot
 from kafka_capacity.errors import RequestError, SourceError
 
 if TYPE_CHECKING:
@@ -25,45 +23,43 @@ SECRETS_IN_ENVIRONMENT = {
 Pairs = list[str] | None
 Files = Annotated[
     str | None,
-    typer.Option(
-        metavar="PATH",
-        help="Parquet or CSV with the columns of the table metrics: a file, a folder, or an s3:// address.",
+    option(
+        "--files PATH", "Parquet or CSV with the columns of the table metrics: a file, a folder, or an s3:// address."
     ),
 ]
 Server = Annotated[
     str | None,
-    typer.Option(
-        metavar="URL",
-        help="A server with Prometheus' HTTP API, such as http://prometheus:9090. Set secrets in the environment: "
+    option(
+        "--prometheus URL",
+        "A server with Prometheus' HTTP API, such as http://prometheus:9090. Set secrets in the environment: "
         f"{', '.join(SECRETS_IN_ENVIRONMENT)}.",
     ),
 ]
 Dialects = Annotated[
     Pairs,
-    typer.Option(
-        metavar="NAME",
-        help="Whose metric names to look for, best first: jmx, kminion, kafka_exporter or clients. May be repeated. "
+    option(
+        "--dialect NAME",
+        "Whose metric names to look for, best first: jmx, kminion, kafka_exporter or clients. May be repeated. "
         "Default: all of them.",
     ),
 ]
 Labels = Annotated[
-    Pairs, typer.Option(metavar="NAME=VALUE", help="A label that every series of this cluster has. May be repeated.")
+    Pairs, option("--label NAME=VALUE", "A label that every series of this cluster has. May be repeated.")
 ]
 OwnMetrics = Annotated[
     Pairs,
-    typer.Option(
-        metavar="QUANTITY=METRIC",
-        help="Your own metric, such as topic_bytes_in=my_rule; docs/metrics.md lists the quantities.",
+    option(
+        "--name QUANTITY=METRIC",
+        "Your own metric, such as topic_bytes_in=my_rule; docs/metrics.md lists the quantities.",
     ),
 ]
 BrokerLabel = Annotated[
-    str | None, typer.Option(metavar="LABEL", help="The label with the broker's id, host or pod. Default: detected.")
+    str | None, option("--broker-label LABEL", "The label with the broker's id, host or pod. Default: detected.")
 ]
 Headers = Annotated[
-    Pairs,
-    typer.Option(metavar="NAME=VALUE", help=("A header to send with every request, such as X-Scope-OrgID=tenant.")),
+    Pairs, option("--header NAME=VALUE", "A header to send with every request, such as X-Scope-OrgID=tenant.")
 ]
-CaFile = Annotated[Path | None, file_option(metavar="CA.pem", text="CA file for an https:// server.")]
+CaFile = Annotated[Path | None, file_option("--ca-file CA.pem", "CA file for an https:// server.")]
 
 
 @inventory.command("metrics")
@@ -78,11 +74,9 @@ def metrics(
     broker_label: BrokerLabel = None,
     header: Headers = None,
     ca_file: CaFile = None,
-    timeout_seconds: Annotated[float, typer.Option(help="Timeout of one request to the server.")] = 60.0,
-    days: Annotated[int, typer.Option(min=1, max=366, help="How many days, up to the day of the snapshot.")] = 14,
-    out: Annotated[
-        str | None, typer.Option("--out", metavar="DIR", help="Where to write. Default: into the snapshot itself.")
-    ] = None,
+    timeout_seconds: Annotated[float, option("--timeout-seconds", "Timeout of one request to the server.")] = 60.0,
+    days: Annotated[int, option("--days", "How many days, up to the day of the snapshot.", min=1, max=366)] = 14,
+    out: Annotated[str | None, option("--out DIR", "Where to write. Default: into the snapshot itself.")] = None,
     file_format: SnapshotFormat = "parquet",
     is_json: AsJson = False,
     is_quiet: Quiet = False,

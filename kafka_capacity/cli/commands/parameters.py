@@ -31,14 +31,14 @@ def parameter_table() -> str:
 
 
 def _row(field: str) -> str:
-    option = FieldOption.of(field)
+    option = FieldOption(field)
     names = "" if field in NO_OPTIONS else ", ".join(f"`{name}`" for name in option.names)
     text = (PlanRequest.model_fields[field].description or "").replace("|", "\\|").replace("*", "\\*")
     return f"| `{field}` | {names} | {option.shown_default()} | {shown_bounds(field)} | {text} |\n"
 
 
 def _document(field: str) -> dict[str, Any]:
-    option = FieldOption.of(field)
+    option = FieldOption(field)
     return {
         "name": field,
         "section": option_section(field),
@@ -49,15 +49,12 @@ def _document(field: str) -> dict[str, Any]:
     }
 
 
-_HELP = """Print every parameter of a plan as a Markdown table: docs/parameters.md.
-
-They are the fields of the trigger form and, under the names in the second column, options of the commands.
-"""
-
-
-@app.command("parameters", help=_HELP)
+@app.command("parameters")
 def parameters(is_json: AsJson = False) -> None:
-    """Print the table; the text that users read is the help above."""
+    """Print every parameter of a plan as a Markdown table: docs/parameters.md.
+
+    They are the fields of the trigger form and, under the names in the second column, options of the commands.
+    """
     if is_json:
         print_json({"parameters": [_document(field) for field in PlanRequest.model_fields]})
     else:

@@ -10,31 +10,14 @@ import typer
 
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS, app
 from kafka_capacity.cli.console import print_answer, print_json, progress_bar
-from kafka_capacity.cli.options import BrokersFile, HasToFit, OutFolder, Quiet, takes_snapshot
+from kafka_capacity.cli.options import BrokersFile, HasToFit, OutFolder, Quiet, option, takes_snapshot
 from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.cli.startup import keep_pandas_out
 from kafka_capacity.errors import RequestError
 from kafka_capacity.questions.change.parameters import MoveParameters, PlacementParameters
 
-_HELP = """Show what a change of brokers would move, how long it would take and whether it fits.
 
-Evaluates every broker list or count with every placer at today's sizes and rates, and prints the answer and a table.
-How long a count lasts is not looked at here: size and report say that, and report and the scheduled plan move to the
-count that sizing says is needed.
-
-With --out it writes into DIR, or if there are several options into one folder of DIR for each:
-
-moves.json: the partitions that change, for kafka-reassign-partitions.sh --execute --throttle; the duration is for this
-file. rollback.json: the same partitions as they are today. target.json and reassignment.json: the complete target.
-waves/ and runbook.md: the moves wave by wave, with the exact commands. decision.json: the verdict, the recommendation
-and the problems, as data. plan.json: all figures; the same input gives the same bytes. timing.json: how long this
-program took.
-
-Amounts may have units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
-"""
-
-
-@app.command("plan", help=_HELP)
+@app.command("plan")
 @takes_snapshot()
 @takes(*fields_of(PlacementParameters, MoveParameters))
 def plan(
@@ -42,16 +25,29 @@ def plan(
     given: Mapping[str, Any],
     brokers: BrokersFile = None,
     out: OutFolder = None,
-    is_json: Annotated[
-        bool, typer.Option("--json", help="Print the contents of plan.json instead of the table.")
-    ] = False,
+    is_json: Annotated[bool, option("--json", "Print the contents of plan.json instead of the table.")] = False,
     is_explained: Annotated[
-        bool, typer.Option("--explain", help="Explain for each option why it moves what it moves, and the waves.")
+        bool, option("--explain", "Explain for each option why it moves what it moves, and the waves.")
     ] = False,
     has_to_fit: HasToFit = False,
     is_quiet: Quiet = False,
 ) -> None:
-    """Plan; the text that users read is the help above."""
+    """Show what a change of brokers would move, how long it would take and whether it fits.
+
+    Evaluates every broker list or count with every placer at today's sizes and rates, and prints the answer and a
+    table. How long a count lasts is not looked at here: size and report say that, and report and the scheduled plan
+    move to the count that sizing says is needed.
+
+    With --out it writes into DIR, or if there are several options into one folder of DIR for each:
+
+    moves.json: the partitions that change, for kafka-reassign-partitions.sh --execute --throttle; the duration is for
+    this file. rollback.json: the same partitions as they are today. target.json and reassignment.json: the complete
+    target. waves/ and runbook.md: the moves wave by wave, with the exact commands. decision.json: the verdict, the
+    recommendation and the problems, as data. plan.json: all figures; the same input gives the same bytes. timing.json:
+    how long this program took.
+
+    Amounts may have units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
+    """
     if is_explained and is_json:
         raise RequestError("--explain: is for people, and --json has all of it; leave one out")
     keep_pandas_out()
@@ -74,7 +70,7 @@ def plan(
     else:
         reasons = verdict_lines(planned.results, decision)
         print_answer(
-            f"{decision.cluster} on {decision.ds}: {decision.change.headline}",
+            f"{decision.results.cluster} on {decision.results.ds}: {decision.change.headline}",
             lambda: print_plan(planned, decision, reasons, out=out, is_explained=is_explained),
             hint="--out DIR writes the files to execute" if out is None and decision.view.recommended else "",
             is_quiet=is_quiet,

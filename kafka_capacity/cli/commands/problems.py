@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from kafka_capacity.cli.app import app
 from kafka_capacity.cli.console import print_answer, print_json, print_rows
-from kafka_capacity.cli.options import Quiet, StorePlace, day_or_today, no_clusters
+from kafka_capacity.cli.options import Quiet, StorePlace, day_or_today, no_clusters, option
 from kafka_capacity.errors import RequestError
 
 if TYPE_CHECKING:
@@ -17,51 +15,34 @@ if TYPE_CHECKING:
     from kafka_capacity.plan.fleet import Standing
     from kafka_capacity.plan.lifecycle import Entry
 
-_HELP = """List a cluster's problems and recommendations with their ids and states, and change their states.
 
-STORE is where scheduled plans are stored (s3://bucket/prefix, or a folder), with --cluster if it has several; or the
-address of a report in it, as linked in the mail. Each problem is new, open for some time, claimed by somebody,
-dismissed with a reason, or done with a measured effect. A state set here appears in the next report; a dismissed
-problem counts again once it gets worse or shows up somewhere else.
-
-kafka-capacity problems s3://b/prod --cluster shop-eu --claim disk-over-limit
-
-kafka-capacity problems s3://b/prod --cluster shop-eu --dismiss rack-loss --reason "moves in May" --until 2027-05-31
-"""
-
-_ID = {"metavar": "ID"}
-
-
-@app.command("problems", help=_HELP)
+@app.command("problems")
 def problems(
     place: StorePlace,
-    cluster: Annotated[
-        str | None, typer.Option("--cluster", help="Which cluster; not needed if there is only one.")
-    ] = None,
+    cluster: Annotated[str | None, option("--cluster", "Which cluster; not needed if there is only one.")] = None,
     claim: Annotated[
-        list[str] | None,
-        typer.Option("--claim", **_ID, help=("Claim a problem: I will take care of it. May be repeated.")),
+        list[str] | None, option("--claim ID", "Claim a problem: I will take care of it. May be repeated.")
     ] = None,
-    release: Annotated[list[str] | None, typer.Option("--release", **_ID, help="Give up a claim.")] = None,
-    dismiss: Annotated[
-        list[str] | None, typer.Option("--dismiss", **_ID, help=("Accept a problem as it is; needs --reason."))
-    ] = None,
-    reopen: Annotated[list[str] | None, typer.Option("--reopen", **_ID, help="Undo a dismissal.")] = None,
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why it is accepted, or what is being done.")
-    ] = "",
-    until: Annotated[
-        str | None, typer.Option("--until", metavar="YYYY-MM-DD", help="The last day of the dismissal.")
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option("--by", metavar="NAME", help="Who sets the state. Default: the user.")
-    ] = None,
-    is_json: Annotated[
-        bool, typer.Option("--json", help="Print everything that is stored instead of a table.")
-    ] = False,
+    release: Annotated[list[str] | None, option("--release ID", "Give up a claim.")] = None,
+    dismiss: Annotated[list[str] | None, option("--dismiss ID", "Accept a problem as it is; needs --reason.")] = None,
+    reopen: Annotated[list[str] | None, option("--reopen ID", "Undo a dismissal.")] = None,
+    reason: Annotated[str, option("--reason TEXT", "Why it is accepted, or what is being done.")] = "",
+    until: Annotated[str | None, option("--until YYYY-MM-DD", "The last day of the dismissal.")] = None,
+    by: Annotated[str | None, option("--by NAME", "Who sets the state. Default: the user.")] = None,
+    is_json: Annotated[bool, option("--json", "Print everything that is stored instead of a table.")] = False,
     is_quiet: Quiet = False,
 ) -> None:
-    """List and set; the text that users read is the help above."""
+    """List a cluster's problems and recommendations with their ids and states, and change their states.
+
+    STORE is where scheduled plans are stored (s3://bucket/prefix, or a folder), with --cluster if it has several; or
+    the address of a report in it, as linked in the mail. Each problem is new, open for some time, claimed by somebody,
+    dismissed with a reason, or done with a measured effect. A state set here appears in the next report; a dismissed
+    problem counts again once it gets worse or shows up somewhere else.
+
+    kafka-capacity problems s3://b/prod --cluster shop-eu --claim disk-over-limit
+
+    kafka-capacity problems s3://b/prod --cluster shop-eu --dismiss rack-loss --reason "moves in May" --until 2027-05-31
+    """
     from kafka_capacity.cli.plan_options import named_as_options
     from kafka_capacity.objects.keys import is_day
     from kafka_capacity.plan.lifecycle import Said, Verb, followed, keep_said, read_entries
@@ -107,11 +88,7 @@ def _user() -> str:
 
 
 def _found(place: str, cluster: str | None) -> tuple[ObjectStore, Standing]:
-    """Return the store of an address and the newest plan of the cluster that is asked for.
-
-    Raises:
-        RequestError: there is no such cluster, or several.
-    """
+    """Return the store of an address and the newest plan of the cluster that is asked for, which must be there."""
     from kafka_capacity.objects.keys import cluster_of_report, list_clusters
     from kafka_capacity.objects.store import open_store
     from kafka_capacity.plan.fleet import newest_standing

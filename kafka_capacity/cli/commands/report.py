@@ -23,35 +23,17 @@ from kafka_capacity.cli.plan_options import fields_of, takes
 from kafka_capacity.errors import RequestError
 from kafka_capacity.plan.request import PlanRequest
 
-_HELP = """Create the report of a plan: the same page and e-mail as from the scheduled plan.
 
-Takes a snapshot and the options of plan, groups, size, failures and durability, or --from with the report.json of an
-earlier report, to render that one again. Writes index.html (one self-contained page), report.json (its data),
-decision.json (the verdict, the recommendation and the problems), email.html, email.txt, images/ and tables/ (the page's
-tables as CSV) into DIR, and prints the verdict and the serious problems. The same input gives the same bytes.
-
-Amounts may have units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
-"""
-
-
-@app.command("report", help=_HELP)
+@app.command("report")
 @takes_snapshot(is_needed=False)
 @takes(*fields_of(PlanRequest))
 def report(
     out: NeededFolder,
     given: Mapping[str, Any],
     snapshot: str | None = None,
-    earlier: Annotated[
-        Path | None,
-        file_option("--from", metavar="report.json", text="The report.json to render again."),
-    ] = None,
+    earlier: Annotated[Path | None, file_option("--from report.json", "The report.json to render again.")] = None,
     last: Annotated[
-        Path | None,
-        file_option(
-            "--last",
-            metavar="report.json",
-            text="The previous report.json, to show what changed since.",
-        ),
+        Path | None, file_option("--last report.json", "The previous report.json, to show what changed since.")
     ] = None,
     owners: OwnersFile = None,
     brokers: BrokersFile = None,
@@ -60,25 +42,36 @@ def report(
     is_json: AsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
-    """Report; the text that users read is the help above."""
+    """Create the report of a plan: the same page and e-mail as from the scheduled plan.
+
+    Takes a snapshot and the options of plan, groups, size, failures and durability, or --from with the report.json of
+    an earlier report, to render that one again. Writes index.html (one self-contained page), report.json (its data),
+    decision.json (the verdict, the recommendation and the problems), email.html, email.txt, images/ and tables/ (the
+    page's tables as CSV) into DIR, and prints the verdict and the serious problems. The same input gives the same
+    bytes.
+
+    Amounts may have units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
+    """
     if (snapshot is None) == (earlier is None):
         raise RequestError("--snapshot: give the folder of a snapshot, or use --from with a report.json")
     others = (owners, brokers, shapes_file, cpu_samples, last)
     if earlier is not None and (given or any(one is not None for one in others)):
         raise RequestError("--from: renders an earlier report as it is; leave out the options of a plan")
     if earlier is not None and is_json:
-        raise RequestError(
-            "--json: prints decision.json, which is already next to the report.json of --from; leave it out"
-        )
+        msg = "--json: prints decision.json, which is already next to the report.json of --from; leave it out"
+        raise RequestError(msg)
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
+        from kafka_capacity.cli.documents import write_files
         from kafka_capacity.cli.plan_input import run_step_by_step
         from kafka_capacity.cli.planning import ask_plan
-        from kafka_capacity.cli.report_files import serious_texts, simulate_report, write_report
+        from kafka_capacity.cli.report_files import simulate_report
         from kafka_capacity.cli.sizing import read_size_files
         from kafka_capacity.inventory.owners import read_owners
+        from kafka_capacity.objects.dataset import canonical_json
         from kafka_capacity.objects.store import open_store
         from kafka_capacity.plan.decision import decide
         from kafka_capacity.plan.owners import topic_rows
+        from kafka_capacity.plan.plan_dataset import DECISION
         from kafka_capacity.plan.report import render_all
         from kafka_capacity.report.render import read_report, rerender
 
@@ -101,13 +94,15 @@ def report(
             decision = decide(results).as_dict()
             topics = topic_rows(asked.basis.raw.table("replicas")) if known_owners else []
             rendered = render_all(results, decision, last=before, owners=known_owners, topics=topics)
-        write_report(store, rendered, decision)
+        decided = {} if decision is None else {DECISION: canonical_json(decision)}
+        write_files(store, {**decided, **rendered.files()})  # the page last
     if is_json:
         print_json(decision or {})
         return
-    print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), hint="", is_quiet=is_quiet)
-    for text in serious_texts(rendered.verdict):
-        say(f"warning: {text}", is_quiet=is_quiet)
+    print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), is_quiet=is_quiet)
+    for one in rendered.verdict["caveats"]:
+        if one["severity"] == "serious":
+            say(f"warning: {one['text']}", is_quiet=is_quiet)
 
 
 def _check_last(last: Mapping[str, Any], cluster: str, ds: str) -> None:

@@ -16,25 +16,12 @@ _COLUMNS = ("text", "freed_bytes", "saved_brokers", "saved_usd_per_month", "bind
 _LEFT_OUT = ("set_id",)  # what the terminal has no use for
 _SAID_ABOVE = (*_LEFT_OUT, "text")  # the same where a table is about one set
 
-_HELP = """List what you could do instead of buying brokers, and what each action saves.
-
-Reads a native snapshot, finds actions (retention cut to what consumers were seen to need, idle and write-only topics
-removed, two replicas for what is not critical, compression, tiered storage, fewer partitions, follower fetching,
-rack-aware producers, quotas on the few clients that make the peak, smaller volumes, the next sizes of the shape), and
-sizes the cluster again with each of them and with sets of them, as kafka-capacity size does. If an action frees bytes
-but saves nothing, it says why. docs/savings.md lists the assumptions.
-
-With --out it writes savings.json with everything into DIR. It changes nothing.
-"""
-
 
 @asks(
     "savings",
-    "savings.json",
     *fields_of(SavingsParameters),
     *(field for field in SIZED_BY if field != "shapes"),  # it tries the next sizes of today's
     version=1,
-    text=_HELP,
     also=NAMED_OTHERWISE,
 )
 def savings(
@@ -44,7 +31,16 @@ def savings(
     shapes_file: ShapesFile = None,
     cpu_samples: CpuSamples = None,
 ) -> Found:
-    """List savings; the text that users read is the help above."""
+    """List what you could do instead of buying brokers, and what each action saves.
+
+    Reads a native snapshot, finds actions (retention cut to what consumers were seen to need, idle and write-only
+    topics removed, two replicas for what is not critical, compression, tiered storage, fewer partitions, follower
+    fetching, rack-aware producers, quotas on the few clients that make the peak, smaller volumes, the next sizes of the
+    shape), and sizes the cluster again with each of them and with sets of them, as kafka-capacity size does. If an
+    action frees bytes but saves nothing, it says why. docs/savings.md lists the assumptions.
+
+    With --out it writes savings.json with everything into DIR. It changes nothing.
+    """
     from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
     from kafka_capacity.cli.sizing import read_size_files
     from kafka_capacity.plan.handing import handed_to_all

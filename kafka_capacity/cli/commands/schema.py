@@ -7,18 +7,15 @@ from typing import Annotated
 import typer
 
 from kafka_capacity.cli.app import app
-
-_HELP = """Describe the JSON documents that commands print with --json and write with --out: docs/json.md.
-
-With --json it prints this as a JSON schema: docs/json-schema.json.
-"""
+from kafka_capacity.cli.options import option
 
 
-@app.command("schema", help=_HELP)
-def schema(
-    is_json: Annotated[bool, typer.Option("--json", help="Print a JSON schema instead of the page.")] = False,
-) -> None:
-    """Print the page or the schema; the text that users read is the help above."""
+@app.command("schema")
+def schema(is_json: Annotated[bool, option("--json", "Print a JSON schema instead of the page.")] = False) -> None:
+    """Describe the JSON documents that commands print with --json and write with --out: docs/json.md.
+
+    With --json it prints this as a JSON schema: docs/json-schema.json.
+    """
     from kafka_capacity.cli.json_schema import json_schema, schema_page
     from kafka_capacity.objects.dataset import canonical_json
 

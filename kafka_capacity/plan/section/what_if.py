@@ -34,6 +34,9 @@ def build(view: ReportView) -> dict[str, Any] | None:
     sizing = view.of(sizing_of)
     if sizing is None:
         return None
+    # Of each count the option that lasts longest.
+    counts = sorted({row["broker_count"] for row in sizing.options if is_alike(row, sizing.today)})
+    todays = [option for count in counts if (option := sizing.of_count(count)) is not None]
     rows = [
         {
             "count": str(option["broker_count"]),
@@ -44,7 +47,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
             "moved_bytes": option["moved_bytes"],
             "seconds": seconds,
         }
-        for option in _of_todays_hardware(sizing)
+        for option in todays
         for throttle, seconds in _copying(option, view.of(change_of).options).items()
         for estimate in ("high", "middle")
     ]
@@ -59,12 +62,6 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "line": "Results for another count, growth or throttle, among all computed combinations.",
         "table": {**table("What if: other broker counts", columns, rows[:MAX_ROWS], note=note), "picks": _PICKED},
     }
-
-
-def _of_todays_hardware(view: SizingView) -> list[Row]:
-    """Return an option a count, the one that lasts longest."""
-    counts = sorted({row["broker_count"] for row in view.options if is_alike(row, view.today)})
-    return [option for count in counts if (option := view.of_count(count)) is not None]
 
 
 def _end(view: SizingView, option: Row, estimate: str) -> dict[str, str | None]:

@@ -20,13 +20,13 @@ def options_of(commands, name):
 
 
 def parsed(field, typed):
-    value = FieldOption.of(field).read(typed)
+    value = FieldOption(field).read(typed)
     return getattr(parse_plan_request({"cluster": "c", field: value}), field)
 
 
 def test_every_parameter_is_an_option_of_the_report_under_names_of_its_own(commands):
     found = options_of(commands, "report")
-    names = list(itertools.chain.from_iterable(FieldOption.of(field).names for field in FIELDS))
+    names = list(itertools.chain.from_iterable(FieldOption(field).names for field in FIELDS))
 
     assert set(PlanRequest.model_fields) - set(NO_OPTIONS) == set(FIELDS)
     assert set(FIELDS) <= set(found)
@@ -37,7 +37,7 @@ def test_a_parameter_has_one_primary_name_in_all_commands(commands):
     for command in COMMANDS:
         for field, param in options_of(commands, command).items():
             if field in FIELDS:
-                assert param.opts[0] == FieldOption.of(field).names[0], (command, field)
+                assert param.opts[0] == FieldOption(field).names[0], (command, field)
 
 
 def test_no_option_has_a_default_of_its_own(commands):
@@ -48,7 +48,7 @@ def test_no_option_has_a_default_of_its_own(commands):
 @pytest.mark.parametrize("field", FIELDS)
 def test_the_help_shows_the_default_and_the_form_knows_nothing_of_options(field):
     default = PlanRequest.model_fields[field].default
-    shown = FieldOption.of(field).help()
+    shown = FieldOption(field).help()
 
     assert ("[default: " in shown) == (default not in (None, (), {}))
     assert not {"option", "metavar", "repeats"} & set(SCHEMAS[field])

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kafka_capacity.cli.group_files import csv_table
+from kafka_capacity.cli.documents import csv_table
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.plan.request import PlanRequest

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.record import MemoryRecordsBuilder
 
-from kafka_capacity.cli.key_skew import as_json, print_skews, sentences
+from kafka_capacity.cli.sampled_records import key_sentences, keys_document, print_skews
 from kafka_capacity.errors import SourceError
 from kafka_capacity.inventory.batch_sampling import PartitionSample
 from kafka_capacity.inventory.key_skew import FACTORS, SALTS, skew_of
@@ -62,7 +62,7 @@ def test_one_key_binds_whatever_the_partitions_are():
     assert found.is_bound_by_a_key
     assert all(0.3 <= found.fullest[6 * factor] <= 0.3 + 1.3 * 0.7 / (6 * factor) for factor in FACTORS)
     assert found.salted[6] < found.fullest[6]
-    (said,) = sentences([found])
+    (said,) = key_sentences([found])
     assert said.startswith("orders: the fullest of 6 partitions gets 4")
     assert (
         f"More partitions won't help: the key hot alone has 29.5 %. If it were spread over {SALTS} salted keys" in said
@@ -76,7 +76,7 @@ def test_keys_that_share_a_partition_by_chance_are_parted_by_more():
     assert found.fullest[4] == 1.0
     assert found.fullest[8] < 1.0
     assert not found.is_bound_by_a_key
-    assert "with 8 partitions it would get" in sentences([found])[0]
+    assert "with 8 partitions it would get" in key_sentences([found])[0]
 
 
 def test_a_partition_counts_as_much_as_its_log_is_long():
@@ -92,8 +92,8 @@ def test_records_without_a_key_are_told_apart():
     assert found.top[0][1] == 1.0
     nothing = skew([(None, b"x")])
     assert (nothing.top, nothing.fullest, nothing.without_key_ratio) == ((), {}, 1.0)
-    assert sentences([nothing]) == ["The keys of 1 topic spread evenly over partitions, or records have no keys."]
-    assert as_json([nothing])["topics"][0]["top"] == []
+    assert key_sentences([nothing]) == ["The keys of 1 topic spread evenly over partitions, or records have no keys."]
+    assert keys_document([nothing])["topics"][0]["top"] == []
 
 
 def test_the_worst_comes_first_then_every_topic(capsys, monkeypatch):

@@ -11,7 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_capacity.cli.compression import as_json, headline, options, print_samples
+from kafka_capacity.cli.sampled_records import (
+    compression_document,
+    compression_headline,
+    compression_options,
+    print_samples,
+)
 from kafka_capacity.errors import SourceError
 from kafka_capacity.inventory.compression import sample_of
 from kafka_capacity.inventory.record_batches import CODECS, Batch, batches_in, size_with
@@ -110,7 +115,7 @@ def test_a_sample_keeps_what_is_stored_with_a_codec_already():
     assert found.bytes_by_codec[found.best] == min(found.bytes_by_codec.values())
     # At least what a parameter can say.
     assert found.ratio(found.best) < 0.01
-    assert options([found]) == ["--compression 'clicks=0.01'"]
+    assert compression_options([found]) == ["--compression 'clicks=0.01'"]
 
 
 def test_what_does_not_compress_is_no_option(monkeypatch):
@@ -118,9 +123,9 @@ def test_what_does_not_compress_is_no_option(monkeypatch):
 
     noise = random.Random(1).randbytes(50_000)
     found = sample_of("noise", list(batches_in(batch("uncompressed", noise))))
-    assert options([found]) == []
-    assert headline([found]).startswith("Compression would save little: ")
-    assert headline([]) == "Nothing was sampled: no topic has records."
+    assert compression_options([found]) == []
+    assert compression_headline([found]).startswith("Compression would save little: ")
+    assert compression_headline([]) == "Nothing was sampled: no topic has records."
 
 
 def test_the_answer_comes_first_then_every_topic_then_what_to_do_next(capsys, monkeypatch):
@@ -131,9 +136,9 @@ def test_the_answer_comes_first_then_every_topic_then_what_to_do_next(capsys, mo
     ]
     print_samples(found, is_quiet=False)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == headline(found)
+    assert lines[0] == compression_headline(found)
     assert [line.split()[1] for line in lines if line.startswith("│")] == ["clicks", "logs"]
     assert lines[-1].startswith("Next: kafka-capacity savings SNAPSHOT --compression 'clicks=0.0")
     print_samples(found, is_quiet=True)
-    assert capsys.readouterr().out == f"{headline(found)}\n"
-    assert [one["topic"] for one in as_json(found)["topics"]] == ["clicks", "logs"]
+    assert capsys.readouterr().out == f"{compression_headline(found)}\n"
+    assert [one["topic"] for one in compression_document(found)["topics"]] == ["clicks", "logs"]

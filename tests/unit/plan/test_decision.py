@@ -185,7 +185,8 @@ def test_the_box_names_what_was_asked_beside_counts_and_throttles():
     decision = decide(sized_inputs())
 
     def asked(request):
-        box = dataclasses.replace(decision, request=request).as_dict()["box"]
+        results = dataclasses.replace(decision.results, request=request)
+        box = dataclasses.replace(decision, results=results).as_dict()["box"]
         return [line["text"] for line in box["lines"] if line["name"] == "asked"]
 
     assert asked({"broker_counts": [9], "throttles_bytes_per_second": [1e6]}) == []
