@@ -154,8 +154,7 @@ def _capacity(given: _Capacity) -> Capacity:
     if given.CPU is not None:
         columns["cpu_cores"] = given.CPU
     return Capacity(
-        columns=columns,
-        log_dir_bytes={path: int(amount * _DISK_UNIT_BYTES) for path, amount in log_dirs.items()},
+        columns=columns, log_dir_bytes={path: int(amount * _DISK_UNIT_BYTES) for path, amount in log_dirs.items()}
     )
 
 

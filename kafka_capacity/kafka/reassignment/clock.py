@@ -59,8 +59,7 @@ class Window:
             (int(found[hour]) * HOUR + int(found[hour + 1]) * 60.0 for hour in (1, 3)) if found else (DAY + 1, 0)
         )
         if max(opens, closes) > DAY:
-            msg = "write when it opens and closes, in UTC, such as 22:00-06:00"
-            raise ValueError(msg)
+            raise ValueError("write when it opens and closes, in UTC, such as 22:00-06:00")
         opens, closes = opens % DAY, closes % DAY
         return None if opens == closes else cls(opens=opens, closes=closes if closes > opens else closes + DAY)
 

@@ -156,8 +156,7 @@ def _broker_or_rack(value: Any) -> int | str:
     is_id = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
     is_rack = isinstance(value, str) and value.startswith(RACK_PREFIX) and len(value) > len(RACK_PREFIX)
     if not is_id and not is_rack:
-        msg = f"write a broker id such as 3, or a rack as {RACK_PREFIX}NAME"
-        raise ValueError(msg)
+        raise ValueError(f"write a broker id such as 3, or a rack as {RACK_PREFIX}NAME")
     return value  # type: ignore[no-any-return]  # one of the two, as was just looked at
 
 
@@ -256,8 +255,7 @@ class PlacementParameters(BaseModel):
     def _are_known(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for name in value:
             if name not in PLACERS:
-                msg = f"{name!r} is not a placer; choose from {', '.join(PLACERS)}"
-                raise ValueError(msg)
+                raise ValueError(f"{name!r} is not a placer; choose from {', '.join(PLACERS)}")
         return value
 
     def grid(self) -> GridRequest:

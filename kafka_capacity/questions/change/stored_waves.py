@@ -34,11 +34,10 @@ def stored_wave_files(waves: pa.Table, wave_moves: pa.Table) -> list[WaveFiles]:
         wanted = json.loads(row["files"])
         wrong = sorted(name for name in {**found, **wanted} if found.get(name) != wanted.get(name))
         if wrong:
-            msg = (
+            raise StorageError(
                 f"{wrong[0]} of scenario {row['scenario_id']!r} would differ from the planned file (expected sha256 "
                 f"{wanted.get(wrong[0], 'none')}, got {found.get(wrong[0], 'none')}); simulate the plan again"
             )
-            raise StorageError(msg)
         made.append(files)
     return made
 

@@ -91,11 +91,7 @@ def _moves_chart(rows: Rows) -> dict[str, Any]:
         values=_by_rack(shown, ("move_in_bytes", "move_out_bytes")),
         data_table=table(
             "What each broker sends and receives",
-            (
-                *WHO,
-                column("move_out_bytes", "Sends", "bytes"),
-                column("move_in_bytes", "Receives", "bytes"),
-            ),
+            (*WHO, column("move_out_bytes", "Sends", "bytes"), column("move_in_bytes", "Receives", "bytes")),
             shown,
         ),
         note=f"Left: what it sends; right: what it receives.{left_out}",
