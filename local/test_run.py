@@ -18,8 +18,10 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain
 
 PARTS = {
@@ -88,17 +90,20 @@ def side_by_side(first: Sequence[str], left: Sequence[Sequence[str]], *, beside:
     """
     with ThreadPoolExecutor(AT_ONCE) as several, _Background() as background:
         waiting = [background.start(command) for command in beside]
-        places = threading.Semaphore(BESIDE_CHECK)
+        pending = deque(left)
 
-        def run(command: Sequence[str]) -> int:
-            with places:
-                return background.run(command)
+        def run_pending() -> list[int]:
+            done: list[int] = []
+            with suppress(IndexError):
+                while True:
+                    done.append(background.run(pending.popleft()))
+            return done
 
-        ends = [several.submit(run, command) for command in left]
+        places = [several.submit(run_pending) for _ in range(BESIDE_CHECK)]
         if status := subprocess.call(first):
             return status
-        places.release(AT_ONCE - BESIDE_CHECK)
-        statuses = [*(end() for end in waiting), *(end.result() for end in ends)]
+        places += [several.submit(run_pending) for _ in range(AT_ONCE - BESIDE_CHECK)]
+        statuses = [*(end() for end in waiting), *chain.from_iterable(place.result() for place in places)]
     return next((status for status in statuses if status), 0)
 
 

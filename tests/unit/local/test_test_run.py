@@ -62,6 +62,16 @@ def test_what_is_left_waits_for_a_place(tmp_path):
     assert side_by_side(python(first), [python(code)] * (AT_ONCE + 4), beside=[python("")]) == 0
 
 
+def test_what_is_left_begins_in_the_order_given(tmp_path):
+    """The longest come first, so that none of them is left alone at the end."""
+    begun = tmp_path / "begun"
+    codes = [f"open({str(begun)!r}, 'a').write('{number} '); import time; time.sleep(0.5)" for number in range(8)]
+    assert side_by_side(python("import time; time.sleep(0.2)"), [python(code) for code in codes], beside=[]) == 0
+    numbers = [int(number) for number in begun.read_text().split()]
+    assert all(abs(number - place) < AT_ONCE for place, number in enumerate(numbers))
+    assert numbers[0] == 0
+
+
 def test_the_others_do_not_outlive_an_interrupt(monkeypatch, tmp_path):
     file = tmp_path / "pid"
 
