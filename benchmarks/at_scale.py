@@ -194,7 +194,7 @@ def main(words: Sequence[str] | None = None) -> int:
         ds = made.read_text()
         say(f"made: {hours / 1e6:.1f} M hours of partitions")
         environment = {**spark_environment(folder), "PYTHONPATH": os.fspath(ROOT)}
-        environment.pop("SPARK_DAEMON_JAVA_OPTS")
+        environment.pop("JDK_JAVA_OPTIONS")
         for workers in chosen.workers:
             job, given = _job(store, chosen, ds)
             spark = folder / f"spark-{workers}-{os.getpid()}"

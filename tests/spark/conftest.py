@@ -13,7 +13,7 @@ import pytest
 
 from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.package_zip import build_zip
-from local.environment import QUICK_JVM, QUICK_SPARK
+from local.environment import QUICK_SPARK
 from spark_jobs.spread import SPARK_DEFAULTS
 from tests.spark.histories import DS, stage_history
 from tests.spark.s3a_jars import JARS
@@ -87,7 +87,7 @@ def run_job(job, environment, master, folder, plan, bare_python, *extra, store_u
         *("--master", master, "--py-files", str(build_zip(folder / "kafka_capacity.zip"))),
         *("--conf", f"spark.pyspark.python={bare_python}"),
         *("--conf", f"spark.pyspark.driver.python={bare_python}"),
-        *("--conf", "spark.executor.memory=512m", "--conf", f"spark.executor.extraJavaOptions={QUICK_JVM}"),
+        *("--conf", "spark.executor.memory=512m"),
         *(part for name, value in (QUICK_SPARK | SPARK_DEFAULTS).items() for part in ("--conf", f"{name}={value}")),
         *settings,
         str(ROOT / "spark_jobs" / f"{job}.py"),

@@ -27,7 +27,7 @@ def spark_environment(folder: Path) -> dict[str, str]:
         "JAVA_HOME": str(java_home(folder)),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": QUICK_JVM,
+        "JDK_JAVA_OPTIONS": QUICK_JVM,  # for daemons, drivers and executors alike
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
 
