@@ -15,7 +15,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import RESOURCE_NAMES
 from kafka_capacity.hardware.plain import plain_number, to_plain
-from kafka_capacity.health.problem import some
+from kafka_capacity.health.problem import counted
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.plan.handing import failures_today
@@ -223,7 +223,7 @@ def _notes(result: FailureResult, basis: Basis) -> list[str]:
         unknown = np.isnan(there) if there is not None else np.ones(len(result.brokers), dtype=np.bool_)
         if unknown.any():
             ids = result.brokers.ids[unknown].tolist()
-            who = "all brokers" if unknown.all() else f"{plural(len(ids), 'broker')} ({some(ids, len(ids))})"
+            who = "all brokers" if unknown.all() else counted(ids, "broker")
             lines.append(f"{RESOURCE_NAMES[resource]} is not judged on {who}: the capacity is unknown")
     if warnings := len(basis.findings.warnings):
         lines.append(f"{plural(warnings, 'warning')} about the snapshot: run doctor to list them")

@@ -137,7 +137,7 @@ def _facts(planned: PlannedGroups) -> list[str]:
     silent = sorted(row["group_id"] for row in facts if not row["peak_bytes_per_second"])
     lines = []
     if silent:
-        lines.append(f"warning: no produce rates are known for {some(silent, len(silent))}: their load is not judged")
+        lines.append(f"warning: no produce rates are known for {some(silent)}: their load is not judged")
     lines += [
         f"warning: {row['group_id']}: nobody reads {plural(row['unread_partitions'], 'partition')} today"
         for row in facts

@@ -118,9 +118,8 @@ def _stopping(applications: Mapping[str, bool]) -> str:
     if not applications:
         return ""
     plural, read = ("", "reads") if len(applications) == 1 else ("s", "read")
-    names = some(applications, len(applications))
     verb = "stop" if all(applications.values()) else "may stop"
-    return f"; more {verb} the Kafka Streams application{plural} {names}, which {read} it, until a reset"
+    return f"; more {verb} the Kafka Streams application{plural} {some(applications)}, which {read} it, until a reset"
 
 
 def _reconciled_shapes(sized: Sized) -> list[Shape]:
