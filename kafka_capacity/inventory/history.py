@@ -25,7 +25,7 @@ from kafka_capacity.errors import ConflictError, DamagedObjectError, MissingMani
 from kafka_capacity.inventory.chosen_hours import RATES, hour_seconds, usable_rates
 from kafka_capacity.inventory.column_values import Flags, Ints, encode, ints, pairs_of_keys, partition_keys
 from kafka_capacity.objects.dataset import Manifest, are_parts_there, read_manifest, read_table, write_dataset
-from kafka_capacity.objects.keys import history_prefix
+from kafka_capacity.objects.keys import day_prefix
 from kafka_capacity.objects.object_store import try_again
 from kafka_capacity.objects.store import ObjectStore
 
@@ -77,7 +77,7 @@ def _keep_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captu
 
 def _merge_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captured: str) -> bool:
     """Merge a day with what stands; ConflictError where another version was written meanwhile."""
-    prefix = history_prefix(cluster, day)
+    prefix = day_prefix("history", cluster, day)
     digest = _digest(table)
     merged: list[dict[str, str]] = []
     replaces: str | None = ""

@@ -30,7 +30,7 @@ from kafka_capacity.objects.dataset import (
     read_table,
     write_dataset,
 )
-from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix, scores_prefix
+from kafka_capacity.objects.keys import day_prefix, list_days, list_plans, plan_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
 from kafka_capacity.plan.drift_effects import Effect, drifted_classes, move_effect, sizing_effect
@@ -113,7 +113,7 @@ def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
     scores.sort(key=lambda one: (one.figure, one.made_on, one.plan_id))
     return write_dataset(
         store,
-        scores_prefix(cluster, ds),
+        day_prefix("scores", cluster, ds),
         kind=KIND,
         schema_version=SCHEMA_VERSION,
         tables={TABLE: pa.Table.from_pylist([dataclasses.asdict(one) for one in scores], schema=SCORES)},
@@ -126,7 +126,7 @@ def _document(
     store: ObjectStore, ds: str, raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, scores: list[Score]
 ) -> dict[str, Any]:
     cluster = raw.cluster
-    earlier = weekly([*(day for day in list_score_days(store, cluster) if day < ds), ds])[:-1]
+    earlier = weekly([*(day for day in list_days(store, cluster, "scores") if day < ds), ds])[:-1]
     by_week = [*(read_scores(store, cluster, day) for day in earlier), scores]
     watched = [one for week in by_week for one in week]
     shown = [one for week in by_week[-SHOWN_WEEKS:] for one in week]
@@ -157,7 +157,7 @@ CPU_HELD = "cpu"  # where `scores.json` has what the day's processors were held 
 
 def _earlier_cpu(store: ObjectStore, cluster: str, days: Sequence[str]) -> Iterator[Held]:
     for day in days:
-        manifest = read_manifest(store, scores_prefix(cluster, day), kind=KIND, schema_version=SCHEMA_VERSION)
+        manifest = read_manifest(store, day_prefix("scores", cluster, day), kind=KIND, schema_version=SCHEMA_VERSION)
         yield from (Held(**one) for one in read_score_document(store, manifest).get(CPU_HELD, ()))
 
 

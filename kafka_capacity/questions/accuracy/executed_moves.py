@@ -15,7 +15,7 @@ from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.inventory.column_values import Ints, PartitionIndex, ReplicaColumns, floats, ints
 from kafka_capacity.inventory.staging import KIND as INVENTORY
 from kafka_capacity.objects.dataset import has_manifest, read_manifest, read_table
-from kafka_capacity.objects.keys import inventory_prefix, list_inventory_days, list_plans, plan_prefix
+from kafka_capacity.objects.keys import day_prefix, list_days, list_plans, plan_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.questions.accuracy.scores import MoveScore, score_move
 
@@ -28,8 +28,8 @@ def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
 
     A move counts once, for the newest plan that planned it: plans of later days find it done.
     """
-    listed = (day for day in list_inventory_days(store, cluster) if day <= ds)
-    days = [day for day in listed if has_manifest(store, inventory_prefix(cluster, day))]
+    listed = (day for day in list_days(store, cluster, "inventory") if day <= ds)
+    days = [day for day in listed if has_manifest(store, day_prefix("inventory", cluster, day))]
     held: dict[str, _Held] = {}
     found: dict[tuple[str, str], MoveScore] = {}
     for made_on, plan_id in list_plans(store, cluster):
@@ -76,7 +76,7 @@ class _Held:
 
 
 def _held(store: ObjectStore, cluster: str, day: str) -> _Held:
-    manifest = read_manifest(store, inventory_prefix(cluster, day), kind=INVENTORY)
+    manifest = read_manifest(store, day_prefix("inventory", cluster, day), kind=INVENTORY)
     replicas = ReplicaColumns.of(read_table(store, manifest, "replicas"))
     rows = _ascending(replicas.partition_of_row, replicas.broker, replicas.partition_count)
     return _Held(index=replicas.index(), brokers=rows)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from kafka_capacity.objects.dataset import Manifest, has_manifest, read_document, read_manifest, read_table
-from kafka_capacity.objects.keys import list_score_days, scores_prefix
+from kafka_capacity.objects.keys import day_prefix, list_days
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import schema_of
 from kafka_capacity.questions.accuracy.scores import Score
@@ -21,7 +21,7 @@ SCORES = schema_of(Score)
 
 def read_scores(store: ObjectStore, cluster: str, ds: str) -> list[Score]:
     """Read the scores of one day; none where it was never finished."""
-    prefix = scores_prefix(cluster, ds)
+    prefix = day_prefix("scores", cluster, ds)
     if not has_manifest(store, prefix):
         return []
     manifest = read_manifest(store, prefix, kind=KIND, schema_version=SCHEMA_VERSION)
@@ -30,9 +30,9 @@ def read_scores(store: ObjectStore, cluster: str, ds: str) -> list[Score]:
 
 def newest_scores(store: ObjectStore, cluster: str, *, not_after: str) -> Manifest | None:
     """Return the newest scores up to a day; ``None`` where there are none."""
-    for day in reversed(list_score_days(store, cluster)):
-        if day <= not_after and has_manifest(store, scores_prefix(cluster, day)):
-            return read_manifest(store, scores_prefix(cluster, day), kind=KIND, schema_version=SCHEMA_VERSION)
+    for day in reversed(list_days(store, cluster, "scores")):
+        if day <= not_after and has_manifest(store, day_prefix("scores", cluster, day)):
+            return read_manifest(store, day_prefix("scores", cluster, day), kind=KIND, schema_version=SCHEMA_VERSION)
     return None
 
 
