@@ -19,13 +19,13 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.hardware.shapes import GIB, MIB, TODAY, DiskKind, Shape, Volume
-from kafka_capacity.text.validation_errors import describe_mistakes
+from kafka_capacity.text.validation_errors import naming_mistakes
 
 OWN_SHAPES = "kafka_capacity_shapes"  # where a deployment keeps its own shapes and prices: an Airflow variable
 _SHIPPED = "shapes.json"
@@ -221,10 +221,8 @@ def _family(name: str) -> str:
 
 
 def _parse(text: str, file: str) -> _Catalogue:
-    try:
+    with naming_mistakes(file, RequestError):
         return _Catalogue.model_validate_json(text)
-    except ValidationError as error:
-        raise RequestError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from None
 
 
 def chosen_shapes(

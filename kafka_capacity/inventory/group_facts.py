@@ -29,7 +29,7 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, made_
 from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
-from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, page_caches
+from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, peak_windows
 
 UNKNOWN_RECORD_BYTES = 1000.0  # a usual size; only lags in bytes and duplicates in records rest on it
 
@@ -91,7 +91,7 @@ class _Cluster:
         for group in groups:
             wanted[group.rows] = True
         self.rates: HourlyRates = hourly_rates(raw, snapshot, wanted)
-        window = page_caches(snapshot.brokers, snapshot.replicas, load, heap_bytes=heap_bytes).window_peak_seconds
+        window = peak_windows(snapshot.brokers, snapshot.replicas, load, heap_bytes=heap_bytes)
         leader = snapshot.brokers.index_of(snapshot.leader)
         self.cache_window_seconds = np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
         self.offsets = _Offsets.of(raw, snapshot)

@@ -31,7 +31,7 @@ from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import created, expanded, factors_today
 from kafka_capacity.proposal.gap import gap_ratio
 from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO
-from kafka_capacity.proposal.loads import broker_loads, network_in, network_out
+from kafka_capacity.proposal.loads import broker_loads, network_out
 from kafka_capacity.proposal.log_dirs import log_dir_room, target_log_dirs
 from kafka_capacity.proposal.pins import pinned_brokers
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
@@ -265,7 +265,7 @@ def _duration(
     bytes_out: NDArray[np.float64],
 ) -> MoveDuration:
     brokers = loads.brokers
-    traffic_in = network_in(brokers, diff.before, bytes_in)
+    traffic_in = brokers.sum_held(diff.before, bytes_in)
     traffic_out = network_out(brokers, diff.before, snapshot.leader, bytes_in, bytes_out)
     is_follower = snapshot.in_sync & (snapshot.replicas >= 0) & (snapshot.replicas != snapshot.leader[:, None])
     return move_duration(

@@ -18,12 +18,6 @@ from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import BrokerLoads
 
 
-def network_in(brokers: Brokers, matrix: NDArray[np.int32], bytes_in: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return float64[B], bytes/s written on each broker: what is produced to every partition it holds."""
-    rows, columns = np.nonzero(matrix >= 0)
-    return brokers.sum_at(matrix[rows, columns], bytes_in[rows])
-
-
 def network_out(
     brokers: Brokers,
     matrix: NDArray[np.int32],
@@ -68,8 +62,8 @@ def broker_loads(
         bytes_after=bytes_per_broker(brokers, diff.after, size_bytes),
         move_in_bytes=diff.in_bytes(brokers, size_bytes),
         move_out_bytes=diff.out_bytes(brokers, start.leader, size_bytes),
-        peak_in_before=network_in(brokers, snapshot.replicas, peak_in),
-        peak_in_after=network_in(brokers, diff.after, peak_in_later),
+        peak_in_before=brokers.sum_held(snapshot.replicas, peak_in),
+        peak_in_after=brokers.sum_held(diff.after, peak_in_later),
         peak_out_before=network_out(brokers, snapshot.replicas, snapshot.leader, peak_in, peak_out),
         peak_out_after=network_out(brokers, diff.after, leader_after, peak_in_later, peak_out_later),
     )

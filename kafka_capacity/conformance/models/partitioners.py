@@ -34,9 +34,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.java.hashing import to_int
 from kafka_capacity.kafka.producer.key_hashing import POSITIVE, checked_count
@@ -180,10 +177,6 @@ class ThreadRandom:
         self._state = (self._state + self._step) & _MASK
         mixed = (self._state ^ self._state >> 33) * 0xFF51AFD7ED558CCD & _MASK
         return to_int(((mixed ^ mixed >> 33) * 0xC4CEB9FE1A85EC53 & _MASK) >> 32)
-
-    def next_ints(self, count: int) -> NDArray[np.int32]:
-        """Draw many: int32[count]."""
-        return np.array([self.next_int() for _ in range(count)], dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

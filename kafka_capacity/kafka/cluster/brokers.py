@@ -104,6 +104,14 @@ class Brokers:
         known = index >= 0
         return np.bincount(index[known], weights=amount[known], minlength=len(self)).astype(np.float64)
 
+    def sum_held(self, replicas: NDArray[np.int32], amount: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum amounts of partitions, float64[P], by the brokers that hold them: float64[B].
+
+        ``replicas`` is int32[P, W], broker ids, padded with -1; those of brokers not in this list are left out.
+        """
+        rows, columns = np.nonzero(replicas >= 0)
+        return self.sum_at(replicas[rows, columns], amount[rows])
+
     def rack_names(self) -> tuple[str, ...]:
         """Name the racks that brokers have, sorted, without the missing one."""
         return tuple(sorted({rack for rack in self.racks if rack is not None}))

@@ -73,7 +73,7 @@ def least_new_replicas(problem: PlacementProblem) -> NDArray[np.int64]:
     """
     held = stays(problem)
     rack = problem.target.rack_indexes()
-    rack_count = int(rack.max()) + 1 if len(rack) else 0
+    rack_count = int(rack.max(initial=-1)) + 1
     spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
     missing_racks = np.maximum(0, spread - distinct_racks(rack, held))
     keep = np.minimum((held >= 0).sum(axis=1), problem.replication_factor - missing_racks)
@@ -104,7 +104,7 @@ def rack_inflow(
 
 def _flow(problem: PlacementProblem, limits: BalanceLimits, now: NDArray[np.float64], total: float) -> float:
     rack = problem.target.rack_indexes()
-    racks = int(rack.max()) + 1 if len(rack) else 0
+    racks = int(rack.max(initial=-1)) + 1
     factor = problem.replication_factor
     spread = wanted_racks(factor, racks, problem.rack_rule)
     brokers = np.bincount(rack, minlength=racks)

@@ -235,8 +235,7 @@ def _proven_bytes(problem: PlacementProblem, own: BalanceLimits, after: NDArray[
     raised = {}
     for load in problem.limited_loads():
         if not load.leaders_only:
-            held = problem.target.sum_at(after[after >= 0], np.repeat(load.unit, (after >= 0).sum(axis=1)))
-            raised[load.field] = np.maximum(load.limit, held)
+            raised[load.field] = np.maximum(load.limit, problem.target.sum_held(after, load.unit))
     limits = problem.broker_limits
     within = problem if limits is None else replace(problem, broker_limits=replace(limits, **raised))
     holds = np.zeros((len(after), len(problem.target) + 1), dtype=np.bool_)

@@ -48,7 +48,7 @@ class Layout:
         self.limits: BalanceLimits = balance_limits(problem)
         self.rack = problem.target.rack_indexes()
         self._rack_of = np.append(self.rack, NOWHERE).astype(np.int32)  # so that position -1 has rack -1
-        self.rack_count = int(self.rack.max()) + 1 if len(self.rack) else 0
+        self.rack_count = int(self.rack.max(initial=-1)) + 1
         self.factor = problem.replication_factor
         self.spread = wanted_racks(self.factor, self.rack_count, problem.rack_rule)
         self.usable = problem.target.takes_replicas

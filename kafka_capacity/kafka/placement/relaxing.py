@@ -59,7 +59,7 @@ def shortages(
     """
     target = problem.target
     rack, names = target.rack_indexes(), target.rack_names()
-    count = int(rack.max()) + 1 if len(rack) else 0
+    count = int(rack.max(initial=-1)) + 1
     is_in = rack[:, None] == np.arange(count)
     kinds = _kinds(problem, unit, is_in)
     whole = np.ones(len(limit), dtype=np.bool_)

@@ -135,7 +135,7 @@ def fair_shares(
         weight: float64[B], the relative size of each broker, above 0.
         rack_limit: the most that any one rack can hold under the rack rule.
     """
-    racks = int(rack.max()) + 1 if len(rack) else 0
+    racks = int(rack.max(initial=-1)) + 1
     rack_weight = np.bincount(rack, weights=weight, minlength=racks)
     rack_share = np.zeros(racks)
     is_open = np.ones(racks, dtype=np.bool_)
@@ -159,7 +159,7 @@ def balance_limits(problem: PlacementProblem) -> BalanceLimits:
     factor = problem.replication_factor.astype(np.float64)
     unit = problem.size_bytes.astype(np.float64) if is_bytes else np.ones(len(factor))
     rack = problem.target.rack_indexes()
-    rack_count = int(rack.max()) + 1 if len(rack) else 0
+    rack_count = int(rack.max(initial=-1)) + 1
     spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
     capacity = problem.target.disk_capacity_bytes
     weight = capacity if is_bytes and np.isfinite(capacity).all() and (capacity > 0).all() else np.ones(len(rack))
@@ -187,8 +187,7 @@ def _most_by_broker(problem: PlacementProblem, total: float, *, is_bytes: bool) 
 
 def broker_loads(problem: PlacementProblem, limits: BalanceLimits, matrix: NDArray[np.int32]) -> NDArray[np.float64]:
     """Sum the load of each target broker under a replica matrix: float64[B]; replicas elsewhere are left out."""
-    rows, columns = np.nonzero(matrix >= 0)
-    return problem.target.sum_at(matrix[rows, columns], limits.unit[rows])
+    return problem.target.sum_held(matrix, limits.unit)
 
 
 def stays(problem: PlacementProblem) -> NDArray[np.int32]:

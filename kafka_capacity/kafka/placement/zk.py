@@ -105,7 +105,7 @@ def zk_placement(
             raise RequestError("random: without a fixed start index there must be a source of draws")
         start, shift = random.next_int_bound(len(row)), random.next_int_bound(len(row))
     partition = max(0, start_partition)
-    rack_count = int(rack_of.max()) + 1 if len(rack_of) else 1
+    rack_count = int(rack_of.max(initial=0)) + 1
     if (partition + partition_count + max(start, shift)) * rack_count > _LARGEST_INT:
         raise RequestError(
             f"partitions up to {partition + partition_count} from start index {start} exceed Kafka's integers"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,10 +46,6 @@ class RunbookWave:
     files: tuple[tuple[str, str], ...]  # name and sha256 of each file, by name
     steps: tuple[RunbookStep, ...]  # forward
     back: tuple[RunbookStep, ...]  # to go back, while it runs and once it is done
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON and templates."""
-        return asdict(self)
 
 
 def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWave:

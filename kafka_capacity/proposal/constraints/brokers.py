@@ -68,8 +68,7 @@ def _held_later(proposal: Proposal) -> NDArray[np.float64] | None:
     expanded, after = proposal.expanded, proposal.diff.after
     if expanded is None:
         return None
-    rows, columns = np.nonzero(after >= 0)
-    later = proposal.loads.brokers.sum_at(after[rows, columns], later_size_bytes(expanded)[rows])
+    later = proposal.loads.brokers.sum_held(after, later_size_bytes(expanded))
     return np.where(later > proposal.loads.bytes_after, later, -np.inf)
 
 

@@ -28,7 +28,7 @@ from kafka_capacity.hardware.limits import CONDITIONS, NEVER_SECONDS, RESOURCES,
 from kafka_capacity.hardware.shapes import DiskKind, Shape, hardware
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.reassignment.flow import closing_rates, gate_seconds
-from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, SYSTEM_BYTES, window_seconds
+from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, SYSTEM_BYTES, cache_bytes, window_seconds
 from kafka_capacity.questions.capacity.added import AddedLoad, added_load
 from kafka_capacity.questions.capacity.results import CapacityUse
 
@@ -327,7 +327,7 @@ def _per_broker(replicas: NDArray[np.int32], values: NDArray[np.float64], count:
 def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> CapacityUse:
     """Put the loads on brokers of a shape: what each has, and what it reads beyond its page cache."""
     has, settings = hardware(shape, placed.brokers), placed.settings
-    cache = np.maximum(has.memory_bytes - settings.heap_bytes - settings.system_bytes, 0.0)
+    cache = cache_bytes(has.memory_bytes, heap_bytes=settings.heap_bytes, system_bytes=settings.system_bytes)
     leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
     reads = cache_reads(workload, leader, cache, placed.written)
     load, cause = placed.load.copy(), placed.cause.copy()
