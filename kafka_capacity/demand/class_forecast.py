@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.calendar_days import days_between, days_later
-from kafka_capacity.demand.day_gaps import WEEK_DAYS, clean_days
+from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_between, days_later
+from kafka_capacity.demand.day_gaps import clean_days
 from kafka_capacity.demand.forecast import INTERVAL_RATIO, Forecast, NoForecast, forecast_series
 from kafka_capacity.demand.history import DailySeries
 from kafka_capacity.demand.outlook import Basis, ClassBasis

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-WEEK_DAYS = 7
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
+
 OUTAGE_RATIO = 0.1  # a day with less of what others around it carry is far below them
 USUAL_WEEKS = 8  # what is usual is what days carry so many weeks before and after
 HALF, THIRD = 1 / 2, 1 / 3

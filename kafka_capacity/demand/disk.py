@@ -27,13 +27,12 @@ import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.calendar_days import DAY_SECONDS
 from kafka_capacity.demand.workload import Workload
 
 FULL_RATIO = 0.8  # of what its mean rate would fill a full log has at least: the last weeks are no exact history
 
 DEFAULT_SEGMENT_BYTES = 1024.0**3  # Kafka's own default of `log.segment.bytes`
-
-_DAY_SECONDS = 86_400.0
 
 
 def date_seconds(dates: tuple[str, ...]) -> NDArray[np.float64]:
@@ -43,7 +42,7 @@ def date_seconds(dates: tuple[str, ...]) -> NDArray[np.float64]:
     [0.0, 172800.0]
     """
     days = [datetime.date.fromisoformat(date).toordinal() for date in dates]
-    return (np.array(days, dtype=np.float64) - days[0]) * _DAY_SECONDS
+    return (np.array(days, dtype=np.float64) - days[0]) * DAY_SECONDS
 
 
 def time_shares(dates: tuple[str, ...]) -> NDArray[np.float64]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.day_gaps import WEEK_DAYS, CleanDays, clean_days
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
+from kafka_capacity.demand.day_gaps import CleanDays, clean_days
 from kafka_capacity.demand.level_shifts import LevelShift, level_shifts
 from kafka_capacity.demand.settings import Growth, growth_ratio
 from kafka_capacity.demand.spread import Z, level_spread

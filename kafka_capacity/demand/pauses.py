@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.day_gaps import WEEK_DAYS
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
 
 QUIET_RATIOS, QUIET_REACH_DAYS = (0.1, 0.33), 56
 """A week is quiet with up to so little of the mean of the weeks that end on so many days before and after, and is not

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.day_gaps import WEEK_DAYS
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
 from kafka_capacity.demand.week_model import HORIZONS, YEAR_WEEKS, WeekModel
 
 Floats = NDArray[np.float64]

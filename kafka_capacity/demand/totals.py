@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.demand.profile import profile_groups
 
 Floats = NDArray[np.float64]
 
 HOURS = 24
-WEEK = 7 * HOURS
 _FROM_MONDAY = 3  # day 0 was a Thursday
 _MILLI = 1000.0
 
@@ -88,7 +88,7 @@ def mean_by(totals: HourlyTotals, place: NDArray[np.int64], count: int) -> NDArr
 def week_means(totals: HourlyTotals) -> NDArray[np.float64]:
     """Return float64[K, 168], the mean rate at each hour of the week, from Monday 0:00 UTC."""
     weekday = (totals.day + _FROM_MONDAY) % 7
-    return mean_by(totals, weekday[:, None] * HOURS + np.arange(HOURS), WEEK)
+    return mean_by(totals, weekday[:, None] * HOURS + np.arange(HOURS), WEEK_HOURS)
 
 
 def day_means(totals: HourlyTotals) -> NDArray[np.float64]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from kafka_capacity.demand.day_gaps import WEEK_DAYS
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
 from kafka_capacity.demand.pauses import days_of_pauses, highest_of_late, intermittence
 
 YEAR_WEEKS = 52

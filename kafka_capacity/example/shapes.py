@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.hardware.limits import GIB
 from kafka_capacity.kafka.cluster.assignment import Partitions
 
-GIB = 1024.0**3
 TIB = 1024.0**4
 DAY_SECONDS = 86_400
 

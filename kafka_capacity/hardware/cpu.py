@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.shapes import MIB
+from kafka_capacity.hardware.limits import MIB
 from kafka_capacity.text import whole_percent
 from kafka_capacity.text.files import read_text_file
 

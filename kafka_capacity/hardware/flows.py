@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.profile import PEAK_QUANTILE
 from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.hardware.cpu import CpuCosts
-from kafka_capacity.hardware.limits import Resource
-from kafka_capacity.hardware.shapes import MIB
+from kafka_capacity.hardware.limits import MIB, Resource
 
 Weights = NDArray[np.float32]
 

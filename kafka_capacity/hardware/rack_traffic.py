@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.hardware.shapes import GIB
+from kafka_capacity.hardware.limits import GIB
 from kafka_capacity.kafka.cluster.brokers import Brokers
 
 HOURS_A_MONTH = 730.0

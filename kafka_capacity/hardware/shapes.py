@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.hardware.limits import RECOVERIES, Resource
+from kafka_capacity.hardware.plain import known_median
 from kafka_capacity.kafka.cluster.brokers import Brokers
 
-MIB = 1024.0**2
-GIB = 1024.0**3
 TODAY = "today"  # names the hardware of the observed brokers
 
 
@@ -120,22 +119,17 @@ def observed_shape(
     replica_limit: float = math.nan,
 ) -> Shape:
     """Describe today's hardware: the medians of the observed brokers, and what the user adds."""
-
-    def median(values: NDArray[np.float64]) -> float:
-        known = values[np.isfinite(values)]
-        return float(np.median(known)) if len(known) else math.nan
-
     network = np.fmin(brokers.network_in_bytes_per_second, brokers.network_out_bytes_per_second)
     return Shape(
         name=TODAY,
         provider=TODAY,
         vcpu=vcpu,
         core_speed_ratio=core_speed_ratio,
-        memory_bytes=median(brokers.memory_bytes),
-        network_bytes_per_second=median(network),
+        memory_bytes=known_median(brokers.memory_bytes),
+        network_bytes_per_second=known_median(network),
         disk_bytes_per_second=disk_bytes_per_second,
         disk_kind=DiskKind.OWN,
-        disk_bytes=median(brokers.disk_capacity_bytes),
+        disk_bytes=known_median(brokers.disk_capacity_bytes),
         replica_limit=replica_limit,
         usd_per_hour=usd_per_hour,
         usd_per_gib_between_racks=usd_per_gib_between_racks,

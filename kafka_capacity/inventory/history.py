@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.totals import HOURS
 from kafka_capacity.errors import ConflictError, DamagedObjectError, MissingManifestError
 from kafka_capacity.inventory.chosen_hours import RATES, hour_seconds, usable_rates
 from kafka_capacity.inventory.column_values import Flags, Ints, encode, ints, pairs_of_keys, partition_keys
@@ -34,7 +35,6 @@ log = logging.getLogger(__name__)
 KIND = "history"
 TABLE = "hours"
 SCHEMA_VERSION = 1
-HOURS = 24
 MERGES_REMEMBERED = 100
 DAYS_AT_ONCE = 8  # a day is some round trips to the store, one after the other
 MERGE_ATTEMPTS = 60  # each that fails means that another merge of the same day was done, of which there are few

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.demand.totals import HOURS
 from kafka_capacity.errors import InventoryError, MissingManifestError
-from kafka_capacity.inventory.history import HISTORY, HOURS, TABLE, read_history_manifest
+from kafka_capacity.inventory.history import HISTORY, TABLE, read_history_manifest
 from kafka_capacity.inventory.staging import find, load
 from kafka_capacity.objects.dataset import Manifest, has_manifest, read_manifest, read_table, write_dataset
 from kafka_capacity.objects.keys import day_prefix, list_days

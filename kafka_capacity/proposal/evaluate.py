@@ -19,7 +19,7 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.placement.exact import bound_of_plan
 from kafka_capacity.kafka.placement.overflow_relief import placed_log_dirs
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
-from kafka_capacity.kafka.placement.registry import placer
+from kafka_capacity.kafka.placement.registry import FEWEST_BYTES, placer
 from kafka_capacity.kafka.placement.relaxing import limit_states
 from kafka_capacity.kafka.placement.shares import balance_limits
 from kafka_capacity.kafka.placement.shares import broker_loads as target_loads
@@ -178,7 +178,7 @@ def _placed_within_goal(problem: PlacementProblem, scenario: PlacementScenario) 
     """
     placed, goal, target = _place(problem, scenario), scenario.replica_goal, scenario.target
     wanted, takes = int(problem.replication_factor.sum()), int(target.takes_replicas.sum())
-    if goal is None or scenario.placer != LOOKS_AT_RULES or wanted > _ATTAINABLE_RATIO * goal * takes:
+    if goal is None or scenario.placer != FEWEST_BYTES or wanted > _ATTAINABLE_RATIO * goal * takes:
         return placed
     after = placed.diff.after
     if np.bincount(target.index_of(after[after >= 0]), minlength=len(target)).max(initial=0) <= goal:
@@ -313,7 +313,7 @@ def _metrics(
     size = problem.size_bytes
     limits = balance_limits(problem)
     now, then = target_loads(problem, limits, diff.before), target_loads(problem, limits, diff.after)
-    bound = bound_of_plan(problem, diff.after, is_solved=scenario.placer == LOOKS_AT_RULES)
+    bound = bound_of_plan(problem, diff.after, is_solved=scenario.placer == FEWEST_BYTES)
     moved_bytes = diff.moved_bytes(size)
     mean = _duration(
         snapshot, scenario, loads, diff, size, load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
@@ -346,15 +346,12 @@ def _metrics(
     )
 
 
-LOOKS_AT_RULES = "fewest-bytes"  # the placer that knows rack rules and balances; those of Kafka spread in their own way
-
-
 def _with_relaxed_rack_rule(
     snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, problem: PlacementProblem
 ) -> PlacementResult:
     """Describe in the first excuse about a limit that the rule ``two-racks`` would do, if it would."""
     asked = result.scenario
-    if asked.placer != LOOKS_AT_RULES or asked.rack_rule is not RackRule.STRICT or result.diff is None:
+    if asked.placer != FEWEST_BYTES or asked.rack_rule is not RackRule.STRICT or result.diff is None:
         return result
     passed = {state.constraint for state in result.limits if state.is_passed}
     broken = {excuse.constraint for excuse in result.excuses}

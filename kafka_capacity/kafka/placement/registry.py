@@ -29,8 +29,9 @@ class Placer:
     place: Places
 
 
+FEWEST_BYTES = "fewest-bytes"  # the placer that knows rack rules and balances; those of Kafka spread in their own way
 _MODULES = {
-    "fewest-bytes": "kafka_capacity.kafka.placement.fewest_bytes",
+    FEWEST_BYTES: "kafka_capacity.kafka.placement.fewest_bytes",
     "generate": "kafka_capacity.kafka.placement.generate",
     "modulo": "kafka_capacity.kafka.placement.modulo",
     "striped": "kafka_capacity.kafka.placement.striped",

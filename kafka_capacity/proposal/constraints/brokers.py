@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.hardware.limits import GIB, MIB
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.relaxing import LimitState
 from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Proposal
@@ -15,17 +16,14 @@ from kafka_capacity.proposal.expansion import later_size_bytes
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
 from kafka_capacity.text import whole_percent
 
-_GIB = 1024.0**3
-_MIB = 1024.0**2
-
 
 def gib(amount: float) -> str:
     """Write an amount of bytes."""
-    return f"{amount / _GIB:,.0f} GiB"
+    return f"{amount / GIB:,.0f} GiB"
 
 
 def _mib_per_second(rate: float) -> str:
-    return f"{rate / _MIB:,.1f} MiB/s"
+    return f"{rate / MIB:,.1f} MiB/s"
 
 
 def disk_limit_bytes(scenario: PlacementScenario, brokers: Brokers) -> NDArray[np.float64]:

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.disk import time_shares
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.workload import Workload
-from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Limits, Resource
+from kafka_capacity.hardware.limits import CONDITIONS, GIB, MIB, RESOURCES, Condition, Limits, Resource
 from kafka_capacity.hardware.rack_aware import rack_aware_of
 from kafka_capacity.hardware.rack_traffic import HOURS_A_MONTH, leaving_ratios, usd_per_month
-from kafka_capacity.hardware.shapes import GIB, MIB, DiskKind, Shape, Volume
+from kafka_capacity.hardware.shapes import DiskKind, Shape, Volume
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.added import added_bytes, added_totals
 from kafka_capacity.questions.capacity.loads import PlacedLoads

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.calendar_days import DAY_SECONDS
 from kafka_capacity.demand.disk import date_seconds
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, UNITS, Condition, Limits, Resource, shown_amount
@@ -33,8 +34,6 @@ _WANTED = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DIS
 SLOWEST_DISK_BYTES_PER_SECOND = 100e6
 """What every disk takes that a broker may have: one hard disk that writes in order, at its inner tracks. Where nobody
 says what a broker's disks take, a load within the limit on this much is not what binds."""
-
-_DAY_SECONDS = 86_400.0
 
 
 def used_ratios(use: CapacityUse, limits: Limits) -> NDArray[np.float64]:
@@ -219,7 +218,7 @@ def passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> Passing 
     before = ratios[layers, date - 1, brokers]
     share = (1.0 - before) / (now - before)
     soonest = int(np.lexsort((-now, share))[0])
-    times = date_seconds(dates) / _DAY_SECONDS
+    times = date_seconds(dates) / DAY_SECONDS
     step = times[date] - times[date - 1]
     days = times[date - 1] + float(share[soonest]) * step
     # Dates a day apart are the last day before a change and its first: what it passes is passed on the first. Else what

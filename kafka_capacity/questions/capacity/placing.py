@@ -19,6 +19,7 @@ from kafka_capacity.hardware.rack_aware import rack_aware_of, spread_by_rack
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
+from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.kafka.placement.takeover import level_takeovers
 from kafka_capacity.proposal.constraints.moves import THROTTLE
 from kafka_capacity.proposal.constraints.partitions import size_excuses
@@ -69,7 +70,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
             seconds=result.metrics.duration_seconds,
             least_throttle_bytes_per_second=result.metrics.smallest_throttle_bytes_per_second,
         )
-        if request.placer == TAKEOVER_PLACER and request.is_takeover_levelled:
+        if request.placer == FEWEST_BYTES and request.is_takeover_levelled:
             after = _with_level_takeovers(brokers, after, workload)
     held = bytes_per_broker(brokers, after, workload.size_bytes)
     sizes = inputs.sizes
@@ -98,9 +99,6 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
             seconds=float(held.max(initial=0)) / request.loads.throttle_bytes_per_second,
         ),
     )
-
-
-TAKEOVER_PLACER = "fewest-bytes"  # whose lists may be put in another order; those of the others are Kafka's own
 
 
 def _with_level_takeovers(brokers: Brokers, after: NDArray[np.int32], workload: Workload) -> NDArray[np.int32]:

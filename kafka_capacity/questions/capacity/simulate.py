@@ -17,9 +17,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import PeakBasis, Workload
-from kafka_capacity.hardware.limits import RECOVERIES, RESOURCES, Resource
+from kafka_capacity.hardware.limits import GIB, RECOVERIES, RESOURCES, Resource
 from kafka_capacity.hardware.plain import filled
-from kafka_capacity.hardware.shapes import GIB, Shape, is_changed_in_place
+from kafka_capacity.hardware.shapes import Shape, is_changed_in_place
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.choice import SizingAdvice, advise_size

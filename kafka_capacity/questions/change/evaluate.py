@@ -13,11 +13,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import distinct_placements
 from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
-from kafka_capacity.questions.change.move_schedule import SCHEDULED_PLACER, MoveSettings, scheduled
+from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
 
 MOVES_FOR_ALL_UP_TO = 24
@@ -48,7 +49,7 @@ def placement_pieces(scenarios: Sequence[PlacementScenario]) -> list[PlacementPi
     """List the scenarios as pieces of work: several throttles need one placement only."""
     has_all_moves = len(scenarios) <= MOVES_FOR_ALL_UP_TO
     return [
-        PlacementPiece(scenarios=tuple(several), has_moves=has_all_moves or several[0].placer == SCHEDULED_PLACER)
+        PlacementPiece(scenarios=tuple(several), has_moves=has_all_moves or several[0].placer == FEWEST_BYTES)
         for several in distinct_placements(scenarios).values()
     ]
 

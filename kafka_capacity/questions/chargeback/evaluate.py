@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.changed import ClusterChange
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.bill import Bill
-from kafka_capacity.hardware.shapes import GIB
+from kafka_capacity.hardware.limits import GIB
 from kafka_capacity.inventory.owners import owner_of
 from kafka_capacity.inventory.sizing_workload import remote_sizes
 from kafka_capacity.kafka.cluster.assignment import Partitions

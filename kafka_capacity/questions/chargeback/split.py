@@ -26,8 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.hardware.bill import Bill, ResourceUse
-from kafka_capacity.hardware.limits import Resource
-from kafka_capacity.hardware.shapes import MIB
+from kafka_capacity.hardware.limits import MIB, Resource
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 
 

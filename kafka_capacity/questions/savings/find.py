@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.calendar_days import DAY_SECONDS
 from kafka_capacity.demand.changed import ClusterChange, compacted_today, kept_today
 from kafka_capacity.demand.reading import late_read_seconds
 from kafka_capacity.demand.workload import Workload
@@ -27,7 +28,7 @@ from kafka_capacity.questions.savings.quotas import find_quotas
 from kafka_capacity.text import plural, whole_percent
 from kafka_capacity.text.wording import few_names, shown_rate
 
-_DAY_SECONDS, _HOUR_SECONDS = 86_400.0, 3600.0
+_HOUR_SECONDS = 3600.0
 _NAMED = 3
 _FAR_TOO_MANY = 4  # times as many partitions as are needed
 _LEAST_SKEW = 0.1  # less, of the mean of a topic, is not worth a word
@@ -307,7 +308,7 @@ class _Finder:
     def _target(self, least_seconds: float) -> NDArray[np.float64]:
         """Return float64[T], how long records must be kept: whole hours up to a day, else whole days; NaN unknown."""
         wanted = np.maximum(self.needed * self.settings.lag_margin, least_seconds)
-        step = np.where(wanted > _DAY_SECONDS, _DAY_SECONDS, _HOUR_SECONDS)
+        step = np.where(wanted > DAY_SECONDS, DAY_SECONDS, _HOUR_SECONDS)
         return np.asarray(np.ceil(wanted / step) * step, dtype=np.float64)
 
     def _cuts(self) -> tuple[NDArray[np.float64], Chosen]:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.changed import all_of
 from kafka_capacity.demand.disk import time_shares
+from kafka_capacity.hardware.limits import GIB
 from kafka_capacity.hardware.plain import plain_number
-from kafka_capacity.hardware.shapes import GIB
 from kafka_capacity.inventory.topic_use import topic_use
 from kafka_capacity.objects.tables import table_of_rows
 from kafka_capacity.proposal.resized import Resized
