@@ -7,7 +7,8 @@ import math
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kafka_capacity.kafka.arrays import Floats
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ def or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def known_median(values: NDArray[np.float64]) -> float:
+def known_median(values: Floats) -> float:
     """Return the median of the finite values, NaN where there is none."""
     known = values[np.isfinite(values)]
     return float(np.median(known)) if len(known) else math.nan

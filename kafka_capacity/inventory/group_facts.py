@@ -18,13 +18,13 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Floats, Ints, PartitionIndex, column_map, encode, floats, ints, known
+from kafka_capacity.inventory.column_values import PartitionIndex, column_map, encode, floats, ints, known
 from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, place_of, subscribed_group
 from kafka_capacity.inventory.group_traffic import group_traffic
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, made_up_topic_id
 from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
@@ -234,7 +234,7 @@ def _members(found: SubscribedGroup, cluster: _Cluster) -> tuple[Member, ...]:
     )
 
 
-def _owners(found: SubscribedGroup, members: Sequence[Member], cluster: _Cluster) -> NDArray[np.int32]:
+def _owners(found: SubscribedGroup, members: Sequence[Member], cluster: _Cluster) -> Int32s:
     """Return int32[N], who reads each partition; of two that were told to, the first."""
     partitions = cluster.snapshot.partitions
     place = {partitions.topics[index]: number for number, index in enumerate(found.topics.tolist())}

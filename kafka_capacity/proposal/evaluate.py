@@ -8,10 +8,10 @@ import hashlib
 import pickle
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
 from kafka_capacity.hardware.plain import filled
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4
@@ -87,7 +87,7 @@ def _tolerated(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScena
 
 
 def placement_as_made(
-    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, after: NDArray[np.int32]
+    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, after: Int32s
 ) -> PlacementResult:
     """Return a placement that was made elsewhere, from its replica lists alone: to stand on, not judged again.
 
@@ -204,7 +204,7 @@ _REMEMBERED_REPLICAS = 20_000
 """Up to this size placements are refined step by step, which takes far longer than to recognise a problem."""
 
 
-def _after(problem: PlacementProblem, name: str) -> NDArray[np.int32]:
+def _after(problem: PlacementProblem, name: str) -> Int32s:
     """Return what a placer makes of a problem: int32[P, W], read-only; the same problem is not placed again.
 
     Sizing asks for the same placements over and over: after an action that changes only traffic, and on each shape.
@@ -223,7 +223,7 @@ class _Asked:
 
 
 @functools.lru_cache(maxsize=64)
-def _remembered_after(asked: _Asked) -> NDArray[np.int32]:
+def _remembered_after(asked: _Asked) -> Int32s:
     after = placer(asked.name).place(asked.problem)
     after.flags.writeable = False
     return after
@@ -260,9 +260,9 @@ def _duration(
     scenario: PlacementScenario,
     loads: BrokerLoads,
     diff: AssignmentDiff,
-    size_bytes: NDArray[np.int64],
-    bytes_in: NDArray[np.float64],
-    bytes_out: NDArray[np.float64],
+    size_bytes: Ints,
+    bytes_in: Floats,
+    bytes_out: Floats,
 ) -> MoveDuration:
     brokers = loads.brokers
     traffic_in = brokers.sum_held(diff.before, bytes_in)
@@ -281,7 +281,7 @@ def _duration(
     )
 
 
-def _leader_imbalance(problem: PlacementProblem, after: NDArray[np.int32]) -> float:
+def _leader_imbalance(problem: PlacementProblem, after: Int32s) -> float:
     rates = problem.bytes_in_bytes_per_second
     unit = rates if (rates > 0).any() else np.ones(len(rates))
     load = problem.target.sum_at(after[:, 0], unit) if after.shape[1] else np.zeros(len(problem.target))
@@ -289,9 +289,7 @@ def _leader_imbalance(problem: PlacementProblem, after: NDArray[np.int32]) -> fl
     return float(np.max(np.abs(load / mean - 1.0))) if mean > 0 else 0.0
 
 
-def _imbalance_today(
-    snapshot: Snapshot, problem: PlacementProblem, fair: NDArray[np.float64], load: NDArray[np.float64]
-) -> float:
+def _imbalance_today(snapshot: Snapshot, problem: PlacementProblem, fair: Floats, load: Floats) -> float:
     """Return the largest distance of a target broker of today from its fair share among these.
 
     Brokers that join hold nothing yet: that says nothing about balance.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import (
@@ -18,13 +18,7 @@ from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import BrokerLoads
 
 
-def network_out(
-    brokers: Brokers,
-    matrix: NDArray[np.int32],
-    leader: NDArray[np.int32],
-    bytes_in: NDArray[np.float64],
-    bytes_out: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def network_out(brokers: Brokers, matrix: Int32s, leader: Int32s, bytes_in: Floats, bytes_out: Floats) -> Floats:
     """Return float64[B], bytes/s each leader sends: to consumers, and once to each follower."""
     followers = np.maximum(replication_factors(matrix) - 1, 0)
     return brokers.sum_at(leader, bytes_out + bytes_in * followers)
@@ -35,7 +29,7 @@ def broker_loads(
     load: PartitionLoad,
     target: Brokers,
     diff: AssignmentDiff,
-    size_bytes: NDArray[np.int64],
+    size_bytes: Ints,
     expanded: Expanded | None = None,
 ) -> BrokerLoads:
     """Set every broker's figures before and after side by side.

@@ -19,8 +19,8 @@ Assumptions:
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad
 
@@ -31,9 +31,7 @@ HEAP_BYTES = 6 * GIB
 SYSTEM_BYTES = 1 * GIB  # left for the operating system, agents, and what the JVM takes outside its heap
 
 
-def cache_bytes(
-    memory_bytes: NDArray[np.float64], *, heap_bytes: float = HEAP_BYTES, system_bytes: float = SYSTEM_BYTES
-) -> NDArray[np.float64]:
+def cache_bytes(memory_bytes: Floats, *, heap_bytes: float = HEAP_BYTES, system_bytes: float = SYSTEM_BYTES) -> Floats:
     """Return the page caches of brokers, float64[B]: 0 where heap and system need all memory, NaN where it is unknown.
 
     Heap of the JVM and what everything else needs are the same on every broker.
@@ -43,12 +41,12 @@ def cache_bytes(
 
 def peak_windows(
     brokers: Brokers,
-    replicas: NDArray[np.int32],
+    replicas: Int32s,
     load: PartitionLoad,
     *,
     heap_bytes: float = HEAP_BYTES,
     system_bytes: float = SYSTEM_BYTES,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return how many seconds back the page cache of each broker reaches at peak, leaders and followers: float64[B].
 
     It is infinite where nothing is written, NaN where the memory is not known or there is no history of rates.
@@ -60,9 +58,7 @@ def peak_windows(
     return window_seconds(cache, brokers.sum_held(replicas, load.bytes_in_peak_bytes_per_second))
 
 
-def window_seconds(
-    cache_bytes: NDArray[np.float64], written_bytes_per_second: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def window_seconds(cache_bytes: Floats, written_bytes_per_second: Floats) -> Floats:
     """Divide caches by rates: infinite where nothing is written, NaN where either is not known."""
     is_known = ~np.isnan(cache_bytes) & ~np.isnan(written_bytes_per_second)
     still = np.where(is_known, np.inf, np.nan)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between, days_later
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.hardware.plain import filled
+from kafka_capacity.kafka.arrays import Float32s
 from kafka_capacity.objects.tables import Int32
 from kafka_capacity.questions.accuracy.watch import Held, watch
 from kafka_capacity.text import format_percent
@@ -191,7 +191,7 @@ def day_of(dates: Sequence[str], values: Sequence[float], level: float) -> str |
     return None
 
 
-def peak_of_all(hours: NDArray[np.float32]) -> float:
+def peak_of_all(hours: Float32s) -> float:
     """Return the 99th percentile of the hourly totals of some partitions; ``hours`` is float32[P, H]."""
     return float(np.percentile(hours.sum(axis=0, dtype=np.float64), 99)) if hours.size else 0.0
 

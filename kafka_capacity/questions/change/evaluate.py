@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.objects.tables import merge_tables
@@ -77,7 +77,7 @@ def placement_tables(inputs: SimulationInputs, piece: PlacementPiece) -> dict[st
     return tables
 
 
-def made_placements(bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, NDArray[np.int32]]:
+def made_placements(bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, Int32s]:
     """Return the replica lists of the placements that pieces of work made, by the first scenario of each."""
     rows = [row for bundle in bundles if MADE in bundle for row in bundle[MADE].to_pylist()]
     return {row["scenario_id"]: np.frombuffer(row["after"], "<i4").reshape(-1, row["width"]) for row in rows}

@@ -24,19 +24,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.hardware.bill import Bill
 from kafka_capacity.hardware.flows import read_shares
 from kafka_capacity.hardware.rack_aware import leader_racks, rack_aware
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.questions.chargeback.producers import Producers
 from kafka_capacity.questions.chargeback.readers import NOBODY, Readers
 
 PRODUCE, REPLICATE, CONSUME = "produce", "replicate", "consume"
 FLOWS = (PRODUCE, REPLICATE, CONSUME)
 
-Rates = NDArray[np.float64]
-Places = NDArray[np.int64]
+Rates = Floats
+Places = Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,7 +49,7 @@ class RackFlows:
     flow: Places  # position in `FLOWS`
     source: Places  # position in `racks`
     target: Places
-    is_known: NDArray[np.bool_]  # whether both racks are known, and not assumed
+    is_known: Flags  # whether both racks are known, and not assumed
     bytes_per_second: Rates
     # the part of it that crosses racks, and that follower fetching would keep within one; 0 but for what is consumed
     saved_bytes_per_second: Rates
@@ -169,7 +169,7 @@ def _replicated(placed: _Placed, rate: Rates) -> _Part:
     return _part(FLOWS.index(REPLICATE), row, placed.leader[row], placed.replica[row, column], rate[row], known=known)
 
 
-def _part(flow: int, row: Places, source: Places, target: Places, rate: Rates, *, known: NDArray[np.bool_]) -> _Part:
+def _part(flow: int, row: Places, source: Places, target: Places, rate: Rates, *, known: Flags) -> _Part:
     same = np.ones(len(row), dtype=np.int64)
     return row, -same, flow * same, source, target, known.astype(np.int64), rate, np.zeros(len(row))
 
@@ -190,7 +190,7 @@ def _consumed(placed: _Placed, rate: Rates, readers: Readers, *, is_read_in_rack
     return row, group, flow, source, target, is_known.astype(np.int64), bytes_read, saved
 
 
-def _where_read(placed: _Placed, readers: Readers) -> tuple[Places, Places, Rates, NDArray[np.bool_]]:
+def _where_read(placed: _Placed, readers: Readers) -> tuple[Places, Places, Rates, Flags]:
     """Return for each entry of readers in which racks they are, with which share, and whether that is known."""
     place = {name: number for number, name in enumerate(placed.names) if name is not None}
     known_rack = np.array([place[name] for name in readers.racks], dtype=np.int64)
@@ -268,9 +268,9 @@ def _largest(topic: Places, values: Rates, topics: int) -> Rates:
 class MovedLeaders:
     """What would be different."""
 
-    is_moved: NDArray[np.bool_]  # bool[P], which partitions have another leader
-    kept: NDArray[np.float64]  # float64[T, 3], bytes per second that cross racks less, by flow in the order of `FLOWS`
-    leader: NDArray[np.int32]  # int32[P], positions of brokers, -1 for none
+    is_moved: Flags  # bool[P], which partitions have another leader
+    kept: Floats  # float64[T, 3], bytes per second that cross racks less, by flow in the order of `FLOWS`
+    leader: Int32s  # int32[P], positions of brokers, -1 for none
 
 
 def leaders_by_producers(bill: Bill, readers: Readers, producers: Producers) -> MovedLeaders:
@@ -288,13 +288,13 @@ def leaders_by_producers(bill: Bill, readers: Readers, producers: Producers) -> 
     return MovedLeaders(is_moved=place > 0, kept=kept, leader=moved.replicas[:, 0])
 
 
-def _racks_of(bill: Bill) -> NDArray[np.int64]:
+def _racks_of(bill: Bill) -> Ints:
     """Return int64[P, W], the rack of each replica; -1, where nobody produces, for padding and brokers without one."""
     rack = bill.brokers.rack_indexes().astype(np.int64)[bill.replicas.clip(min=0)]
     return np.where((bill.replicas >= 0) & (rack < len(bill.brokers.rack_names())), rack, -1)
 
 
-def _crossing(bill: Bill, readers: Readers, producers: Producers) -> NDArray[np.float64]:
+def _crossing(bill: Bill, readers: Readers, producers: Producers) -> Floats:
     """Return float64[T, 3], what crosses racks by topic and flow."""
     flows, found = rack_flows(bill, readers, producers), np.zeros((len(bill.workload.partitions.topics), len(FLOWS)))
     is_across = flows.source != flows.target

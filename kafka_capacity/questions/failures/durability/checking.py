@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.annual_losses import (
     SECONDS_PER_YEAR,
@@ -45,7 +45,7 @@ class FormulaCheck:
         return self.standard_error / self.expected if self.expected else 0.0
 
 
-def check_formula(brokers: Brokers, replicas: NDArray[np.int32], *, seed: int = 0) -> FormulaCheck:
+def check_formula(brokers: Brokers, replicas: Int32s, *, seed: int = 0) -> FormulaCheck:
     """Let brokers and racks fail at rates at which something happens, and count.
 
     ``replicas`` is int32[P, W], broker ids, padded with -1. Of more copysets than can be followed some are drawn.
