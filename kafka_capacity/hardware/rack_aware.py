@@ -20,15 +20,13 @@ from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.columns import change_columns
 
-Rates = Floats
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RackAware:
     """What such producers would do."""
 
-    share: Rates  # float64[P], of what is produced to its topic, how much each partition gets
-    leaving: Rates  # float64[T], of what is produced to each topic, how much leaves its rack
+    share: Floats  # float64[P], of what is produced to its topic, how much each partition gets
+    leaving: Floats  # float64[T], of what is produced to each topic, how much leaves its rack
 
 
 def leader_racks(replicas: Int32s, brokers: Brokers) -> Ints:
@@ -38,7 +36,7 @@ def leader_racks(replicas: Int32s, brokers: Brokers) -> Ints:
     return np.where((leader >= 0) & (rack < len(brokers.rack_names())), rack, -1)
 
 
-def rack_aware(workload: Workload, leader_rack: Ints, produced: Rates) -> RackAware:
+def rack_aware(workload: Workload, leader_rack: Ints, produced: Floats) -> RackAware:
     """Return what they would do where so much of what is produced to each topic is in each rack, float64[T, R]."""
     topic, rate = workload.partitions.topic.astype(np.int64), workload.load.bytes_in_mean_bytes_per_second
     count = np.bincount(topic, minlength=len(produced))
@@ -67,7 +65,7 @@ def rack_aware_of(workload: Workload, replicas: Int32s, brokers: Brokers) -> Rac
     return rack_aware(workload, leader_racks(replicas, brokers), produced)
 
 
-def spread_by_rack(workload: Workload, sizes: Rates, share: Rates) -> tuple[Workload, Rates]:
+def spread_by_rack(workload: Workload, sizes: Floats, share: Floats) -> tuple[Workload, Floats]:
     """Return the partitions with what is produced and read of each topic shared out among them, and their sizes.
 
     What is stored, float64[P, 2, D], follows, as it is once everything has been produced so; partitions with a limit of
