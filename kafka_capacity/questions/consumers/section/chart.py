@@ -134,14 +134,14 @@ def _bent(curve: Curve) -> Curve:
     return every, np.interp(every, times, lags)
 
 
-def thinned(times: Floats, values: Floats, limit: int = MAX_POINTS) -> Indices:
+def thinned(times: Floats, values: Floats) -> Indices:
     """Choose the points that a curve is drawn through: both ends, the peak, then always the one that is furthest off.
 
     Times, float64[T], are ascending, and so are the positions that are returned, intp[N].
     """
     last = len(times) - 1
     kept = {0, last, int(np.argmax(values))}
-    while len(kept) < min(limit, len(times)):
+    while len(kept) < min(MAX_POINTS, len(times)):
         chosen = sorted(kept)
         distance = np.abs(values - np.interp(times, times[chosen], values[chosen]))
         distance[chosen] = -1.0
