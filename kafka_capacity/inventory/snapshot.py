@@ -332,7 +332,6 @@ def read_quorum(raw: RawInventory) -> Quorum:
                 is_broker=row["node_id"] in racks,
                 rack=row["rack"] if row["rack"] is not None else racks.get(row["node_id"]),
                 directory_id=row["directory_id"],
-                endpoint=None if row["host"] is None or row["port"] is None else f"{row['host']}:{row['port']}",
                 is_active=bool(row["is_active"]),
                 **{name: row[name] for name in ("lag_records", "behind_seconds", "is_named", "auto_joins")},
             )
