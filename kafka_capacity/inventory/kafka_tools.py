@@ -86,12 +86,7 @@ class _Disks:
 
 
 def read_kafka_tools(
-    *,
-    cluster: str,
-    ds: str,
-    assignment: Path,
-    brokers: Path,
-    log_dirs: Path | None = None,
+    *, cluster: str, ds: str, assignment: Path, brokers: Path, log_dirs: Path | None = None
 ) -> RawInventory:
     """Read the files that people saved, for the day ``ds``.
 
