@@ -12,12 +12,14 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.demand.calendar_days import days_later
 from kafka_capacity.demand.totals import HOURS
 from kafka_capacity.errors import InventoryError, MissingManifestError
 from kafka_capacity.inventory.history import HISTORY, TABLE, read_history_manifest
 from kafka_capacity.inventory.staging import find, load
 from kafka_capacity.objects.dataset import Manifest, has_manifest, read_manifest, read_table, write_dataset
 from kafka_capacity.objects.keys import day_prefix, list_days
+from kafka_capacity.objects.manifest import complete_days
 from kafka_capacity.objects.profile_tables import PROFILE_SCHEMA_VERSION, PROFILE_TABLES
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.packing import pack_tables
@@ -142,10 +144,8 @@ def _first_day(inputs: ProfileInputs) -> pa.Scalar:
 
 
 def _profile_before(store: ObjectStore, cluster: str, ds: str) -> Manifest | None:
-    for day in reversed(list_days(store, cluster, "profiles")):
-        if day < ds and has_manifest(store, day_prefix("profiles", cluster, day)):
-            return read_profile_manifest(store, cluster, day)
-    return None
+    day = next(complete_days(store, cluster, "profiles", up_to=days_later(ds, -1)), None)
+    return None if day is None else read_profile_manifest(store, cluster, day)
 
 
 def _with_earlier_days(store: ObjectStore, inputs: ProfileInputs, days: pa.Table) -> pa.Table:

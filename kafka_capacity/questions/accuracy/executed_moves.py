@@ -14,8 +14,9 @@ from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.inventory.column_values import PartitionIndex, ReplicaColumns, floats, ints
 from kafka_capacity.inventory.staging import KIND as INVENTORY
 from kafka_capacity.kafka.arrays import Int32s, Ints
-from kafka_capacity.objects.dataset import has_manifest, read_manifest, read_table
-from kafka_capacity.objects.keys import day_prefix, list_days, list_plans, plan_prefix
+from kafka_capacity.objects.dataset import read_manifest, read_table
+from kafka_capacity.objects.keys import day_prefix, list_plans, plan_prefix
+from kafka_capacity.objects.manifest import complete_days
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.questions.accuracy.scores import MoveScore, score_move
 
@@ -28,8 +29,7 @@ def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
 
     A move counts once, for the newest plan that planned it: plans of later days find it done.
     """
-    listed = (day for day in list_days(store, cluster, "inventory") if day <= ds)
-    days = [day for day in listed if has_manifest(store, day_prefix("inventory", cluster, day))]
+    days = sorted(complete_days(store, cluster, "inventory", up_to=ds))
     held: dict[str, _Held] = {}
     found: dict[tuple[str, str], MoveScore] = {}
     for made_on, plan_id in list_plans(store, cluster):

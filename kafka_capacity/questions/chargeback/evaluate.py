@@ -155,7 +155,7 @@ def _ledger_table(ledger: Ledger, names: Sequence[str], readers: Readers, owners
     return of_columns("chargeback", columns)
 
 
-def _named(names: Sequence[str | None], place: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.Array:
+def _named(names: Sequence[str | None], place: Ints) -> pa.Array:
     return pa.array([names[one] if one >= 0 else None for one in place.tolist()], pa.string())
 
 
