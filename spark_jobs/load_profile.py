@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from kafka_capacity.inventory.history import HOURS
+from kafka_capacity.demand.totals import HOURS
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.plan.load_profile import DEFAULT_DAYS, ProfileInputs, history_table, profile_inputs, write_profile
 from kafka_capacity.plan.packing import pack_tables, unpack_table

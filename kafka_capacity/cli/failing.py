@@ -13,17 +13,24 @@ from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.cli.plan_options import named_as_options, split_names
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.limits import RESOURCE_NAMES
+from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS
 from kafka_capacity.hardware.plain import plain_number, to_plain
-from kafka_capacity.health.problem import some
+from kafka_capacity.health.problem import counted
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
+from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
+from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
-from kafka_capacity.questions.failures.plain import affected_groups, set_row, survivor_rows, topic_rows
 from kafka_capacity.questions.failures.request import lost_together
-from kafka_capacity.questions.failures.scenario import FailureResult, FailureScenario, SetKind
+from kafka_capacity.questions.failures.scenario import (
+    CoordinatorState,
+    FailureResult,
+    FailureScenario,
+    FailureSet,
+    SetKind,
+)
 from kafka_capacity.questions.failures.section.controllers import STEPS, change_sentences, runbook, step_rows
 from kafka_capacity.questions.failures.section.details import COORDINATORS
 from kafka_capacity.questions.failures.section.matrix import LOSSES
@@ -57,6 +64,8 @@ _TITLES = {
     SetKind.PAIR: "two brokers lost",
 }
 _MAX_DETAILS = 20
+_COUNTS = ("offline", "offline_topics", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
+_FIGURES = ("stopped_bytes_per_second", "refused_bytes_per_second", "rebuild_bytes", "rebuild_seconds")
 _DRAWN = ": half are those that share the most partitions, the rest are drawn at random"
 
 
@@ -146,12 +155,99 @@ def _document(result: FailureResult, snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _set(result: FailureResult, snapshot: Snapshot, number: int) -> dict[str, Any]:
-    """Return a set; what was asked for by name, with each survivor and topic."""
-    row = set_row(result, number)
-    if result.sets[number].kind is SetKind.GIVEN:
-        row["survivors"] = survivor_rows(result, number)
-        row["topics"] = topic_rows(snapshot, result.sets[number], result.scenario.rules)
+    """Return a set and what it does: partitions, brokers it overloads, groups; of a given one each survivor and topic.
+
+    ``rebuild_seconds`` is ``None`` where the copy never ends.
+    """
+    one = result.sets[number]
+    row: dict[str, Any] = {
+        "kind": str(one.kind),
+        "name": one.name,
+        "brokers": list(one.brokers),
+        **{name: int(getattr(result, name)[number]) for name in _COUNTS},
+        **{name: plain_number(float(getattr(result, name)[number])) for name in _FIGURES},
+        "overloads": _overloads(result, number),
+        "groups": _groups(result, number),
+    }
+    if one.kind is SetKind.GIVEN:
+        row["survivors"] = _survivors(result, number)
+        row["topics"] = _topics(snapshot, one, result.scenario.rules)
     return row
+
+
+def _overloads(result: FailureResult, number: int) -> list[dict[str, Any]]:
+    """List the survivors whose peak is above what they can do, the worst first."""
+    peaks, today = result.peaks(), result.peaks_today()
+    found = [
+        (
+            float(ratio[number, place]),
+            {
+                "broker": int(result.brokers.ids[place]),
+                "resource": str(resource),
+                "peak": float(peaks[resource][number, place]),
+                "peak_today": float(today[resource][place]),
+                "capacity": float(there[place]),
+                "unit": UNITS[resource],
+            },
+        )
+        for (resource, there), ratio in zip(result.capacity.items(), result.used_ratios(), strict=True)
+        for place in np.flatnonzero(np.nan_to_num(ratio[number], nan=0.0) > 1.0)
+    ]
+    return [row for _, row in sorted(found, key=lambda one: (-one[0], one[1]["broker"]))]
+
+
+def _groups(result: FailureResult, number: int) -> list[dict[str, Any]]:
+    """List the groups that lose partitions, commits or their coordinator, the worst first."""
+    lost, states = result.group_offline[number], result.coordinator[number]
+    affected = np.flatnonzero((lost > 0) | (states >= CoordinatorState.REFUSES))
+    order = sorted(affected.tolist(), key=lambda place: (-int(states[place]), -int(lost[place]), result.groups[place]))
+    return [
+        {
+            "group_id": result.groups[place],
+            "offline_partitions": int(lost[place]),
+            "partitions": int(result.group_partitions[place]),
+            "coordinator": CoordinatorState(int(states[place])).name.lower(),
+        }
+        for place in order
+    ]
+
+
+def _survivors(result: FailureResult, number: int) -> list[dict[str, Any]]:
+    """Return what every broker leads and carries after one set; peaks of the dead are ``None``."""
+    brokers = result.brokers
+    return [
+        {
+            "broker": int(brokers.ids[place]),
+            "rack": brokers.racks[place],
+            "leaders": int(result.leaders[number, place]),
+            "peak_in_bytes_per_second": plain_number(float(result.peak_in_bytes_per_second[number, place])),
+            "peak_out_bytes_per_second": plain_number(float(result.peak_out_bytes_per_second[number, place])),
+            "peak_cores": plain_number(float(result.peak_cores[number, place])),
+        }
+        for place in range(len(brokers))
+    ]
+
+
+def _topics(snapshot: Snapshot, lost: FailureSet, rules: ElectionRules) -> list[dict[str, Any]]:
+    """List the topics with partitions that are offline or refuse ``acks=all`` after a loss, the worst first."""
+    states, topics = states_of(snapshot), snapshot.partitions.topics
+    for part in (lost.first, tuple(broker for broker in lost.brokers if broker not in lost.first)):
+        states = fail_brokers(states, snapshot.brokers.index_of(np.array(part, dtype=np.int32)).tolist(), rules)
+    offline = states.is_offline
+    refused = ~offline & (states.isr_size() < states.min_isr)
+    counts = [np.bincount(snapshot.partitions.topic[rows], minlength=len(topics)) for rows in (offline, refused)]
+    size = np.bincount(snapshot.partitions.topic, minlength=len(topics))
+    order = np.lexsort((-counts[1], -counts[0]))
+    return [
+        {
+            "topic": topics[place],
+            "offline": int(counts[0][place]),
+            "under_min_isr": int(counts[1][place]),
+            "partitions": int(size[place]),
+        }
+        for place in order.tolist()
+        if counts[0][place] or counts[1][place]
+    ]
 
 
 def _answer(result: FailureResult) -> str:
@@ -195,7 +291,7 @@ def _print_change(controllers: Mapping[str, Any], steps: Sequence[Mapping[str, A
 
 def _print_details(result: FailureResult, snapshot: Snapshot, number: int) -> None:
     one = result.sets[number]
-    topics, groups = topic_rows(snapshot, one, result.scenario.rules), affected_groups(result, number)
+    topics, groups = _topics(snapshot, one, result.scenario.rules), _groups(result, number)
     for columns, what, found in ((_TOPICS, "topic", topics), (_GROUPS, "group", groups)):
         if found:
             title = f"without {one.name}: {plural(len(found), what)} affected"
@@ -223,7 +319,7 @@ def _notes(result: FailureResult, basis: Basis) -> list[str]:
         unknown = np.isnan(there) if there is not None else np.ones(len(result.brokers), dtype=np.bool_)
         if unknown.any():
             ids = result.brokers.ids[unknown].tolist()
-            who = "all brokers" if unknown.all() else f"{plural(len(ids), 'broker')} ({some(ids, len(ids))})"
+            who = "all brokers" if unknown.all() else counted(ids, "broker")
             lines.append(f"{RESOURCE_NAMES[resource]} is not judged on {who}: the capacity is unknown")
     if warnings := len(basis.findings.warnings):
         lines.append(f"{plural(warnings, 'warning')} about the snapshot: run doctor to list them")

@@ -28,10 +28,9 @@ from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_
 from kafka_capacity.questions.consumers.columns import EVENTS, MEMBERS, VARIANTS, columns_for, event_columns
 from kafka_capacity.questions.consumers.decide import GroupDecision, decide_tables, decided_groups
 from kafka_capacity.questions.consumers.names import variant_name
-from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.sentences import part_of
 from kafka_capacity.questions.consumers.share import FoundGroups, find_groups, simulate_found
-from kafka_capacity.questions.consumers.share_groups import SHARE_COLUMNS, share_sentences
+from kafka_capacity.questions.consumers.share_groups import SHARE_COLUMNS, VERDICT_WORDS, share_sentences
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
 from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, definitions
@@ -39,7 +38,6 @@ from kafka_capacity.text import format_rate, plural
 
 MAX_REASONS = 10  # of groups that could be better, so many are explained; those at risk all are
 MAX_MEMBERS = 60  # so many rows has the table of members
-_VERDICT_WORDS = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_JUDGED: "not judged"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,7 +103,7 @@ def print_group(planned: PlannedGroups, group: GroupDecision) -> None:
         [cells(MEMBERS, member, True) for member in members[:MAX_MEMBERS]],
     )
     lines = [f"and {len(members) - MAX_MEMBERS:,} more members"] if len(members) > MAX_MEMBERS else []
-    fits = f"today's setup: {_VERDICT_WORDS[group.verdict]}" if group.today else "today's setup was not simulated"
+    fits = f"today's setup: {VERDICT_WORDS[group.verdict]}" if group.today else "today's setup was not simulated"
     reasons = "; ".join(group.reasons)
     print_lines(
         [
@@ -137,7 +135,7 @@ def _facts(planned: PlannedGroups) -> list[str]:
     silent = sorted(row["group_id"] for row in facts if not row["peak_bytes_per_second"])
     lines = []
     if silent:
-        lines.append(f"warning: no produce rates are known for {some(silent, len(silent))}: their load is not judged")
+        lines.append(f"warning: no produce rates are known for {some(silent)}: their load is not judged")
     lines += [
         f"warning: {row['group_id']}: nobody reads {plural(row['unread_partitions'], 'partition')} today"
         for row in facts

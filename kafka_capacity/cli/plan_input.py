@@ -20,10 +20,9 @@ from kafka_capacity.inventory.staging import with_chosen_hours
 from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.plan.packing import Tables
+from kafka_capacity.proposal.grid import DISK_AND_NETWORK
 from kafka_capacity.questions.question import Basis, Piece, PlanContext, RunPieces, Shared
 from kafka_capacity.text.files import read_text_file
-
-_CAPACITIES = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
 
 
 def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> PlanContext:
@@ -84,7 +83,7 @@ def completed(wanted: Brokers, observed: Brokers, *, has_own_rack: set[int]) -> 
         for broker, i, rack in zip(wanted.ids.tolist(), place.tolist(), wanted.racks, strict=True)
     ]
     capacities = {}
-    for name in _CAPACITIES:
+    for name in DISK_AND_NETWORK:
         own, seen = getattr(wanted, name), getattr(observed, name)
         known = seen[np.isfinite(seen)]
         usual = float(np.median(known)) if len(known) else np.nan

@@ -33,6 +33,7 @@ from kafka_capacity.questions.change.section.comparison import (
 )
 from kafka_capacity.questions.change.section.waves import move_sentences, orders_table, waves_table
 from kafka_capacity.text import format_bytes, format_factor, format_percent, listed, plural
+from kafka_capacity.text.wording import few_names
 
 _TODAY = "Judged at today’s sizes and rates; kafka-capacity size says how long a count lasts."
 _BEST = "the fewest brokers that fit and the fewest bytes"
@@ -193,10 +194,8 @@ def _binding_lines(limits: Sequence[LimitState]) -> list[str]:
     for state in limits:
         if not state.binding_brokers:
             continue
-        named = ", ".join(str(broker) for broker in state.binding_brokers[:_MAX_BROKERS])
-        more = len(state.binding_brokers) - _MAX_BROKERS
-        who = f"brokers {named}{f' and {more:,} more' if more > 0 else ''}"
-        what = f"limiting: {constraint_label(state.constraint)} of {who}"
+        who = few_names(state.binding_brokers, _MAX_BROKERS)
+        what = f"limiting: {constraint_label(state.constraint)} of brokers {who}"
         relaxed = f"; {relaxation}" if (relaxation := state.relaxation()) else ""
         lines.append(f"{what}, {format_percent(state.highest_ratio)} of the limit at most{relaxed}")
     return lines or ["limiting: no broker limit"]

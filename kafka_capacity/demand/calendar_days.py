@@ -7,8 +7,10 @@ import datetime
 from collections.abc import Iterable
 
 DAYS_PER_YEAR = 365.25
+DAY_SECONDS = 86_400.0
 
-WEEK_HOURS = 168  # less history than this has not seen every hour of the week
+WEEK_DAYS = 7
+WEEK_HOURS = 24 * WEEK_DAYS  # less history than this has not seen every hour of the week
 
 
 def months_later(day: str, months: int) -> str:

@@ -32,6 +32,7 @@ from kafka_capacity.demand.disk import date_seconds, partition_sizes, reach_toda
 from kafka_capacity.demand.profile import PEAK_QUANTILE
 from kafka_capacity.demand.quota import throttled
 from kafka_capacity.demand.workload import Lags, Workload
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.columns import change_columns
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
@@ -49,16 +50,16 @@ _OF_TOPICS = ("retention_seconds", "retention_bytes", "segment_bytes", "is_compa
 class ClusterChange:
     """What becomes different; every array has an entry a partition, in the order of ``Snapshot.partitions``."""
 
-    is_removed: NDArray[np.bool_]  # bool[P]
-    kept_seconds: NDArray[np.float64]  # float64[P], brokers keep records so long at most; infinite for as today
-    max_replicas: NDArray[np.int32]  # int32[P]
-    written_ratio: NDArray[np.float64]  # float64[P], what is written and read over today's
-    is_tiered: NDArray[np.bool_]  # bool[P]
-    compacted_ratio: NDArray[np.float64]  # float64[P], what compaction leaves over what is there; 1 for none
-    read_ratio: NDArray[np.float64]  # float64[P], what is read over today's, apart from what is written
-    merged_into: NDArray[np.int64]  # int64[P], the place of what each becomes part of; its own where it stays
-    in_quota: NDArray[np.float64]  # float64[P], bytes per second that may be produced to it; infinite for any
-    out_quota: NDArray[np.float64]  # float64[P], likewise that consumers may read of it
+    is_removed: Flags  # bool[P]
+    kept_seconds: Floats  # float64[P], brokers keep records so long at most; infinite for as today
+    max_replicas: Int32s  # int32[P]
+    written_ratio: Floats  # float64[P], what is written and read over today's
+    is_tiered: Flags  # bool[P]
+    compacted_ratio: Floats  # float64[P], what compaction leaves over what is there; 1 for none
+    read_ratio: Floats  # float64[P], what is read over today's, apart from what is written
+    merged_into: Ints  # int64[P], the place of what each becomes part of; its own where it stays
+    in_quota: Floats  # float64[P], bytes per second that may be produced to it; infinite for any
+    out_quota: Floats  # float64[P], likewise that consumers may read of it
     gone_groups: frozenset[str] = frozenset()  # consumer groups that are gone; `read_ratio` has what they read
     is_volume_shrunk: bool = False  # whether smaller volumes may take the place of today's
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack, if they did not
@@ -100,13 +101,11 @@ class ChangedCluster:
 
     snapshot: Snapshot
     workload: Workload
-    sizes: NDArray[np.float64]  # float64[P, 2, D], as `partition_sizes` gives them
-    remote_bytes: NDArray[np.float64]  # float64[2, D], what the object store holds, by estimate and date
+    sizes: Floats  # float64[P, 2, D], as `partition_sizes` gives them
+    remote_bytes: Floats  # float64[2, D], what the object store holds, by estimate and date
 
 
-def changed_cluster(
-    snapshot: Snapshot, workload: Workload, sizes: NDArray[np.float64], change: ClusterChange
-) -> ChangedCluster:
+def changed_cluster(snapshot: Snapshot, workload: Workload, sizes: Floats, change: ClusterChange) -> ChangedCluster:
     """Apply a change; ``sizes`` is float64[P, 2, D], what partitions hold without it."""
     old = _old_ratio(workload)
     whole = sizes * _stored_ratio(change.written_ratio, old)
@@ -137,7 +136,7 @@ def changed_cluster(
     return changed if (into == np.arange(len(rows))).all() else _merged(changed, into)
 
 
-def _merged(cluster: ChangedCluster, into: NDArray[np.int64]) -> ChangedCluster:
+def _merged(cluster: ChangedCluster, into: Ints) -> ChangedCluster:
     """Add up what becomes one partition; it is where the first of them is, and of no other size than they together."""
     snapshot, workload = cluster.snapshot, cluster.workload
     rows = np.unique(into)
@@ -179,7 +178,7 @@ def _merged(cluster: ChangedCluster, into: NDArray[np.int64]) -> ChangedCluster:
     )
 
 
-def kept_today(workload: Workload, kept_seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+def kept_today(workload: Workload, kept_seconds: Floats) -> Floats:
     """Return float64[P], what one replica holds once records are kept so long at most."""
     size = workload.size_bytes.astype(np.float64)
     reach, _ = reach_today(workload)
@@ -188,13 +187,13 @@ def kept_today(workload: Workload, kept_seconds: NDArray[np.float64]) -> NDArray
     return np.where(is_cut, np.minimum(size, size * share + workload.segment_bytes), size)
 
 
-def compacted_today(workload: Workload, ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+def compacted_today(workload: Workload, ratio: Floats) -> Floats:
     """Return float64[P], what one replica holds at most where compaction leaves so much of it."""
     size = workload.size_bytes.astype(np.float64)
     return np.minimum(size, _compacted(workload, size, ratio))
 
 
-def _compacted(workload: Workload, size: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+def _compacted(workload: Workload, size: Floats, ratio: Floats) -> Floats:
     """Return what logs of a size, by partition along the first axis, hold at most; infinite where not compacted."""
     along = (-1, *(1,) * (size.ndim - 1))
     held = size * (ratio / (1.0 - MIN_CLEANABLE_DIRTY_RATIO)).reshape(along)
@@ -202,22 +201,20 @@ def _compacted(workload: Workload, size: NDArray[np.float64], ratio: NDArray[np.
     return np.where((ratio < 1.0).reshape(along), held, np.inf)
 
 
-def _old_ratio(workload: Workload) -> NDArray[np.float64]:
+def _old_ratio(workload: Workload) -> Floats:
     """Return float64[P, D], how much of what is stored at each date was written before today."""
     limit = np.where(workload.is_compacted | np.isfinite(workload.retention_bytes), np.inf, workload.retention_seconds)
     age = date_seconds(workload.outlook.dates)
     return np.asarray(1.0 - np.minimum(age / np.maximum(limit, 1.0)[:, None], 1.0), dtype=np.float64)
 
 
-def _stored_ratio(written_ratio: NDArray[np.float64], old: NDArray[np.float64]) -> NDArray[np.float64]:
+def _stored_ratio(written_ratio: Floats, old: Floats) -> Floats:
     """Return float64[P, 1, D], what is stored over what it would be without compression."""
     ratio = written_ratio[:, None]
     return np.asarray((ratio + (1.0 - ratio) * old)[:, None, :], dtype=np.float64)
 
 
-def _snapshot_of(
-    snapshot: Snapshot, rows: NDArray[np.int64], size_ratio: NDArray[np.float64], change: ClusterChange
-) -> Snapshot:
+def _snapshot_of(snapshot: Snapshot, rows: Ints, size_ratio: Floats, change: ClusterChange) -> Snapshot:
     places = np.unique(snapshot.partitions.topic[rows])
     width = np.arange(snapshot.replicas.shape[1])
     stays = (snapshot.replicas[rows] >= 0) & (width < change.max_replicas[rows, None])
@@ -237,7 +234,7 @@ def _snapshot_of(
     )
 
 
-def _partitions_of(partitions: Partitions, rows: NDArray[np.int64]) -> Partitions:
+def _partitions_of(partitions: Partitions, rows: Ints) -> Partitions:
     places, topic = np.unique(partitions.topic[rows], return_inverse=True)
     return Partitions(
         topics=tuple(partitions.topics[place] for place in places.tolist()),
@@ -246,7 +243,7 @@ def _partitions_of(partitions: Partitions, rows: NDArray[np.int64]) -> Partition
     )
 
 
-def _workload_of(workload: Workload, rows: NDArray[np.int64], change: ClusterChange) -> Workload:
+def _workload_of(workload: Workload, rows: Ints, change: ClusterChange) -> Workload:
     written = change.written_ratio[rows]
     read = written * change.read_ratio[rows]
     load, traffic, lags = workload.load, workload.traffic, workload.lags
@@ -279,16 +276,14 @@ def _workload_of(workload: Workload, rows: NDArray[np.int64], change: ClusterCha
     )
 
 
-def _part(rates: NDArray[np.float32], rows: NDArray[np.int64], ratio: NDArray[np.float64]) -> NDArray[np.float32]:
+def _part(rates: Float32s, rows: Ints, ratio: Floats) -> Float32s:
     """Return the hours of some partitions; the same array where nothing changes, which is large."""
     if len(rows) < len(rates):
         rates = rates[rows]
     return rates if (ratio == 1.0).all() else np.asarray(rates * ratio[:, None].astype(np.float32), dtype=np.float32)
 
 
-def _under_quota(
-    rates: NDArray[np.float32], quota: NDArray[np.float64]
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+def _under_quota(rates: Float32s, quota: Floats) -> tuple[Float32s, Floats]:
     """Return the hours of partitions under quotas, and float64[P], their peaks then; infinite where there is none."""
     peak = np.full(len(rates), np.inf)
     rows = np.flatnonzero(np.isfinite(quota))

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kafka_capacity.demand.calendar_days import days_between, days_later
-from kafka_capacity.demand.day_gaps import WEEK_DAYS, clean_days
+from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_between, days_later
+from kafka_capacity.demand.day_gaps import clean_days
 from kafka_capacity.demand.forecast import INTERVAL_RATIO, Forecast, NoForecast, forecast_series
 from kafka_capacity.demand.history import DailySeries
 from kafka_capacity.demand.outlook import Basis, ClassBasis
 from kafka_capacity.demand.settings import USUAL_GROWTH, DemandSettings, Growth, growth_ratio
 from kafka_capacity.demand.week_model import YEAR_DAYS
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.text import plural, whole_percent
 
 SHOWN_SHARE = 0.05  # less of last year's shape is not worth a word
@@ -27,8 +27,8 @@ class ExpectedPath:
     """Traffic of one class over today's, and what that rests on."""
 
     basis: ClassBasis
-    middle: NDArray[np.float64]  # float64[D], 1 at the first date
-    high: NDArray[np.float64]  # float64[D], never below the middle
+    middle: Floats  # float64[D], 1 at the first date
+    high: Floats  # float64[D], never below the middle
     mean_ratio: float = 1.0  # today's mean over the measured one, which outages lower while peaks have none of them
 
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
-WEEK_DAYS = 7
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
+from kafka_capacity.kafka.arrays import Flags, Floats
+
 OUTAGE_RATIO = 0.1  # a day with less of what others around it carry is far below them
 USUAL_WEEKS = 8  # what is usual is what days carry so many weeks before and after
 HALF, THIRD = 1 / 2, 1 / 3
@@ -27,8 +28,6 @@ MAX_OUTAGE_DAYS = 28
 PATTERN_RUNS, PATTERN_SHARE = 2, 0.1
 """Quiet runs are a pattern where so many more are half as long at least, and so many of all days are in them."""
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CleanDays:
@@ -36,7 +35,7 @@ class CleanDays:
 
     first: int  # how many days were left out before
     values: Floats  # float64[N], not negative; outages and gaps filled with what is usual around them
-    is_known: NDArray[np.bool_]  # bool[N], where nothing was filled
+    is_known: Flags  # bool[N], where nothing was filled
     outage_days: int  # how many days are outages
     stopped_days: int  # how many days without traffic end the series, 0 where it has not stopped
 
@@ -64,7 +63,7 @@ def clean_days(values: Floats, *, silent_days: int = 0) -> CleanDays | None:
     )
 
 
-def _outages(values: Floats) -> NDArray[np.bool_]:
+def _outages(values: Floats) -> Flags:
     """Return bool[N], the days of quiet runs that are outages: short ones, beside usual weeks, and no pattern."""
     # Few of each weekday have traffic all by chance where traffic comes now and then.
     usual = np.minimum(_usual(values, HALF), _usual(values, HALF, every_days=1))
@@ -115,7 +114,7 @@ def _longest_pause(values: Floats) -> int:
     return int(np.diff(np.flatnonzero(values[np.isfinite(values)] > 0)).max(initial=1)) - 1
 
 
-def _filled(values: Floats, is_known: NDArray[np.bool_]) -> Floats:
+def _filled(values: Floats, is_known: Flags) -> Floats:
     """Fill days with the nearest known ones of their weekday, before and after, so that weeks keep their shape."""
     filled = np.where(is_known, values, 0.0)
     day = np.arange(len(values))

@@ -25,28 +25,27 @@ from __future__ import annotations
 import datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.demand.calendar_days import DAY_SECONDS
 from kafka_capacity.demand.workload import Workload
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s
 
 FULL_RATIO = 0.8  # of what its mean rate would fill a full log has at least: the last weeks are no exact history
 
 DEFAULT_SEGMENT_BYTES = 1024.0**3  # Kafka's own default of `log.segment.bytes`
 
-_DAY_SECONDS = 86_400.0
 
-
-def date_seconds(dates: tuple[str, ...]) -> NDArray[np.float64]:
+def date_seconds(dates: tuple[str, ...]) -> Floats:
     """Return float64[D], seconds from the first date on.
 
     >>> date_seconds(("2026-11-20", "2026-11-22")).tolist()
     [0.0, 172800.0]
     """
     days = [datetime.date.fromisoformat(date).toordinal() for date in dates]
-    return (np.array(days, dtype=np.float64) - days[0]) * _DAY_SECONDS
+    return (np.array(days, dtype=np.float64) - days[0]) * DAY_SECONDS
 
 
-def time_shares(dates: tuple[str, ...]) -> NDArray[np.float64]:
+def time_shares(dates: tuple[str, ...]) -> Floats:
     """Return float64[D], the weight of each date in an average over the time between them, on straight lines.
 
     >>> time_shares(("2026-11-20", "2026-11-22", "2026-11-30")).tolist()
@@ -59,7 +58,7 @@ def time_shares(dates: tuple[str, ...]) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
-def partition_sizes(workload: Workload) -> NDArray[np.float64]:
+def partition_sizes(workload: Workload) -> Floats:
     """Return float64[P, 2, D], the bytes of one replica of each partition, by estimate and date."""
     times = date_seconds(workload.outlook.dates)
     ratios, row_class = workload.rate_ratios(), workload.outlook.class_of
@@ -88,7 +87,7 @@ def partition_sizes(workload: Workload) -> NDArray[np.float64]:
     return np.where(workload.is_compacted[:, None, None], compacted, np.minimum(found, cap[:, None, None]))
 
 
-def reach_today(workload: Workload) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def reach_today(workload: Workload) -> tuple[Floats, Flags]:
     """Return float64[P], how many seconds back each log reaches, and bool[P], whether its retention bites.
 
     It is infinite where nothing can be said.
@@ -101,12 +100,7 @@ def reach_today(workload: Workload) -> tuple[NDArray[np.float64], NDArray[np.boo
     return np.where(is_full, retention, filled), is_full
 
 
-def _integral(
-    ratio: NDArray[np.float64],
-    times: NDArray[np.float64],
-    until: NDArray[np.float64] | float,
-    row_class: NDArray[np.int32],
-) -> NDArray[np.float64]:
+def _integral(ratio: Floats, times: Floats, until: Floats | float, row_class: Int32s) -> Floats:
     """Return float64[P], the integral of the ratio of a partition's class from the first date; negative before it."""
     step = np.diff(times)
     pieces = (ratio[:, :-1] + ratio[:, 1:]) / 2 * step

@@ -17,10 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kafka_capacity.demand.calendar_days import days_between, days_later
+from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between, days_later
 from kafka_capacity.demand.outlook import AddedTopic
-
-_DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +67,7 @@ class RetentionChange:
 
     def label(self) -> str:
         """Describe it in a few words."""
-        return f"retention {self.retention_seconds / _DAY_SECONDS:g} days from {self.from_date}"
+        return f"retention {self.retention_seconds / DAY_SECONDS:g} days from {self.from_date}"
 
 
 def retention_at(date: str, before_seconds: float, changes: Sequence[RetentionChange]) -> float:
@@ -83,14 +81,14 @@ def retention_at(date: str, before_seconds: float, changes: Sequence[RetentionCh
     for change in changes:
         if change.from_date > date:
             break
-        spanned = min(allowed, spanned + max(0, days_between(since, change.from_date)) * _DAY_SECONDS)
+        spanned = min(allowed, spanned + max(0, days_between(since, change.from_date)) * DAY_SECONDS)
         allowed, since = change.retention_seconds, change.from_date
-    return min(allowed, spanned + days_between(since, date) * _DAY_SECONDS)
+    return min(allowed, spanned + days_between(since, date) * DAY_SECONDS)
 
 
 def full_log_date(change: RetentionChange, before_seconds: float) -> str:
     """Return the first day on which logs are as long as they get."""
-    return days_later(change.from_date, math.ceil(max(0.0, change.retention_seconds - before_seconds) / _DAY_SECONDS))
+    return days_later(change.from_date, math.ceil(max(0.0, change.retention_seconds - before_seconds) / DAY_SECONDS))
 
 
 PlannedEvent: TypeAlias = Launch | RetentionChange | AddedTopic

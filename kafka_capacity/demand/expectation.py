@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.demand.calendar_days import days_later, outlook_dates
+from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_later, outlook_dates
 from kafka_capacity.demand.class_forecast import ClassForecast, forecast_class
-from kafka_capacity.demand.day_gaps import WEEK_DAYS, clean_days
+from kafka_capacity.demand.day_gaps import clean_days
 from kafka_capacity.demand.folding import fold_events
 from kafka_capacity.demand.history import DailySeries, TopicHistory, total_of
 from kafka_capacity.demand.outlook import DemandOutlook

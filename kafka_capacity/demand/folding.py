@@ -7,13 +7,13 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.class_forecast import ExpectedPath
 from kafka_capacity.demand.events import Launch, RetentionChange, retention_at
 from kafka_capacity.demand.outlook import Basis, ClassBasis, DemandOutlook
 from kafka_capacity.demand.planned import PlannedEvents
 from kafka_capacity.demand.topic_classes import TopicClasses
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
 _Key = tuple[int, tuple[int, ...], float]
@@ -42,7 +42,7 @@ def fold_events(
     of_topic = np.array([place[key] for key in keys], dtype=np.int32)
     folded = [(paths[key[0]], [planned.of_topics[index].event for index in key[1]], key[2]) for key in chosen]
 
-    def by_date(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def by_date(rows: list[Floats]) -> Floats:
         return np.array(rows).reshape(len(chosen), len(dates))
 
     launched = by_date([_launch_ratio(events, dates) for _, events, _ in folded])
@@ -66,7 +66,7 @@ def _key(topic: int, snapshot: Snapshot, classes: TopicClasses, planned: Planned
     return int(classes.class_of_topic[topic]), events, before
 
 
-def _launch_ratio(events: _Events, dates: Sequence[str]) -> NDArray[np.float64]:
+def _launch_ratio(events: _Events, dates: Sequence[str]) -> Floats:
     ratio = np.ones(len(dates))
     for event in events:
         if isinstance(event, Launch):
@@ -82,7 +82,7 @@ def _mean_ratio(path: ExpectedPath, events: _Events, ds: str, measured_days: int
     return math.prod(event.mean_ratio(ds, measured_days) for event in events if isinstance(event, Launch))
 
 
-def _retention_ratio(events: _Events, before: float, dates: Sequence[str]) -> NDArray[np.float64]:
+def _retention_ratio(events: _Events, before: float, dates: Sequence[str]) -> Floats:
     changes = [event for event in events if isinstance(event, RetentionChange)]
     if not changes:
         return np.ones(len(dates))

@@ -11,16 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kafka_capacity.demand.day_gaps import WEEK_DAYS, CleanDays, clean_days
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
+from kafka_capacity.demand.day_gaps import CleanDays, clean_days
 from kafka_capacity.demand.level_shifts import LevelShift, level_shifts
 from kafka_capacity.demand.settings import Growth, growth_ratio
 from kafka_capacity.demand.spread import Z, level_spread
 from kafka_capacity.demand.week_model import HORIZONS, RISE_IS_GROWTH, WeekModel, fit_weeks
 from kafka_capacity.demand.week_paths import ROLLING_DRAWS, bursts, either, noise, wandering, with_bursts
-
-Floats = NDArray[np.float64]
+from kafka_capacity.kafka.arrays import Floats
 
 LEAST_DAYS = 14  # less has no growth to tell, and no noise: the prior alone
 LEAST_BELIEF = 0.01

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import days_later
+from kafka_capacity.kafka.arrays import Flags, Floats
 
 MAX_MISSING_RATIO = 0.1  # a day of a total is known where so much is not, at most; the rest is scaled up
 
@@ -19,7 +19,7 @@ class TopicHistory:
 
     first_day: str  # the day of the first column, `YYYY-MM-DD`
     topics: tuple[str, ...]  # T names, sorted; topics that are gone are among them
-    rate_bytes_per_second: NDArray[np.float64]  # float64[T, N], produced to each topic, NaN where not known
+    rate_bytes_per_second: Floats  # float64[T, N], produced to each topic, NaN where not known
 
     @classmethod
     def empty(cls, day: str) -> TopicHistory:
@@ -32,7 +32,7 @@ class DailySeries:
     """The total of some topics day by day, from the first to the last day that is known."""
 
     first_day: str  # of the series, `YYYY-MM-DD`; empty where nothing is known
-    rate_bytes_per_second: NDArray[np.float64]  # float64[N], NaN where not known
+    rate_bytes_per_second: Floats  # float64[N], NaN where not known
 
     @property
     def days(self) -> int:
@@ -64,7 +64,7 @@ def total_of(history: TopicHistory, rows: Sequence[int], living: frozenset[str])
     )
 
 
-def sum_with_gaps(rates: NDArray[np.float64], is_gone: NDArray[np.bool_]) -> NDArray[np.float64]:
+def sum_with_gaps(rates: Floats, is_gone: Flags) -> Floats:
     """Return float64[N], the sum of rows with gaps, as in :func:`total_of`; a row that is gone ends with its last."""
     is_known = np.isfinite(rates)
     day = np.arange(rates.shape[1])

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
-from kafka_capacity.demand.day_gaps import WEEK_DAYS
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
+from kafka_capacity.kafka.arrays import Floats
 
 SPAN_DAYS = 14
 LASTING_DAYS = 56
@@ -26,8 +26,6 @@ NOISE_FACTOR = 4.0
 MAX_CLARITY = 2.0  # what is clearer is believed no sooner, so that the answer takes weeks to change
 _QUARTILE = 1.1503  # three quarters of the normal distribution are as near as so many standard deviations
 FLOOR_RATIO = 1e-3  # days below so much of the mean are all the same: a launch from next to nothing is one from so much
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

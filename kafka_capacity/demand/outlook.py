@@ -11,8 +11,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-from numpy.typing import NDArray
+from kafka_capacity.kafka.arrays import Floats, Int32s
 
 
 class Basis(StrEnum):
@@ -61,11 +60,11 @@ class DemandOutlook:
 
     dates: tuple[str, ...]  # D days, ascending: the first is that of the inventory, the last the horizon
     classes: tuple[ClassBasis, ...]  # C entries, what each rests on
-    class_of: NDArray[np.int32]  # int32[P], the class of each partition, in the order of `Snapshot.partitions`
-    rate_ratio: NDArray[np.float64]  # float64[C, D], traffic, in and out, over today's, the middle estimate
-    rate_ratio_high: NDArray[np.float64]  # float64[C, D], the high estimate, never below the middle one
+    class_of: Int32s  # int32[P], the class of each partition, in the order of `Snapshot.partitions`
+    rate_ratio: Floats  # float64[C, D], traffic, in and out, over today's, the middle estimate
+    rate_ratio_high: Floats  # float64[C, D], the high estimate, never below the middle one
     high_quantile: float  # of the high estimate, such as 0.9
-    retention_ratio: NDArray[np.float64]  # float64[C, D], retention over today's, for planned changes of it; else 1
+    retention_ratio: Floats  # float64[C, D], retention over today's, for planned changes of it; else 1
     # float64[C], today's mean over the measured one, which has a part of a launch; peaks have it from its first day
-    mean_ratio: NDArray[np.float64]
+    mean_ratio: Floats
     added: tuple[AddedTopic, ...] = ()  # topics that do not exist yet

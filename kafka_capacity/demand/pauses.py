@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
-from kafka_capacity.demand.day_gaps import WEEK_DAYS
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
+from kafka_capacity.kafka.arrays import Floats
 
 QUIET_RATIOS, QUIET_REACH_DAYS = (0.1, 0.33), 56
 """A week is quiet with up to so little of the mean of the weeks that end on so many days before and after, and is not
@@ -14,8 +14,6 @@ with so much."""
 PAUSES = 8.0  # the highest week of late is that of so many usual pauses,
 LEAST_PAUSE_WEEKS, QUIET_SHARE = 5, 0.1
 """and of so many weeks more, in full where such a share of weeks is quiet, but of no more than a quarter of them."""
-
-Floats = NDArray[np.float64]
 
 
 def days_of_pauses(means: Floats, most: int) -> float:

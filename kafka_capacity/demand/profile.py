@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Float32s, Floats, Ints
+
 PEAK_QUANTILE = 0.99  # "peak" of hourly rates: four weeks have six hours above it, so that one odd hour is no peak
 
 
@@ -20,13 +22,13 @@ PEAK_QUANTILE = 0.99  # "peak" of hourly rates: four weeks have six hours above 
 class GroupProfile:
     """One entry a group; a group without values is 0 everywhere."""
 
-    mean: NDArray[np.float64]  # float64[G]
-    peak: NDArray[np.float64]  # float64[G]
-    count: NDArray[np.int64]  # int64[G], how many values it rests on
+    mean: Floats  # float64[G]
+    peak: Floats  # float64[G]
+    count: Ints  # int64[G], how many values it rests on
 
 
 def profile_groups(
-    group: NDArray[np.integer], values: NDArray[np.float32], group_count: int, *, quantile: float = PEAK_QUANTILE
+    group: NDArray[np.integer], values: Float32s, group_count: int, *, quantile: float = PEAK_QUANTILE
 ) -> GroupProfile:
     """Return the mean and the percentile, at a quantile of 0 to 1, of each group of values.
 
@@ -47,9 +49,7 @@ def profile_groups(
     return GroupProfile(mean=mean, peak=_percentile(ordered, starts, count, quantile), count=count)
 
 
-def _percentile(
-    ordered: NDArray[np.float64], starts: NDArray[np.int64], count: NDArray[np.int64], quantile: float
-) -> NDArray[np.float64]:
+def _percentile(ordered: Floats, starts: Ints, count: Ints, quantile: float) -> Floats:
     if not len(ordered):
         return np.zeros(len(count))
     share, below = np.modf((count - 1).clip(min=0) * quantile)

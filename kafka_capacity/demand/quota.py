@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats
+
 _STEPS = 30  # halvings of what a quota may be: a billionth is left
 
 
@@ -23,12 +25,12 @@ _STEPS = 30  # halvings of what a quota may be: a billionth is left
 class Throttled:
     """N partitions under a quota."""
 
-    passed: NDArray[np.float64]  # float64[N, H], what goes through in each hour
-    late_hours: NDArray[np.float64]  # float64[N], how long anything waits at most
-    is_waiting: NDArray[np.bool_]  # bool[N, H], whether something waits at the end of an hour
+    passed: Floats  # float64[N, H], what goes through in each hour
+    late_hours: Floats  # float64[N], how long anything waits at most
+    is_waiting: Flags  # bool[N, H], whether something waits at the end of an hour
 
 
-def throttled(rates: NDArray[np.floating], quota: NDArray[np.float64]) -> Throttled:
+def throttled(rates: NDArray[np.floating], quota: Floats) -> Throttled:
     """Let hours of traffic, [N, H], through a quota above 0 for each, float64[N]."""
     hours = np.arange(rates.shape[1] + 1)
     offered = np.concatenate([np.zeros((len(rates), 1)), np.cumsum(rates, axis=1, dtype=np.float64)], axis=1)
@@ -42,7 +44,7 @@ def throttled(rates: NDArray[np.floating], quota: NDArray[np.float64]) -> Thrott
     )
 
 
-def least_quota(rates: NDArray[np.floating], late_hours: float) -> NDArray[np.float64]:
+def least_quota(rates: NDArray[np.floating], late_hours: float) -> Floats:
     """Return float64[N], the smallest quota under which nothing waits longer; each row carries something."""
     low, high = np.zeros(len(rates)), rates.max(axis=1).astype(np.float64)
     for _ in range(_STEPS):

@@ -15,13 +15,14 @@ second, is how far back somebody reached: a nightly job that reads its day at on
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kafka_capacity.kafka.arrays import Float32s, Floats
 
 _HOUR_SECONDS = 3600.0
 _MAX_CELLS = 1 << 22  # hourly figures that are looked at at once
 
 
-def late_read_seconds(bytes_in: NDArray[np.float32], bytes_out: NDArray[np.float32]) -> NDArray[np.float64]:
+def late_read_seconds(bytes_in: Float32s, bytes_out: Float32s) -> Floats:
     """Return float64[P], how far back each partition was read at most, one hour at least, since hours tell no more.
 
     Both arrays are float32[P, H], bytes per second in the same consecutive hours.

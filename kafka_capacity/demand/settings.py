@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import DAYS_PER_YEAR
 from kafka_capacity.demand.events import PlannedEvent
+from kafka_capacity.kafka.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Growth:
 USUAL_GROWTH = Growth(middle=0.3, high=0.6)  # of traffic of which nothing is known; the high rate is the 0.9 quantile
 
 
-def growth_ratio(days: NDArray[np.float64], growth_per_year_ratio: float) -> NDArray[np.float64]:
+def growth_ratio(days: Floats, growth_per_year_ratio: float) -> Floats:
     """Return float64[D], traffic over that of day 0: the same share more each year, also within it."""
     return np.asarray((1.0 + growth_per_year_ratio) ** (days / DAYS_PER_YEAR), dtype=np.float64)
 

@@ -9,12 +9,10 @@ these, which counts as :data:`PRIOR_WINDOWS` windows. More history moves it smoo
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kafka_capacity.demand.day_gaps import WEEK_DAYS
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
 from kafka_capacity.demand.week_model import HORIZONS, YEAR_WEEKS, WeekModel
-
-Floats = NDArray[np.float64]
+from kafka_capacity.kafka.arrays import Floats, Ints
 
 QUANTILE = 0.9
 Z = 1.2815515655446004  # of the normal distribution: `QUANTILE` of what is off lies below so many standard deviations
@@ -49,11 +47,11 @@ def level_spread(model: WeekModel, weeks_ahead: int) -> Floats:
     return np.maximum.accumulate(np.minimum(spread, max_reach(ahead) / Z))
 
 
-def max_reach(weeks: NDArray[np.int64]) -> Floats:
+def max_reach(weeks: Ints) -> Floats:
     """Return float64[H], how far above the expected one a level may be so many weeks ahead, in logarithms."""
     return np.asarray(MAX_REACH_PER_YEAR * np.sqrt((weeks + REACH_WEEKS) / YEAR_WEEKS))
 
 
-def usual_spread(weeks: NDArray[np.int64]) -> Floats:
+def usual_spread(weeks: Ints) -> Floats:
     """Return float64[H], how far levels are off so many weeks ahead, where weeks are as noisy as usual."""
     return np.asarray(USUAL_PER_YEAR * (weeks / YEAR_WEEKS) ** USUAL_POWER)

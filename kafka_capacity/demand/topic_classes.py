@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.settings import ClassPattern
+from kafka_capacity.kafka.arrays import Floats, Int32s
 
 INTERNAL_CLASS = "internal"
 OTHER_CLASS = "other"
@@ -24,7 +24,7 @@ class TopicClasses:
     """Which topics grow alike."""
 
     names: tuple[str, ...]  # of the C classes, sorted
-    class_of_topic: NDArray[np.int32]  # int32[T], in the order of `Partitions.topics`
+    class_of_topic: Int32s  # int32[T], in the order of `Partitions.topics`
     patterns: tuple[ClassPattern, ...] = ()  # by which topics were classed
 
     def place_of(self, topic: str) -> int | None:
@@ -34,7 +34,7 @@ class TopicClasses:
 
 
 def class_topics(
-    topics: Sequence[str], rate_bytes_per_second: NDArray[np.float64], patterns: Sequence[ClassPattern] = ()
+    topics: Sequence[str], rate_bytes_per_second: Floats, patterns: Sequence[ClassPattern] = ()
 ) -> TopicClasses:
     """Class topics.
 

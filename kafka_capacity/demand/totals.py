@@ -10,14 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.demand.profile import profile_groups
-
-Floats = NDArray[np.float64]
+from kafka_capacity.kafka.arrays import Floats, Ints
 
 HOURS = 24
-WEEK = 7 * HOURS
 _FROM_MONDAY = 3  # day 0 was a Thursday
 _MILLI = 1000.0
 
@@ -26,26 +24,24 @@ _MILLI = 1000.0
 class HourlyTotals:
     """What K things carry, one row a thing and day."""
 
-    key: NDArray[np.int64]  # int64[N], which thing, 0 to K - 1
+    key: Ints  # int64[N], which thing, 0 to K - 1
     key_count: int  # K
-    day: NDArray[np.int64]  # int64[N], counted from 1970-01-01
-    rates: NDArray[np.float64]  # float64[N, 24], bytes per second, NaN where one is not known
+    day: Ints  # int64[N], counted from 1970-01-01
+    rates: Floats  # float64[N, 24], bytes per second, NaN where one is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TotalsProfile:
     """What totals say of each thing; NaN where nothing is known."""
 
-    mean: NDArray[np.float64]  # float64[K], bytes per second
-    highest: NDArray[np.float64]  # float64[K], bytes per second
-    percentiles: NDArray[np.float64]  # float64[Q, K], in the order of the quantiles that were asked for
-    trend: NDArray[np.float64]  # float64[K], bytes per second per day: the least-squares slope of the daily means
-    peak_hour: NDArray[np.int64]  # int64[K], the hour of the day (UTC) with the highest mean, -1 where nothing is known
+    mean: Floats  # float64[K], bytes per second
+    highest: Floats  # float64[K], bytes per second
+    percentiles: Floats  # float64[Q, K], in the order of the quantiles that were asked for
+    trend: Floats  # float64[K], bytes per second per day: the least-squares slope of the daily means
+    peak_hour: Ints  # int64[K], the hour of the day (UTC) with the highest mean, -1 where nothing is known
 
 
-def scaled(
-    milli_sum: NDArray[np.int64], known: NDArray[np.int64], partitions: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def scaled(milli_sum: Ints, known: Ints, partitions: Ints) -> Floats:
     """Return float64[N, 24], the rates that sums, int64[N, 24] in thousandths of a byte per second, stand for.
 
     They are of so many ``known`` partitions, int64[N, 24], out of all that there are, int64[N].
@@ -74,7 +70,7 @@ def describe(totals: HourlyTotals, quantiles: tuple[float, ...]) -> TotalsProfil
     )
 
 
-def mean_by(totals: HourlyTotals, place: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+def mean_by(totals: HourlyTotals, place: Ints, count: int) -> Floats:
     """Return float64[K, count], the mean rate of each thing by a place of each hour, int[N, 24]; NaN for unknown."""
     is_known = ~np.isnan(totals.rates)
     slot = (totals.key[:, None] * count + place)[is_known]
@@ -85,20 +81,20 @@ def mean_by(totals: HourlyTotals, place: NDArray[np.int64], count: int) -> NDArr
     return mean.reshape(totals.key_count, count)
 
 
-def week_means(totals: HourlyTotals) -> NDArray[np.float64]:
+def week_means(totals: HourlyTotals) -> Floats:
     """Return float64[K, 168], the mean rate at each hour of the week, from Monday 0:00 UTC."""
     weekday = (totals.day + _FROM_MONDAY) % 7
-    return mean_by(totals, weekday[:, None] * HOURS + np.arange(HOURS), WEEK)
+    return mean_by(totals, weekday[:, None] * HOURS + np.arange(HOURS), WEEK_HOURS)
 
 
-def day_means(totals: HourlyTotals) -> NDArray[np.float64]:
+def day_means(totals: HourlyTotals) -> Floats:
     """Return float64[N], the mean of the known hours of each row."""
     count = (~np.isnan(totals.rates)).sum(axis=1)
     total = np.nansum(totals.rates, axis=1)
     return np.asarray(np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0))
 
 
-def _trend(totals: HourlyTotals) -> NDArray[np.float64]:
+def _trend(totals: HourlyTotals) -> Floats:
     mean = day_means(totals)
     is_known = ~np.isnan(mean)
     key, value = totals.key[is_known], mean[is_known]

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
-from kafka_capacity.demand.day_gaps import WEEK_DAYS
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
 from kafka_capacity.demand.pauses import days_of_pauses, highest_of_late, intermittence
+from kafka_capacity.kafka.arrays import Floats, Ints
 
 YEAR_WEEKS = 52
 YEAR_DAYS = YEAR_WEEKS * WEEK_DAYS
@@ -55,9 +55,6 @@ be taken for growth."""
 _INNER, _INNER_MEAN = 0.4, 0.2563
 """The innermost four tenths of a normal distribution are off by so many standard deviations on average."""
 _TINY = 1e-6
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

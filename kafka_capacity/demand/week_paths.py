@@ -16,12 +16,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.spread import max_reach
 from kafka_capacity.demand.week_model import SEASON, YEAR_DAYS, YEAR_WEEKS, top_share
-
-Floats = NDArray[np.float64]
+from kafka_capacity.kafka.arrays import Floats
 
 PATHS = 2_000
 FREEDOM = 5

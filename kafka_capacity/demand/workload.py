@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.outlook import DemandOutlook
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad
 
@@ -29,12 +29,12 @@ class PeakBasis(StrEnum):
 class Traffic:
     """Today's traffic hour by hour."""
 
-    bytes_in: NDArray[np.float32]  # float32[P, H], produced to each partition, bytes per second
-    bytes_out: NDArray[np.float32]  # float32[P, H], read of it by consumers, and sent to the object store
+    bytes_in: Float32s  # float32[P, H], produced to each partition, bytes per second
+    bytes_out: Float32s  # float32[P, H], read of it by consumers, and sent to the object store
     basis: PeakBasis  # what the H columns are: hours, or one column of peaks
     is_unbroken: bool = False  # whether they are consecutive hours, none left out
 
-    def with_uploads(self, is_tiered: NDArray[np.bool_]) -> Traffic:
+    def with_uploads(self, is_tiered: Flags) -> Traffic:
         """Return the same where leaders of such partitions, bool[P], send all that is produced to the object store."""
         if not is_tiered.any():
             return self
@@ -55,11 +55,11 @@ class Lags:
     """How far groups are behind, one entry a group and partition that it reads."""
 
     groups: tuple[str, ...]
-    group: NDArray[np.int32]  # int32[N], position in `groups`
-    row: NDArray[np.int64]  # int64[N], the partition
-    seconds: NDArray[np.float64]  # float64[N], how long ago what it reads now was produced
+    group: Int32s  # int32[N], position in `groups`
+    row: Ints  # int64[N], the partition
+    seconds: Floats  # float64[N], how long ago what it reads now was produced
 
-    def part(self, is_kept: NDArray[np.bool_]) -> Lags:
+    def part(self, is_kept: Flags) -> Lags:
         """Return some of the entries, bool[N]."""
         return replace(self, group=self.group[is_kept], row=self.row[is_kept], seconds=self.seconds[is_kept])
 
@@ -81,16 +81,16 @@ class Workload:
     partitions: Partitions  # which there are
     load: PartitionLoad  # today's mean and peak of each
     traffic: Traffic  # today's hours
-    size_bytes: NDArray[np.int64]  # int64[P], of one replica
-    retention_seconds: NDArray[np.float64]  # float64[P], infinite for no limit
-    retention_bytes: NDArray[np.float64]  # float64[P], infinite for no limit
-    segment_bytes: NDArray[np.float64]  # float64[P]
-    is_compacted: NDArray[np.bool_]  # bool[P]
-    is_tiered: NDArray[np.bool_]  # bool[P], whether all that is produced is sent to the object store (KIP-405)
+    size_bytes: Ints  # int64[P], of one replica
+    retention_seconds: Floats  # float64[P], infinite for no limit
+    retention_bytes: Floats  # float64[P], infinite for no limit
+    segment_bytes: Floats  # float64[P]
+    is_compacted: Flags  # bool[P]
+    is_tiered: Flags  # bool[P], whether all that is produced is sent to the object store (KIP-405)
     lags: Lags  # of the groups
     outlook: DemandOutlook  # what becomes of all that
 
-    def read_hours(self) -> NDArray[np.float32]:
+    def read_hours(self) -> Float32s:
         """Return float32[P, H], what consumers read in the hours of the traffic."""
         if not self.is_tiered.any():
             return self.traffic.bytes_out
@@ -103,11 +103,11 @@ class Workload:
         is_remote = self.is_tiered[row] & (seconds > self.retention_seconds[row])
         return self.lags.part(~is_remote), self.lags.part(is_remote)
 
-    def remote_reads(self) -> NDArray[np.float64]:
+    def remote_reads(self) -> Floats:
         """Return float64[P], what groups read from the object store on average: each what is produced meanwhile."""
         row, rate = self.lags_by_source()[1].row, self.load.bytes_in_mean_bytes_per_second
         return np.bincount(row, weights=rate[row], minlength=len(rate)).astype(np.float64)
 
-    def rate_ratios(self) -> NDArray[np.float64]:
+    def rate_ratios(self) -> Floats:
         """Return float64[C, 2, D], traffic over today's by class, estimate and date."""
         return np.stack([self.outlook.rate_ratio, self.outlook.rate_ratio_high], axis=1)

@@ -10,13 +10,13 @@ import datetime
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.example.groups import group_tables
 from kafka_capacity.example.shapes import SHAPES, ExampleShape, ExampleTopics, TopicKind
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import empty_table, table_of
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
@@ -100,7 +100,7 @@ def _make_topics(shape: ExampleShape, rng: np.random.Generator) -> ExampleTopics
     )
 
 
-def _place(shape: ExampleShape, topics: ExampleTopics) -> NDArray[np.int32]:
+def _place(shape: ExampleShape, topics: ExampleTopics) -> Int32s:
     factor = topics.of_kind("replication_factor").astype(np.int32)
     count = len(factor)
     problem = PlacementProblem(
@@ -157,9 +157,7 @@ def _topics_table(topics: ExampleTopics) -> pa.Table:
     )
 
 
-def _replicas_table(
-    shape: ExampleShape, topics: ExampleTopics, matrix: NDArray[np.int32], rng: np.random.Generator
-) -> pa.Table:
+def _replicas_table(shape: ExampleShape, topics: ExampleTopics, matrix: Int32s, rng: np.random.Generator) -> pa.Table:
     rows, position = np.nonzero(matrix >= 0)
     # A follower's files differ a little: segments roll and are deleted on their own clock.
     jitter = np.where(position == 0, 1.0, rng.uniform(0.998, 1.002, len(rows)))
@@ -259,7 +257,7 @@ def _history_table(topics: ExampleTopics, ds: str, *, days: int, seed: int) -> p
     )
 
 
-def _swing(rng: np.random.Generator, days: int) -> NDArray[np.float64]:
+def _swing(rng: np.random.Generator, days: int) -> Floats:
     """Return float64[days], a factor that wanders around 1 from week to week and is 1 on the last day."""
     weeks = days // 7 + 2
     logarithm = np.zeros(weeks)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_capacity.example.shapes import ExampleTopics
 from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
 from kafka_capacity.kafka.groups import Group, GroupProtocol, Member, Topic, TopicPartition, assignor
 
@@ -39,9 +39,9 @@ class _Plan:
     group_id: str  # its name
     purpose: str  # the last part of it
     topics: tuple[int, ...]  # what it reads, places in the names, ascending
-    rows: NDArray[np.int64]  # int64[N], their partitions
+    rows: Ints  # int64[N], their partitions
     count: int  # how many members it has
-    behind_seconds: NDArray[np.float64]  # float64[N], the lag of each partition
+    behind_seconds: Floats  # float64[N], the lag of each partition
 
     @property
     def protocol(self) -> GroupProtocol:

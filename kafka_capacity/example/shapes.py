@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.hardware.limits import GIB
+from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions
 
-GIB = 1024.0**3
 TIB = 1024.0**4
 DAY_SECONDS = 86_400
 
@@ -39,15 +39,15 @@ class ExampleTopics:
 
     kinds: tuple[TopicKind, ...]  # of the topics
     partitions: Partitions
-    mean_in: NDArray[np.float64]  # float64[P], bytes per second produced
-    size_bytes: NDArray[np.int64]  # int64[P], on the leader
+    mean_in: Floats  # float64[P], bytes per second produced
+    size_bytes: Ints  # int64[P], on the leader
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of the topics."""
         return self.partitions.topics
 
-    def of_kind(self, name: str) -> NDArray[np.float64]:
+    def of_kind(self, name: str) -> Floats:
         """Return float64[P], one number of each partition's kind."""
         return np.array([float(getattr(kind, name)) for kind in self.kinds])[self.partitions.topic]
 

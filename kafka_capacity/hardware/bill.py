@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.cpu import CpuCosts
 from kafka_capacity.hardware.limits import Limits, Resource
 from kafka_capacity.hardware.rack_traffic import LeavingRatios
 from kafka_capacity.hardware.shapes import Shape
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 
 
@@ -50,8 +48,8 @@ class Bill:
     billed_disk_bytes: float  # what is paid for
     brokers: Brokers  # with their racks
     workload: Workload  # of the partitions, today
-    replicas: NDArray[np.int32]  # int32[P, W], positions of brokers, the preferred leader first, -1 for padding
-    stored_bytes: NDArray[np.float64]  # float64[P], of one replica
+    replicas: Int32s  # int32[P, W], positions of brokers, the preferred leader first, -1 for padding
+    stored_bytes: Floats  # float64[P], of one replica
     leaving: LeavingRatios  # how often what is carried leaves its rack
     is_read_in_rack: bool  # whether consumers read from the follower in their rack
     cpu: CpuCosts  # what traffic costs of processors

@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.shapes import MIB
+from kafka_capacity.hardware.limits import MIB
+from kafka_capacity.kafka.arrays import Flags, Floats
 from kafka_capacity.text import whole_percent
 from kafka_capacity.text.files import read_text_file
 
@@ -99,12 +99,7 @@ class CpuCalibration:
     mean_mib_per_second: tuple[float, ...] = ()  # of the samples: produced, replicated, sent; empty likewise
 
 
-def cores(
-    costs: CpuCosts,
-    leader_in: NDArray[np.float64] | float,
-    follower_in: NDArray[np.float64] | float,
-    out: NDArray[np.float64] | float,
-) -> NDArray[np.float64]:
+def cores(costs: CpuCosts, leader_in: Floats | float, follower_in: Floats | float, out: Floats | float) -> Floats:
     """Return the cores that traffic takes; rates in bytes per second."""
     used = (
         costs.leader_in_seconds_per_mib * np.asarray(leader_in)
@@ -114,12 +109,7 @@ def cores(
     return np.asarray(costs.base_cores + used / MIB, dtype=np.float64)
 
 
-def calibrate(
-    used_cores: NDArray[np.float64],
-    leader_in: NDArray[np.float64],
-    follower_in: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> CpuCalibration:
+def calibrate(used_cores: Floats, leader_in: Floats, follower_in: Floats, out: Floats) -> CpuCalibration:
     """Fit the costs to samples, none below zero, and say whether they are to be trusted.
 
     Samples, float64[N] each, are cores that a broker used, and bytes per second produced to it, replicated to it and
@@ -166,9 +156,7 @@ def calibrate(
     )
 
 
-def _covariance(
-    columns: NDArray[np.float64], left: NDArray[np.float64], is_free: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _covariance(columns: Floats, left: Floats, is_free: Flags) -> Floats:
     """Return float64[4, 4], the variance of a fit whose errors hang together within a day; zero for figures at zero.
 
     The sandwich of Liang and Zeger (*Longitudinal data analysis using generalized linear models*, 1986), with the usual

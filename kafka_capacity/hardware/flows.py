@@ -11,23 +11,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import PEAK_QUANTILE
 from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.hardware.cpu import CpuCosts
-from kafka_capacity.hardware.limits import Resource
-from kafka_capacity.hardware.shapes import MIB
+from kafka_capacity.hardware.limits import MIB, Resource
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Int32s, Ints
 
-Weights = NDArray[np.float32]
+Weights = Float32s
 
 
 def read_shares(
-    replicas: NDArray[np.int32],
-    alive: NDArray[np.bool_],
-    leader: Weights,
-    rack_of: NDArray[np.int32],
-    readers: Weights | None = None,
+    replicas: Int32s, alive: Flags, leader: Weights, rack_of: Int32s, readers: Weights | None = None
 ) -> Weights:
     """Return which replicas consumers read from in their own rack, and from the leader where it has none (KIP-392).
 
@@ -50,16 +45,16 @@ _MAX_CELLS = 1 << 24  # how many hourly figures of one flow are held at once: 64
 
 _CLIENT_IN, _FOLLOWER_IN, _CLIENT_OUT, _REPLICATION_OUT = range(4)
 
-Hourly = NDArray[np.float32]
+Hourly = Float32s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Placed:
     """Replicas on brokers, ready to be summed."""
 
-    replicas: NDArray[np.int32]  # int32[P, W], positions of brokers, -1 for padding
-    rack_of: NDArray[np.int32]  # int32[B]
-    class_of: NDArray[np.int32]  # int32[P]
+    replicas: Int32s  # int32[P, W], positions of brokers, -1 for padding
+    rack_of: Int32s  # int32[B]
+    class_of: Int32s  # int32[P]
     class_count: int  # how many classes there are
     is_read_in_rack: bool  # whether consumers read from followers in their rack
 
@@ -68,7 +63,7 @@ class Placed:
         """How many brokers there are."""
         return len(self.rack_of)
 
-    def roles(self, rows: NDArray[np.int64] | slice, alive: NDArray[np.bool_]) -> Weights:
+    def roles(self, rows: Ints | slice, alive: Flags) -> Weights:
         """Return float32[4, N, W], shares of the traffic of partitions by place in their lists, in the order of flows.
 
         Of what is produced 1 for the leader, 1 for each other replica that is alive, bool[N, W]; of what consumers
@@ -96,7 +91,7 @@ def normal_flows(placed: Placed, traffic: Traffic) -> Hourly:
 
 
 def flows_after_losses(
-    placed: Placed, traffic: Traffic, normal: Hourly, unit_of: NDArray[np.int32]
+    placed: Placed, traffic: Traffic, normal: Hourly, unit_of: Int32s
 ) -> Iterator[tuple[int, Hourly]]:
     """Yield, for the loss of each unit, the flows as in :func:`normal_flows`, those of what is lost being 0.
 
@@ -123,12 +118,7 @@ def flows_after_losses(
 
 
 def _summed(
-    placed: Placed,
-    traffic: Traffic,
-    row: NDArray[np.int64],
-    state: NDArray[np.int64],
-    parts: list[tuple[Weights, float]],
-    states: int,
+    placed: Placed, traffic: Traffic, row: Ints, state: Ints, parts: list[tuple[Weights, float]], states: int
 ) -> Hourly:
     """Return float32[4, S, B, C, H]: the traffic of partitions, shared out by their roles, one state after another."""
     from scipy.sparse import csr_matrix
@@ -151,13 +141,8 @@ def _summed(
 
 
 def peaks(
-    flows: Hourly,
-    ratios: NDArray[np.float64],
-    costs: CpuCosts,
-    *,
-    has_clients: bool = True,
-    known: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+    flows: Hourly, ratios: Floats, costs: CpuCosts, *, has_clients: bool = True, known: Floats | None = None
+) -> Floats:
     """Return float64[5, 2, D, B], the :data:`PEAKS` of each broker at each date.
 
     Args:
@@ -179,7 +164,7 @@ def peaks(
     weights, back = np.unique(ratios.reshape(classes, -1), axis=1, return_inverse=True)
     weights, back = weights.astype(np.float32), back.reshape(-1)
 
-    def peak(hourly: Hourly, known: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def peak(hourly: Hourly, known: Floats | None) -> Floats:
         """Return float64[2, D, B], the percentile of each broker's hourly totals."""
         if classes == 1:
             today = percentile(hourly[:, 0])
@@ -202,7 +187,7 @@ def peaks(
     return found
 
 
-def percentile(values: NDArray[np.float32], above: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def percentile(values: Float32s, above: Floats | None = None) -> Floats:
     """Return the 99th percentile over the last axis, as numpy's ``linear`` one does; 0 where there are no values.
 
     >>> percentile(np.arange(201, dtype=np.float32)[None]).tolist()

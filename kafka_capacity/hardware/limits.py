@@ -47,7 +47,8 @@ RESOURCE_NAMES = {
 }
 """As they stand in sentences."""
 
-_GIB = 1024.0**3
+MIB = 1024.0**2
+GIB = 1024.0**3
 
 NEVER_SECONDS = 365 * 86_400.0  # a broker that takes longer to re-replicate, or for ever, counts as taking so long
 
@@ -79,7 +80,7 @@ def shown_amount(resource: Resource, value: float) -> str:
     if resource is Resource.CPU:
         return f"{value:,.1f} cores"
     if resource is Resource.DISK:
-        return f"{value / _GIB:,.0f} GiB"
+        return f"{value / GIB:,.0f} GiB"
     if resource is Resource.REPLICAS:
         return f"{value:,.0f} replicas"
     if resource in RECOVERIES:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import FULL_RATIO
 from kafka_capacity.demand.workload import PeakBasis, Traffic
+from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions
 
 MAX_TOPICS = 500  # so many topics are told of, those that produce most first
@@ -37,10 +37,10 @@ class TopicOverhead:
 def topic_overheads(
     partitions: Partitions,
     traffic: Traffic,
-    size_bytes: NDArray[np.int64],
-    retention_seconds: NDArray[np.float64],
-    retention_bytes: NDArray[np.float64],
-    is_compacted: NDArray[np.bool_],
+    size_bytes: Ints,
+    retention_seconds: Floats,
+    retention_bytes: Floats,
+    is_compacted: Flags,
 ) -> tuple[TopicOverhead, ...]:
     """Measure the topics whose logs are limited by time alone and by no more than the hours that are known.
 

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from kafka_capacity.kafka.arrays import Floats
+
 T = TypeVar("T")
 
 
@@ -20,6 +22,17 @@ def filled(kind: type[T], of: object, /, **given: Any) -> T:
 def plain_number(value: float | None) -> float | None:
     """Return a number that JSON can hold: ``None`` for what is not known or has no end."""
     return None if value is None or not math.isfinite(value) else float(value)
+
+
+def or_nan(value: float | None) -> float:
+    """Return a number that may be missing, NaN where it is."""
+    return math.nan if value is None else value
+
+
+def known_median(values: Floats) -> float:
+    """Return the median of the finite values, NaN where there is none."""
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else math.nan
 
 
 def to_plain(value: Any) -> Any:

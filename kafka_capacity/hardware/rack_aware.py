@@ -16,28 +16,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Workload
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.columns import change_columns
-
-Rates = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RackAware:
     """What such producers would do."""
 
-    share: Rates  # float64[P], of what is produced to its topic, how much each partition gets
-    leaving: Rates  # float64[T], of what is produced to each topic, how much leaves its rack
+    share: Floats  # float64[P], of what is produced to its topic, how much each partition gets
+    leaving: Floats  # float64[T], of what is produced to each topic, how much leaves its rack
 
 
-def leader_racks(replicas: NDArray[np.int32], brokers: Brokers) -> NDArray[np.int64]:
+def leader_racks(replicas: Int32s, brokers: Brokers) -> Ints:
     """Return int64[P], the place of each leader's rack among the racks that have a name, -1 where there is none."""
     leader = replicas[:, 0] if replicas.shape[1] else np.full(len(replicas), -1)
     rack = brokers.rack_indexes().astype(np.int64)[leader.clip(min=0)]
     return np.where((leader >= 0) & (rack < len(brokers.rack_names())), rack, -1)
 
 
-def rack_aware(workload: Workload, leader_rack: NDArray[np.int64], produced: Rates) -> RackAware:
+def rack_aware(workload: Workload, leader_rack: Ints, produced: Floats) -> RackAware:
     """Return what they would do where so much of what is produced to each topic is in each rack, float64[T, R]."""
     topic, rate = workload.partitions.topic.astype(np.int64), workload.load.bytes_in_mean_bytes_per_second
     count = np.bincount(topic, minlength=len(produced))
@@ -59,14 +58,14 @@ def rack_aware(workload: Workload, leader_rack: NDArray[np.int64], produced: Rat
     )
 
 
-def rack_aware_of(workload: Workload, replicas: NDArray[np.int32], brokers: Brokers) -> RackAware:
+def rack_aware_of(workload: Workload, replicas: Int32s, brokers: Brokers) -> RackAware:
     """Return the same with producers spread evenly over the racks of brokers, as sizing takes them to be."""
     racks = len(brokers.rack_names())
     produced = np.full((len(workload.partitions.topics), racks), 1.0 / max(1, racks))
     return rack_aware(workload, leader_racks(replicas, brokers), produced)
 
 
-def spread_by_rack(workload: Workload, sizes: Rates, share: Rates) -> tuple[Workload, Rates]:
+def spread_by_rack(workload: Workload, sizes: Floats, share: Floats) -> tuple[Workload, Floats]:
     """Return the partitions with what is produced and read of each topic shared out among them, and their sizes.
 
     What is stored, float64[P, 2, D], follows, as it is once everything has been produced so; partitions with a limit of
@@ -75,7 +74,7 @@ def spread_by_rack(workload: Workload, sizes: Rates, share: Rates) -> tuple[Work
     topic = workload.partitions.topic
     first = np.searchsorted(topic, np.arange(len(workload.partitions.topics)))
 
-    def spread(values: NDArray[Any], is_spread: NDArray[np.bool_]) -> NDArray[Any]:
+    def spread(values: NDArray[Any], is_spread: Flags) -> NDArray[Any]:
         along = (-1, *(1,) * (values.ndim - 1))
         totals = np.add.reduceat(values, first, axis=0, dtype=np.float64)[topic]
         return np.where(is_spread.reshape(along), totals * share.reshape(along), values).astype(values.dtype)

@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kafka_capacity.hardware.shapes import GIB
+from kafka_capacity.hardware.limits import GIB
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 
 HOURS_A_MONTH = 730.0
@@ -27,11 +27,11 @@ class LeavingRatios:
     """How often each byte leaves its rack; all 0 with fewer than two racks."""
 
     produced: float  # of what is produced
-    replicated: NDArray[np.float64]  # float64[P], of what is produced to each partition, once a follower elsewhere
-    consumed: NDArray[np.float64]  # float64[P], of what consumers read of each
+    replicated: Floats  # float64[P], of what is produced to each partition, once a follower elsewhere
+    consumed: Floats  # float64[P], of what consumers read of each
 
 
-def leaving_ratios(replicas: NDArray[np.int32], brokers: Brokers, *, is_read_in_rack: bool) -> LeavingRatios:
+def leaving_ratios(replicas: Int32s, brokers: Brokers, *, is_read_in_rack: bool) -> LeavingRatios:
     """Compute how often bytes leave their rack; ``replicas`` is int32[P, W], positions of brokers, the leader first.
 
     Consumers may read from the follower in their rack (KIP-392).
@@ -55,6 +55,6 @@ def usd_of_month(bytes_per_second: float, usd_per_gib: float) -> float:
     return bytes_per_second * _MONTH_SECONDS / GIB * usd_per_gib if bytes_per_second > 0 else 0.0
 
 
-def usd_per_month(bytes_per_second: NDArray[np.float64], usd_per_gib: float) -> NDArray[np.float64]:
+def usd_per_month(bytes_per_second: Floats, usd_per_gib: float) -> Floats:
     """Return the same for several, float64[N]."""
     return np.array([usd_of_month(rate, usd_per_gib) for rate in bytes_per_second.tolist()], dtype=np.float64)

@@ -19,13 +19,13 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.limits import Resource
-from kafka_capacity.hardware.plain import filled
-from kafka_capacity.hardware.shapes import GIB, MIB, TODAY, DiskKind, Shape, Volume
-from kafka_capacity.text.validation_errors import describe_mistakes
+from kafka_capacity.hardware.limits import GIB, MIB, Resource
+from kafka_capacity.hardware.plain import filled, or_nan
+from kafka_capacity.hardware.shapes import TODAY, DiskKind, Shape, Volume
+from kafka_capacity.text.validation_errors import naming_mistakes
 
 OWN_SHAPES = "kafka_capacity_shapes"  # where a deployment keeps its own shapes and prices: an Airflow variable
 _SHIPPED = "shapes.json"
@@ -59,7 +59,7 @@ class _VolumeEntry(_Entry):
             largest_bytes=self.largest_gib * GIB,
             included_bytes_per_second=self.included_mib_per_second * MIB,
             largest_bytes_per_second=self.largest_mib_per_second * MIB,
-            usd_per_mib_per_second_month=_or_nan(self.usd_per_mib_per_second_month),
+            usd_per_mib_per_second_month=or_nan(self.usd_per_mib_per_second_month),
             bytes_per_second_per_iops=(self.mib_per_second_per_iops or math.inf) * MIB,
         )
 
@@ -133,26 +133,26 @@ class _ShapeEntry(_Entry):
 
     def shape(self, offer: _OfferEntry, processors: Mapping[str, float]) -> Shape:
         volume = None if offer.volume is None else offer.volume.volume()
-        disk_bytes = _or_nan(self.disk_gib) * GIB if volume is None else volume.largest_bytes
+        disk_bytes = or_nan(self.disk_gib) * GIB if volume is None else volume.largest_bytes
         return filled(
             Shape,
             offer,
             name=offer.name_prefix + self.name,
-            vcpu=_or_nan(self.vcpu),
+            vcpu=or_nan(self.vcpu),
             core_speed_ratio=self.core_speed_ratio or processors.get(_family(self.name), math.nan),
-            memory_bytes=_or_nan(self.memory_gib) * GIB,
+            memory_bytes=or_nan(self.memory_gib) * GIB,
             network_bytes_per_second=_rate(self.network_mbit_per_second, self.network_mib_per_second),
             disk_bytes_per_second=_rate(self.disk_mbit_per_second, self.disk_mib_per_second),
             disk_kind=offer.disk,
             disk_bytes=disk_bytes,
             volume=volume,
-            client_in_bytes_per_second=_or_nan(self.client_in_mib_per_second) * MIB,
-            client_out_bytes_per_second=_or_nan(self.client_out_mib_per_second) * MIB,
-            replica_limit=_or_nan(self.replica_limit),
-            usd_per_hour=_or_nan(self.usd_per_hour),
+            client_in_bytes_per_second=or_nan(self.client_in_mib_per_second) * MIB,
+            client_out_bytes_per_second=or_nan(self.client_out_mib_per_second) * MIB,
+            replica_limit=or_nan(self.replica_limit),
+            usd_per_hour=or_nan(self.usd_per_hour),
             bursts=self._bursts(),
-            usd_per_gib_month=_or_nan(offer.usd_per_gib_month) if offer.disk is DiskKind.MANAGED else 0.0,
-            usd_per_gib_between_racks=_or_nan(offer.usd_per_gib_between_racks),
+            usd_per_gib_month=or_nan(offer.usd_per_gib_month) if offer.disk is DiskKind.MANAGED else 0.0,
+            usd_per_gib_between_racks=or_nan(offer.usd_per_gib_between_racks),
             priced_on=offer.priced_on.isoformat(),
         )
 
@@ -183,13 +183,9 @@ class _Catalogue(_Entry):
         return self
 
 
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
 def _rate(mbit_per_second: float | None, mib_per_second: float | None) -> float:
     """Return bytes per second, NaN where neither is given."""
-    return _or_nan(mib_per_second) * MIB if mbit_per_second is None else mbit_per_second * _MBIT
+    return or_nan(mib_per_second) * MIB if mbit_per_second is None else mbit_per_second * _MBIT
 
 
 def shapes_beside(own: str, name: str) -> dict[str, Shape]:
@@ -221,10 +217,8 @@ def _family(name: str) -> str:
 
 
 def _parse(text: str, file: str) -> _Catalogue:
-    try:
+    with naming_mistakes(file, RequestError):
         return _Catalogue.model_validate_json(text)
-    except ValidationError as error:
-        raise RequestError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from None
 
 
 def chosen_shapes(

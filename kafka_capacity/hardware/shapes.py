@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.hardware.limits import RECOVERIES, Resource
+from kafka_capacity.hardware.plain import known_median
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.brokers import Brokers
 
-MIB = 1024.0**2
-GIB = 1024.0**3
 TODAY = "today"  # names the hardware of the observed brokers
 
 
@@ -84,17 +83,17 @@ class Shape:
 class Hardware:
     """What each broker of a list can do; float64[B] each, NaN where it is not known."""
 
-    vcpu: NDArray[np.float64]
-    memory_bytes: NDArray[np.float64]
-    network_in_bytes_per_second: NDArray[np.float64]
-    network_out_bytes_per_second: NDArray[np.float64]
-    client_in_bytes_per_second: NDArray[np.float64]
-    client_out_bytes_per_second: NDArray[np.float64]
-    disk_bytes: NDArray[np.float64]
-    disk_bytes_per_second: NDArray[np.float64]
-    replica_limit: NDArray[np.float64]
+    vcpu: Floats
+    memory_bytes: Floats
+    network_in_bytes_per_second: Floats
+    network_out_bytes_per_second: Floats
+    client_in_bytes_per_second: Floats
+    client_out_bytes_per_second: Floats
+    disk_bytes: Floats
+    disk_bytes_per_second: Floats
+    replica_limit: Floats
 
-    def by_resource(self) -> dict[Resource, NDArray[np.float64]]:
+    def by_resource(self) -> dict[Resource, Floats]:
         """Return what there is of each resource, float64[B]; how long recovery may take is nothing of the machine."""
         return {
             Resource.NETWORK_IN: self.network_in_bytes_per_second,
@@ -120,22 +119,17 @@ def observed_shape(
     replica_limit: float = math.nan,
 ) -> Shape:
     """Describe today's hardware: the medians of the observed brokers, and what the user adds."""
-
-    def median(values: NDArray[np.float64]) -> float:
-        known = values[np.isfinite(values)]
-        return float(np.median(known)) if len(known) else math.nan
-
     network = np.fmin(brokers.network_in_bytes_per_second, brokers.network_out_bytes_per_second)
     return Shape(
         name=TODAY,
         provider=TODAY,
         vcpu=vcpu,
         core_speed_ratio=core_speed_ratio,
-        memory_bytes=median(brokers.memory_bytes),
-        network_bytes_per_second=median(network),
+        memory_bytes=known_median(brokers.memory_bytes),
+        network_bytes_per_second=known_median(network),
         disk_bytes_per_second=disk_bytes_per_second,
         disk_kind=DiskKind.OWN,
-        disk_bytes=median(brokers.disk_capacity_bytes),
+        disk_bytes=known_median(brokers.disk_capacity_bytes),
         replica_limit=replica_limit,
         usd_per_hour=usd_per_hour,
         usd_per_gib_between_racks=usd_per_gib_between_racks,
@@ -150,10 +144,10 @@ def hardware(shape: Shape, brokers: Brokers) -> Hardware:
     processors are not known: the quotas stand for them.
     """
 
-    def all_alike(value: float) -> NDArray[np.float64]:
+    def all_alike(value: float) -> Floats:
         return np.full(len(brokers), value)
 
-    def own_first(own: NDArray[np.float64], value: float) -> NDArray[np.float64]:
+    def own_first(own: Floats, value: float) -> Floats:
         return np.where(np.isfinite(own) & (shape.name == TODAY), own, value)
 
     network, disk_rate = shape.network_bytes_per_second, shape.disk_bytes_per_second

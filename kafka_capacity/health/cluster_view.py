@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Lags, Traffic
 from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shapes import Hardware
 from kafka_capacity.health.problem import MAX_TOPICS, Problem, some
+from kafka_capacity.kafka.arrays import Flags, Int32s
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
@@ -42,7 +42,7 @@ class ClusterView:
     snapshot: Snapshot  # the cluster
     load: PartitionLoad  # its traffic
     states: PartitionStates  # its partitions as the controller knows them
-    factor: NDArray[np.int32]  # int32[P], how many replicas each has
+    factor: Int32s  # int32[P], how many replicas each has
     traffic: Traffic | None = None  # the hours of its traffic; `None` leaves resources that traffic takes unchecked
     has: Hardware | None = None  # what its brokers can do; `None` leaves resources unchecked
     costs: CpuCosts = STATED  # what traffic takes of processors
@@ -65,7 +65,7 @@ class ClusterView:
         )
 
     def problems(
-        self, make: Callable[..., Problem], code: str, rows: NDArray[np.bool_], what: str, remedy: str
+        self, make: Callable[..., Problem], code: str, rows: Flags, what: str, remedy: str
     ) -> Iterator[Problem]:
         """Make a problem of some partitions, bool[P], where it is of any.
 
@@ -82,7 +82,7 @@ class ClusterView:
         more = {"partitions": count, "bytes_per_second": rate, "topics": tuple(topics[:MAX_TOPICS])}
         yield make(code, some(topics), message, remedy, **more)
 
-    def rate(self, rows: NDArray[np.bool_]) -> float:
+    def rate(self, rows: Flags) -> float:
         """Add up what is produced to some partitions on average."""
         return float(self.load.bytes_in_mean_bytes_per_second[rows].sum())
 

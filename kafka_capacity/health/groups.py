@@ -9,8 +9,7 @@ from kafka_capacity.health.problem import Code, Figure, Problem, serious, some, 
 from kafka_capacity.kafka.cluster.release import KafkaRelease
 from kafka_capacity.kafka.cluster.snapshot import Group, Snapshot
 from kafka_capacity.kafka.groups.sticky_tasks import Subtopology as TaskParts
-from kafka_capacity.kafka.groups.sticky_tasks import TaskMember, assign_tasks
-from kafka_capacity.kafka.groups.streams import placed_standbys
+from kafka_capacity.kafka.groups.sticky_tasks import TaskMember, assign_tasks, placed_standbys
 from kafka_capacity.text import plural
 
 

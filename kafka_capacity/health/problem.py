@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
-from itertools import islice
 from typing import Any
 
 from kafka_capacity.errors import InventoryError
 from kafka_capacity.text import capitalised, plural
+from kafka_capacity.text.wording import few_names
 
 
 class Severity(StrEnum):
@@ -273,9 +273,4 @@ def counted(names: Collection[object], what: str) -> str:
 
 def some(examples: Iterable[object], total: int | None = None) -> str:
     """Name a few: ``1, 2, 3, 4, 5 and 7 more``; without a total the examples are all there are."""
-    if total is None:
-        examples = list(examples)
-        total = len(examples)
-    shown = [str(example) for example in islice(examples, EXAMPLES)]
-    rest = total - len(shown)
-    return ", ".join(shown) + (f" and {rest:,} more" if rest > 0 else "")
+    return few_names(examples, EXAMPLES, total)

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Problem, info, serious, some, warning
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.proposal.scenario import PlacementScenario
@@ -43,7 +43,7 @@ def check_racks(view: ClusterView) -> Iterator[Problem]:
         yield from _losses(view)
 
 
-def racks_per_partition(view: ClusterView) -> NDArray[np.int64]:
+def racks_per_partition(view: ClusterView) -> Ints:
     """Count the racks that each partition has replicas in: int64[P]; a broker without a rack counts as one."""
     brokers = view.snapshot.brokers
     rack = np.append(brokers.rack_indexes(), -1)[view.states.replicas]
@@ -93,7 +93,7 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
 
 
 def rack_problems(
-    brokers: Brokers, replication_factor: NDArray[np.int32], *, what: str, rack_rule: RackRule = RackRule.STRICT
+    brokers: Brokers, replication_factor: Int32s, *, what: str, rack_rule: RackRule = RackRule.STRICT
 ) -> tuple[Problem, ...]:
     """Look for rack traps of brokers, observed or proposed, which ``what`` names in ``where``.
 
@@ -185,9 +185,7 @@ def changed_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> t
     return (info("changed-racks", what, message, "set broker.rack and restart them before the move"),)
 
 
-def proposed_problems(
-    observed: Brokers, replication_factor: NDArray[np.int32], proposed: PlacementScenario
-) -> list[Problem]:
+def proposed_problems(observed: Brokers, replication_factor: Int32s, proposed: PlacementScenario) -> list[Problem]:
     """Check the list of brokers that a placement proposes; the observed list is checked with the cluster.
 
     ``replication_factor`` is int32[P], of every partition today.

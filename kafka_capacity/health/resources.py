@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.flows import PEAKS, Placed, normal_flows, peaks
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Resource, shown_amount
 from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Figure, Problem, serious
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.text import whole_percent
 
 _CODES = {
@@ -57,7 +57,7 @@ def check_resources(view: ClusterView) -> Iterator[Problem]:
         yield serious(_CODES[resource], where, message, _REMEDIES[resource], figure=figure)
 
 
-def broker_loads_today(view: ClusterView) -> Mapping[Resource, NDArray[np.float64]]:
+def broker_loads_today(view: ClusterView) -> Mapping[Resource, Floats]:
     """Return float64[B] of each resource of which something is known: bytes held now, and loads at peak.
 
     What is written goes to the disks; what consumers that are behind read from disk comes on top and is not counted.

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Flags, Ints, PartitionIndex, flags, ints
+from kafka_capacity.inventory.column_values import PartitionIndex, flags, ints
+from kafka_capacity.kafka.arrays import Flags, Float32s, Ints
 
 METRICS = "metrics"
 MOST_ROWS = 20_000_000
@@ -32,12 +32,12 @@ class ChosenHours:
     """The hours that were chosen, and what is known of all."""
 
     seconds: Ints  # int64[H], when each begins, since 1970, ascending
-    rates: Mapping[str, NDArray[np.float32]]  # by column of the metrics, float32[P, H], NaN where it is not known
+    rates: Mapping[str, Float32s]  # by column of the metrics, float32[P, H], NaN where it is not known
     known_hours: Ints  # int64[P], of all hours those of which both ways are known
     has_traffic: Flags  # bool[P], whether any of all hours has some
 
 
-def usable_rates(table: pa.Table, column: str) -> NDArray[np.float32]:
+def usable_rates(table: pa.Table, column: str) -> Float32s:
     """Return a column of metrics, NaN where it is not known: negative and infinite values cannot be a rate."""
     rate = np.asarray(table.column(column).to_numpy(), dtype=np.float32)
     return np.where(np.isfinite(rate) & (rate >= 0), rate, np.float32(np.nan))

@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Ints
+
 # pyarrow's type stubs know the type of a column only where it was made in the same function.
 Column: TypeAlias = Any
-Ints: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
-Flags: TypeAlias = NDArray[np.bool_]
 
 
 def encode(column: Column) -> tuple[list[str], Ints]:

@@ -27,7 +27,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from kafka_capacity.inventory.column_values import Flags, Floats, Ints
+from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 
 HOUR = 3600
 

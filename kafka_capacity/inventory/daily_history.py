@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.demand.history import TopicHistory, sum_with_gaps
-from kafka_capacity.inventory.column_values import Floats, Ints, encode, floats, ints
+from kafka_capacity.inventory.column_values import encode, floats, ints
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.kafka.arrays import Floats, Ints
 
 LEAST_HOURS = 20
 """A day of metrics counts where so many of its hours are known: the first and the last are often cut short."""

@@ -18,18 +18,18 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Floats, Ints, PartitionIndex, column_map, encode, floats, ints, known
+from kafka_capacity.inventory.column_values import PartitionIndex, column_map, encode, floats, ints, known
 from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, place_of, subscribed_group
 from kafka_capacity.inventory.group_traffic import group_traffic
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, made_up_topic_id
 from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
-from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, page_caches
+from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, peak_windows
 
 UNKNOWN_RECORD_BYTES = 1000.0  # a usual size; only lags in bytes and duplicates in records rest on it
 
@@ -91,7 +91,7 @@ class _Cluster:
         for group in groups:
             wanted[group.rows] = True
         self.rates: HourlyRates = hourly_rates(raw, snapshot, wanted)
-        window = page_caches(snapshot.brokers, snapshot.replicas, load, heap_bytes=heap_bytes).window_peak_seconds
+        window = peak_windows(snapshot.brokers, snapshot.replicas, load, heap_bytes=heap_bytes)
         leader = snapshot.brokers.index_of(snapshot.leader)
         self.cache_window_seconds = np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
         self.offsets = _Offsets.of(raw, snapshot)
@@ -234,7 +234,7 @@ def _members(found: SubscribedGroup, cluster: _Cluster) -> tuple[Member, ...]:
     )
 
 
-def _owners(found: SubscribedGroup, members: Sequence[Member], cluster: _Cluster) -> NDArray[np.int32]:
+def _owners(found: SubscribedGroup, members: Sequence[Member], cluster: _Cluster) -> Int32s:
     """Return int32[N], who reads each partition; of two that were told to, the first."""
     partitions = cluster.snapshot.partitions
     place = {partitions.topics[index]: number for number, index in enumerate(found.topics.tolist())}

@@ -16,9 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kafka_capacity.inventory.column_values import Ints
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import Group, Snapshot
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 
@@ -43,7 +42,7 @@ class SubscribedGroup:
     subscriptions: tuple[tuple[str, ...], ...]  # of each member, filled in; topics that exist
     topics: Ints  # int64[T], the subscribed topics that exist, positions in the snapshot's, ascending
     rows: Ints  # int64[N], their partitions, rows of the snapshot, ascending
-    topic: NDArray[np.int32]  # int32[N], position in `topics`
+    topic: Int32s  # int32[N], position in `topics`
 
 
 def subscribed_group(group: Group, snapshot: Snapshot) -> SubscribedGroup | SkippedGroup:

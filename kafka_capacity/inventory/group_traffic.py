@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import PEAK_QUANTILE
-from kafka_capacity.inventory.column_values import Floats
+from kafka_capacity.kafka.arrays import Float32s, Floats
 
 KEEPS_UP_SECONDS = 60.0  # batches and commits take less; a member that cannot keep up is further behind within the hour
 
@@ -45,7 +45,7 @@ class GroupTraffic:
 
 
 def group_traffic(
-    rates: NDArray[np.float32], mean_bytes_per_second: Floats, owner: NDArray[np.integer], lag_bytes: Floats
+    rates: Float32s, mean_bytes_per_second: Floats, owner: NDArray[np.integer], lag_bytes: Floats
 ) -> GroupTraffic:
     """Judge the history of a group.
 
@@ -79,7 +79,7 @@ def peak_hour(total_bytes_per_second: Floats) -> int:
     return int((total_bytes_per_second == value).argmax())
 
 
-def _filled(rates: NDArray[np.float32], mean: Floats) -> NDArray[np.float32]:
+def _filled(rates: Float32s, mean: Floats) -> Float32s:
     unknown = np.isnan(rates)
     if not unknown.any():
         return rates
@@ -88,7 +88,7 @@ def _filled(rates: NDArray[np.float32], mean: Floats) -> NDArray[np.float32]:
 
 
 def _best_read(
-    rates: NDArray[np.float32], mean: Floats, owner: NDArray[np.integer], lag_bytes: Floats
+    rates: Float32s, mean: Floats, owner: NDArray[np.integer], lag_bytes: Floats
 ) -> tuple[float | None, bool]:
     order = np.argsort(owner, kind="stable")
     order = order[owner[order] >= 0]

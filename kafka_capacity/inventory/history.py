@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from kafka_capacity.demand.totals import HOURS
 from kafka_capacity.errors import ConflictError, DamagedObjectError, MissingManifestError
 from kafka_capacity.inventory.chosen_hours import RATES, hour_seconds, usable_rates
-from kafka_capacity.inventory.column_values import Flags, Ints, encode, ints, pairs_of_keys, partition_keys
+from kafka_capacity.inventory.column_values import encode, ints, pairs_of_keys, partition_keys
+from kafka_capacity.kafka.arrays import Flags, Float32s, Ints
 from kafka_capacity.objects.dataset import Manifest, are_parts_there, read_manifest, read_table, write_dataset
-from kafka_capacity.objects.keys import history_prefix
+from kafka_capacity.objects.keys import day_prefix
 from kafka_capacity.objects.object_store import try_again
 from kafka_capacity.objects.store import ObjectStore
 
@@ -34,7 +35,6 @@ log = logging.getLogger(__name__)
 KIND = "history"
 TABLE = "hours"
 SCHEMA_VERSION = 1
-HOURS = 24
 MERGES_REMEMBERED = 100
 DAYS_AT_ONCE = 8  # a day is some round trips to the store, one after the other
 MERGE_ATTEMPTS = 60  # each that fails means that another merge of the same day was done, of which there are few
@@ -77,7 +77,7 @@ def _keep_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captu
 
 def _merge_day(store: ObjectStore, cluster: str, day: str, table: pa.Table, captured: str) -> bool:
     """Merge a day with what stands; ConflictError where another version was written meanwhile."""
-    prefix = history_prefix(cluster, day)
+    prefix = day_prefix("history", cluster, day)
     digest = _digest(table)
     merged: list[dict[str, str]] = []
     replaces: str | None = ""
@@ -164,15 +164,13 @@ def merge(older: pa.Table, newer: pa.Table) -> pa.Table:
     return _table(topics, keys, number, *matrices)
 
 
-def hours_of(table: pa.Table, column: str) -> NDArray[np.float32]:
+def hours_of(table: pa.Table, column: str) -> Float32s:
     """Return float32[N, 24], a column of hours with NaN where one is not known."""
     flat = table.column(column).combine_chunks().flatten()
     return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.float32).reshape(len(table), HOURS)
 
 
-def _table(
-    topics: list[str], keys: Ints, number: int, bytes_in: NDArray[np.float32], bytes_out: NDArray[np.float32]
-) -> pa.Table:
+def _table(topics: list[str], keys: Ints, number: int, bytes_in: Float32s, bytes_out: Float32s) -> pa.Table:
     code, partition = pairs_of_keys(keys)
     topic = pa.DictionaryArray.from_arrays(pa.array(code, pa.int32()), pa.array(topics, pa.string()))
     is_known = ~np.isnan(bytes_in)
@@ -206,7 +204,7 @@ def _longest_gap(is_known: Flags) -> Ints:
     return longest
 
 
-def _lists(matrix: NDArray[np.float32]) -> pa.Array[Any]:
+def _lists(matrix: Float32s) -> pa.Array[Any]:
     flat = matrix.reshape(-1)
     offsets = np.arange(0, flat.size + 1, HOURS, dtype=np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat, pa.float32(), mask=np.isnan(flat)))

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 from kafka_capacity.errors import RequestError, SourceError
-from kafka_capacity.text.validation_errors import describe_without_values
+from kafka_capacity.text.validation_errors import hiding_values
 
 log = logging.getLogger(__name__)
 
@@ -124,11 +124,8 @@ class KafkaConnection(BaseModel):
             if field in fields:
                 raise RequestError(f"kafka connection: {key!r} duplicates another key; keep one of them")
             fields[field] = _translate(key, value)
-        try:
+        with hiding_values("kafka connection", {field: key for key, field in reversed(_FIELD_OF_KEY.items())}):
             return cls(**fields)
-        except ValidationError as error:
-            keys = {field: key for key, field in reversed(_FIELD_OF_KEY.items())}
-            raise RequestError(describe_without_values(error, "kafka connection", keys)) from None
 
     @property
     def servers(self) -> str:

@@ -86,19 +86,13 @@ class _Disks:
 
 
 def read_kafka_tools(
-    *,
-    cluster: str,
-    ds: str,
-    assignment: Path,
-    brokers: Path,
-    log_dirs: Path | None = None,
-    captured_at: str | None = None,
+    *, cluster: str, ds: str, assignment: Path, brokers: Path, log_dirs: Path | None = None
 ) -> RawInventory:
     """Read the files that people saved, for the day ``ds``.
 
     ``assignment`` is what ``kafka-reassign-partitions`` printed, or a reassignment file; ``brokers`` the list of
     brokers, or Cruise Control's ``capacity.json``; ``log_dirs`` what ``kafka-log-dirs`` printed, without which no size
-    is known; ``captured_at`` when the tools ran, ISO 8601 in UTC.
+    is known.
 
     Raises:
         DamagedInputError: a file cannot be read as what it should be. What is odd about the cluster itself is for
@@ -110,7 +104,6 @@ def read_kafka_tools(
         assignment=(read_text_file(assignment), str(assignment)),
         brokers=(read_text_file(brokers), str(brokers)),
         log_dirs=(read_text_file(log_dirs), str(log_dirs)) if log_dirs is not None else None,
-        captured_at=captured_at,
     )
 
 
@@ -121,7 +114,6 @@ def import_kafka_tools(
     assignment: tuple[str, str],
     brokers: tuple[str, str],
     log_dirs: tuple[str, str] | None = None,
-    captured_at: str | None = None,
 ) -> RawInventory:
     """Do what :func:`read_kafka_tools` does with texts, each given with the name it has in errors."""
     partitions = _parse_assignment(*assignment)
@@ -133,7 +125,6 @@ def import_kafka_tools(
     return RawInventory(
         cluster=cluster,
         ds=ds,
-        captured_at=captured_at,
         source="kafka_tools",
         tables={
             "brokers": listed_brokers_table(listed, brokers[1], sorted(seen)),

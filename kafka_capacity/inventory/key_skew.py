@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafka_capacity.inventory.batch_sampling import PartitionSample, sample_topics
-from kafka_capacity.inventory.column_values import Floats
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.record_batches import records_in
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.producer.key_hashing import Keys, murmur2_of_keys, partitions_of_hashes
 
 MOST_PARTITIONS = 32  # of a topic that are looked at

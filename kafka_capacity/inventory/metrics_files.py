@@ -18,10 +18,11 @@ import pyarrow.compute as pc
 
 from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.health.problem import Problem, info, warning
-from kafka_capacity.inventory.column_values import Ints, encode, ints
+from kafka_capacity.inventory.column_values import encode, ints
 from kafka_capacity.inventory.files import read_table
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES, empty_table
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.text import plural
 

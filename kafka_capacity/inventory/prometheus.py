@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from kafka_capacity.errors import SourceError
 from kafka_capacity.health.problem import Problem, warning
-from kafka_capacity.inventory.column_values import Floats, Ints, ReplicaColumns, column_map, floats, values
+from kafka_capacity.inventory.column_values import ReplicaColumns, column_map, floats, values
 from kafka_capacity.inventory.counters import HOUR
 from kafka_capacity.inventory.metrics_files import merged, without_metrics_remarks
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
@@ -30,6 +30,7 @@ from kafka_capacity.inventory.prometheus_topics import producers_table, topics_w
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.inventory.topic_sharing import partition_rates
+from kafka_capacity.kafka.arrays import Floats, Ints
 
 _DAY = 86_400
 

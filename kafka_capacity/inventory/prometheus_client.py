@@ -18,8 +18,8 @@ import numpy as np
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from kafka_capacity.errors import SourceError
-from kafka_capacity.inventory.column_values import Floats, Ints
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
+from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.text.validation_errors import Text, describe_mistakes, shown_text
 
 MAX_POINTS = 11_000

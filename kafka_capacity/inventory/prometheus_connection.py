@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.kafka_connection import context_of_cas
 from kafka_capacity.inventory.prometheus_dialects import Quantity
-from kafka_capacity.text.validation_errors import describe_without_values
+from kafka_capacity.text.validation_errors import hiding_values
 
 _EXTRA = ("token", "ca_file", "headers", "timeout_seconds", "path_prefix")
 
@@ -63,10 +63,8 @@ class PrometheusConnection(BaseModel):
     @classmethod
     def of(cls, **given: Any) -> PrometheusConnection:
         """Make one of what was given, or raise :class:`RequestError` that names the field and never a secret."""
-        try:
+        with hiding_values("prometheus connection"):
             return cls(**given)
-        except ValidationError as error:
-            raise RequestError(describe_without_values(error, "prometheus connection", {})) from None
 
     @classmethod
     def from_airflow(

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kafka_capacity.inventory.column_values import Flags, Floats, Ints
 from kafka_capacity.inventory.counters import HOUR, Fall
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
 from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Metric, Quantity
 from kafka_capacity.inventory.prometheus_series import ask, broker_label, partition_of, put_together, totals
+from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 
 LEAD_SECONDS = 900
 """Asked for before and after the hours, so that steps across their ends are whole: the longest step that counts."""

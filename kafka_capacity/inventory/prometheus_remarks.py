@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kafka_capacity.health.problem import Problem, counted, info, some, warning
-from kafka_capacity.inventory.column_values import Flags
 from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places
 from kafka_capacity.inventory.topic_sharing import PartitionRates
+from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.text import plural, whole_percent
 
 LEAST_COUNTED_RATIO = 0.95

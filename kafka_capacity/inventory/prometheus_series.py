@@ -10,11 +10,12 @@ from typing import Generic, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.inventory.column_values import Flags, Floats, Ints, values
+from kafka_capacity.inventory.column_values import values
 from kafka_capacity.inventory.counters import Fall, hourly_rates
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
 from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import DIALECTS, Metric, Quantity, selector
+from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 
 Key = TypeVar("Key")
 
@@ -27,8 +28,7 @@ class Counted(Generic[Key]):
     """Samples of several things."""
 
     keys: tuple[Key, ...]  # what is counted, sorted
-    # float64[G, R, T], copies of each at the moments of a span; NaN where there is no sample
-    values: Floats
+    values: Floats  # float64[G, R, T], copies of each at the moments of a span; NaN where there is no sample
     span: Span  # the moments
 
     def rates(self, *, is_up: Flags | None = None, fall: Fall = Fall.RESTART) -> Floats:

@@ -19,16 +19,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES
 from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic, Workload
 from kafka_capacity.hardware.cpu import CpuCalibration, calibrate
-from kafka_capacity.inventory.column_values import Flags, Floats, Ints, column_map, floats
+from kafka_capacity.inventory.column_values import column_map, floats
 from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Ints
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 
 LEAST_HOURS = 24  # a day: with less, the hours say nothing of which partitions peak together
@@ -143,7 +143,7 @@ def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -
     return traffic.with_uploads(is_tiered)
 
 
-def _filled(rates: HourlyRates, hours: Ints, mean: Floats) -> NDArray[np.float32]:
+def _filled(rates: HourlyRates, hours: Ints, mean: Floats) -> Float32s:
     found = rates.rates
     if len(hours) < rates.hours:
         found = found[:, np.searchsorted(rates.seconds, hours)]

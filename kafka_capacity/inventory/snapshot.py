@@ -15,9 +15,6 @@ from kafka_capacity.demand.profile import GroupProfile, profile_groups
 from kafka_capacity.inventory.brokers_file import brokers_of
 from kafka_capacity.inventory.chosen_hours import RATES, usable_rates
 from kafka_capacity.inventory.column_values import (
-    Flags,
-    Floats,
-    Ints,
     PartitionIndex,
     ReplicaColumns,
     column_map,
@@ -28,6 +25,7 @@ from kafka_capacity.inventory.column_values import (
     values,
 )
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.columns import join_columns
@@ -80,7 +78,7 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
     )
 
 
-def observed_assignment(table: pa.Table) -> tuple[Partitions, NDArray[np.int32]]:
+def observed_assignment(table: pa.Table) -> tuple[Partitions, Int32s]:
     """Return the partitions of an inventory's table of replicas, and int32[P, W], who holds them."""
     replicas = ReplicaColumns.of(table)
     return _partitions(replicas), _spread(replicas, replicas.broker, NO_BROKER, np.int32)
@@ -124,7 +122,7 @@ def _load_of(bytes_in: GroupProfile, bytes_out: GroupProfile, hours: int) -> Par
     )
 
 
-def _profile_of_chosen(rates: NDArray[np.float32]) -> GroupProfile:
+def _profile_of_chosen(rates: Float32s) -> GroupProfile:
     """Profile float32[P, H], some partitions after others: what is sorted takes 16 bytes a value."""
     found = []
     for start in range(0, len(rates), PARTITIONS_TOGETHER):
@@ -204,7 +202,7 @@ def _in_sync(replicas: ReplicaColumns) -> Flags:
     return replicas.flags("is_in_sync") | ~has_isr[replicas.partition_of_row]
 
 
-def _leaders(replicas: ReplicaColumns) -> NDArray[np.int32]:
+def _leaders(replicas: ReplicaColumns) -> Int32s:
     has_flags = replicas.per_partition(replicas.known("is_leader")) > 0
     leader = np.where(has_flags, np.int64(NO_BROKER), replicas.broker[replicas.starts])
     leads = replicas.flags("is_leader")
@@ -278,7 +276,7 @@ class HourlyRates:
     """The history of some partitions of a snapshot."""
 
     row: Ints  # int64[P], the row of each partition of the snapshot in `rates`, -1 where it has none
-    rates: NDArray[np.float32]  # float32[R, H], bytes per second, hours ascending, NaN where it is not known
+    rates: Float32s  # float32[R, H], bytes per second, hours ascending, NaN where it is not known
     seconds: Ints  # int64[H], when each hour begins, since 1970
 
     @property
@@ -286,7 +284,7 @@ class HourlyRates:
         """How many hours the history has."""
         return int(self.rates.shape[1])
 
-    def of(self, partitions: Ints) -> NDArray[np.float32]:
+    def of(self, partitions: Ints) -> Float32s:
         """Return float32[N, H], the rates of these partitions of the snapshot, which all have a row."""
         return self.rates[self.row[partitions]]
 
@@ -334,7 +332,6 @@ def read_quorum(raw: RawInventory) -> Quorum:
                 is_broker=row["node_id"] in racks,
                 rack=row["rack"] if row["rack"] is not None else racks.get(row["node_id"]),
                 directory_id=row["directory_id"],
-                endpoint=None if row["host"] is None or row["port"] is None else f"{row['host']}:{row['port']}",
                 is_active=bool(row["is_active"]),
                 **{name: row[name] for name in ("lag_records", "behind_seconds", "is_named", "auto_joins")},
             )

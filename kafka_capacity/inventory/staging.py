@@ -29,14 +29,14 @@ from kafka_capacity.objects.dataset import (
     PART_ROWS,
     Manifest,
     canonical_json,
-    has_manifest,
     read_document,
     read_manifest,
     read_parts,
     read_table,
     write_dataset,
 )
-from kafka_capacity.objects.keys import inventory_prefix, is_day, list_inventory_days
+from kafka_capacity.objects.keys import day_prefix
+from kafka_capacity.objects.manifest import complete_days
 from kafka_capacity.objects.store import ObjectStore
 
 KIND = "inventory"
@@ -61,7 +61,7 @@ def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:
     """
     findings = inventory_problems(raw)
     findings.raise_if_fatal()
-    prefix = inventory_prefix(raw.cluster, raw.ds)
+    prefix = day_prefix("inventory", raw.cluster, raw.ds)
     manifest = write_dataset(
         store,
         prefix,
@@ -166,7 +166,7 @@ def with_chosen_hours(raw: RawInventory) -> RawInventory:
 
 def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Manifest:
     """Return the manifest of a staged inventory; the arguments and refusals are those of :func:`load`."""
-    prefix = inventory_prefix(cluster, ds)
+    prefix = day_prefix("inventory", cluster, ds)
     try:
         return read_manifest(store, prefix, kind=KIND, schema_version=SCHEMA_VERSION, version=manifest_sha256)
     except MissingManifestError as error:
@@ -186,12 +186,10 @@ def newest_complete(store: ObjectStore, cluster: str, *, not_after: datetime.dat
     Raises:
         InventoryError: there is none.
     """
-    days = [ds for ds in list_inventory_days(store, cluster) if is_day(ds)]
-    for ds in reversed(days):
-        if ds <= not_after.isoformat() and has_manifest(store, inventory_prefix(cluster, ds)):
-            return ds
-    complete = [ds for ds in days if has_manifest(store, inventory_prefix(cluster, ds))]
-    there = f"; there is one of {complete[-1]}" if complete else ""
+    if ds := next(complete_days(store, cluster, "inventory", up_to=not_after.isoformat()), None):
+        return ds
+    later = next(complete_days(store, cluster, "inventory"), None)
+    there = "" if later is None else f"; there is one of {later}"
     raise InventoryError(f"cluster {cluster!r} has no complete inventory up to {not_after}{there}: stage one first")
 
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.inventory.column_values import Flags, Floats, Ints
 from kafka_capacity.inventory.prometheus_hours import Hours, Places
+from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.demand.totals import HOURS, WEEK
+from kafka_capacity.demand.calendar_days import WEEK_HOURS
+from kafka_capacity.demand.totals import HOURS
 from kafka_capacity.inventory.chosen_hours import RATES, usable_rates
-from kafka_capacity.inventory.column_values import Column, Flags, Ints, PartitionIndex, encode, floats, ints
+from kafka_capacity.inventory.column_values import Column, PartitionIndex, encode, floats, ints
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS, Group, Snapshot
 
-LEAST_HOURS = WEEK  # hours that must be known: much is written or read on one day of the week only
+LEAST_HOURS = WEEK_HOURS  # hours that must be known: much is written or read on one day of the week only
 
 _WAYS = ("in", "out")
 

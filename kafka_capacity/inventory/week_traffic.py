@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.inventory.chosen_hours import RATES, usable_rates
-from kafka_capacity.inventory.column_values import Floats
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.kafka.arrays import Floats
 
 RATES_IN = RATES[0]
-WEEK_HOURS = 168
 _MONDAY_HOUR = 96  # the hour of the first Monday after 1970-01-01, a Thursday, since then
 _COVERED_RATIO = 0.9
 """Hours of which less than this share of the partitions is known would seem quiet, and are left out."""

@@ -48,32 +48,17 @@ def cluster_prefix(kind: Kind, cluster: str) -> str:
     return f"{kind}/cluster={encode_value(cluster)}/"
 
 
-def _below(kind: Kind, cluster: str, ds: str) -> str:
-    return f"{cluster_prefix(kind, cluster)}ds={check_ds(ds)}/"
+def day_prefix(kind: Kind, cluster: str, ds: str) -> str:
+    """Return the prefix of everything of a kind that is stored of one cluster and day."""
+    return f"{cluster_prefix(kind, cluster)}{_day_name(kind)}={check_ds(ds)}/"
+
+
+def _day_name(kind: Kind) -> str:
+    return "day" if kind == "history" else "ds"
 
 
 def _of_plan(kind: Kind, cluster: str, ds: str, plan_id: str) -> str:
-    return f"{_below(kind, cluster, ds)}plan={encode_value(plan_id)}/"
-
-
-def inventory_prefix(cluster: str, ds: str) -> str:
-    """Return the prefix of one day's inventory of one cluster."""
-    return _below("inventory", cluster, ds)
-
-
-def history_prefix(cluster: str, day: str) -> str:
-    """Return the prefix of one day's hourly rates of one cluster."""
-    return f"{cluster_prefix('history', cluster)}day={check_ds(day)}/"
-
-
-def profile_prefix(cluster: str, ds: str) -> str:
-    """Return the prefix of the load profile that was made for one day's inventory."""
-    return _below("profiles", cluster, ds)
-
-
-def scores_prefix(cluster: str, ds: str) -> str:
-    """Return the prefix of how earlier predictions fare on one day."""
-    return _below("scores", cluster, ds)
+    return f"{day_prefix(kind, cluster, ds)}plan={encode_value(plan_id)}/"
 
 
 def plan_prefix(cluster: str, ds: str, plan_id: str) -> str:
@@ -109,29 +94,15 @@ def list_inventory_clusters(store: ObjectStore) -> list[str]:
     return _named(store, "inventory/", "cluster")
 
 
-def list_inventory_days(store: ObjectStore, cluster: str) -> list[str]:
-    """List the days with something below them, complete or not, oldest first."""
-    return _named(store, cluster_prefix("inventory", cluster), "ds")
+def list_days(store: ObjectStore, cluster: str, kind: Kind) -> list[str]:
+    """List the days with something of a kind below them, complete or not, oldest first."""
+    return _named(store, cluster_prefix(kind, cluster), _day_name(kind))
 
 
-def list_history_days(store: ObjectStore, cluster: str) -> list[str]:
-    """List the days with any history, oldest first."""
-    return _named(store, cluster_prefix("history", cluster), "day")
-
-
-def list_profile_days(store: ObjectStore, cluster: str) -> list[str]:
-    """List the days of inventories with a load profile, complete or not, oldest first."""
-    return _named(store, cluster_prefix("profiles", cluster), "ds")
-
-
-def list_score_days(store: ObjectStore, cluster: str) -> list[str]:
-    """List the days on which predictions were scored, oldest first."""
-    return _named(store, cluster_prefix("scores", cluster), "ds")
-
-
-def list_plans(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
-    """List ``(ds, plan id)`` of the plans of a cluster, complete or not, oldest day first."""
-    return _days_and_plans(store, cluster_prefix("plans", cluster))
+def list_plans(store: ObjectStore, cluster: str, kind: Kind = "plans") -> list[tuple[str, str]]:
+    """List ``(ds, plan id)`` of the plans of a cluster, or of their reports, complete or not, oldest day first."""
+    root = cluster_prefix(kind, cluster)
+    return [(ds, plan) for ds in _named(store, root, "ds") for plan in _named(store, f"{root}ds={ds}/", "plan")]
 
 
 def list_clusters(store: ObjectStore) -> list[str]:
@@ -144,15 +115,6 @@ def newest_plans(store: ObjectStore, cluster: str) -> Iterator[tuple[str, list[s
     root = cluster_prefix("plans", cluster)
     for ds in reversed(_named(store, root, "ds")):
         yield ds, _named(store, f"{root}ds={ds}/", "plan")
-
-
-def list_reports(store: ObjectStore, cluster: str) -> list[tuple[str, str]]:
-    """List ``(ds, plan id)`` of the reports of a cluster, complete or not, oldest day first."""
-    return _days_and_plans(store, cluster_prefix("reports", cluster))
-
-
-def _days_and_plans(store: ObjectStore, root: str) -> list[tuple[str, str]]:
-    return [(ds, plan) for ds in _named(store, root, "ds") for plan in _named(store, f"{root}ds={ds}/", "plan")]
 
 
 def pieces_prefix(cluster: str, ds: str, plan_id: str) -> str:

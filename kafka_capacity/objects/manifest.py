@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import NoneType
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from kafka_capacity.errors import (
     MissingObjectError,
     StorageError,
 )
+from kafka_capacity.objects.keys import Kind, day_prefix, is_day, list_days
 from kafka_capacity.objects.object_store import ObjectStore, attempts, try_again
 
 MANIFEST = "manifest.json"
@@ -192,6 +193,13 @@ def parse_manifest(prefix: str, body: bytes, *, share: str | None = None) -> Man
 def has_manifest(store: ObjectStore, prefix: str, *, share: str | None = None) -> bool:
     """Return whether the dataset below a prefix, or one share of it, is complete."""
     return store.exists(prefix + manifest_name(share))
+
+
+def complete_days(store: ObjectStore, cluster: str, kind: Kind, *, up_to: str = "9999-12-31") -> Iterator[str]:
+    """Yield the days of a kind, up to one that counts, whose dataset is complete, the newest first."""
+    for day in reversed(list_days(store, cluster, kind)):
+        if is_day(day) and day <= up_to and has_manifest(store, day_prefix(kind, cluster, day)):
+            yield day
 
 
 def read_manifest(

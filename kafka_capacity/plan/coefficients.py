@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from kafka_capacity.demand.calendar_days import days_between, days_later
+from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_between, days_later
 from kafka_capacity.hardware.coefficients import CoefficientScore, score_cpu, score_disk
 from kafka_capacity.hardware.cpu import FIGURES, CpuCosts, cores
 from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
@@ -70,9 +70,6 @@ def hold_cpu(store: ObjectStore, cluster: str, ds: str, raw: RawInventory) -> li
             expected = float(cores(costs, leader_in, follower_in, out).mean()) - costs.base_cores
             found.append(Held(CPU, plan_id, made_on, ds, expected, float(used.mean()) - costs.base_cores))
     return found
-
-
-WEEK_DAYS = 7
 
 
 def _old_enough(store: ObjectStore, cluster: str, ds: str) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ from typing import Any
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.check import NEW, ListedProblem, list_problems
-from kafka_capacity.health.problem import DOWN_NOW, Code, Problem, Severity
+from kafka_capacity.health.problem import DOWN_NOW, Code, Problem, info, serious
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
 from kafka_capacity.questions.accuracy.decide import drift_problems
@@ -339,13 +339,10 @@ def _relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) 
     other += count_sentence(sizing, count)
     if wanted in failing:
         return f"{sentence} {other}; at today’s sizes no option with {wanted:,} fits.", None
-    problem = Problem(
-        severity=Severity.SERIOUS if wanted > count else Severity.INFO,
-        code="other-count",
-        where=plural(count, "broker"),
-        message=other.replace("It goes", "The move goes", 1),
-        remedy=f"plan the move to {wanted:,} with broker_counts: [{wanted}]",
-    )
+    make = serious if wanted > count else info
+    message = other.replace("It goes", "The move goes", 1)
+    remedy = f"plan the move to {wanted:,} with broker_counts: [{wanted}]"
+    problem = make("other-count", plural(count, "broker"), message, remedy)
     return f"{sentence} {other}. A run with broker_counts: [{wanted}] plans the move to {wanted:,}.", problem
 
 

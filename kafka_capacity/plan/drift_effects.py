@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.demand.topic_classes import TopicClasses
 from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.kafka.arrays import Float32s
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.questions.accuracy.scores import CPU, day_of, peak_of_all, value_at
 from kafka_capacity.questions.accuracy.watch import Drift
@@ -123,11 +124,7 @@ UNKNOWN = "topics unknown to the plan"
 
 
 def drifted_classes(
-    drift: Drift,
-    document: Mapping[str, Any],
-    topic_classes: Sequence[str],
-    snapshot: Snapshot,
-    hours: np.ndarray[Any, np.dtype[np.float32]],
+    drift: Drift, document: Mapping[str, Any], topic_classes: Sequence[str], snapshot: Snapshot, hours: Float32s
 ) -> list[dict[str, Any]]:
     """Return the classes that a drift of traffic or stored bytes is in.
 
@@ -164,11 +161,7 @@ def drifted_classes(
 
 
 def _observed(
-    figure: str,
-    names: tuple[str, ...],
-    topic_classes: Sequence[str],
-    snapshot: Snapshot,
-    hours: np.ndarray[Any, np.dtype[np.float32]],
+    figure: str, names: tuple[str, ...], topic_classes: Sequence[str], snapshot: Snapshot, hours: Float32s
 ) -> dict[str, float]:
     patterns = tuple(class_pattern(item) for item in topic_classes)
     classes = TopicClasses(names=names, class_of_topic=np.empty(0, dtype=np.int32), patterns=patterns)

@@ -13,7 +13,7 @@ from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.objects.keys import (
     FLEET_PAGE,
     list_clusters,
-    list_inventory_days,
+    list_days,
     newest_plans,
     plan_prefix,
     report_prefix,
@@ -71,7 +71,7 @@ def newest_standing(store: ObjectStore, cluster: str) -> Standing:
             except (StorageError, ValueError, LookupError, TypeError) as error:
                 log.warning("the decision for %s on %s cannot be read: %s", cluster, ds, error)
                 return Standing(cluster=cluster, ds=ds, plan_id=plan_id)
-    return Standing(cluster=cluster, ds=next(reversed(list_inventory_days(store, cluster)), ""))
+    return Standing(cluster=cluster, ds=next(reversed(list_days(store, cluster, "inventory")), ""))
 
 
 def _usual_first(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> tuple[int, float]:

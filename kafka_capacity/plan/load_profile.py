@@ -12,11 +12,14 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.demand.calendar_days import days_later
+from kafka_capacity.demand.totals import HOURS
 from kafka_capacity.errors import InventoryError, MissingManifestError
-from kafka_capacity.inventory.history import HISTORY, HOURS, TABLE, read_history_manifest
+from kafka_capacity.inventory.history import HISTORY, TABLE, read_history_manifest
 from kafka_capacity.inventory.staging import find, load
 from kafka_capacity.objects.dataset import Manifest, has_manifest, read_manifest, read_table, write_dataset
-from kafka_capacity.objects.keys import history_prefix, list_history_days, list_profile_days, profile_prefix
+from kafka_capacity.objects.keys import day_prefix, list_days
+from kafka_capacity.objects.manifest import complete_days
 from kafka_capacity.objects.profile_tables import PROFILE_SCHEMA_VERSION, PROFILE_TABLES
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.packing import pack_tables
@@ -79,8 +82,8 @@ def profile_inputs(store: ObjectStore, cluster: str, ds: str, *, days: int) -> P
     inventory = find(store, cluster, ds)
     raw = load(store, cluster, ds, manifest_sha256=inventory.manifest_sha256, leave_out=NOT_PROFILED)
     first = (datetime.date.fromisoformat(ds) - datetime.timedelta(days=days - 1)).isoformat()
-    found = [day for day in list_history_days(store, cluster) if first <= day <= ds]
-    prefixes = [history_prefix(cluster, day) for day in found]
+    found = [day for day in list_days(store, cluster, "history") if first <= day <= ds]
+    prefixes = [day_prefix("history", cluster, day) for day in found]
     history = tuple(read_history_manifest(store, prefix) for prefix in prefixes if has_manifest(store, prefix))
     if not history:
         raise InventoryError(
@@ -126,7 +129,7 @@ def describe_history(inputs: ProfileInputs, history: pa.Table) -> dict[str, pa.T
 
 def _described_already(store: ObjectStore, inputs: ProfileInputs) -> dict[str, pa.Table] | None:
     """Return the tables of the newest profile up to the day, where it has the same basis."""
-    there = has_manifest(store, profile_prefix(inputs.cluster, inputs.ds))
+    there = has_manifest(store, day_prefix("profiles", inputs.cluster, inputs.ds))
     known = read_profile_manifest(store, inputs.cluster, inputs.ds) if there else inputs.earlier
     if known is None or known.facts.get("basis_sha256") != inputs.basis_sha256:
         return None
@@ -141,10 +144,8 @@ def _first_day(inputs: ProfileInputs) -> pa.Scalar:
 
 
 def _profile_before(store: ObjectStore, cluster: str, ds: str) -> Manifest | None:
-    for day in reversed(list_profile_days(store, cluster)):
-        if day < ds and has_manifest(store, profile_prefix(cluster, day)):
-            return read_profile_manifest(store, cluster, day)
-    return None
+    day = next(complete_days(store, cluster, "profiles", up_to=days_later(ds, -1)), None)
+    return None if day is None else read_profile_manifest(store, cluster, day)
 
 
 def _with_earlier_days(store: ObjectStore, inputs: ProfileInputs, days: pa.Table) -> pa.Table:
@@ -165,7 +166,7 @@ def write_profile(store: ObjectStore, inputs: ProfileInputs, tables: Mapping[str
     made["profile_days"] = _conformed(days, "profile_days")
     return write_dataset(
         store,
-        profile_prefix(inputs.cluster, inputs.ds),
+        day_prefix("profiles", inputs.cluster, inputs.ds),
         kind=KIND,
         schema_version=PROFILE_SCHEMA_VERSION,
         tables=made,
@@ -194,7 +195,7 @@ def read_profile_manifest(store: ObjectStore, cluster: str, ds: str, *, version:
         ConflictError: the version is kept no more.
         StorageError: it is of a version that this program does not read.
     """
-    prefix = profile_prefix(cluster, ds)
+    prefix = day_prefix("profiles", cluster, ds)
     return read_manifest(store, prefix, kind=KIND, schema_version=PROFILE_SCHEMA_VERSION, version=version)
 
 

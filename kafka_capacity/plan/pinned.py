@@ -30,6 +30,7 @@ from kafka_capacity.proposal.grid import placement_grid
 from kafka_capacity.proposal.pins import check_pins
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document
+from kafka_capacity.text.wording import few_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,20 +173,14 @@ def check_failures(request: PlanRequest, observed: Brokers, scenarios: Sequence[
 def check_groups(asked: Collection[str], groups: pa.Table, *, cluster: str) -> None:
     """Refuse groups that are not in the inventory's table of groups, and name the nearest that there are."""
     known = sorted(groups.column("group_id").to_pylist())
+    there = few_names(map(repr, known), 5) or "none at all; leave groups empty"
     complaints = []
     for name in sorted(set(asked) - set(known)):
         near = difflib.get_close_matches(name, known, n=3)
-        remedy = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else f"it has {_listed(known)}"
+        remedy = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else f"it has {there}"
         complaints.append(f"groups: {name!r} is invalid: cluster {cluster!r} has no such group; {remedy}")
     if complaints:
         raise RequestError("\n".join(complaints))
-
-
-def _listed(names: Sequence[str]) -> str:
-    if not names:
-        return "none at all; leave groups empty"
-    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
-    return ", ".join(repr(name) for name in names[:5]) + more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.demand.totals import WEEK, HourlyTotals, day_means, describe, scaled, week_means
+from kafka_capacity.demand.calendar_days import WEEK_HOURS
+from kafka_capacity.demand.totals import HourlyTotals, day_means, describe, scaled, week_means
 from kafka_capacity.inventory.column_values import encode, ints
 from kafka_capacity.objects.profile_tables import QUANTILES, rate_columns
 from kafka_capacity.plan.traffic_profile import added, hourly, nullable
@@ -95,8 +96,8 @@ def season_rows(table: pa.Table) -> pa.Table:
         means[way] = week_means(totals)
     return pa.table(
         {
-            "topic": pa.array(np.repeat(np.array(names, dtype=object), WEEK), pa.string()),
-            "hour_of_week": pa.array(np.tile(np.arange(WEEK), len(names)), pa.int32()),
+            "topic": pa.array(np.repeat(np.array(names, dtype=object), WEEK_HOURS), pa.string()),
+            "hour_of_week": pa.array(np.tile(np.arange(WEEK_HOURS), len(names)), pa.int32()),
             **{f"bytes_{way}_mean_bytes_per_second": nullable(mean.reshape(-1)) for way, mean in means.items()},
         }
     )

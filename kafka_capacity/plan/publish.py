@@ -29,7 +29,7 @@ from kafka_capacity.objects.dataset import (
     read_table,
     write_dataset,
 )
-from kafka_capacity.objects.keys import list_reports, report_prefix, request_key, untold_prefix
+from kafka_capacity.objects.keys import list_plans, report_prefix, request_key, untold_prefix
 from kafka_capacity.objects.manifest import read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
@@ -132,7 +132,7 @@ def last_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any] | None
         return bool(read_request(store, request_key(pinned.cluster, *one)) != request)
 
     request = read_request(store, pinned.request_key)
-    earlier = [one for one in list_reports(store, pinned.cluster) if one[0] < pinned.ds]
+    earlier = [one for one in list_plans(store, pinned.cluster, "reports") if one[0] < pinned.ds]
     for day in sorted({ds for ds, _ in earlier}, reverse=True):
         for one in sorted((one for one in earlier if one[0] == day), key=is_other):
             found = _report(store, report_prefix(pinned.cluster, *one))

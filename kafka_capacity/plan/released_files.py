@@ -18,11 +18,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
@@ -44,7 +43,7 @@ FILES = (MOVES, ROLLBACK, TARGET, REASSIGNMENT, RUNBOOK)
 def option_files(
     tables: Mapping[str, pa.Table],
     scenario_id: str,
-    today: tuple[Partitions, NDArray[np.int32]] | None,
+    today: tuple[Partitions, Int32s] | None,
     warnings: Sequence[str] = (),
 ) -> dict[str, bytes]:
     """Return the files of one option by name.

@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
@@ -21,6 +20,7 @@ from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import find, load
+from kafka_capacity.kafka.arrays import Float32s
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import (
     Manifest,
@@ -30,7 +30,7 @@ from kafka_capacity.objects.dataset import (
     read_table,
     write_dataset,
 )
-from kafka_capacity.objects.keys import list_plans, list_score_days, plan_prefix, scores_prefix
+from kafka_capacity.objects.keys import day_prefix, list_days, list_plans, plan_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
 from kafka_capacity.plan.drift_effects import Effect, drifted_classes, move_effect, sizing_effect
@@ -46,6 +46,7 @@ from kafka_capacity.questions.accuracy.stored_scores import (
     TABLE,
     read_score_document,
     read_scores,
+    score_manifest,
 )
 from kafka_capacity.questions.accuracy.watch import Drift, Held, find_drift, watch, weekly
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
@@ -61,9 +62,7 @@ def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLo
     return {TRAFFIC: peak_of_all(_scored_hours(raw, snapshot, traffic)), STORED: float(snapshot.size_bytes.sum())}
 
 
-def _scored_hours(
-    raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad
-) -> np.ndarray[Any, np.dtype[np.float32]]:
+def _scored_hours(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> Float32s:
     return hourly_traffic(raw, snapshot, traffic).bytes_in[:, -WEEK_HOURS:]
 
 
@@ -113,7 +112,7 @@ def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
     scores.sort(key=lambda one: (one.figure, one.made_on, one.plan_id))
     return write_dataset(
         store,
-        scores_prefix(cluster, ds),
+        day_prefix("scores", cluster, ds),
         kind=KIND,
         schema_version=SCHEMA_VERSION,
         tables={TABLE: pa.Table.from_pylist([dataclasses.asdict(one) for one in scores], schema=SCORES)},
@@ -126,7 +125,7 @@ def _document(
     store: ObjectStore, ds: str, raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, scores: list[Score]
 ) -> dict[str, Any]:
     cluster = raw.cluster
-    earlier = weekly([*(day for day in list_score_days(store, cluster) if day < ds), ds])[:-1]
+    earlier = weekly([*(day for day in list_days(store, cluster, "scores") if day < ds), ds])[:-1]
     by_week = [*(read_scores(store, cluster, day) for day in earlier), scores]
     watched = [one for week in by_week for one in week]
     shown = [one for week in by_week[-SHOWN_WEEKS:] for one in week]
@@ -157,8 +156,8 @@ CPU_HELD = "cpu"  # where `scores.json` has what the day's processors were held 
 
 def _earlier_cpu(store: ObjectStore, cluster: str, days: Sequence[str]) -> Iterator[Held]:
     for day in days:
-        manifest = read_manifest(store, scores_prefix(cluster, day), kind=KIND, schema_version=SCHEMA_VERSION)
-        yield from (Held(**one) for one in read_score_document(store, manifest).get(CPU_HELD, ()))
+        document = read_score_document(store, score_manifest(store, cluster, day))
+        yield from (Held(**one) for one in document.get(CPU_HELD, ()))
 
 
 def _consequences(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_capacity.inventory.column_values import PartitionIndex
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import Gather, gather_here, load_findings, load_for_plan
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.store import ObjectStore
@@ -26,7 +26,7 @@ def load_of_profile(profile: pa.Table, snapshot: Snapshot) -> PartitionLoad:
     place = index.find(profile.column("topic"), profile.column("partition"))
     is_ours = place >= 0
 
-    def rates(column: str) -> NDArray[np.float64]:
+    def rates(column: str) -> Floats:
         found = np.zeros(len(partitions))
         found[place[is_ours]] = np.nan_to_num(profile.column(column).to_numpy()[is_ours])
         return found

@@ -15,15 +15,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.totals import HOURS
 from kafka_capacity.inventory.column_values import PartitionIndex, encode, ints
 from kafka_capacity.inventory.history import hours_of
+from kafka_capacity.kafka.arrays import Float32s, Floats, Indices, Ints
 from kafka_capacity.objects.profile_tables import PROFILE_TABLES, QUANTILES, rate_columns
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 PARTITIONS = "partitions"
 TOTALS = {
@@ -55,7 +52,7 @@ class _Rows:
     partition: Ints  # int64[P], of each partition
     start: Ints  # int64[P + 1], where the rows of each begin
     day: Ints  # int64[N], counted from 1970-01-01
-    rates: NDArray[np.float32]  # float32[2, N, 24], in and out, NaN where one is not known
+    rates: Float32s  # float32[2, N, 24], in and out, NaN where one is not known
     milli: Ints  # int64[2, N, 24], the same in thousandths, 0 where one is not known
     known_hours: Ints  # int64[N], about `in`; the second and third -1 for none
     first_hour: Ints  # int64[N], about `in`; the second and third -1 for none
@@ -278,13 +275,13 @@ def _things(key: str, names: list[Any]) -> pa.Array[Any]:
     return pa.array(names, pa.int32() if key == "broker_id" else pa.string())
 
 
-def _numbered(key: Ints, day: Ints) -> tuple[NDArray[np.intp], Ints]:
+def _numbered(key: Ints, day: Ints) -> tuple[Indices, Ints]:
     """Return int64[N], the group of each row, and int64[G, 2], key and day of each group in order."""
     groups, group = np.unique(np.stack([key, day], axis=1).astype(np.int64), axis=0, return_inverse=True)
     return group.reshape(-1), groups
 
 
-def _grouped(group: NDArray[np.intp], values: Ints, count: int) -> Ints:
+def _grouped(group: Indices, values: Ints, count: int) -> Ints:
     total = np.zeros((count, values.shape[1]), dtype=np.int64)
     np.add.at(total, group, values)
     return total

@@ -8,10 +8,10 @@ import hashlib
 import pickle
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
 from kafka_capacity.hardware.plain import filled
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4
@@ -19,7 +19,7 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.placement.exact import bound_of_plan
 from kafka_capacity.kafka.placement.overflow_relief import placed_log_dirs
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
-from kafka_capacity.kafka.placement.registry import placer
+from kafka_capacity.kafka.placement.registry import FEWEST_BYTES, placer
 from kafka_capacity.kafka.placement.relaxing import limit_states
 from kafka_capacity.kafka.placement.shares import balance_limits
 from kafka_capacity.kafka.placement.shares import broker_loads as target_loads
@@ -31,7 +31,7 @@ from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import created, expanded, factors_today
 from kafka_capacity.proposal.gap import gap_ratio
 from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO
-from kafka_capacity.proposal.loads import broker_loads, network_in, network_out
+from kafka_capacity.proposal.loads import broker_loads, network_out
 from kafka_capacity.proposal.log_dirs import log_dir_room, target_log_dirs
 from kafka_capacity.proposal.pins import pinned_brokers
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
@@ -87,7 +87,7 @@ def _tolerated(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScena
 
 
 def placement_as_made(
-    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, after: NDArray[np.int32]
+    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, after: Int32s
 ) -> PlacementResult:
     """Return a placement that was made elsewhere, from its replica lists alone: to stand on, not judged again.
 
@@ -178,7 +178,7 @@ def _placed_within_goal(problem: PlacementProblem, scenario: PlacementScenario) 
     """
     placed, goal, target = _place(problem, scenario), scenario.replica_goal, scenario.target
     wanted, takes = int(problem.replication_factor.sum()), int(target.takes_replicas.sum())
-    if goal is None or scenario.placer != LOOKS_AT_RULES or wanted > _ATTAINABLE_RATIO * goal * takes:
+    if goal is None or scenario.placer != FEWEST_BYTES or wanted > _ATTAINABLE_RATIO * goal * takes:
         return placed
     after = placed.diff.after
     if np.bincount(target.index_of(after[after >= 0]), minlength=len(target)).max(initial=0) <= goal:
@@ -204,7 +204,7 @@ _REMEMBERED_REPLICAS = 20_000
 """Up to this size placements are refined step by step, which takes far longer than to recognise a problem."""
 
 
-def _after(problem: PlacementProblem, name: str) -> NDArray[np.int32]:
+def _after(problem: PlacementProblem, name: str) -> Int32s:
     """Return what a placer makes of a problem: int32[P, W], read-only; the same problem is not placed again.
 
     Sizing asks for the same placements over and over: after an action that changes only traffic, and on each shape.
@@ -223,7 +223,7 @@ class _Asked:
 
 
 @functools.lru_cache(maxsize=64)
-def _remembered_after(asked: _Asked) -> NDArray[np.int32]:
+def _remembered_after(asked: _Asked) -> Int32s:
     after = placer(asked.name).place(asked.problem)
     after.flags.writeable = False
     return after
@@ -260,12 +260,12 @@ def _duration(
     scenario: PlacementScenario,
     loads: BrokerLoads,
     diff: AssignmentDiff,
-    size_bytes: NDArray[np.int64],
-    bytes_in: NDArray[np.float64],
-    bytes_out: NDArray[np.float64],
+    size_bytes: Ints,
+    bytes_in: Floats,
+    bytes_out: Floats,
 ) -> MoveDuration:
     brokers = loads.brokers
-    traffic_in = network_in(brokers, diff.before, bytes_in)
+    traffic_in = brokers.sum_held(diff.before, bytes_in)
     traffic_out = network_out(brokers, diff.before, snapshot.leader, bytes_in, bytes_out)
     is_follower = snapshot.in_sync & (snapshot.replicas >= 0) & (snapshot.replicas != snapshot.leader[:, None])
     return move_duration(
@@ -281,7 +281,7 @@ def _duration(
     )
 
 
-def _leader_imbalance(problem: PlacementProblem, after: NDArray[np.int32]) -> float:
+def _leader_imbalance(problem: PlacementProblem, after: Int32s) -> float:
     rates = problem.bytes_in_bytes_per_second
     unit = rates if (rates > 0).any() else np.ones(len(rates))
     load = problem.target.sum_at(after[:, 0], unit) if after.shape[1] else np.zeros(len(problem.target))
@@ -289,9 +289,7 @@ def _leader_imbalance(problem: PlacementProblem, after: NDArray[np.int32]) -> fl
     return float(np.max(np.abs(load / mean - 1.0))) if mean > 0 else 0.0
 
 
-def _imbalance_today(
-    snapshot: Snapshot, problem: PlacementProblem, fair: NDArray[np.float64], load: NDArray[np.float64]
-) -> float:
+def _imbalance_today(snapshot: Snapshot, problem: PlacementProblem, fair: Floats, load: Floats) -> float:
     """Return the largest distance of a target broker of today from its fair share among these.
 
     Brokers that join hold nothing yet: that says nothing about balance.
@@ -313,7 +311,7 @@ def _metrics(
     size = problem.size_bytes
     limits = balance_limits(problem)
     now, then = target_loads(problem, limits, diff.before), target_loads(problem, limits, diff.after)
-    bound = bound_of_plan(problem, diff.after, is_solved=scenario.placer == LOOKS_AT_RULES)
+    bound = bound_of_plan(problem, diff.after, is_solved=scenario.placer == FEWEST_BYTES)
     moved_bytes = diff.moved_bytes(size)
     mean = _duration(
         snapshot, scenario, loads, diff, size, load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
@@ -346,15 +344,12 @@ def _metrics(
     )
 
 
-LOOKS_AT_RULES = "fewest-bytes"  # the placer that knows rack rules and balances; those of Kafka spread in their own way
-
-
 def _with_relaxed_rack_rule(
     snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, problem: PlacementProblem
 ) -> PlacementResult:
     """Describe in the first excuse about a limit that the rule ``two-racks`` would do, if it would."""
     asked = result.scenario
-    if asked.placer != LOOKS_AT_RULES or asked.rack_rule is not RackRule.STRICT or result.diff is None:
+    if asked.placer != FEWEST_BYTES or asked.rack_rule is not RackRule.STRICT or result.diff is None:
         return result
     passed = {state.constraint for state in result.limits if state.is_passed}
     broken = {excuse.constraint for excuse in result.excuses}

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s
 from kafka_capacity.kafka.cluster.assignment import Partitions, replica_lists, replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.columns import change_columns
@@ -34,7 +35,7 @@ class Expanded:
 
     snapshot: Snapshot  # with a row for each; without replicas before they are placed, with them once they are
     load: PartitionLoad  # its traffic then
-    is_new: NDArray[np.bool_]  # bool[P], which rows they are
+    is_new: Flags  # bool[P], which rows they are
 
 
 def check_partition_counts(asked: Mapping[str, int], counts: Mapping[str, int]) -> None:
@@ -83,7 +84,7 @@ def expanded(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenari
         wide[places, : values.shape[1]] = values
         return wide
 
-    def shared(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shared(rates: Floats) -> Floats:
         wide = np.zeros(len(topic))
         wide[places] = rates
         return np.where((then > now)[topic], evened(wide, topic), wide)
@@ -105,19 +106,19 @@ def expanded(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenari
     )
 
 
-def evened(amount: NDArray[np.float64], topic: NDArray[np.int32]) -> NDArray[np.float64]:
+def evened(amount: Floats, topic: Int32s) -> Floats:
     """Share what the partitions of each topic have in all evenly by them: float64[P]."""
     totals, counts = np.bincount(topic, weights=amount), np.bincount(topic)
     return np.asarray((totals / np.maximum(counts, 1))[topic], dtype=np.float64)
 
 
-def factors_today(snapshot: Snapshot) -> NDArray[np.int32]:
+def factors_today(snapshot: Snapshot) -> Int32s:
     """Return int32[P], how many replicas each partition has; one that is still to be made has as many as its topic."""
     own, topic = replication_factors(snapshot.replicas), snapshot.partitions.topic
     return np.where(own > 0, own, own[np.searchsorted(topic, topic)]).astype(np.int32)
 
 
-def created(before: Expanded, after: NDArray[np.int32], target: Brokers) -> Expanded:
+def created(before: Expanded, after: Int32s, target: Brokers) -> Expanded:
     """Put the new partitions where a placement wants them, with as many replicas as their topics have today.
 
     Kafka makes a partition with the replication factor that the topic has. Where the placement gives it more, the rest
@@ -157,7 +158,7 @@ def new_partitions(expanded: Expanded) -> tuple[NewPartitions, ...]:
     return tuple(found)
 
 
-def later_size_bytes(expanded: Expanded) -> NDArray[np.float64]:
+def later_size_bytes(expanded: Expanded) -> Floats:
     """Return float64[P], what a replica holds once retention has replaced all records of topics with new partitions.
 
     A compacted topic keeps its old records where they are: its partitions stay as they are.

@@ -18,10 +18,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.plain import filled, to_plain
+from kafka_capacity.hardware.plain import filled, known_median, to_plain
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.proposal.constraints.registry import maxima_by_parameter
@@ -151,11 +150,6 @@ def default_broker_counts(observed: Brokers, *, needed: int | None = None) -> tu
     return len(observed), needed or len(observed) + max(1, len(observed.rack_names()))
 
 
-def _median(values: NDArray[np.float64]) -> float | None:
-    known = values[np.isfinite(values)]
-    return float(np.median(known)) if len(known) else None
-
-
 def proposed_brokers(
     observed: Brokers, count: int, new_racks: Sequence[str] = (), *, ids_taken: Sequence[int] = ()
 ) -> Brokers:
@@ -175,7 +169,7 @@ def proposed_brokers(
     for number in added:
         racks.append(new_racks[number % len(new_racks)] if new_racks else _smallest_rack(racks))
     known = (*DISK_AND_NETWORK, "memory_bytes")
-    hardware: dict[str, Any] = {name: [_median(getattr(observed, name))] * len(added) for name in known}
+    hardware: dict[str, Any] = {name: [known_median(getattr(observed, name))] * len(added) for name in known}
     return kept.joined(Brokers.of([first_free + number for number in added], racks[len(keep) :], **hardware))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import (
@@ -18,19 +18,7 @@ from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import BrokerLoads
 
 
-def network_in(brokers: Brokers, matrix: NDArray[np.int32], bytes_in: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return float64[B], bytes/s written on each broker: what is produced to every partition it holds."""
-    rows, columns = np.nonzero(matrix >= 0)
-    return brokers.sum_at(matrix[rows, columns], bytes_in[rows])
-
-
-def network_out(
-    brokers: Brokers,
-    matrix: NDArray[np.int32],
-    leader: NDArray[np.int32],
-    bytes_in: NDArray[np.float64],
-    bytes_out: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def network_out(brokers: Brokers, matrix: Int32s, leader: Int32s, bytes_in: Floats, bytes_out: Floats) -> Floats:
     """Return float64[B], bytes/s each leader sends: to consumers, and once to each follower."""
     followers = np.maximum(replication_factors(matrix) - 1, 0)
     return brokers.sum_at(leader, bytes_out + bytes_in * followers)
@@ -41,7 +29,7 @@ def broker_loads(
     load: PartitionLoad,
     target: Brokers,
     diff: AssignmentDiff,
-    size_bytes: NDArray[np.int64],
+    size_bytes: Ints,
     expanded: Expanded | None = None,
 ) -> BrokerLoads:
     """Set every broker's figures before and after side by side.
@@ -68,8 +56,8 @@ def broker_loads(
         bytes_after=bytes_per_broker(brokers, diff.after, size_bytes),
         move_in_bytes=diff.in_bytes(brokers, size_bytes),
         move_out_bytes=diff.out_bytes(brokers, start.leader, size_bytes),
-        peak_in_before=network_in(brokers, snapshot.replicas, peak_in),
-        peak_in_after=network_in(brokers, diff.after, peak_in_later),
+        peak_in_before=brokers.sum_held(snapshot.replicas, peak_in),
+        peak_in_after=brokers.sum_held(diff.after, peak_in_later),
         peak_out_before=network_out(brokers, snapshot.replicas, snapshot.leader, peak_in, peak_out),
         peak_out_after=network_out(brokers, diff.after, leader_after, peak_in_later, peak_out_later),
     )

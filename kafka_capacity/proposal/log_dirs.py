@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
 from kafka_capacity.kafka.placement.problem import LogDirRoom
@@ -72,7 +72,7 @@ def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, 
     )
 
 
-def _growth(total: NDArray[np.float64], wanted: float) -> float:
+def _growth(total: Floats, wanted: float) -> float:
     whole = float(total.sum())
     return wanted / whole if np.isfinite(wanted) and np.isfinite(whole) and whole > 0 else 1.0
 
@@ -98,7 +98,7 @@ def log_dir_room(snapshot: Snapshot, dirs: LogDirs, target: Brokers, disk_limit_
     )
 
 
-def held_today(snapshot: Snapshot, dirs: LogDirs, replaced: Mapping[int, int]) -> NDArray[np.float64]:
+def held_today(snapshot: Snapshot, dirs: LogDirs, replaced: Mapping[int, int]) -> Floats:
     """Return what each directory holds today, those of new brokers what those hold that they replace: float64[D].
 
     Directories are as :func:`target_log_dirs` lists them; ``replaced`` are new ids by old ones.
@@ -111,9 +111,7 @@ def held_today(snapshot: Snapshot, dirs: LogDirs, replaced: Mapping[int, int]) -
     return held
 
 
-def joining_dirs(
-    result: PlacementResult, snapshot: Snapshot
-) -> tuple[NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]:
+def joining_dirs(result: PlacementResult, snapshot: Snapshot) -> tuple[Int32s, Int32s, tuple[str, ...]]:
     """Name the directories of replicas that join brokers with several: before, after, and the paths they stand for.
 
     They are int32 like ``diff.before`` (where replicas that leave come back to) and ``diff.after``, -1 where the broker

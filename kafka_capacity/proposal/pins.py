@@ -15,10 +15,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.arrays import Flags, Int32s
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import PlacementProblem, allowed_brokers
@@ -109,13 +107,13 @@ def check_pins(pins: Sequence[Pin], topics: Collection[str], targets: Sequence[B
         raise RequestError("\n".join(complaints))
 
 
-def pinned_brokers(pins: Sequence[Pin], partitions: Partitions, target: Brokers) -> NDArray[np.bool_] | None:
+def pinned_brokers(pins: Sequence[Pin], partitions: Partitions, target: Brokers) -> Flags | None:
     """Return bool[T, B], which brokers of the target each topic may be on; ``None`` where nothing is pinned."""
     by_topic = pins_by_topic(pins, partitions.topics) if pins else {}
     return allowed_brokers(partitions, target, {topic: pin.brokers_of(target) for topic, pin in by_topic.items()})
 
 
-def partitions_off_pins(problem: PlacementProblem, after: NDArray[np.int32]) -> int:
+def partitions_off_pins(problem: PlacementProblem, after: Int32s) -> int:
     """Count the partitions with a replica on a broker that its topic may not be on."""
     if problem.allowed_brokers is None or not after.size:
         return 0

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
@@ -85,21 +83,21 @@ class BrokerLoads:
     """Each broker before and after, observed and proposed ones together."""
 
     brokers: Brokers  # the union of both lists
-    is_new: NDArray[np.bool_]  # bool[B], not in the observed cluster
-    is_removed: NDArray[np.bool_]  # bool[B], not in the target
-    replicas_before: NDArray[np.int64]  # int64[B]
-    replicas_after: NDArray[np.int64]  # int64[B]
-    leaders_before: NDArray[np.int64]  # int64[B], preferred leaders
-    leaders_after: NDArray[np.int64]  # int64[B], preferred leaders
-    bytes_before: NDArray[np.int64]  # int64[B], replica bytes on disk
-    bytes_after: NDArray[np.int64]  # int64[B], replica bytes on disk
-    move_in_bytes: NDArray[np.int64]  # int64[B], what the change makes it fetch
-    move_out_bytes: NDArray[np.int64]  # int64[B], what the change makes it send
+    is_new: Flags  # bool[B], not in the observed cluster
+    is_removed: Flags  # bool[B], not in the target
+    replicas_before: Ints  # int64[B]
+    replicas_after: Ints  # int64[B]
+    leaders_before: Ints  # int64[B], preferred leaders
+    leaders_after: Ints  # int64[B], preferred leaders
+    bytes_before: Ints  # int64[B], replica bytes on disk
+    bytes_after: Ints  # int64[B], replica bytes on disk
+    move_in_bytes: Ints  # int64[B], what the change makes it fetch
+    move_out_bytes: Ints  # int64[B], what the change makes it send
     # Peaks are upper estimates: each partition at its 99th percentile, though they do not all peak together.
-    peak_in_before: NDArray[np.float64]  # float64[B], bytes/s written on it, as leader and follower
-    peak_in_after: NDArray[np.float64]  # float64[B], likewise
-    peak_out_before: NDArray[np.float64]  # float64[B], bytes/s sent to consumers and followers
-    peak_out_after: NDArray[np.float64]  # float64[B], likewise
+    peak_in_before: Floats  # float64[B], bytes/s written on it, as leader and follower
+    peak_in_after: Floats  # float64[B], likewise
+    peak_out_before: Floats  # float64[B], bytes/s sent to consumers and followers
+    peak_out_after: Floats  # float64[B], likewise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -121,7 +119,7 @@ class PlacementResult:
     log_dirs: LogDirs | None = None  # the directories of observed and wanted brokers; `None` in the same case
     # int32 like `diff.after`, positions in `log_dirs`, -1 where not known; `None` where no broker has several
     # directories, so that there is nothing to choose
-    log_dir_after: NDArray[np.int32] | None = None
+    log_dir_after: Int32s | None = None
     # the cluster when the move begins, where partitions are added before; rows of `diff` are then its partitions.
     # `None` where the cluster is as it is.
     expanded: Expanded | None = None

@@ -16,9 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.demand.changed import ClusterChange
@@ -33,6 +31,7 @@ from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
 from kafka_capacity.inventory.week_traffic import filled_week, week_of_metrics, week_of_profile
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.tables import Tables
 from kafka_capacity.proposal.resized import Resized
@@ -87,7 +86,7 @@ class Basis:
         return hourly_traffic(self.raw, self.snapshot, self.load)
 
     @cached_property
-    def week(self) -> NDArray[np.float64] | None:
+    def week(self) -> Floats | None:
         """What is produced in each hour of a week, from Monday 0:00 UTC; ``None`` where no hour is known."""
         seasons = self.profile_seasons
         return filled_week(week_of_metrics(self.raw) if seasons is None else week_of_profile(seasons))
@@ -145,7 +144,7 @@ class Handed:
     # the scenario that the plan's answer is about: the recommended one, else the nearest to fitting
     focus: str | None = None
     # replica lists of placements that were made already, by the first scenario of each
-    made: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)
+    made: Mapping[str, Int32s] = field(default_factory=dict)
     hardware: GivenHardware | None = None  # what brokers run on, as sizing takes it
     # returns the cluster to size again, which needs nothing that another question found; `None` for those that wait
     sized: Callable[[], SizedCluster] | None = None
@@ -159,7 +158,7 @@ class Share:
     tables: Mapping[str, pa.Table]  # sorted
     documents: Mapping[str, Any] = field(default_factory=dict)  # plain data by name
     scenario_count: int = 1  # how many scenarios the tables tell of
-    made: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)  # see `Handed`; not stored
+    made: Mapping[str, Int32s] = field(default_factory=dict)  # see `Handed`; not stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

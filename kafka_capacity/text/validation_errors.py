@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ValidationError
 
-from kafka_capacity.errors import DamagedInputError
+from kafka_capacity.errors import DamagedInputError, KafkaCapacityError, RequestError
 from kafka_capacity.text.wording import uncapitalised
 
 
@@ -77,25 +77,30 @@ def describe_mistakes(error: ValidationError) -> list[str]:
 
 
 @contextmanager
-def naming_mistakes(file: str) -> Iterator[None]:
-    """Raise :class:`DamagedInputError` for pydantic's complaints: a line for each, which begins with the file."""
+def naming_mistakes(file: str, kind: type[KafkaCapacityError] = DamagedInputError) -> Iterator[None]:
+    """Raise an error of a kind for pydantic's complaints: a line for each, which begins with the file."""
     try:
         yield
     except ValidationError as error:
-        raise DamagedInputError("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from error
+        raise kind("\n".join(f"{file}: {line}" for line in describe_mistakes(error))) from error
 
 
-def describe_without_values(error: ValidationError, what: str, names: Mapping[str, str]) -> str:
-    """Describe what is wrong with a connection, a mistake a line, without values, any of which may be a secret.
+@contextmanager
+def hiding_values(what: str, names: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Raise :class:`RequestError` for what is wrong with a connection, a line for each.
 
-    ``names`` are those that users know fields by, where they are other ones.
+    Values are left out, any of which may be a secret. ``names`` are those that users know fields by, where they are
+    other ones.
     """
-    lines = []
-    for mistake in error.errors(include_url=False, include_input=False):
-        where = "".join(f" {names.get(str(part), part)}:" for part in mistake["loc"][:1])
-        said = mistake["msg"].removeprefix("Value error, ")
-        lines.append(f"{what}:{where} {uncapitalised(said)}")
-    return "\n".join(lines)
+    try:
+        yield
+    except ValidationError as error:
+        lines = []
+        for mistake in error.errors(include_url=False, include_input=False):
+            where = "".join(f" {(names or {}).get(str(part), part)}:" for part in mistake["loc"][:1])
+            said = mistake["msg"].removeprefix("Value error, ")
+            lines.append(f"{what}:{where} {uncapitalised(said)}")
+        raise RequestError("\n".join(lines)) from None
 
 
 def _shown(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from kafka_capacity.text.figures import NOTHING, changed
 
@@ -20,11 +21,14 @@ def shown_throttle(bytes_per_second: float) -> str:
     return f"{bytes_per_second / 1e6:,.1f} MB/s" if bytes_per_second >= 1e5 else f"{bytes_per_second:,.0f} B/s"
 
 
-def few_names(names: Iterable[object], most: int) -> str:
-    """Name a few: ``a, b, c and 7 more``; nothing of none."""
-    every = [str(name) for name in names]
-    rest = len(every) - most
-    return ", ".join(every[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+def few_names(names: Iterable[object], most: int, total: int | None = None) -> str:
+    """Name a few: ``a, b, c and 7 more``; nothing of none. Without a total the names are all there are."""
+    if total is None:
+        names = list(names)
+        total = len(names)
+    shown = [str(name) for name in islice(names, most)]
+    rest = total - len(shown)
+    return ", ".join(shown) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _three_digits(value: float) -> str:

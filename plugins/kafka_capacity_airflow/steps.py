@@ -14,7 +14,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError
 from kafka_capacity.inventory.history import keep_history
 from kafka_capacity.inventory.staging import load_findings, newest_complete, stage
-from kafka_capacity.objects.keys import list_history_days, list_inventory_clusters, untold_prefix
+from kafka_capacity.objects.keys import list_days, list_inventory_clusters, untold_prefix
 from kafka_capacity.plan.fleet import write_fleet_page
 from kafka_capacity.plan.lifecycle import Said, Verb, keep_said
 from kafka_capacity.plan.load_profile import profile_inputs, profile_without_spark
@@ -75,7 +75,7 @@ def stage_inventory(setting: Mapping[str, Any], ds: str) -> dict[str, str]:
 def describe_traffic(staged: Mapping[str, str], days: int) -> list[str]:
     """Describe the traffic of a staged cluster, or return the arguments of the job that does so of a large history."""
     store = airflow_store()
-    if not list_history_days(store, staged["cluster"]):
+    if not list_days(store, staged["cluster"], "history"):
         log.warning("cluster %s has no history of rates: its traffic is not profiled", staged["cluster"])
         return []
     inputs = profile_inputs(store, staged["cluster"], staged["ds"], days=days)

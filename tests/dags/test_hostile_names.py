@@ -40,7 +40,7 @@ def test_the_job_gets_the_name(name, monkeypatch):
     from kafka_capacity_airflow import steps
 
     monkeypatch.setattr(steps, "airflow_store", lambda: None)
-    monkeypatch.setattr(steps, "list_history_days", lambda *_: ["2026-11-20"])
+    monkeypatch.setattr(steps, "list_days", lambda *_: ["2026-11-20"])
     monkeypatch.setattr(steps, "profile_inputs", lambda *_, **__: None)
     monkeypatch.setattr(steps, "profile_without_spark", lambda *_: None)
     arguments = steps.describe_traffic({"cluster": name, "ds": "2026-11-20"}, 90)

@@ -9,7 +9,7 @@ import pytest
 from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects import object_store
-from kafka_capacity.objects.keys import inventory_prefix
+from kafka_capacity.objects.keys import day_prefix
 from kafka_capacity.objects.store import open_store
 from tests.builders import DS, cluster
 
@@ -50,7 +50,7 @@ def store(steps, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_one_that_is_damaged_keeps_none_of_the_others_from_a_plan(steps, store, damage):
-    DAMAGES[damage](store, inventory_prefix("broken", DS) + "manifest.json")
+    DAMAGES[damage](store, day_prefix("inventory", "broken", DS) + "manifest.json")
     pinned, unplanned = steps.pin({"broker_counts": [7]}, AT, landed={})
 
     assert [plan["cluster"] for plan in pinned] == ["first", "last"]
@@ -61,7 +61,7 @@ def test_one_that_is_damaged_keeps_none_of_the_others_from_a_plan(steps, store, 
 
 
 def test_where_it_is_the_only_one_that_is_asked_for_its_error_is_that_of_the_run(steps, store):
-    DAMAGES["a table with a flipped bit"](store, inventory_prefix("broken", DS) + "manifest.json")
+    DAMAGES["a table with a flipped bit"](store, day_prefix("inventory", "broken", DS) + "manifest.json")
     with pytest.raises(DamagedObjectError, match="is damaged"):
         steps.pin({"cluster": "broken", "broker_counts": [7]}, AT, landed={})
 

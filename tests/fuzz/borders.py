@@ -33,7 +33,7 @@ from kafka_capacity.inventory.staging import load, stage
 from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.objects.dataset import canonical_json
-from kafka_capacity.objects.keys import inventory_prefix
+from kafka_capacity.objects.keys import day_prefix
 from kafka_capacity.objects.manifest import OWN_HASH, with_own_hash
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
 from kafka_capacity.plan.request import parse_plan_request
@@ -226,7 +226,7 @@ def _staged() -> Mapping[str, bytes]:
     return dict(objects)
 
 
-_MANIFEST = inventory_prefix("payments", DS) + "manifest.json"
+_MANIFEST = day_prefix("inventory", "payments", DS) + "manifest.json"
 
 
 def _take_manifest(name: str, data: bytes, _: Path) -> None:
@@ -265,6 +265,6 @@ BORDERS: dict[str, Border] = {
     "pinned-requests": Border(take=_take_pinned_request, place=lambda name: f"cluster=payments/ds={DS}"),
     "shapes": Border(take=_take_shapes),
     "cpu-samples": Border(take=_take_samples),
-    "manifests": Border(take=_take_manifest, place=lambda name: inventory_prefix("payments", DS)),
+    "manifests": Border(take=_take_manifest, place=lambda name: day_prefix("inventory", "payments", DS)),
 }
 """Every border by the name of its folder in the corpus."""

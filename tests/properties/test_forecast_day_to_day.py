@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.forecast_series import made_series
-from kafka_capacity.demand.day_gaps import WEEK_DAYS, clean_days
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
+from kafka_capacity.demand.day_gaps import clean_days
 from kafka_capacity.demand.forecast import NoForecast, forecast_series
 from kafka_capacity.demand.level_shifts import level_shifts
 from kafka_capacity.demand.settings import USUAL_GROWTH

@@ -11,7 +11,7 @@ from kafka_capacity.inventory import history
 from kafka_capacity.inventory.history import hours_of, keep_history, read_history_manifest
 from kafka_capacity.objects import dataset, object_store
 from kafka_capacity.objects.dataset import check_parts, read_document, read_manifest, read_table, seal_dataset
-from kafka_capacity.objects.keys import history_prefix
+from kafka_capacity.objects.keys import day_prefix
 from kafka_capacity.objects.manifest import OWN_HASH, change_with_own_hash, read_with_own_hash
 from tests.reliability.interleavings import LONG_AGO, Model, after, as_mapping, explore
 
@@ -168,7 +168,7 @@ def test_a_day_of_history_has_the_hours_of_both(record_property):
     for content, hows in found.ends:
         assert set(hows) == {"done"}
         store = Model(content)
-        manifest = read_history_manifest(store, history_prefix("c", "2026-03-01"))
+        manifest = read_history_manifest(store, day_prefix("history", "c", "2026-03-01"))
         table = read_table(store, manifest, history.TABLE)
         assert hours_of(table, "bytes_in")[0, :3].tolist() == [10.0, 11.0, 12.0]
 

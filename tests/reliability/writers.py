@@ -16,7 +16,7 @@ from kafka_capacity.objects.dataset import (
     seal_dataset,
     write_dataset,
 )
-from kafka_capacity.objects.keys import history_prefix
+from kafka_capacity.objects.keys import day_prefix
 from kafka_capacity.objects.store import ObjectStore
 from tests.builders import DS, cluster, topic
 
@@ -76,7 +76,7 @@ def _keep(store: ObjectStore, number: int) -> None:
 
 
 def _check_history(store: ObjectStore, count: int) -> None:
-    manifest = read_history_manifest(store, history_prefix("c", "2026-03-01"))
+    manifest = read_history_manifest(store, day_prefix("history", "c", "2026-03-01"))
     from kafka_capacity.objects.dataset import read_table
 
     hours = hours_of(read_table(store, manifest, TABLE), "bytes_in")[0]

@@ -14,11 +14,12 @@ from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, PartitionLoad, Snapshot, Topics
 from kafka_capacity.kafka.placement import Balance, PlacementProblem, RackRule, placer
+from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.kafka.reassignment.problem import WaveSettings
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import GridRequest, placement_grid
-from kafka_capacity.questions.change.move_schedule import SCHEDULED_PLACER, MoveSettings, schedule_of
+from kafka_capacity.questions.change.move_schedule import MoveSettings, schedule_of
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
 from kafka_capacity.report.inputs import ReportInputs
 from tests.report.group_plans import many_groups
@@ -167,7 +168,7 @@ def make_inputs(
                         snapshot,
                         has_moves=True,
                         schedule=schedule_of(snapshot, load, result, MoveSettings(waves=waves))
-                        if waves is not None and result.scenario.placer == SCHEDULED_PLACER
+                        if waves is not None and result.scenario.placer == FEWEST_BYTES
                         else None,
                     )
                     for result in results

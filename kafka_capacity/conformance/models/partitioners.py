@@ -34,9 +34,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.java.hashing import to_int
 from kafka_capacity.kafka.producer.key_hashing import POSITIVE, checked_count
@@ -149,8 +146,8 @@ def after_new_batch(current: int | None, full: int, topic: TopicMetadata, draw: 
     return chosen
 
 
-_GOLDEN_GAMMA = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
+_STEP = (0x9E3779B97F4A7C15 + 2) & _MASK
 
 
 class ThreadRandom:
@@ -159,31 +156,25 @@ class ThreadRandom:
     Algorithm:
         A counter of 64 bits goes on by an odd step with every draw, and a draw is its scrambled value, of which the
         upper 32 bits are an ``int``. The step grows by two with the number of the thread, so that threads of one seed
-        differ. Java seeds the counters from the clock; here the seed is given.
+        differ; this is the main thread, number 1. Java seeds the counters from the clock; here the seed is given.
 
     >>> ThreadRandom(8172561591062034290).next_int()
     371358968
 
     Args:
         seed: the counter before the first draw, a Java ``long``.
-        thread: what ``Thread.getId`` gives; the main thread is 1.
     """
 
-    __slots__ = ("_state", "_step")
+    __slots__ = ("_state",)
 
-    def __init__(self, seed: int, *, thread: int = 1) -> None:
+    def __init__(self, seed: int) -> None:
         self._state = seed & _MASK
-        self._step = (_GOLDEN_GAMMA + 2 * thread) & _MASK
 
     def next_int(self) -> int:
         """Draw any ``int``."""
-        self._state = (self._state + self._step) & _MASK
+        self._state = (self._state + _STEP) & _MASK
         mixed = (self._state ^ self._state >> 33) * 0xFF51AFD7ED558CCD & _MASK
         return to_int(((mixed ^ mixed >> 33) * 0xC4CEB9FE1A85EC53 & _MASK) >> 32)
-
-    def next_ints(self, count: int) -> NDArray[np.int32]:
-        """Draw many: int32[count]."""
-        return np.array([self.next_int() for _ in range(count)], dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

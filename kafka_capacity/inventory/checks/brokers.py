@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
-from kafka_capacity.inventory.column_values import Flags, encode, floats, ints, known, values
+from kafka_capacity.inventory.column_values import encode, floats, ints, known, values
+from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.text import plural
 
 _CAPACITIES = {

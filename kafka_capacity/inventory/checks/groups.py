@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
-from kafka_capacity.inventory.column_values import Column, Flags, Ints, PartitionIndex, encode, ints, known, values
+from kafka_capacity.inventory.column_values import Column, PartitionIndex, encode, ints, known, values
+from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.text import plural
 
 SHARED_TYPES = frozenset({"share", "streams"})

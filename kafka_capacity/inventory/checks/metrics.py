@@ -15,7 +15,8 @@ import pyarrow as pa
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.health.problem import Problem, counted, fatal, info, problem_of, some, warning
 from kafka_capacity.inventory.chosen_hours import RATES
-from kafka_capacity.inventory.column_values import Column, Flags, Ints, ReplicaColumns, encode, floats, ints, values
+from kafka_capacity.inventory.column_values import Column, ReplicaColumns, encode, floats, ints, values
+from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.objects.keys import is_day
 from kafka_capacity.text import format_percent, plural
 

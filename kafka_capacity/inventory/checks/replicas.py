@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
-from kafka_capacity.inventory.column_values import Flags, Ints, ReplicaColumns, floats, log_dir_of_replicas, values
+from kafka_capacity.inventory.column_values import ReplicaColumns, floats, log_dir_of_replicas, values
+from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.text import format_percent, plural
 
 ABSURD_BYTES = 2**50  # a PiB in one replica: no disk has it, and sums of it stop being exact

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kafka_capacity.kafka.arrays import Int32s
 
 NO_BROKER = np.int32(-1)
 """Pads the rows of a replica matrix; also the leader of a partition that has none (as on Kafka's wire)."""
@@ -18,8 +19,8 @@ class Partitions:
     """The partitions of a cluster, sorted by topic name, then partition number."""
 
     topics: tuple[str, ...]  # the topic names, sorted
-    topic: NDArray[np.int32]  # int32[P], position of the partition's topic in `topics`
-    partition: NDArray[np.int32]  # int32[P], the partition number inside its topic
+    topic: Int32s  # int32[P], position of the partition's topic in `topics`
+    partition: Int32s  # int32[P], the partition number inside its topic
 
     def __len__(self) -> int:
         return len(self.topic)
@@ -39,7 +40,7 @@ class Partitions:
         return f"{self.topics[int(self.topic[row])]}-{int(self.partition[row])}"
 
 
-def replica_matrix(rows: Sequence[Sequence[int]]) -> NDArray[np.int32]:
+def replica_matrix(rows: Sequence[Sequence[int]]) -> Int32s:
     """Pack replica lists of any length into int32[P, max length], padded with :data:`NO_BROKER`."""
     width = max((len(row) for row in rows), default=0)
     matrix = np.full((len(rows), width), NO_BROKER, dtype=np.int32)
@@ -48,11 +49,11 @@ def replica_matrix(rows: Sequence[Sequence[int]]) -> NDArray[np.int32]:
     return matrix
 
 
-def replica_lists(matrix: NDArray[np.int32]) -> list[list[int]]:
+def replica_lists(matrix: Int32s) -> list[list[int]]:
     """Unpack a replica matrix into lists without the padding, the preferred leader first."""
     return [[broker for broker in row if broker >= 0] for row in matrix.tolist()]
 
 
-def replication_factors(matrix: NDArray[np.int32]) -> NDArray[np.int32]:
+def replication_factors(matrix: Int32s) -> Int32s:
     """Count the replicas of each partition: int32[P]."""
     return np.asarray((matrix >= 0).sum(axis=1, dtype=np.int32), dtype=np.int32)

@@ -9,6 +9,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s
 from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
 
 
@@ -16,16 +17,16 @@ from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
 class Brokers:
     """The brokers of a cluster, ascending by id; one entry a broker in every field."""
 
-    ids: NDArray[np.int32]  # int32[B], strictly ascending `node.id`
+    ids: Int32s  # int32[B], strictly ascending `node.id`
     racks: tuple[str | None, ...]  # `broker.rack` of each broker, `None` where it has none
-    is_fenced: NDArray[np.bool_]  # bool[B]; a fenced broker is registered but takes no leadership
+    is_fenced: Flags  # bool[B]; a fenced broker is registered but takes no leadership
     # bool[B]; a broker all of whose log directories are cordoned (KIP-1066) keeps its replicas and gets no new ones
-    is_cordoned: NDArray[np.bool_]
-    is_voter: NDArray[np.bool_]  # bool[B]; a broker that votes for the controller too (`process.roles`)
-    disk_capacity_bytes: NDArray[np.float64]  # float64[B], NaN where it is not known
-    network_in_bytes_per_second: NDArray[np.float64]  # float64[B], NaN where it is not known
-    network_out_bytes_per_second: NDArray[np.float64]  # float64[B], NaN where it is not known
-    memory_bytes: NDArray[np.float64]  # float64[B], of the whole machine, NaN where it is not known
+    is_cordoned: Flags
+    is_voter: Flags  # bool[B]; a broker that votes for the controller too (`process.roles`)
+    disk_capacity_bytes: Floats  # float64[B], NaN where it is not known
+    network_in_bytes_per_second: Floats  # float64[B], NaN where it is not known
+    network_out_bytes_per_second: Floats  # float64[B], NaN where it is not known
+    memory_bytes: Floats  # float64[B], of the whole machine, NaN where it is not known
 
     @classmethod
     def of(
@@ -45,10 +46,10 @@ class Brokers:
         order = sorted(range(len(ids)), key=lambda i: ids[i])
         given_racks = list(racks) if racks is not None else [None] * len(ids)
 
-        def flags(values: Sequence[bool] | None) -> NDArray[np.bool_]:
+        def flags(values: Sequence[bool] | None) -> Flags:
             return np.array([bool(values[i]) if values is not None else False for i in order], dtype=np.bool_)
 
-        def figures(values: Sequence[float | None] | None) -> NDArray[np.float64]:
+        def figures(values: Sequence[float | None] | None) -> Floats:
             if values is None:
                 return np.full(len(ids), np.nan)
             return np.array([np.nan if values[i] is None else values[i] for i in order], dtype=np.float64)
@@ -68,7 +69,7 @@ class Brokers:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def take(self, places: NDArray[np.integer] | NDArray[np.bool_]) -> Brokers:
+    def take(self, places: NDArray[np.integer] | Flags) -> Brokers:
         """Return some of the brokers, by their positions."""
         racks = np.array(self.racks, dtype=np.object_)[places]
         return change_columns(self, lambda column: column[places], racks=tuple(racks.tolist()))
@@ -79,11 +80,11 @@ class Brokers:
         return both.take(np.argsort(both.ids))
 
     @property
-    def takes_replicas(self) -> NDArray[np.bool_]:
+    def takes_replicas(self) -> Flags:
         """Return bool[B], which brokers a new replica may go to."""
         return ~(self.is_fenced | self.is_cordoned)
 
-    def index_of(self, broker_ids: NDArray[np.int32]) -> NDArray[np.int32]:
+    def index_of(self, broker_ids: Int32s) -> Int32s:
         """Return the position of each broker id in :attr:`ids`, -1 where it is not a broker of this list."""
         if not len(self.ids):
             return np.full(broker_ids.shape, -1, dtype=np.int32)
@@ -98,17 +99,25 @@ class Brokers:
         position[position == len(self.ids)] = 0
         return np.where(self.ids[position] == broker_ids, position, -1).astype(np.int32)
 
-    def sum_at(self, broker_id: NDArray[np.int32], amount: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sum_at(self, broker_id: Int32s, amount: Floats) -> Floats:
         """Sum amounts by the broker they belong to: float64[B]; those of brokers not in this list are left out."""
         index = self.index_of(broker_id)
         known = index >= 0
         return np.bincount(index[known], weights=amount[known], minlength=len(self)).astype(np.float64)
 
+    def sum_held(self, replicas: Int32s, amount: Floats) -> Floats:
+        """Sum amounts of partitions, float64[P], by the brokers that hold them: float64[B].
+
+        ``replicas`` is int32[P, W], broker ids, padded with -1; those of brokers not in this list are left out.
+        """
+        rows, columns = np.nonzero(replicas >= 0)
+        return self.sum_at(replicas[rows, columns], amount[rows])
+
     def rack_names(self) -> tuple[str, ...]:
         """Name the racks that brokers have, sorted, without the missing one."""
         return tuple(sorted({rack for rack in self.racks if rack is not None}))
 
-    def rack_indexes(self) -> NDArray[np.int32]:
+    def rack_indexes(self) -> Int32s:
         """Return int32[B], the position of each broker's rack in :meth:`rack_names`.
 
         A broker without a rack counts as a rack of its own, numbered after the named ones.

@@ -21,8 +21,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 
 
@@ -30,12 +30,12 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 class AssignmentDiff:
     """The difference of two replica matrices with the same rows."""
 
-    before: NDArray[np.int32]  # int32[P, W]
-    after: NDArray[np.int32]  # int32[P, V]
-    added: NDArray[np.bool_]  # bool[P, V], this replica of `after` is on a broker that holds none in `before`
-    removed: NDArray[np.bool_]  # bool[P, W], this replica of `before` is on a broker that holds none in `after`
-    is_changed: NDArray[np.bool_]  # bool[P], the replica list differs, be it only in its order
-    leader_changed: NDArray[np.bool_]  # bool[P], the preferred leader (the first replica) differs
+    before: Int32s  # int32[P, W]
+    after: Int32s  # int32[P, V]
+    added: Flags  # bool[P, V], this replica of `after` is on a broker that holds none in `before`
+    removed: Flags  # bool[P, W], this replica of `before` is on a broker that holds none in `after`
+    is_changed: Flags  # bool[P], the replica list differs, be it only in its order
+    leader_changed: Flags  # bool[P], the preferred leader (the first replica) differs
 
     @property
     def moved_replicas(self) -> int:
@@ -52,18 +52,16 @@ class AssignmentDiff:
         """How many preferred leaders differ."""
         return int(self.leader_changed.sum())
 
-    def moved_bytes(self, size_bytes: NDArray[np.int64]) -> int:
+    def moved_bytes(self, size_bytes: Ints) -> int:
         """Sum what must be copied; ``size_bytes`` is int64[P], the size of one replica."""
         return int((self.added.sum(axis=1) * size_bytes).sum())
 
-    def in_bytes(self, brokers: Brokers, size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def in_bytes(self, brokers: Brokers, size_bytes: Ints) -> Ints:
         """Return int64[B], what each broker of ``brokers`` must fetch."""
         rows, columns = np.nonzero(self.added)
         return _sum_by_broker(brokers, self.after[rows, columns], size_bytes[rows])
 
-    def out_bytes(
-        self, brokers: Brokers, leader: NDArray[np.int32], size_bytes: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def out_bytes(self, brokers: Brokers, leader: Int32s, size_bytes: Ints) -> Ints:
         """Return int64[B], what each broker must send, the current leader being the source.
 
         A partition without a leader (-1) cannot be copied: its bytes are in no broker's sum.
@@ -73,7 +71,7 @@ class AssignmentDiff:
         return _sum_by_broker(brokers, leader[rows], copies[rows] * size_bytes[rows])
 
 
-def _sum_by_broker(brokers: Brokers, broker_id: NDArray[np.int32], amount: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sum_by_broker(brokers: Brokers, broker_id: Int32s, amount: Ints) -> Ints:
     index = brokers.index_of(broker_id)
     known = index >= 0
     totals = np.zeros(len(brokers), dtype=np.int64)
@@ -81,7 +79,7 @@ def _sum_by_broker(brokers: Brokers, broker_id: NDArray[np.int32], amount: NDArr
     return totals
 
 
-def _is_in(matrix: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _is_in(matrix: Int32s, other: Int32s) -> Flags:
     """Return bool like ``matrix``: the broker stands in the same row of ``other``."""
     found = np.zeros(matrix.shape, dtype=np.bool_)
     for column in range(other.shape[1]):
@@ -89,7 +87,7 @@ def _is_in(matrix: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.bo
     return found & (matrix >= 0)
 
 
-def diff_assignments(before: NDArray[np.int32], after: NDArray[np.int32]) -> AssignmentDiff:
+def diff_assignments(before: Int32s, after: Int32s) -> AssignmentDiff:
     """Compare two replica matrices, padded with -1, of the same partitions row by row: int32[P, W] and int32[P, V]."""
     width = max(before.shape[1], after.shape[1])
     before_wide = np.full((len(before), width), -1, dtype=np.int32)
@@ -108,19 +106,19 @@ def diff_assignments(before: NDArray[np.int32], after: NDArray[np.int32]) -> Ass
     )
 
 
-def replicas_per_broker(brokers: Brokers, matrix: NDArray[np.int32]) -> NDArray[np.int64]:
+def replicas_per_broker(brokers: Brokers, matrix: Int32s) -> Ints:
     """Count the replicas on each broker: int64[B]."""
     held = matrix[matrix >= 0]
     return _sum_by_broker(brokers, held, np.ones(len(held), dtype=np.int64))
 
 
-def bytes_per_broker(brokers: Brokers, matrix: NDArray[np.int32], size_bytes: NDArray[np.int64]) -> NDArray[np.int64]:
+def bytes_per_broker(brokers: Brokers, matrix: Int32s, size_bytes: Ints) -> Ints:
     """Sum the replica bytes on each broker: int64[B]; ``size_bytes`` is int64[P], the size of one replica."""
     rows, columns = np.nonzero(matrix >= 0)
     return _sum_by_broker(brokers, matrix[rows, columns], size_bytes[rows])
 
 
-def preferred_leaders_per_broker(brokers: Brokers, matrix: NDArray[np.int32]) -> NDArray[np.int64]:
+def preferred_leaders_per_broker(brokers: Brokers, matrix: Int32s) -> Ints:
     """Count the partitions that each broker is the preferred leader of: int64[B]."""
     first = matrix[:, 0] if matrix.shape[1] else np.empty(0, dtype=np.int32)
     return _sum_by_broker(brokers, first, np.ones(len(first), dtype=np.int64))

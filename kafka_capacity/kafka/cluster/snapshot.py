@@ -7,8 +7,8 @@ import hashlib
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
@@ -18,15 +18,15 @@ from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
 class LogDirs:
     """The log directories of the brokers, one entry a directory."""
 
-    broker_id: NDArray[np.int32]  # int32[D]
+    broker_id: Int32s  # int32[D]
     path: tuple[str, ...]  # the directory as the broker names it
-    total_bytes: NDArray[np.float64]  # float64[D], size of the volume, NaN where it is not known
-    usable_bytes: NDArray[np.float64]  # float64[D], what is free on it, NaN where it is not known
+    total_bytes: Floats  # float64[D], size of the volume, NaN where it is not known
+    usable_bytes: Floats  # float64[D], what is free on it, NaN where it is not known
     # bool[D], whether it keeps what it holds and takes nothing new (KIP-1066); `None` for none of them
-    is_cordoned: NDArray[np.bool_] | None = None
+    is_cordoned: Flags | None = None
 
     @property
-    def takes_replicas(self) -> NDArray[np.bool_]:
+    def takes_replicas(self) -> Flags:
         """Return bool[D], which directories a new replica may go to."""
         return np.ones(len(self.path), dtype=np.bool_) if self.is_cordoned is None else ~self.is_cordoned
 
@@ -35,12 +35,12 @@ class LogDirs:
 class Topics:
     """What is set for each topic, in the order of ``Partitions.topics``."""
 
-    min_insync_replicas: NDArray[np.int32]  # int32[T]
-    is_internal: NDArray[np.bool_]  # bool[T]; internal topics are planned like any other, and flagged
-    retention_bytes: NDArray[np.float64]  # float64[T], per partition, NaN for no limit or not known
-    retention_seconds: NDArray[np.float64]  # float64[T], NaN for no limit or not known
-    is_compacted: NDArray[np.bool_]  # bool[T]
-    allows_unclean_election: NDArray[np.bool_]  # bool[T]
+    min_insync_replicas: Int32s  # int32[T]
+    is_internal: Flags  # bool[T]; internal topics are planned like any other, and flagged
+    retention_bytes: Floats  # float64[T], per partition, NaN for no limit or not known
+    retention_seconds: Floats  # float64[T], NaN for no limit or not known
+    is_compacted: Flags  # bool[T]
+    allows_unclean_election: Flags  # bool[T]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,16 +104,16 @@ class Snapshot:
     log_dirs: LogDirs  # their log directories
     partitions: Partitions  # which partitions there are
     topics: Topics  # what is set for each topic
-    replicas: NDArray[np.int32]  # int32[P, W], broker ids, the preferred leader first, padded with -1
-    in_sync: NDArray[np.bool_]  # bool[P, W], whether the replica is in the ISR
-    size_bytes: NDArray[np.int64]  # int64[P, W], on-disk size of each replica, 0 in the padding
-    log_dir: NDArray[np.int32]  # int32[P, W], position in `log_dirs`, -1 where it is not known
-    leader: NDArray[np.int32]  # int32[P], the broker that leads now, -1 where none does
+    replicas: Int32s  # int32[P, W], broker ids, the preferred leader first, padded with -1
+    in_sync: Flags  # bool[P, W], whether the replica is in the ISR
+    size_bytes: Ints  # int64[P, W], on-disk size of each replica, 0 in the padding
+    log_dir: Int32s  # int32[P, W], position in `log_dirs`, -1 where it is not known
+    leader: Int32s  # int32[P], the broker that leads now, -1 where none does
     groups: tuple[Group, ...] = field(default=())  # the consumer groups
     release: KafkaRelease = KAFKA_4_3  # that the brokers run, where that is known
     unknown_size_partitions: int = 0  # of how many partitions no replica tells its size; they count 0 bytes
 
-    def partition_size_bytes(self) -> NDArray[np.int64]:
+    def partition_size_bytes(self) -> Ints:
         """Return int64[P], what a new replica must copy: the size on the leader.
 
         A partition without a leader, or whose leader does not tell its size, counts its largest replica.
@@ -129,10 +129,10 @@ class Snapshot:
 class PartitionLoad:
     """The traffic of each partition, in the order of ``Snapshot.partitions``."""
 
-    bytes_in_mean_bytes_per_second: NDArray[np.float64]  # float64[P], produced to the leader, mean over the history
-    bytes_in_peak_bytes_per_second: NDArray[np.float64]  # float64[P], the 99th percentile of the hourly means
-    bytes_out_mean_bytes_per_second: NDArray[np.float64]  # float64[P], read by consumers, replication not counted
-    bytes_out_peak_bytes_per_second: NDArray[np.float64]  # float64[P], the 99th percentile of the hourly means
+    bytes_in_mean_bytes_per_second: Floats  # float64[P], produced to the leader, mean over the history
+    bytes_in_peak_bytes_per_second: Floats  # float64[P], the 99th percentile of the hourly means
+    bytes_out_mean_bytes_per_second: Floats  # float64[P], read by consumers, replication not counted
+    bytes_out_peak_bytes_per_second: Floats  # float64[P], the 99th percentile of the hourly means
     hours: int  # how many hours of history these rest on; 0 when there was none and all rates are 0
 
     @classmethod

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 
 SECONDS_PER_YEAR = 365 * 24 * 3600
 
@@ -55,11 +56,11 @@ def copysets_of(replicas: NDArray[np.integer]) -> NDArray[np.integer]:
 class Hazards:
     """How brokers, by position, and their racks lose data."""
 
-    rack: NDArray[np.int64]  # int64[B], which rack each broker is in
-    broker_rate: NDArray[np.float64]  # float64[B], failures a second
-    broker_gone: NDArray[np.float64]  # float64[B], the share of the time that a broker is without its data by itself
-    rack_rate: NDArray[np.float64]  # float64[K], failures of racks a second
-    rack_gone: NDArray[np.float64]  # float64[K]
+    rack: Ints  # int64[B], which rack each broker is in
+    broker_rate: Floats  # float64[B], failures a second
+    broker_gone: Floats  # float64[B], the share of the time that a broker is without its data by itself
+    rack_rate: Floats  # float64[K], failures of racks a second
+    rack_gone: Floats  # float64[K]
 
     @classmethod
     def of(
@@ -92,9 +93,7 @@ class Hazards:
         return cls(rack=racks, broker_rate=rate, broker_gone=gone, rack_rate=rack_rate, rack_gone=rack_gone)
 
 
-def _renewal(
-    mttf_name: str, mttf: float, repair_name: str, repair: ArrayLike, count: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _renewal(mttf_name: str, mttf: float, repair_name: str, repair: ArrayLike, count: int) -> tuple[Floats, Floats]:
     times = np.broadcast_to(np.asarray(repair, dtype=np.float64), (count,))
     if not mttf > 0:
         raise RequestError(f"{mttf_name} must be above 0, not {mttf:g}")
@@ -108,25 +107,20 @@ def _renewal(
 class AnnualLosses:
     """What T topics lose in a year, in the mean."""
 
-    copysets: NDArray[np.int64]  # int64[T], distinct ones
-    events: NDArray[np.float64]  # float64[T], failures that cost the topic at least one partition; an upper bound
-    lost_partitions: NDArray[np.float64]  # float64[T]
-    lost_bytes: NDArray[np.float64]  # float64[T]
+    copysets: Ints  # int64[T], distinct ones
+    events: Floats  # float64[T], failures that cost the topic at least one partition; an upper bound
+    lost_partitions: Floats  # float64[T]
+    lost_bytes: Floats  # float64[T]
     all_copysets: int  # of all topics together
     all_events: float  # failures that cost any topic a partition; an upper bound
 
-    def probability(self) -> NDArray[np.float64]:
+    def probability(self) -> Floats:
         """Return float64[T], the chance of at least one event in a year."""
         return np.asarray(-np.expm1(-self.events), dtype=np.float64)
 
 
 def annual_losses(
-    replicas: NDArray[np.integer],
-    topic: NDArray[np.integer],
-    size_bytes: NDArray[np.float64],
-    hazards: Hazards,
-    *,
-    topics: int,
+    replicas: NDArray[np.integer], topic: NDArray[np.integer], size_bytes: Floats, hazards: Hazards, *, topics: int
 ) -> AnnualLosses:
     """Add up what failures cost each topic.
 
@@ -155,7 +149,7 @@ def annual_losses(
     )
 
 
-def completed(copysets: NDArray[np.integer], hazards: Hazards) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def completed(copysets: NDArray[np.integer], hazards: Hazards) -> tuple[Floats, Floats]:
     """Return the chance that a failure completes a copyset: float64[C, W] by each broker, and by its rack.
 
     Copysets are int[C, W], positions of brokers, padded with -1. A rack stands at the first of its brokers in the
@@ -184,15 +178,15 @@ def completed(copysets: NDArray[np.integer], hazards: Hazards) -> tuple[NDArray[
     return by_broker, by_rack
 
 
-def _padded(values: NDArray[np.float64], copysets: NDArray[np.integer]) -> NDArray[np.float64]:
+def _padded(values: Floats, copysets: NDArray[np.integer]) -> Floats:
     return np.where(copysets >= 0, values[copysets], 0.0)
 
 
-def _summed(topic: NDArray[np.integer], values: NDArray[np.float64], topics: int) -> NDArray[np.float64]:
+def _summed(topic: NDArray[np.integer], values: Floats, topics: int) -> Floats:
     return np.asarray(np.bincount(topic, weights=values, minlength=topics), dtype=np.float64)
 
 
-def _numbered(replicas: NDArray[np.integer]) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+def _numbered(replicas: NDArray[np.integer]) -> tuple[NDArray[np.integer], Ints]:
     """Return the distinct copysets, and which of them each partition has."""
     ordered = np.sort(replicas, axis=1).astype(np.int64)
     base = int(ordered.max(initial=-1)) + 2
@@ -206,13 +200,8 @@ def _numbered(replicas: NDArray[np.integer]) -> tuple[NDArray[np.integer], NDArr
 
 
 def _events(
-    copysets: NDArray[np.integer],
-    by_broker: NDArray[np.float64],
-    by_rack: NDArray[np.float64],
-    hazards: Hazards,
-    topic: NDArray[np.int64],
-    topics: int,
-) -> NDArray[np.float64]:
+    copysets: NDArray[np.integer], by_broker: Floats, by_rack: Floats, hazards: Hazards, topic: Ints, topics: int
+) -> Floats:
     """Return float64[T], failures a year that complete at least one copyset; the chances of one are added up to 1."""
     brokers, racks = len(hazards.broker_rate), len(hazards.rack_rate)
     chance = np.zeros((topics, brokers + racks))
@@ -278,15 +267,13 @@ def simulate_losses(copysets: NDArray[np.integer], hazards: Hazards, *, seconds:
     )
 
 
-def _all_gone(causes: NDArray[np.int64], copysets: NDArray[np.integer]) -> NDArray[np.bool_]:
+def _all_gone(causes: Ints, copysets: NDArray[np.integer]) -> Flags:
     """Return which copysets, columns, have no broker left at which time, row; padding is never there."""
     nobody = np.ones((len(causes), 1), dtype=np.bool_)
     return np.asarray(np.hstack([causes > 0, nobody])[:, copysets].all(axis=2), dtype=np.bool_)
 
 
-def _courses(
-    rates: NDArray[np.float64], gone: NDArray[np.float64], seconds: float, random: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+def _courses(rates: Floats, gone: Floats, seconds: float, random: np.random.Generator) -> tuple[Floats, Ints, Flags]:
     """Draw when each unit fails and is back, in the order of time."""
     times, units, fails = [], [], []
     for unit, (rate, share) in enumerate(zip(rates.tolist(), gone.tolist(), strict=True)):

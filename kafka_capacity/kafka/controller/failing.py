@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Int32s, Ints
 from kafka_capacity.kafka.controller.partition_states import NO_SLOT, PartitionStates, first_of, live_on, only
 from kafka_capacity.kafka.java.hash_map import stable_order
 
@@ -56,22 +56,22 @@ class Losses:
 
     first: int  # the number of the first set that this is about
     count: int  # of how many sets it is
-    of: NDArray[np.int64]  # int64[N], the set of each row, counted from `first`
-    row: NDArray[np.int64]  # int64[N], the partition
+    of: Ints  # int64[N], the set of each row, counted from `first`
+    row: Ints  # int64[N], the partition
     before: PartitionStates  # the partitions as they were
     after: PartitionStates  # the same, once the brokers are lost. `is_live` of both is as it was before.
-    is_live: NDArray[np.bool_]  # bool[N, W], which replicas are on brokers that live still
+    is_live: Flags  # bool[N, W], which replicas are on brokers that live still
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokerRows:
     """Which partitions each broker has replicas of."""
 
-    row: NDArray[np.int64]  # int64[R], partitions, those of one broker together
-    bounds: NDArray[np.int64]  # int64[B + 1], where those of each broker begin
+    row: Ints  # int64[R], partitions, those of one broker together
+    bounds: Ints  # int64[B + 1], where those of each broker begin
 
     @classmethod
-    def of(cls, replicas: NDArray[np.int32], broker_count: int) -> BrokerRows:
+    def of(cls, replicas: Int32s, broker_count: int) -> BrokerRows:
         """Sort the replicas by broker."""
         rows, slots = np.nonzero(replicas >= 0)
         broker = replicas[rows, slots]
@@ -79,7 +79,7 @@ class BrokerRows:
         counts = np.bincount(broker, minlength=broker_count)
         return cls(rows[order], np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
 
-    def of_brokers(self, brokers: Sequence[int]) -> NDArray[np.int64]:
+    def of_brokers(self, brokers: Sequence[int]) -> Ints:
         """Return the partitions that have a replica on any of these, each once, ascending."""
         parts = [self.row[self.bounds[broker] : self.bounds[broker + 1]] for broker in brokers]
         if len(parts) == 1:
@@ -149,9 +149,7 @@ def _losses(
     )
 
 
-def _after(
-    states: PartitionStates, rank: NDArray[np.int32], live: NDArray[np.bool_], rules: ElectionRules
-) -> PartitionStates:
+def _after(states: PartitionStates, rank: Int32s, live: Flags, rules: ElectionRules) -> PartitionStates:
     """Lose the replicas that have a rank, in its order."""
     if not states.replicas.shape[1]:
         return states
@@ -166,9 +164,7 @@ def _after(
     return states
 
 
-def _fenced(
-    states: PartitionStates, leaving: NDArray[np.bool_], acceptable: NDArray[np.bool_], *, has_elr: bool
-) -> PartitionStates:
+def _fenced(states: PartitionStates, leaving: Flags, acceptable: Flags, *, has_elr: bool) -> PartitionStates:
     """Take one replica a row out of the ISR, where it is in it, and elect a leader (``PartitionChangeBuilder``).
 
     ``leaving`` is bool[N, W], the replica that is fenced, none in rows that stay as they are; ``acceptable`` who may
@@ -202,7 +198,7 @@ def _fenced(
     )
 
 
-def _after_in_zookeeper(states: PartitionStates, rank: NDArray[np.int32], live: NDArray[np.bool_]) -> PartitionStates:
+def _after_in_zookeeper(states: PartitionStates, rank: Int32s, live: Flags) -> PartitionStates:
     lost = rank != _STAYS
     is_changed = lost.any(axis=1)
     alive = live & ~lost

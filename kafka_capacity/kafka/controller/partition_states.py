@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Int32s, Ints
 from kafka_capacity.kafka.cluster.columns import change_columns
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
@@ -17,29 +18,28 @@ NO_SLOT = np.int8(-1)  # the leader of a partition that nobody leads
 class PartitionStates:
     """Partitions and who may lead them; a *slot* is a place in a replica list."""
 
-    # int32[P, W], positions of brokers (not ids), the preferred leader first, padded with -1
-    replicas: NDArray[np.int32]
-    in_sync: NDArray[np.bool_]  # bool[P, W], the ISR, False in the padding
-    eligible: NDArray[np.bool_]  # bool[P, W], eligible leader replicas (KIP-966) that are not in the ISR
+    replicas: Int32s  # int32[P, W], positions of brokers (not ids), the preferred leader first, padded with -1
+    in_sync: Flags  # bool[P, W], the ISR, False in the padding
+    eligible: Flags  # bool[P, W], eligible leader replicas (KIP-966) that are not in the ISR
     leader: NDArray[np.int8]  # int8[P], the slot that leads, `NO_SLOT` where none does
-    is_unclean: NDArray[np.bool_]  # bool[P], whether that leader was elected out of sync, so that records are lost
+    is_unclean: Flags  # bool[P], whether that leader was elected out of sync, so that records are lost
     # int32[P], of how many replicas the ISR must be for `acks=all`: `min.insync.replicas`, but no more than there are
     # replicas (`Partition.effectiveMinIsr`, since Kafka 3.7)
-    min_isr: NDArray[np.int32]
-    is_unclean_allowed: NDArray[np.bool_]  # bool[P], `unclean.leader.election.enable`
-    is_live: NDArray[np.bool_]  # bool[B], registered and not fenced: it may lead
+    min_isr: Int32s
+    is_unclean_allowed: Flags  # bool[P], `unclean.leader.election.enable`
+    is_live: Flags  # bool[B], registered and not fenced: it may lead
 
     @classmethod
     def of(
         cls,
-        replicas: NDArray[np.int32],
-        in_sync: NDArray[np.bool_],
-        leader: NDArray[np.int32],
+        replicas: Int32s,
+        in_sync: Flags,
+        leader: Int32s,
         *,
-        min_insync_replicas: NDArray[np.int32],
-        is_unclean_allowed: NDArray[np.bool_],
-        is_live: NDArray[np.bool_],
-        eligible: NDArray[np.bool_] | None = None,
+        min_insync_replicas: Int32s,
+        is_unclean_allowed: Flags,
+        is_live: Flags,
+        eligible: Flags | None = None,
     ) -> PartitionStates:
         """Put together what is known, as in the attributes.
 
@@ -64,20 +64,20 @@ class PartitionStates:
     def __len__(self) -> int:
         return len(self.replicas)
 
-    def take(self, rows: NDArray[np.int64]) -> PartitionStates:
+    def take(self, rows: Ints) -> PartitionStates:
         """Return some of the partitions."""
         return change_columns(self, lambda column: column[rows], is_live=self.is_live)
 
     @property
-    def is_offline(self) -> NDArray[np.bool_]:
+    def is_offline(self) -> Flags:
         """Return which partitions nobody leads: bool[P]."""
         return np.asarray(self.leader < 0, dtype=np.bool_)
 
-    def isr_size(self) -> NDArray[np.int64]:
+    def isr_size(self) -> Ints:
         """Count the in-sync replicas: int64[P]."""
         return np.asarray(self.in_sync.sum(axis=1), dtype=np.int64)
 
-    def live_replicas(self) -> NDArray[np.bool_]:
+    def live_replicas(self) -> Flags:
         """Return which replicas are on live brokers: bool[P, W]."""
         return live_on(self.replicas, self.is_live)
 
@@ -95,19 +95,19 @@ def states_of(snapshot: Snapshot) -> PartitionStates:
     )
 
 
-def live_on(replicas: NDArray[np.int32], is_live: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def live_on(replicas: Int32s, is_live: Flags) -> Flags:
     """Look up which replicas are on live brokers; padding is on none."""
     # The last entry is for the -1 of padding.
     return np.append(is_live, False)[replicas]
 
 
-def first_of(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+def first_of(flags: Flags) -> Ints:
     """Return the first slot that is set in each row, 0 where none is."""
     if not flags.shape[1]:
         return np.zeros(len(flags), dtype=np.int64)
     return np.asarray(flags.argmax(axis=1), dtype=np.int64)
 
 
-def only(slot: NDArray[np.int8], width: int) -> NDArray[np.bool_]:
+def only(slot: NDArray[np.int8], width: int) -> Flags:
     """Set one slot a row, none where it is :data:`NO_SLOT`: bool[N, W]."""
     return np.asarray(slot[:, None] == np.arange(width, dtype=np.int8), dtype=np.bool_)

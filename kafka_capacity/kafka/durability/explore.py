@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.kafka.cluster.columns import join_columns
 from kafka_capacity.kafka.durability.failing import failing_steps
 from kafka_capacity.kafka.durability.rules import (
@@ -60,7 +61,7 @@ class Reached:
     rules: Rules  # of them
     states: States  # N of them, sorted words; `number` is the state that each follows from, -1 for the first
     # int64[N], by which it was reached: 16 times the `Step`, and of which replica or record. -1 for the first
-    step: NDArray[np.int64]
+    step: Ints
 
     def way_to(self, number: int) -> list[int]:
         """List the states from the first to one."""
@@ -97,11 +98,7 @@ def explore(configurations: Sequence[Configuration], bounds: Bounds) -> list[Exp
 
 
 def _summaries(
-    configurations: Sequence[Configuration],
-    part: Sequence[int],
-    bounds: Bounds,
-    reached: Reached,
-    verdicts: NDArray[np.bool_],
+    configurations: Sequence[Configuration], part: Sequence[int], bounds: Bounds, reached: Reached, verdicts: Flags
 ) -> Iterator[Explored]:
     which, failures = CONFIGURATION.get(reached.states.rest), FAILURES.get(reached.states.rest)
     counts = np.bincount(which, minlength=len(part))
@@ -122,7 +119,7 @@ def _summaries(
         )
 
 
-def _reach(rules: Rules) -> tuple[Reached, NDArray[np.bool_]]:
+def _reach(rules: Rules) -> tuple[Reached, Flags]:
     layer = rules.first_states()
     step = np.full(len(layer), -1, dtype=np.int64)
     layers, steps, verdicts = [layer], [step], [outcomes(rules, layer)]
@@ -155,7 +152,7 @@ class _Seen:
         self._key = _mixed(states)[order]
         self._words = _words(states)[order]
 
-    def new(self, parts: list[tuple[int, States]]) -> tuple[States, NDArray[np.int64]]:
+    def new(self, parts: list[tuple[int, States]]) -> tuple[States, Ints]:
         """Return the states that were not found before, each once, the first of each; and remember them."""
         if not parts:
             width = self._words.shape[1] - 1
@@ -198,7 +195,7 @@ def _check(words: Words, others: Words) -> None:
         raise AssertionError("two states of the exploration mix to one number; the mixing must be changed")
 
 
-def outcomes(rules: Rules, states: States) -> NDArray[np.bool_]:
+def outcomes(rules: Rules, states: States) -> Flags:
     """Return bool[S, O]: which :class:`Outcome` holds; none where things have not settled.
 
     *Settled* means: somebody leads, the producer has been told of every record or tells nobody, and every live replica
@@ -223,7 +220,7 @@ def _is_settled(rules: Rules, states: States) -> Mask:
     return np.asarray(has_leader(states) & ~is_outstanding(rules, states) & all_caught_up, dtype=np.bool_)
 
 
-def _judged(rules: Rules, states: States) -> NDArray[np.bool_]:
+def _judged(rules: Rules, states: States) -> Flags:
     found = np.zeros((len(states), len(Outcome)), dtype=np.bool_)
     leader, read = states.replicas[:, 0], READ.get(states.rest)
     is_plain = np.ones(len(states), dtype=np.bool_)

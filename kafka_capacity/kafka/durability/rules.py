@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.kafka.durability.settings import MAX_APPENDS, Acks, Bounds, Configuration, Truncation
 
-Words = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+Words = Ints
+Mask = Flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +177,15 @@ class Rules:
 
     bounds: Bounds  # of all
     replicas: int  # of each partition
-    has_no_acks: NDArray[np.bool_]  # bool[C]
-    has_leader_acks: NDArray[np.bool_]  # bool[C]
-    has_all_acks: NDArray[np.bool_]  # bool[C]
-    min_isr: NDArray[np.int64]  # int64[C], the effective one
-    is_unclean_allowed: NDArray[np.bool_]  # bool[C]
-    is_idempotent: NDArray[np.bool_]  # bool[C]
-    cuts_by_epoch: NDArray[np.bool_]  # bool[C]
-    has_eligible: NDArray[np.bool_]  # bool[C]
-    is_flushed: NDArray[np.bool_]  # bool[C]
+    has_no_acks: Flags  # bool[C]
+    has_leader_acks: Flags  # bool[C]
+    has_all_acks: Flags  # bool[C]
+    min_isr: Ints  # int64[C], the effective one
+    is_unclean_allowed: Flags  # bool[C]
+    is_idempotent: Flags  # bool[C]
+    cuts_by_epoch: Flags  # bool[C]
+    has_eligible: Flags  # bool[C]
+    is_flushed: Flags  # bool[C]
 
     @classmethod
     def of(cls, configurations: Sequence[Configuration], bounds: Bounds) -> Rules:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.model import Group, TopicPartition, TopicPartitions
 from kafka_capacity.kafka.java.hash_map import stable_order
@@ -28,10 +29,10 @@ class Assignment:
 
     member_ids: tuple[str, ...]  # all members of the group, as it lists them
     topics: tuple[str, ...]  # the table that `topic` points into
-    start: NDArray[np.int64]  # int64[M + 1]; the list of member i is `start[i]:start[i + 1]` of the arrays below
-    topic: NDArray[np.int32]  # int32[N], position in `topics`
-    partition: NDArray[np.int32]  # int32[N]
-    thread: NDArray[np.int32] | None = None  # int32[N], the thread of the member that reads it; old Scala consumer only
+    start: Ints  # int64[M + 1]; the list of member i is `start[i]:start[i + 1]` of the arrays below
+    topic: Int32s  # int32[N], position in `topics`
+    partition: Int32s  # int32[N]
+    thread: Int32s | None = None  # int32[N], the thread of the member that reads it; old Scala consumer only
     # by member that has any, the tasks of which it is to have a standby; streams groups only
     standby: Mapping[str, tuple[TopicPartition, ...]] = field(default_factory=dict)
 
@@ -71,17 +72,13 @@ class Assignment:
         )
 
     @classmethod
-    def of_codes(
-        cls, group: Group, topics: tuple[str, ...], codes: Codes, owner: NDArray[np.int64], code: NDArray[np.int64]
-    ) -> Assignment:
+    def of_codes(cls, group: Group, topics: tuple[str, ...], codes: Codes, owner: Ints, code: Ints) -> Assignment:
         """Make an assignment of rows of a member and the number of a partition, as :meth:`of_owners` does."""
         topic, partition = codes.topic[code], codes.partition[code]
         return cls.of_owners(group, topics, owner=owner, topic=topic, partition=partition)
 
     @classmethod
-    def of_sets(
-        cls, group: Group, topics: tuple[str, ...], codes: Codes, owner: NDArray[np.int64], code: NDArray[np.int64]
-    ) -> Assignment:
+    def of_sets(cls, group: Group, topics: tuple[str, ...], codes: Codes, owner: Ints, code: Ints) -> Assignment:
         """Make an assignment of rows in any order: each member's list is sorted by topic, then partition.
 
         ``owner`` is int64[N], positions in ``group.members``; ``code`` int64[N], numbers of ``codes``, whose topics are
@@ -99,11 +96,11 @@ class Assignment:
         owner, code = owner[is_new], code[is_new]
         return cls.of_codes(group, topics, codes, owner=owner, code=code)
 
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Ints:
         """Count the partitions of each member: int64[M]."""
         return np.diff(self.start)
 
-    def owner(self) -> NDArray[np.int64]:
+    def owner(self) -> Ints:
         """Return the position of the member of every row: int64[N]."""
         return np.repeat(np.arange(len(self.member_ids)), self.counts())
 

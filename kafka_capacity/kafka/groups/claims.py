@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.model import UserData, known_rows
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
@@ -26,9 +26,8 @@ from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 class Claims:
     """Who is believed to have had what."""
 
-    # int64[N], position of the member in the group; members follow in the order of the leader's map
-    member: NDArray[np.int64]
-    code: NDArray[np.int64]  # int64[N], number of the partition, in the order of the member's list
+    member: Ints  # int64[N], position of the member in the group; members follow in the order of the leader's map
+    code: Ints  # int64[N], number of the partition, in the order of the member's list
     disputed: frozenset[int]  # numbers of the partitions that two claimed in one generation
     latest_generation: int  # the latest that any member names, -1 if none does
 
@@ -42,9 +41,7 @@ def settle_claims(found: Subscriptions, memories: Sequence[UserData], codes: Cod
     return Claims(member=member[kept], code=code[kept], disputed=disputed, latest_generation=max([-1, *stated]))
 
 
-def _believed(
-    found: Subscriptions, stated: list[int], member: NDArray[np.int64], code: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], frozenset[int]]:
+def _believed(found: Subscriptions, stated: list[int], member: Ints, code: Ints) -> tuple[Flags, frozenset[int]]:
     kept = np.ones(len(code), dtype=np.bool_)
     times = np.bincount(code)
     disputed: set[int] = set()

@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kafka_capacity.kafka.arrays import Indices, Ints
 
 
 class Codes:
@@ -25,7 +26,7 @@ class Codes:
         partition: int64[P], its number within the topic.
     """
 
-    def __init__(self, counts: NDArray[np.int64]) -> None:
+    def __init__(self, counts: Ints) -> None:
         self.start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
         self.topic = np.repeat(np.arange(len(counts)), counts)
         self.partition = np.arange(self.total) - np.repeat(self.start[:-1], counts)
@@ -37,9 +38,9 @@ class Codes:
         """How many partitions exist."""
         return int(self.start[-1])
 
-    def encode(self, topic: NDArray[np.int64], partition: NDArray[np.int64]) -> NDArray[np.int64]:
+    def encode(self, topic: Ints, partition: Ints) -> Ints:
         """Number partitions of known topics, existing or not."""
-        codes: NDArray[np.int64] = self.start[topic]
+        codes: Ints = self.start[topic]
         codes += partition
         # Taken as unsigned a negative number is beyond every count.
         missing = np.flatnonzero(partition.view(np.uint64) >= self._counts[topic])
@@ -53,19 +54,19 @@ class Codes:
             self.partition = np.concatenate((self.partition[:existing], extra[:, 1]))
         return codes
 
-    def in_topics(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
+    def in_topics(self, order: Ints) -> Ints:
         """List all partitions that exist, topics in the order given."""
         counts = np.diff(self.start)[order]
         ends = np.cumsum(counts)
         rows = np.arange(int(ends[-1]) if len(ends) else 0)
-        listed: NDArray[np.int64] = rows + np.repeat(self.start[order] - (ends - counts), counts)
+        listed: Ints = rows + np.repeat(self.start[order] - (ends - counts), counts)
         return listed
 
 
 _LONGEST_KEY = 1 << 62
 
 
-def order_by(*keys: NDArray[np.int64]) -> NDArray[np.intp]:
+def order_by(*keys: Ints) -> Indices:
     """Order rows by several keys, the one that counts most first; no two rows are equal in all of them.
 
     >>> order_by(np.array([1, 0, 1]), np.array([5, 9, -3])).tolist()

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Indices, Int32s, Ints
 from kafka_capacity.kafka.groups.coordinator import held_partitions
 from kafka_capacity.kafka.groups.model import TopicPartitions, known_rows
 from kafka_capacity.kafka.java.hash_map import (
@@ -29,9 +29,9 @@ class Walk:
     """The partitions of some members, each once."""
 
     topics: tuple[str, ...]  # the table that `topic` points into
-    member: NDArray[np.int64]  # int64[N], which of the lists; rises
-    topic: NDArray[np.int64]  # int64[N], the topics of a member in the order of its map
-    partition: NDArray[np.int64]  # int64[N], the partitions of a topic in the order of its set
+    member: Ints  # int64[N], which of the lists; rises
+    topic: Ints  # int64[N], the topics of a member in the order of its map
+    partition: Ints  # int64[N], the partitions of a topic in the order of its set
 
 
 def walk(lists: Sequence[TopicPartitions]) -> Walk:
@@ -61,13 +61,7 @@ def walk(lists: Sequence[TopicPartitions]) -> Walk:
     return Walk(topics=tuple(table), member=member, topic=topic, partition=partition)
 
 
-def _fast_order(
-    hashes: NDArray[np.int32],
-    member: NDArray[np.int64],
-    topic: NDArray[np.int64],
-    partition: NDArray[np.int64],
-    members: int,
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _fast_order(hashes: Int32s, member: Ints, topic: Ints, partition: Ints, members: int) -> tuple[Indices, Flags]:
     """Order the rows, each partition once; also tell the members whose tables may have doubled early."""
     # A run is what one member has of one topic.
     found, first, run, listed = np.unique(
@@ -94,7 +88,7 @@ def _fast_order(
     return rows, crowded
 
 
-def _repeats(run: NDArray[np.int64], partition: NDArray[np.int64]) -> bool:
+def _repeats(run: Ints, partition: Ints) -> bool:
     if not len(partition):
         return False
     low, high = int(partition.min()), int(partition.max())

@@ -6,15 +6,15 @@ import bisect
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.codes import order_by
 from kafka_capacity.kafka.java.hash_map import stable_order
 from kafka_capacity.kafka.java.hashing import to_int
 
 
-def fill_from_below(count: int, sizes: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+def fill_from_below(count: int, sizes: Ints, places: Ints) -> Ints:
     """Return who gets each of some partitions, as water rises: one level after another, everyone at it in turn.
 
     ``sizes`` is int64[M], how many each member has, rises, and is not empty; ``places`` int64[M], the place of each
@@ -48,9 +48,7 @@ class Loads:
             the end, for nobody.
     """
 
-    def __init__(
-        self, lists: list[list[int]], partitions: int, rank: NDArray[np.int64], map_order: Sequence[int]
-    ) -> None:
+    def __init__(self, lists: list[list[int]], partitions: int, rank: Ints, map_order: Sequence[int]) -> None:
         self.lists = lists
         self.owner = np.full(partitions, -1, dtype=np.int64)
         self.weight = np.array([*map(len, lists), ASIDE], dtype=np.int64)
@@ -76,7 +74,7 @@ class Loads:
             raise AssignmentError("no member is left", kafka_type="java.util.NoSuchElementException")
         return self._sorted[0] // self._width, self._sorted[-1] // self._width
 
-    def lightest(self, members: NDArray[np.int64]) -> int:
+    def lightest(self, members: Ints) -> int:
         """Return the one of some members with the fewest partitions, the first by name; not one set aside."""
         keys = self.weight[members] * self._width + self._rank[members]
         return int(members[int(keys.argmin())])
@@ -100,11 +98,11 @@ class Loads:
         self.owner[code] = member
         self._insert(member)
 
-    def fill(self, runs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> None:
+    def fill(self, runs: Sequence[tuple[Ints, Ints]]) -> None:
         """Give partitions one after another to whoever has the fewest; a run names whom they may go to, each once."""
         if not runs:
             return
-        pieces: list[NDArray[np.int64]] = []
+        pieces: list[Ints] = []
         for codes, members in runs:
             ranked = members[order_by(self.weight[members], self._rank[members])]
             to = ranked[fill_from_below(len(codes), self.weight[ranked], self._rank[ranked])]
@@ -149,7 +147,7 @@ class Loads:
         """Copy the lists of all members that are not set aside."""
         return {member: list(self.lists[member]) for member in self._map_order if member not in self._aside}
 
-    def holders(self) -> NDArray[np.int64]:
+    def holders(self) -> Ints:
         """Return who has each partition in its list, -1 for nobody; where two do, the later in Kafka's map counts."""
         found = np.full(len(self.owner), -1, dtype=np.int64)
         for member in self._map_order:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
 
 TopicPartition = tuple[str, int]
@@ -23,8 +23,8 @@ class TopicPartitions:
     """
 
     topics: tuple[str, ...]  # names (or ids) that `topic` points into; many lists may share one table
-    topic: NDArray[np.int32]  # int32[N], position in `topics`
-    partition: NDArray[np.int32]  # int32[N], number within the topic
+    topic: Int32s  # int32[N], position in `topics`
+    partition: Int32s  # int32[N], number within the topic
 
     @classmethod
     def of(cls, pairs: Iterable[TopicPartition]) -> TopicPartitions:
@@ -138,9 +138,7 @@ class Group:
         return self._by_name[name]
 
 
-def concatenated(
-    lists: Sequence[TopicPartitions], table: dict[str, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def concatenated(lists: Sequence[TopicPartitions], table: dict[str, int]) -> tuple[Ints, Ints]:
     """Put lists behind one another: int64[N] positions in ``table``, -1 for topics not in it, and partition numbers."""
     filled = [part for part in lists if len(part.topic)]
     if not filled:
@@ -154,9 +152,7 @@ def concatenated(
     return topic, np.concatenate([part.partition for part in filled]).astype(np.int64)
 
 
-def known_rows(
-    lists: Sequence[TopicPartitions], table: dict[str, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def known_rows(lists: Sequence[TopicPartitions], table: dict[str, int]) -> tuple[Ints, Ints, Ints]:
     """Do as :func:`concatenated` without topics not in ``table``: int64[N] each, which list, topic and partition."""
     topic, partition = concatenated(lists, table)
     place = np.repeat(np.arange(len(lists)), np.array([len(part) for part in lists], dtype=np.int64))

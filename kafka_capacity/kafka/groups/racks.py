@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.range_ import partition_racks, racks_differ
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 
@@ -21,8 +21,7 @@ class Racks:
 
     member: list[str | None]  # the rack of each member, as the group lists them; all `None` where racks do not count
     partition: list[frozenset[str]]  # the racks of each partition; empty where racks do not count
-    # int64[P], how many members are in the racks of each partition; `None` if no member has a rack
-    nearby: NDArray[np.int64] | None
+    nearby: Ints | None  # int64[P], how many members are in the racks of each partition; `None` if no member has a rack
 
     def __init__(self, found: Subscriptions) -> None:
         members = found.group.members

@@ -30,6 +30,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.coordinator import known_partition_count, map_order
@@ -51,7 +52,7 @@ def assign_ranges(group: Group) -> Assignment:
     return Assignment.of_owners(group, found.topic_names, owner=owner, topic=codes.topic, partition=codes.partition)
 
 
-def cut_into_runs(codes: Codes, readers: Subscribers) -> NDArray[np.int64]:
+def cut_into_runs(codes: Codes, readers: Subscribers) -> Ints:
     """Cut topics into runs over their subscribers, at least one each, in order: int64[P], who gets each partition."""
     each, extra = np.divmod(np.diff(codes.start), readers.count)
     larger = each + 1
@@ -61,11 +62,11 @@ def cut_into_runs(codes: Codes, readers: Subscribers) -> NDArray[np.int64]:
     behind = np.flatnonzero(partition >= in_larger[topic])
     rest = topic[behind]
     seat[behind] = extra[rest] + (partition[behind] - in_larger[rest]) // each[rest]
-    owner: NDArray[np.int64] = readers.member[readers.first[topic] + seat]
+    owner: Ints = readers.member[readers.first[topic] + seat]
     return owner
 
 
-def range_owners(partitions: int, members: NDArray[np.integer]) -> NDArray[np.int64]:
+def range_owners(partitions: int, members: NDArray[np.integer]) -> Ints:
     """Cut one topic into runs: int64[partitions], who of the members (at least one) gets each."""
     each, extra = divmod(partitions, len(members))
     counts = np.full(len(members), each)

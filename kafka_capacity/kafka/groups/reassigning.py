@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.loads import ASIDE, Loads
 from kafka_capacity.kafka.groups.racks import Racks
@@ -77,7 +77,7 @@ class Wishes:
     """Who subscribes to what. A topic that a member names twice counts twice, as in Kafka."""
 
     subscribers: Subscribers  # members of each topic
-    topics: list[NDArray[np.int64]]  # int64 arrays, topics of each member, in its own order
+    topics: list[Ints]  # int64 arrays, topics of each member, in its own order
     most: list[int]  # how many partitions each member can get at most
 
     @classmethod
@@ -125,12 +125,12 @@ class Reassigning:
         self._is_clean = not (loads.owner[codes.total :] >= 0).any()
         self._is_balanced: bool | None = None
 
-    def give(self, codes: NDArray[np.int64]) -> None:
+    def give(self, codes: Ints) -> None:
         """Give away partitions, those of a topic together, each to the least loaded subscriber."""
         readers = self._wishes.subscribers
         self.loads.fill([(run, np.unique(readers.of_topic(topic))) for topic, run in self._runs(codes)])
 
-    def give_in_rack(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def give_in_rack(self, codes: Ints) -> Ints:
         """Give partitions to the least loaded subscriber in their racks each; list those for which there is none."""
         left: list[int] = []
         for topic, run in self._runs(codes):
@@ -144,7 +144,7 @@ class Reassigning:
                     self.loads.give(code, member)
         return np.array(left, dtype=np.int64)
 
-    def reassign(self, codes: NDArray[np.int64]) -> bool:
+    def reassign(self, codes: Ints) -> bool:
         """Move partitions until no move helps; tell whether any moved."""
         runs = self._runs(codes)
         any_moved = False
@@ -159,7 +159,7 @@ class Reassigning:
             any_moved |= has_moved
         return any_moved
 
-    def _runs(self, codes: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int64]]]:
+    def _runs(self, codes: Ints) -> list[tuple[int, Ints]]:
         """Cut a list of partitions where the topic changes."""
         if not len(codes):
             return []
@@ -167,7 +167,7 @@ class Reassigning:
         cuts = np.flatnonzero(np.diff(topics)) + 1
         return list(zip(topics[np.append(0, cuts)].tolist(), np.split(codes, cuts), strict=True))
 
-    def _try(self, topic: int, run: NDArray[np.int64]) -> bool:
+    def _try(self, topic: int, run: Ints) -> bool:
         """Move what may move of one topic, until all is balanced; tell whether any moved."""
         subscribers = self._wishes.subscribers.of_topic(topic)
         has_aside = self.loads.any_aside and bool((self.loads.weight[subscribers] == ASIDE).any())
@@ -186,7 +186,7 @@ class Reassigning:
             at += 1
         return has_moved
 
-    def _next(self, run: NDArray[np.int64], at: int, fewest: int) -> int:
+    def _next(self, run: Ints, at: int, fewest: int) -> int:
         """Find the next partition that could move, or for which Kafka fails; the length of the run if none does."""
         weight = self.loads.weight
         length = _FIRST_LOOK
@@ -203,7 +203,7 @@ class Reassigning:
             length *= 4
         return len(run)
 
-    def _improve(self, code: int, subscribers: NDArray[np.int64], fewest: int | None = None) -> bool:
+    def _improve(self, code: int, subscribers: Ints, fewest: int | None = None) -> bool:
         """Move a partition if that helps; tell whether it does.
 
         ``subscribers`` are those of its topic, the least loaded of whom holds ``fewest`` partitions; ``None`` if one is

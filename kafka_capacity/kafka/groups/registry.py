@@ -69,7 +69,7 @@ _MODULES = {
     (_CONSUMER, "range"): "kafka_capacity.kafka.groups.range_",
     (_CONSUMER, "uniform"): "kafka_capacity.kafka.groups.uniform",
     (_SHARE, "simple"): "kafka_capacity.kafka.groups.simple",
-    (_STREAMS, "sticky"): "kafka_capacity.kafka.groups.streams",
+    (_STREAMS, "sticky"): "kafka_capacity.kafka.groups.sticky_tasks",
     (_OLD, "range"): "kafka_capacity.kafka.groups.old_consumer",
     (_OLD, "roundrobin"): "kafka_capacity.kafka.groups.old_consumer",
 }

@@ -23,9 +23,9 @@ Worked example, 8 partitions over 3 members:
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.model import Group
@@ -53,9 +53,7 @@ def assign_round_robin(group: Group) -> Assignment:
     return Assignment.of_codes(group, found.topic_names, codes, owner=owner, code=rows)
 
 
-def _pass_round(
-    found: Subscriptions, readers: Subscribers, topics: list[int], seat: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _pass_round(found: Subscriptions, readers: Subscribers, topics: list[int], seat: Ints) -> Ints:
     """Deal where members are passed over: int64[P], topics in the order given."""
     owners = [np.empty(0, dtype=np.int64)]
     turn = 0

@@ -43,8 +43,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.claims import Claims, settle_claims
 from kafka_capacity.kafka.groups.codes import Codes
@@ -58,7 +58,7 @@ from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 from kafka_capacity.kafka.java.hash_map import computed_order, put_order, stable_order
 from kafka_capacity.kafka.java.hashing import string_hashes, utf16_keys
 
-Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
+Rows = tuple[Ints, Ints]
 """Positions of members and numbers of partitions, one row a partition given; a member's rows are in list order."""
 
 
@@ -103,7 +103,7 @@ def _as_carried(memories: list[UserData]) -> list[UserData]:
         id(names): string_hashes(names)
         for names in {id(m.partitions.topics): m.partitions.topics for m in memories}.values()
     }
-    orders: dict[tuple[int, tuple[int, ...], bool], NDArray[np.int64]] = {}
+    orders: dict[tuple[int, tuple[int, ...], bool], Ints] = {}
     carried: list[UserData] = []
     for memory in memories:
         names = memory.partitions.topics
@@ -122,7 +122,7 @@ def _as_carried(memories: list[UserData]) -> list[UserData]:
     return carried
 
 
-def _sorted_by(partitions: TopicPartitions, places: NDArray[np.int64]) -> TopicPartitions:
+def _sorted_by(partitions: TopicPartitions, places: Ints) -> TopicPartitions:
     rows = stable_order(places[partitions.topic], len(places))
     return TopicPartitions(topics=partitions.topics, topic=partitions.topic[rows], partition=partitions.partition[rows])
 
@@ -178,7 +178,7 @@ def _without(rows: Rows, moved: dict[int, int]) -> Rows:
 
 def assign_general(
     found: Subscriptions, codes: Codes, racks: Racks, claims: Claims, memories: Sequence[UserData]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints]:
     """Assign; give rows (member, partition number), each member's in list order.
 
     Algorithm:
@@ -227,13 +227,7 @@ def assign_general(
 
 
 def _balance(
-    work: Reassigning,
-    wishes: Wishes,
-    left: NDArray[np.int64],
-    everything: NDArray[np.int64],
-    *,
-    is_new: bool,
-    was_revoked: bool,
+    work: Reassigning, wishes: Wishes, left: Ints, everything: Ints, *, is_new: bool, was_revoked: bool
 ) -> None:
     loads = work.loads
     is_shared = wishes.subscribers.count >= 2
@@ -257,9 +251,7 @@ def _can_change(member: int, work: Reassigning, wishes: Wishes) -> bool:
     return any(wishes.is_shared(work.topic_of[code]) for code in held)
 
 
-def _held(
-    found: Subscriptions, codes: Codes, claims: Claims, wishes: Wishes, racks: Racks
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _held(found: Subscriptions, codes: Codes, claims: Claims, wishes: Wishes, racks: Racks) -> tuple[Ints, Ints]:
     """Return what members keep: rows (member, partition number), members as the group lists them.
 
     Left out is what they no longer subscribe to or have in the wrong rack.
@@ -291,7 +283,7 @@ def _previous_holders(
     return {code: member for code, (member, _) in holders.items()}
 
 
-def _ranks(found: Subscriptions) -> NDArray[np.int64]:
+def _ranks(found: Subscriptions) -> Ints:
     """Return the place of each member by name: int64[M]."""
     names = utf16_keys([member.member_id for member in found.group.members])
     ranks = np.empty(len(names), dtype=np.int64)

@@ -21,9 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.claims import Claims
 from kafka_capacity.kafka.groups.codes import Codes, order_by
 from kafka_capacity.kafka.groups.racks import Racks
@@ -40,7 +40,7 @@ class Shares:
     larger: int  # the same, or one more where the partitions do not divide evenly
     larger_wanted: int  # how many members get the larger share, 0 where both are the same
     larger_given: int = 0  # how many have it
-    count: NDArray[np.int64]  # int64[M], partitions of each member
+    count: Ints  # int64[M], partitions of each member
     below: list[int] = field(default_factory=list)  # members with less than the smaller share
     at_smaller: list[int] = field(default_factory=list)  # members with exactly the smaller share that may get one more
 
@@ -67,10 +67,10 @@ class Shares:
         return kept
 
 
-Dealt = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+Dealt = tuple[Ints, Ints, Ints]
 
 
-def deal_in_rack(left: NDArray[np.int64], racks: Racks, shares: Shares) -> Dealt:
+def deal_in_rack(left: Ints, racks: Racks, shares: Shares) -> Dealt:
     """Assign partitions to members in their racks: int64, those that are given, to whom, and those that are left.
 
     Members below the smaller share are asked round and round, those at it from the first on. ``shares`` are brought up
@@ -124,7 +124,7 @@ def _raise_above(position: int, shares: Shares) -> None:
 _ILLEGAL_STATE = "java.lang.IllegalStateException"
 
 
-Rows = tuple[NDArray[np.int64], NDArray[np.int64], dict[int, int]]
+Rows = tuple[Ints, Ints, dict[int, int]]
 
 
 def assign_equal(found: Subscriptions, codes: Codes, racks: Racks, claims: Claims) -> Rows:
@@ -162,7 +162,7 @@ def assign_equal(found: Subscriptions, codes: Codes, racks: Racks, claims: Claim
 
 def _keep_owned(
     found: Subscriptions, codes: Codes, racks: Racks, claims: Claims, shares: Shares
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints, Ints]:
     """Let the members keep what they may: rows of that, and who had each partition that is taken (-1: nobody)."""
     was = np.full(len(codes.topic), -1, dtype=np.int64)
     in_map = np.array(found.order)[put_order(found.hashes[found.order])]
@@ -189,7 +189,7 @@ def _keep_owned(
     return member[stays], code[stays], was
 
 
-def left_over(codes: Codes, topic_order: list[int], kept: NDArray[np.int64]) -> NDArray[np.int64]:
+def left_over(codes: Codes, topic_order: list[int], kept: Ints) -> Ints:
     """List the partitions that are not kept, topics in the order given; a kept one that does not exist stops it."""
     everything = codes.in_topics(np.array(topic_order, dtype=np.int64))
     if not len(kept):
@@ -202,11 +202,11 @@ def left_over(codes: Codes, topic_order: list[int], kept: NDArray[np.int64]) -> 
         kept = ordered[: int(np.argmax(ordered >= codes.total))]
     is_left = np.ones(codes.total, dtype=np.bool_)
     is_left[kept] = False
-    left: NDArray[np.int64] = everything[is_left[everything]]
+    left: Ints = everything[is_left[everything]]
     return left
 
 
-def _deal(partitions: int, shares: Shares) -> NDArray[np.int64]:
+def _deal(partitions: int, shares: Shares) -> Ints:
     """Return who gets each of the partitions left: round and round the members below, then one more each."""
     below = np.array(shares.below, dtype=np.int64)
     missing = shares.smaller - shares.count[below]
@@ -225,7 +225,7 @@ def _deal(partitions: int, shares: Shares) -> NDArray[np.int64]:
     return np.concatenate((_round_and_round(below, missing), one_more[: partitions - rounds]))
 
 
-def _round_and_round(members: NDArray[np.int64], missing: NDArray[np.int64]) -> NDArray[np.int64]:
+def _round_and_round(members: Ints, missing: Ints) -> Ints:
     """Ask members in turn, each as often as it misses a partition."""
     laps = int(missing.max(initial=0))
     if laps * len(members) == int(missing.sum()):
@@ -234,7 +234,7 @@ def _round_and_round(members: NDArray[np.int64], missing: NDArray[np.int64]) -> 
     return np.repeat(members, missing)[stable_order(lap, laps)]
 
 
-def _moved(owner: NDArray[np.int64], code: NDArray[np.int64], was: NDArray[np.int64], claims: Claims) -> dict[int, int]:
+def _moved(owner: Ints, code: Ints, was: Ints, claims: Claims) -> dict[int, int]:
     if not len(claims.code) and not claims.disputed:
         return {}
     is_moved = (was[code] >= 0) & (was[code] != owner)

@@ -27,15 +27,28 @@ p2-a [('words', 1)] [('words', 0)]
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
+from kafka_capacity.kafka.groups.assignment import Assignment
+from kafka_capacity.kafka.groups.model import Group, StreamsTopology
 from kafka_capacity.kafka.groups.processes import Process, Quota, Task
+from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.java.hash_map import JavaHashMap, put_order
 from kafka_capacity.kafka.java.hashing import string_hash, string_hashes, utf16_key
 from kafka_capacity.kafka.java.priority_queue import JavaPriorityQueue
+
+
+def placed_standbys(standby_replicas: int, processes: int) -> int:
+    """Return how many standbys a stateful task gets: of each process one at most, and none of that which runs it.
+
+    >>> placed_standbys(2, processes=2), placed_standbys(1, processes=4)
+    (1, 1)
+    """
+    return max(0, min(standby_replicas, processes - 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +114,38 @@ def assign_tasks(
         given.active.sort()
         given.standby.sort()
     return assigning.given
+
+
+@register("sticky", GroupProtocol.STREAMS)
+def assign_streams(group: Group) -> Assignment:
+    """Assign a streams group whose topics are subtopologies and whose partitions are tasks.
+
+    A member that tells no process is one of its own.
+    """
+    streams = group.streams or StreamsTopology(sources={})
+    assigned = assign_tasks(
+        [
+            Subtopology(
+                subtopology_id=topic.name, partitions=topic.partitions, is_stateful=topic.name in streams.state_bytes
+            )
+            for topic in group.topics
+        ],
+        [
+            TaskMember(
+                member_id=member.member_id,
+                process_id=member.process_id or member.member_id,
+                active=tuple(member.owned),
+                standby=member.standby,
+            )
+            for member in group.members
+        ],
+        standby_replicas=streams.standby_replicas,
+        release=streams.release,
+    )
+    answer = Assignment.of(group, {name: tasks.active for name, tasks in assigned.items()})
+    return dataclasses.replace(
+        answer, standby={name: tuple(tasks.standby) for name, tasks in assigned.items() if tasks.standby}
+    )
 
 
 class _Assigning:

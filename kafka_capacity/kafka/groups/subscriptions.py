@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Int32s, Ints
 from kafka_capacity.kafka.groups.model import Group, Topic
 from kafka_capacity.kafka.java.hash_map import put_order, stable_order
 from kafka_capacity.kafka.java.hashing import string_hashes, utf16_keys
@@ -22,9 +22,9 @@ from kafka_capacity.kafka.java.hashing import string_hashes, utf16_keys
 class Subscribers:
     """Who subscribes to each of some topics. Where all members want the same, all topics share one run."""
 
-    member: NDArray[np.int64]  # int64[N], positions of members in the group
-    first: NDArray[np.int64]  # int64[T], where the run of each topic starts in `member`
-    count: NDArray[np.int64]  # int64[T], how long it is
+    member: Ints  # int64[N], positions of members in the group
+    first: Ints  # int64[T], where the run of each topic starts in `member`
+    count: Ints  # int64[T], how long it is
 
     @classmethod
     def of(cls, group: Group, order: Sequence[int], table: dict[str, int]) -> Subscribers:
@@ -47,12 +47,12 @@ class Subscribers:
         """Whether all topics have one run."""
         return len(self.member) < int(self.count.sum()) or len(self.count) == 1
 
-    def of_topic(self, topic: int) -> NDArray[np.int64]:
+    def of_topic(self, topic: int) -> Ints:
         """List the subscribers of a topic."""
         first = int(self.first[topic])
         return self.member[first : first + int(self.count[topic])]
 
-    def are_readers(self, member: NDArray[np.int64], topic: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def are_readers(self, member: Ints, topic: Ints) -> Flags:
         """Return for each pair of a member and a topic whether the member subscribes to it: bool[N]."""
         topics = len(self.count)
         if not len(member) or not topics:
@@ -61,7 +61,7 @@ class Subscribers:
         pairs += topics * np.concatenate([self.of_topic(i) for i in range(topics)])
         return np.isin(member * topics + topic, pairs)
 
-    def sorted_by(self, place: NDArray[np.int64]) -> Subscribers:
+    def sorted_by(self, place: Ints) -> Subscribers:
         """Sort the subscribers of each topic by place, int64[M], all different; who names a topic twice counts once."""
         seated = np.argsort(place)
         if self.are_shared:
@@ -79,7 +79,7 @@ class Subscriptions:
 
     group: Group  # the group
     order: list[int]  # positions in `group.members` in the order of the leader's map
-    hashes: NDArray[np.int32]  # int32[M], hash of each member's id, as the group lists them
+    hashes: Int32s  # int32[M], hash of each member's id, as the group lists them
     topics: tuple[Topic, ...]  # the subscribed topics with metadata, in the order of the leader's map
     table: dict[str, int]  # position in `topics` by name
 
@@ -101,7 +101,7 @@ class Subscriptions:
         """The names of :attr:`topics`."""
         return tuple(topic.name for topic in self.topics)
 
-    def partition_counts(self) -> NDArray[np.int64]:
+    def partition_counts(self) -> Ints:
         """Count the partitions of each of :attr:`topics`: int64[T]."""
         return np.array([topic.partitions for topic in self.topics], dtype=np.int64)
 
@@ -120,9 +120,9 @@ def distinct_lists(group: Group, order: Sequence[int]) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(by_identity.values()))
 
 
-def topics_by_list(group: Group, order: Sequence[int], table: dict[str, int]) -> dict[int, NDArray[np.int64]]:
+def topics_by_list(group: Group, order: Sequence[int], table: dict[str, int]) -> dict[int, Ints]:
     """Return the positions in ``table`` of each list of topics that members name, by the identity of the list."""
-    found: dict[int, NDArray[np.int64]] = {}
+    found: dict[int, Ints] = {}
     for i in order:
         listed = group.members[i].topics
         if id(listed) not in found:
@@ -131,7 +131,7 @@ def topics_by_list(group: Group, order: Sequence[int], table: dict[str, int]) ->
     return found
 
 
-def join_places(group: Group, order: Sequence[int]) -> NDArray[np.int64]:
+def join_places(group: Group, order: Sequence[int]) -> Ints:
     """Return where each member comes, static ones first by instance id, then the others by member id: int64[M].
 
     ``order``, positions of the members, settles ties.

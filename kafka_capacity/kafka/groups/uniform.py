@@ -31,9 +31,9 @@ Worked example: c joins a and b, who had two and three partitions:
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.coordinator import KAFKA_TYPE, assign_by_kind, known_partition_count, map_order
@@ -44,7 +44,7 @@ from kafka_capacity.kafka.groups.uniform_mixed import assign_mixed
 from kafka_capacity.kafka.java.hash_map import copied_set_capacity, put_order, stable_order
 from kafka_capacity.kafka.java.hashing import uuid_hashes
 
-Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
+Rows = tuple[Ints, Ints]
 """Places of members in the coordinator's map, and numbers of partitions."""
 
 
@@ -96,7 +96,7 @@ def _held(group: Group, order: list[int], table: dict[str, int], codes: Codes) -
     return seat, code
 
 
-def _shares(counts: NDArray[np.int64], partitions: int) -> Rows:
+def _shares(counts: Ints, partitions: int) -> Rows:
     """Return how many partitions each member may keep, and how many it is to get: int64[M] each."""
     share, larger_shares = divmod(partitions, len(counts))
     limits: list[int] = []
@@ -117,8 +117,8 @@ def _shares(counts: NDArray[np.int64], partitions: int) -> Rows:
 
 
 def _cut(
-    group: Group, order: list[int], table: dict[str, int], codes: Codes, held: Rows, limit: NDArray[np.int64]
-) -> tuple[Rows, NDArray[np.int64]]:
+    group: Group, order: list[int], table: dict[str, int], codes: Codes, held: Rows, limit: Ints
+) -> tuple[Rows, Ints]:
     """Take from members what is above their limit; give what is kept, and what is not in the order of Kafka's list."""
     seat, code = held
     is_above = np.bincount(seat, minlength=len(order)) > limit

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import AssignmentError
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.codes import Codes, order_by
 from kafka_capacity.kafka.groups.coordinator import held_partitions, known_partition_count, map_order
@@ -150,7 +150,7 @@ class _Mixed:
         self._sizes = np.array(sizes, dtype=np.int64)
         return moved
 
-    def _seats(self, topic: int) -> NDArray[np.int64]:
+    def _seats(self, topic: int) -> Ints:
         return self._seat[self._readers.of_topic(topic)]
 
     def _refuse(self, seat: int) -> None:

@@ -37,6 +37,8 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Indices, Int32s, Ints
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -234,24 +236,22 @@ def copied_set_capacity(size: int) -> int:
     return max(int(np.float32(size) / np.float32(0.75)) + 1, DEFAULT_CAPACITY)
 
 
-def table_sizes(capacities: NDArray[np.int64]) -> NDArray[np.int64]:
+def table_sizes(capacities: Ints) -> Ints:
     """Do :func:`table_size` for many capacities: int64[N]."""
     return np.left_shift(np.int64(1), np.frexp(np.maximum(capacities - 1, 0))[1].astype(np.int64))
 
 
-def copied_set_capacities(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def copied_set_capacities(sizes: Ints) -> Ints:
     """Do :func:`copied_set_capacity` for many sizes: int64[N]."""
     return np.maximum((sizes.astype(np.float32) / np.float32(0.75)).astype(np.int64) + 1, DEFAULT_CAPACITY)
 
 
-def put_tables(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def put_tables(sizes: Ints) -> Ints:
     """Return the numbers of buckets of maps unless :func:`crowded_tables`: int64[N]."""
     return np.maximum(table_sizes((sizes * 4 + 2) // 3), DEFAULT_CAPACITY)
 
 
-def crowded_tables(
-    table: NDArray[np.int64], bucket: NDArray[np.int64], buckets: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def crowded_tables(table: Ints, bucket: Ints, buckets: Ints) -> Flags:
     """Return which of many small tables have a bucket so long that Java doubles them early.
 
     ``table`` and ``bucket`` are int64[K], where each key is; ``buckets`` is int64[N], how many each table has.
@@ -263,7 +263,7 @@ def crowded_tables(
     return crowded
 
 
-def put_order(hashes: Sequence[int] | NDArray[np.int32], capacity: int = DEFAULT_CAPACITY) -> NDArray[np.intp]:
+def put_order(hashes: Sequence[int] | Int32s, capacity: int = DEFAULT_CAPACITY) -> Indices:
     """Order different keys as a ``HashMap`` does into which they were put one after another.
 
     ``hashes`` is int32[N], the ``hashCode`` of each key, in the order of the calls; ``capacity`` the initial one of the
@@ -275,8 +275,8 @@ def put_order(hashes: Sequence[int] | NDArray[np.int32], capacity: int = DEFAULT
 
 
 def computed_order(
-    hashes: Sequence[int] | NDArray[np.int32], capacity: int = DEFAULT_CAPACITY, *, is_called_again: bool = False
-) -> NDArray[np.intp]:
+    hashes: Sequence[int] | Int32s, capacity: int = DEFAULT_CAPACITY, *, is_called_again: bool = False
+) -> Indices:
     """Order different keys as a ``HashMap`` does into which ``computeIfAbsent`` put them; else as :func:`put_order`.
 
     ``is_called_again`` says whether a call for a known key came after the last new one: it may double the table.
@@ -295,7 +295,7 @@ def spread_hashes(hashes: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uin
     return codes ^ (codes >> np.uint32(16))
 
 
-def stable_order(values: NDArray[np.integer], below: int) -> NDArray[np.intp]:
+def stable_order(values: NDArray[np.integer], below: int) -> Indices:
     """Order rows by one key, int[N] from 0 to less than ``below``; equal ones stay as they come."""
     # Sixteen bits are sorted by radix, many times faster.
     return np.argsort(values.astype(np.uint16) if below <= 1 << 16 else values, kind="stable")

@@ -16,7 +16,8 @@ import binascii
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kafka_capacity.kafka.arrays import Int32s
 
 _INT_MASK = (1 << 32) - 1
 _LONG_MASK = (1 << 64) - 1
@@ -90,7 +91,7 @@ def uuid_hash(text: str) -> int:
     return long_hash(most ^ least)
 
 
-def uuid_hashes(texts: Sequence[str]) -> NDArray[np.int32]:
+def uuid_hashes(texts: Sequence[str]) -> Int32s:
     """Hash many ids at once as :func:`uuid_hash` does: int32[N].
 
     >>> uuid_hashes(["AAAAAAAAAAAAAAAAAAAAAQ"]).tolist() == [uuid_hash("AAAAAAAAAAAAAAAAAAAAAQ")]
@@ -105,7 +106,7 @@ def uuid_hashes(texts: Sequence[str]) -> NDArray[np.int32]:
         return np.array([uuid_hash(text) for text in texts], dtype=np.int32)
     padded = np.frombuffer(raw, dtype=np.uint8).reshape(len(texts), 18)
     quarters = np.ascontiguousarray(padded[:, :16]).view(">u4")
-    hashes: NDArray[np.int32] = np.bitwise_xor.reduce(quarters, axis=1).astype(np.uint32).view(np.int32)
+    hashes: Int32s = np.bitwise_xor.reduce(quarters, axis=1).astype(np.uint32).view(np.int32)
     return hashes
 
 
@@ -115,7 +116,7 @@ def topic_partition_hash(key: tuple[str, int]) -> int:
     return to_int(31 * (31 + partition) + string_hash(topic))
 
 
-def topic_partition_hashes(topic_hashes: NDArray[np.int32], partitions: NDArray[np.int32]) -> NDArray[np.int32]:
+def topic_partition_hashes(topic_hashes: Int32s, partitions: Int32s) -> Int32s:
     """Hash many topic partitions at once: int32[P] of the topics' string hashes and partition numbers, int32[P]."""
     wide = 31 * (31 + partitions.astype(np.int64)) + topic_hashes
     return wide.astype(np.int32)
@@ -127,7 +128,7 @@ def topic_id_partition_hash(key: tuple[str, int]) -> int:
     return to_int(31 * uuid_hash(topic_id) + partition)
 
 
-def string_hashes(texts: Sequence[str]) -> NDArray[np.int32]:
+def string_hashes(texts: Sequence[str]) -> Int32s:
     """Hash many strings at once as ``String.hashCode`` does: int32[N].
 
     >>> string_hashes(["orders", "😀", ""]).tolist()

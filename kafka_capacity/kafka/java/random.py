@@ -21,6 +21,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.java.hashing import to_int, to_long
 
 _MULTIPLIER = 0x5DEECE66D
@@ -74,7 +75,7 @@ class JavaRandom:
             chosen = self.next_int_bound(size)
             items[size - 1], items[chosen] = items[chosen], items[size - 1]
 
-    def next_ints_bound(self, bounds: Sequence[int] | NDArray[np.integer]) -> NDArray[np.int32]:
+    def next_ints_bound(self, bounds: Sequence[int] | NDArray[np.integer]) -> Int32s:
         """Draw once for each bound, int[N], as :meth:`next_int_bound` in a loop would, but in bulk: int32[N]."""
         limits = np.asarray(bounds, dtype=np.int64)
         if limits.size and int(limits.min()) <= 0:

@@ -10,15 +10,15 @@ Algorithm
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.placement.layout import Layout
 
 GOLDEN_RATIO = 0.6180339887498949
 _TURNS = 12
 
 
-def first_in_sequence(length: int) -> NDArray[np.int64]:
+def first_in_sequence(length: int) -> Ints:
     """Order so many places so that any first part of the order is spread evenly over all of them.
 
     >>> first_in_sequence(8).tolist()
@@ -30,9 +30,7 @@ def first_in_sequence(length: int) -> NDArray[np.int64]:
     return np.asarray((np.arange(length, dtype=np.int64) * step) % max(length, 1), dtype=np.int64)
 
 
-def within_amount(
-    group: NDArray[np.int32], unit: NDArray[np.float64], amount: NDArray[np.float64]
-) -> NDArray[np.bool_]:
+def within_amount(group: Int32s, unit: Floats, amount: Floats) -> Flags:
     """Return which items fit into their group's amount, taken in the order given: bool[n].
 
     An item that does not fit by itself is passed over; after the first that overflows a group's sum none is taken.
@@ -58,7 +56,7 @@ def within_amount(
     return fits
 
 
-def one_a_row(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def one_a_row(rows: Ints) -> Flags:
     """Mark the first item of each row: bool[n]."""
     first = np.zeros(len(rows), dtype=np.bool_)
     first[np.unique(rows, return_index=True)[1]] = True
@@ -67,14 +65,14 @@ def one_a_row(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def allot(
     layout: Layout,
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    unit: NDArray[np.float64],
-    amount: NDArray[np.float64],
+    rows: Ints,
+    columns: Ints,
+    unit: Floats,
+    amount: Floats,
     *,
-    missing: NDArray[np.int64] | None = None,
-    same_rack: NDArray[np.int32] | None = None,
-) -> NDArray[np.bool_]:
+    missing: Ints | None = None,
+    same_rack: Int32s | None = None,
+) -> Flags:
     """Move replicas of a layout to brokers up to the amount of each, float64[B]; return which were placed, bool[n].
 
     ``rows`` and ``columns`` are those of n replicas, in the order in which they should be taken, and ``unit`` what each
@@ -107,13 +105,7 @@ def allot(
     return done
 
 
-def _proposed(
-    layout: Layout,
-    unit: NDArray[np.float64],
-    wanted: NDArray[np.float64],
-    turn: int,
-    same_rack: NDArray[np.int32] | None,
-) -> NDArray[np.int32]:
+def _proposed(layout: Layout, unit: Floats, wanted: Floats, turn: int, same_rack: Int32s | None) -> Int32s:
     """Lay replicas and amounts along a line: the broker each falls on, -1 where its rack wants nothing."""
     if same_rack is None:
         return _along(unit, wanted, turn, np.arange(len(wanted)))
@@ -125,9 +117,7 @@ def _proposed(
     return receiver
 
 
-def _along(
-    unit: NDArray[np.float64], wanted: NDArray[np.float64], turn: int, brokers: NDArray[np.int64]
-) -> NDArray[np.int32]:
+def _along(unit: Floats, wanted: Floats, turn: int, brokers: Ints) -> Int32s:
     ends = np.cumsum(wanted)
     middle = np.cumsum(unit) - unit / 2 + turn * GOLDEN_RATIO * float(ends[-1])
     place = np.searchsorted(ends, middle % float(ends[-1]), side="right")

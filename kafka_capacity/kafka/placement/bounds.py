@@ -32,8 +32,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem
 from kafka_capacity.kafka.placement.shares import BalanceLimits, distinct_racks, stays, wanted_racks
 
@@ -66,28 +66,21 @@ def lower_bound(problem: PlacementProblem, limits: BalanceLimits) -> LowerBound:
     return LowerBound(bytes=max(0, bounds[kind]), kind=kind)
 
 
-def least_new_replicas(problem: PlacementProblem) -> NDArray[np.int64]:
+def least_new_replicas(problem: PlacementProblem) -> Ints:
     """Return int64[P], how many replicas each partition must get new whatever the balance.
 
     Of the replicas on brokers that stay, at most ``factor`` can be kept, less one for every rack still missing.
     """
     held = stays(problem)
     rack = problem.target.rack_indexes()
-    rack_count = int(rack.max()) + 1 if len(rack) else 0
+    rack_count = int(rack.max(initial=-1)) + 1
     spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
     missing_racks = np.maximum(0, spread - distinct_racks(rack, held))
     keep = np.minimum((held >= 0).sum(axis=1), problem.replication_factor - missing_racks)
     return np.asarray(problem.replication_factor - np.maximum(keep, 0), dtype=np.int64)
 
 
-def rack_inflow(
-    *,
-    deficit: NDArray[np.float64],
-    kept: NDArray[np.float64],
-    least: NDArray[np.float64],
-    most: NDArray[np.float64],
-    total: float,
-) -> float:
+def rack_inflow(*, deficit: Floats, kept: Floats, least: Floats, most: Floats, total: float) -> float:
     """Return the least that must come to the brokers of all racks together.
 
     Args:
@@ -102,14 +95,14 @@ def rack_inflow(
     return float(at_least.sum() + max(0.0, total - float(free_up_to.sum())))
 
 
-def _flow(problem: PlacementProblem, limits: BalanceLimits, now: NDArray[np.float64], total: float) -> float:
+def _flow(problem: PlacementProblem, limits: BalanceLimits, now: Floats, total: float) -> float:
     rack = problem.target.rack_indexes()
-    racks = int(rack.max()) + 1 if len(rack) else 0
+    racks = int(rack.max(initial=-1)) + 1
     factor = problem.replication_factor
     spread = wanted_racks(factor, racks, problem.rack_rule)
     brokers = np.bincount(rack, minlength=racks)
 
-    def by_rack(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def by_rack(values: Floats) -> Floats:
         return np.bincount(rack, weights=values, minlength=racks).astype(np.float64)
 
     least, most = np.zeros(racks), np.zeros(racks)
@@ -129,13 +122,11 @@ def _flow(problem: PlacementProblem, limits: BalanceLimits, now: NDArray[np.floa
     )
 
 
-def _kept_in_racks(
-    problem: PlacementProblem, limits: BalanceLimits, rack: NDArray[np.int32], most: NDArray[np.int32], racks: int
-) -> NDArray[np.float64]:
+def _kept_in_racks(problem: PlacementProblem, limits: BalanceLimits, rack: Int32s, most: Int32s, racks: int) -> Floats:
     """Sum what each rack can keep, at most so many replicas of each partition: float64[R]."""
     held = stays(problem)
     kept = np.zeros(racks + 1)
-    seen: list[NDArray[np.int32]] = []
+    seen: list[Int32s] = []
     for column in range(held.shape[1]):
         of_column = np.where(held[:, column] >= 0, np.append(rack, -1)[held[:, column]], -1).astype(np.int32)
         before = np.zeros(len(held), dtype=np.int64)
@@ -147,7 +138,7 @@ def _kept_in_racks(
     return kept[1:]
 
 
-def _loads_that_stay(problem: PlacementProblem, limits: BalanceLimits) -> NDArray[np.float64]:
+def _loads_that_stay(problem: PlacementProblem, limits: BalanceLimits) -> Floats:
     """Sum what each broker may keep, replicas of topics that are pinned elsewhere left out."""
     held = stays(problem)
     rows, columns = np.nonzero(held >= 0)
@@ -155,14 +146,7 @@ def _loads_that_stay(problem: PlacementProblem, limits: BalanceLimits) -> NDArra
     return load.astype(np.float64)
 
 
-def _priced(
-    problem: PlacementProblem,
-    limits: BalanceLimits,
-    now: NDArray[np.float64],
-    new: NDArray[np.int64],
-    total: float,
-    inflow: int,
-) -> int:
+def _priced(problem: PlacementProblem, limits: BalanceLimits, now: Floats, new: Ints, total: float, inflow: int) -> int:
     """Price so many new replicas, beyond those that must be made anyway.
 
     A replica that comes again stands for one that went, of the same partition: every broker above its limit gives up

@@ -15,8 +15,8 @@ What a count is outside the limits costs more than all bytes together, so the li
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.placement.layout import Layout
 
 _MAX_CYCLES = 1000
@@ -26,7 +26,7 @@ _FAR = np.iinfo(np.int64).max // 64
 class CycleCancelling:
     """Makes the counts of a layout, whose unit is one a replica, optimal between whole limits, float64[B]; in place."""
 
-    def __init__(self, layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+    def __init__(self, layout: Layout, lower: Floats, upper: Floats) -> None:
         self._layout, self._lower, self._upper = layout, lower, upper
         self._brokers = len(layout.rack)
         self._outside = int(layout.problem.size_bytes.sum()) * layout.held.shape[1] + 1

@@ -15,8 +15,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement.apportionment import first_in_sequence
 from kafka_capacity.kafka.placement.bounds import LowerBound, lower_bound
@@ -35,9 +35,7 @@ _DUAL_ERROR_RATIO = 1e-7  # by so much what it proves may be off
 TINY_CELLS = 300  # up to this size without any gap
 
 
-def cheapest_within(
-    layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64], known: NDArray[np.bool_] | None = None
-) -> NDArray[np.bool_] | None:
+def cheapest_within(layout: Layout, lower: Floats, upper: Floats, known: Flags | None = None) -> Flags | None:
     """Find who should hold what so that the fewest bytes are copied: bool[P, B], the best that was found.
 
     ``None`` where there is none, or none was found in time, or scipy is not there. ``lower`` and ``upper`` are
@@ -65,9 +63,7 @@ def cheapest_within(
     return holds
 
 
-def least_bytes_within(
-    layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64], known: NDArray[np.bool_]
-) -> int:
+def least_bytes_within(layout: Layout, lower: Floats, upper: Floats, known: Flags) -> int:
     """Return what any plan copies that these limits allow, as far as the nodes prove it.
 
     Arguments are those of :func:`cheapest_within`. Nothing is proven, so 0 is returned, where the known plan keeps
@@ -89,7 +85,7 @@ class _Program:
         scale: bytes of a mean partition, in which is reckoned.
     """
 
-    def __init__(self, layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+    def __init__(self, layout: Layout, lower: Floats, upper: Floats) -> None:
         from scipy.sparse import csr_matrix
 
         partitions, brokers = len(layout.held), len(layout.rack)
@@ -108,13 +104,13 @@ class _Program:
         self._matrix = csr_matrix((weights, (rows, cells)), shape=(len(least), partitions * brokers))
         self._least, self._most = least, most
 
-    def is_allowed(self, holds: NDArray[np.bool_]) -> bool:
+    def is_allowed(self, holds: Flags) -> bool:
         """Return whether a plan keeps the rules of the program."""
         amount = np.asarray(self._matrix @ holds.ravel().astype(np.float64))
         is_kept = (amount >= self._least - _FEASIBLE) & (amount <= self._most + _FEASIBLE)
         return bool(is_kept.all() and not (holds & ~self.may_hold).any())
 
-    def solve(self, least: NDArray[np.bool_], most: NDArray[np.bool_], gap_ratio: float | None = None) -> Any:
+    def solve(self, least: Flags, most: Flags, gap_ratio: float | None = None) -> Any:
         """Return scipy's result where each cell, bool[P, B], is at least and at most this.
 
         How close to the optimum is enough depends on the size of the program where it is not given.
@@ -130,16 +126,16 @@ class _Program:
             options={"node_limit": _MAX_NODES, "mip_rel_gap": usual if gap_ratio is None else gap_ratio},
         )
 
-    def holds(self, found: Any) -> NDArray[np.bool_]:
+    def holds(self, found: Any) -> Flags:
         """Read who holds what from a result."""
         return np.asarray(found.x.reshape(self._cost.shape) > 0.5, dtype=np.bool_)
 
-    def price(self, holds: NDArray[np.bool_]) -> float:
+    def price(self, holds: Flags) -> float:
         """Sum what is copied, in mean sizes."""
         return float(self._cost[holds].sum())
 
 
-def _program(layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> _Program | None:
+def _program(layout: Layout, lower: Floats, upper: Floats) -> _Program | None:
     try:
         import scipy.optimize  # noqa: F401  # tells whether it is there
     except ImportError:
@@ -147,10 +143,10 @@ def _program(layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float
     return _Program(layout, lower, upper)
 
 
-_Rows = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+_Rows = tuple[Ints, Ints, Floats, Floats, Floats]
 
 
-def _constraints(layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> _Rows:
+def _constraints(layout: Layout, lower: Floats, upper: Floats) -> _Rows:
     """Return the matrix as (row, column, value) and the limits of each row."""
     partitions, brokers = len(layout.held), len(layout.rack)
     cell = np.arange(partitions * brokers).reshape(partitions, brokers)
@@ -186,7 +182,7 @@ def _constraints(layout: Layout, lower: NDArray[np.float64], upper: NDArray[np.f
     )
 
 
-def adopt(layout: Layout, holds: NDArray[np.bool_]) -> None:
+def adopt(layout: Layout, holds: Flags) -> None:
     """Change a layout so that it holds exactly what is given; what stays keeps its place in the list."""
     for row in np.nonzero(_differs(layout, holds))[0].tolist():
         wanted = set(np.nonzero(holds[row])[0].tolist())
@@ -197,7 +193,7 @@ def adopt(layout: Layout, holds: NDArray[np.bool_]) -> None:
                 layout.move_one(row, column, coming.pop(0))
 
 
-def _differs(layout: Layout, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _differs(layout: Layout, holds: Flags) -> Flags:
     same = np.zeros(len(layout.held), dtype=np.int64)
     for column in range(layout.held.shape[1]):
         broker = layout.held[:, column]
@@ -209,7 +205,7 @@ CLOSE_ENOUGH = 1.002  # a plan this close to a bound is not worth a closer one
 SOLVER = "solver"
 
 
-def bound_of_plan(problem: PlacementProblem, after: NDArray[np.int32], *, is_solved: bool = True) -> LowerBound:
+def bound_of_plan(problem: PlacementProblem, after: Int32s, *, is_solved: bool = True) -> LowerBound:
     """Return the least bytes that any plan with the balance of this one, int32[P, W] of any placer, copies.
 
     A bound says what any plan must copy that is as even as this one, each broker by itself: between the limits of the
@@ -230,13 +226,12 @@ def bound_of_plan(problem: PlacementProblem, after: NDArray[np.int32], *, is_sol
     return LowerBound(bytes=min(proven, moved), kind=SOLVER) if proven > bound.bytes else bound
 
 
-def _proven_bytes(problem: PlacementProblem, own: BalanceLimits, after: NDArray[np.int32]) -> int:
+def _proven_bytes(problem: PlacementProblem, own: BalanceLimits, after: Int32s) -> int:
     """Return what the program proves; 0 where it says nothing of such a plan."""
     raised = {}
     for load in problem.limited_loads():
         if not load.leaders_only:
-            held = problem.target.sum_at(after[after >= 0], np.repeat(load.unit, (after >= 0).sum(axis=1)))
-            raised[load.field] = np.maximum(load.limit, held)
+            raised[load.field] = np.maximum(load.limit, problem.target.sum_held(after, load.unit))
     limits = problem.broker_limits
     within = problem if limits is None else replace(problem, broker_limits=replace(limits, **raised))
     holds = np.zeros((len(after), len(problem.target) + 1), dtype=np.bool_)

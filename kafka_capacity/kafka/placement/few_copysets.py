@@ -23,13 +23,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 
 
-def place_in_few_copysets(problem: PlacementProblem, *, scatter_width: int) -> NDArray[np.int32]:
+def place_in_few_copysets(problem: PlacementProblem, *, scatter_width: int) -> Int32s:
     """Place all partitions, the data of a broker spread over at least so many others; as a placer does.
 
     Raises:
@@ -52,9 +52,7 @@ def place_in_few_copysets(problem: PlacementProblem, *, scatter_width: int) -> N
     return filling.broker_ids(most)
 
 
-def _sets(
-    problem: PlacementProblem, rows: NDArray[np.int64], usable: NDArray[np.int64], factor: int, rounds: int
-) -> NDArray[np.int64]:
+def _sets(problem: PlacementProblem, rows: Ints, usable: Ints, factor: int, rounds: int) -> Ints:
     """Return int64[C, factor], positions of brokers, each set once."""
     today = _todays_sets(problem, rows, usable, factor)
     racks = problem.target.rack_indexes()
@@ -70,9 +68,7 @@ def _sets(
     return np.array(list(chosen), dtype=np.int64)
 
 
-def _todays_sets(
-    problem: PlacementProblem, rows: NDArray[np.int64], usable: NDArray[np.int64], factor: int
-) -> list[tuple[int, ...]]:
+def _todays_sets(problem: PlacementProblem, rows: Ints, usable: Ints, factor: int) -> list[tuple[int, ...]]:
     """List the whole sets that partitions have today, by the bytes in them, the most first."""
     place = np.sort(problem.target.index_of(problem.before[rows]), axis=1)[:, ::-1]
     is_whole = (np.isin(place, usable).sum(axis=1) == factor) & ((problem.before[rows] >= 0).sum(axis=1) == factor)
@@ -84,7 +80,7 @@ def _todays_sets(
 class _Round:
     """Cuts brokers into sets."""
 
-    def __init__(self, usable: NDArray[np.int64], racks: NDArray[np.int32], factor: int) -> None:
+    def __init__(self, usable: Ints, racks: Int32s, factor: int) -> None:
         self._racks, self._factor = racks, factor
         self._left = dict.fromkeys(usable.tolist())
         self._all: list[int] = usable.tolist()
@@ -133,7 +129,7 @@ class _Round:
 class _Filling:
     """Puts partitions into sets."""
 
-    def __init__(self, problem: PlacementProblem, usable: NDArray[np.int64]) -> None:
+    def __init__(self, problem: PlacementProblem, usable: Ints) -> None:
         self._problem = problem
         count = len(problem.target)
         self._before = problem.target.index_of(problem.before)
@@ -146,7 +142,7 @@ class _Filling:
         self._held, self._led = np.zeros(count), np.zeros(count)
         self._chosen: dict[int, list[int]] = {}
 
-    def fill(self, rows: NDArray[np.int64], sets: NDArray[np.int64]) -> None:
+    def fill(self, rows: Ints, sets: Ints) -> None:
         """Put the partitions of a replication factor into its sets."""
         is_member = np.zeros((len(sets), len(self._problem.target)), dtype=np.bool_)
         is_member[np.arange(len(sets))[:, None], sets] = True
@@ -176,7 +172,7 @@ class _Filling:
         self._led[leader] += self._problem.bytes_in_bytes_per_second[row]
         self._chosen[row] = [leader, *(broker for broker in ordered if broker != leader)]
 
-    def broker_ids(self, width: int) -> NDArray[np.int32]:
+    def broker_ids(self, width: int) -> Int32s:
         """Return int32[P, W]."""
         found = np.full((len(self._before), max(width, 1)), -1, dtype=np.int32)
         ids = self._problem.target.ids

@@ -34,9 +34,9 @@ Algorithm
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
+from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.placement.apportionment import one_a_row, within_amount
 from kafka_capacity.kafka.placement.filling import give_up_surplus, make_missing
 from kafka_capacity.kafka.placement.layout import Layout
@@ -55,7 +55,7 @@ TAKEOVER_LIMIT_RATIO = 0.8
 
 
 @register("fewest-bytes")
-def place_with_fewest_bytes(problem: PlacementProblem) -> NDArray[np.int32]:
+def place_with_fewest_bytes(problem: PlacementProblem) -> Int32s:
     """Place so that the balance is kept and the fewest bytes are copied.
 
     Raises:

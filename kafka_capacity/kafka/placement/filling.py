@@ -12,8 +12,8 @@ Algorithm
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.placement.apportionment import allot, first_in_sequence
 from kafka_capacity.kafka.placement.layout import NOWHERE, Layout
 from kafka_capacity.kafka.placement.shares import distinct_racks, poured
@@ -34,14 +34,14 @@ def give_up_surplus(layout: Layout) -> None:
             batch = batch[_surplus(layout, batch) > 0]
 
 
-def _surplus(layout: Layout, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _surplus(layout: Layout, rows: Ints) -> Ints:
     """Count what each row holds too much: above the factor, or in the way of a rack that is missing."""
     held = layout.held[rows]
     lacking = np.maximum(0, layout.spread[rows] - distinct_racks(layout.rack, held))
     return np.asarray((held >= 0).sum(axis=1) - np.maximum(0, layout.factor[rows] - lacking), dtype=np.int64)
 
 
-def _least_wanted(layout: Layout, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _least_wanted(layout: Layout, rows: Ints) -> Ints:
     """Choose the column to drop in each row."""
     held = layout.held[rows]
     is_held = held >= 0
@@ -74,13 +74,13 @@ def make_missing(layout: Layout) -> None:
         _make(layout, rows, columns, later)
 
 
-def _make(layout: Layout, rows: NDArray[np.int64], columns: NDArray[np.int64], later: NDArray[np.int64]) -> None:
+def _make(layout: Layout, rows: Ints, columns: Ints, later: Ints) -> None:
     """Place one replica of each row."""
     unit = layout.limits.unit[rows]
     left = np.ones(len(rows), dtype=np.bool_)
     mean = float(layout.limits.fair.mean()) if len(layout.limits.fair) else 0.0
 
-    def pour(chosen: NDArray[np.int64], rack: NDArray[np.int32] | None) -> None:
+    def pour(chosen: Ints, rack: Int32s | None) -> None:
         order = chosen[first_in_sequence(len(chosen))]
         room = np.where(layout.usable, layout.limits.fair, 0.0)
         if rack is not None:
@@ -113,9 +113,7 @@ def _make(layout: Layout, rows: NDArray[np.int64], columns: NDArray[np.int64], l
     _by_count(layout, rows[empty], columns[empty], later[empty])
 
 
-def _only_rack(
-    layout: Layout, rows: NDArray[np.int64], columns: NDArray[np.int64], later: NDArray[np.int64]
-) -> NDArray[np.int32]:
+def _only_rack(layout: Layout, rows: Ints, columns: Ints, later: Ints) -> Int32s:
     """Name the one rack that can take a replica, -1 where several can: int32[n]."""
     only = np.full(len(rows), NOWHERE, dtype=np.int32)
     if not len(rows) or layout.rack_count > _MAX_RACKS:
@@ -130,7 +128,7 @@ def _only_rack(
     return only
 
 
-def _one_by_one(layout: Layout, rows: NDArray[np.int64], columns: NDArray[np.int64], later: NDArray[np.int64]) -> None:
+def _one_by_one(layout: Layout, rows: Ints, columns: Ints, later: Ints) -> None:
     """Place each replica on the broker furthest below its share, the largest first."""
     fair = np.where(layout.limits.fair > 0, layout.limits.fair, 1e-9)
     order = np.lexsort((rows, -layout.limits.unit[rows]))
@@ -140,7 +138,7 @@ def _one_by_one(layout: Layout, rows: NDArray[np.int64], columns: NDArray[np.int
         _put(layout, row, int(columns[place]), int(later[place]), score)
 
 
-def _by_count(layout: Layout, rows: NDArray[np.int64], columns: NDArray[np.int64], later: NDArray[np.int64]) -> None:
+def _by_count(layout: Layout, rows: Ints, columns: Ints, later: Ints) -> None:
     """Place replicas that weigh nothing so that the counts of replicas are even."""
     if not len(rows):
         return
@@ -155,7 +153,7 @@ def _by_count(layout: Layout, rows: NDArray[np.int64], columns: NDArray[np.int64
         count[broker] += 1.0
 
 
-def _put(layout: Layout, row: int, column: int, later: int, score: NDArray[np.float64]) -> int:
+def _put(layout: Layout, row: int, column: int, later: int, score: Floats) -> int:
     """Place one replica where the score is lowest, on a broker that the rules allow, or the least against them."""
     brokers = np.arange(len(score), dtype=np.int32)
     rows, columns = np.full(len(score), row), np.full(len(score), column)
@@ -168,7 +166,7 @@ def _put(layout: Layout, row: int, column: int, later: int, score: NDArray[np.fl
     raise AssertionError("more replicas than brokers")  # refused before: see check_enough_brokers
 
 
-def _free(layout: Layout, row: int, *, pins: bool = True) -> NDArray[np.bool_]:
+def _free(layout: Layout, row: int, *, pins: bool = True) -> Flags:
     """Return the brokers that do not hold the partition, whatever their racks."""
     free = layout.usable.copy()
     if pins and layout.allowed is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.java.hash_map import computed_order, put_order
 from kafka_capacity.kafka.java.hashing import string_hash, topic_partition_hashes
 from kafka_capacity.kafka.java.random import JavaRandom
@@ -17,9 +17,7 @@ from kafka_capacity.kafka.placement.striped import StripedReplicaPlacer
 from kafka_capacity.kafka.placement.topics import topic_counts
 
 
-def generate_order(
-    topic_names: Sequence[str], topic: NDArray[np.int32], partition: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def generate_order(topic_names: Sequence[str], topic: Int32s, partition: Int32s) -> tuple[Ints, Ints]:
     """Describe in which order ``calculateAssignment`` places topics, and which partition decides their factor.
 
     The current assignment is a ``HashMap`` of topic partitions, walked to group them by topic; the groups are a
@@ -39,7 +37,7 @@ def generate_order(
 
 
 @register("generate")
-def place_as_generate(problem: PlacementProblem) -> NDArray[np.int32]:
+def place_as_generate(problem: PlacementProblem) -> Int32s:
     """Place what ``--generate`` would propose: every topic afresh by the striped placer.
 
     Kafka's generator is seeded by the clock; here the problem's seed starts it. Kafka's order of topics follows from

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 from kafka_capacity.kafka.placement.shares import BalanceLimits, balance_limits, distinct_racks, wanted_racks
 
@@ -20,9 +20,9 @@ NOWHERE = -1  # the broker of a replica that is still to be made
 class HardLimit:
     """What no broker may pass, beside the limits of the balance."""
 
-    unit: NDArray[np.float64]  # float64[P], what one replica adds
-    limit: NDArray[np.float64]  # float64[B], infinite where there is none
-    load: NDArray[np.float64]  # float64[B], kept up to date by `Layout`
+    unit: Floats  # float64[P], what one replica adds
+    limit: Floats  # float64[B], infinite where there is none
+    load: Floats  # float64[B], kept up to date by `Layout`
 
 
 class Layout:
@@ -48,7 +48,7 @@ class Layout:
         self.limits: BalanceLimits = balance_limits(problem)
         self.rack = problem.target.rack_indexes()
         self._rack_of = np.append(self.rack, NOWHERE).astype(np.int32)  # so that position -1 has rack -1
-        self.rack_count = int(self.rack.max()) + 1 if len(self.rack) else 0
+        self.rack_count = int(self.rack.max(initial=-1)) + 1
         self.factor = problem.replication_factor
         self.spread = wanted_racks(self.factor, self.rack_count, problem.rack_rule)
         self.usable = problem.target.takes_replicas
@@ -73,7 +73,7 @@ class Layout:
             if not load.leaders_only
         ]
 
-    def _settle_cordoned(self) -> NDArray[np.bool_]:
+    def _settle_cordoned(self) -> Flags:
         """Return the lists with a cordoned broker that can stay as they are; take such brokers out of all others."""
         if not self.problem.are_cordons_strict:
             return np.zeros(len(self.held), dtype=np.bool_)
@@ -87,7 +87,7 @@ class Layout:
         self.home[leaves & is_cordoned[self.home]] = NOWHERE
         return np.asarray(names_one & can_stay, dtype=np.bool_)
 
-    def _racks_allowed(self) -> NDArray[np.int32]:
+    def _racks_allowed(self) -> Int32s:
         """Count the racks that each topic may be on: int32[T]."""
         assert self.allowed is not None  # noqa: S101 - for the type checker
         reach = np.zeros((len(self.allowed), self.rack_count), dtype=np.bool_)
@@ -95,7 +95,7 @@ class Layout:
             reach[:, rack] = self.allowed[:, self.rack == rack].any(axis=1)
         return np.asarray(reach.sum(axis=1, dtype=np.int32), dtype=np.int32)
 
-    def sum_by_broker(self, unit: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sum_by_broker(self, unit: Floats) -> Floats:
         """Sum what the brokers hold, a unit a replica: float64[B]."""
         width, brokers = self.held.shape[1], len(self.rack)
         total = np.zeros(brokers + 1)
@@ -103,7 +103,7 @@ class Layout:
             total += np.bincount(self.held[:, column] + 1, weights=unit, minlength=brokers + 1)
         return total[1:]
 
-    def broker_ids(self) -> NDArray[np.int32]:
+    def broker_ids(self) -> Int32s:
         """Return the matrix of ids, its padding at the right and no wider than the largest factor."""
         ids = self.held_ids()
         if (ids[:, :-1] < 0).any():
@@ -111,18 +111,18 @@ class Layout:
             ids = np.take_along_axis(ids, order, axis=1)
         return np.ascontiguousarray(ids[:, : int(self.factor.max(initial=0))])
 
-    def held_ids(self) -> NDArray[np.int32]:
+    def held_ids(self) -> Int32s:
         """Give :attr:`held` as broker ids, each replica in its column."""
         return np.where(self.held >= 0, self.problem.target.ids[self.held], -1).astype(np.int32)
 
-    def is_home(self, rows: NDArray[np.int64], broker: NDArray[np.int32] | int) -> NDArray[np.bool_]:
+    def is_home(self, rows: Ints, broker: Int32s | int) -> Flags:
         """Return which partitions have a replica on a broker now, so that one there costs nothing: bool[n]."""
         found = np.zeros(len(rows), dtype=np.bool_)
         for column in range(self.home.shape[1]):
             found |= self.home[rows, column] == broker
         return found & (np.asarray(broker) >= 0)
 
-    def is_behind(self, rows: NDArray[np.int64], broker: NDArray[np.int32] | int) -> NDArray[np.bool_]:
+    def is_behind(self, rows: Ints, broker: Int32s | int) -> Flags:
         """Return which partitions have a replica on a broker now that is not in sync: bool[n]."""
         found = np.zeros(len(rows), dtype=np.bool_)
         if self._behind is not None:
@@ -130,11 +130,9 @@ class Layout:
                 found |= self._behind[rows, column] == broker
         return found & (np.asarray(broker) >= 0)
 
-    def racks_without(
-        self, rows: NDArray[np.int64], columns: NDArray[np.int64]
-    ) -> tuple[list[NDArray[np.int32]], NDArray[np.int64]]:
+    def racks_without(self, rows: Ints, columns: Ints) -> tuple[list[Int32s], Ints]:
         """Return the racks of the other replicas of each row, column by column, and how many different ones."""
-        racks: list[NDArray[np.int32]] = []
+        racks: list[Int32s] = []
         known = np.zeros(len(rows), dtype=np.int64)
         for column in range(self.held.shape[1]):
             broker = np.where(columns == column, NOWHERE, self.held[rows, column])
@@ -146,17 +144,11 @@ class Layout:
             racks.append(rack)
         return racks, known
 
-    def missing(self) -> NDArray[np.int64]:
+    def missing(self) -> Ints:
         """Count the replicas still to be made: int64[P]."""
         return np.asarray(self.factor - (self.held >= 0).sum(axis=1), dtype=np.int64)
 
-    def may_go(
-        self,
-        rows: NDArray[np.int64],
-        columns: NDArray[np.int64],
-        receiver: NDArray[np.int32],
-        missing: NDArray[np.int64] | None = None,
-    ) -> NDArray[np.bool_]:
+    def may_go(self, rows: Ints, columns: Ints, receiver: Int32s, missing: Ints | None = None) -> Flags:
         """Return which replicas may go to the broker proposed for each: bool[n].
 
         A partition that is on too few racks anyway (where a rack has no broker to spare) must not lose another. None
@@ -183,14 +175,14 @@ class Layout:
         wanted = self.spread[rows] if missing is not None else np.minimum(self.spread[rows], known + was_new)
         return np.asarray(allowed & (known + is_new + later >= wanted), dtype=np.bool_)
 
-    def has_room(self, rows: NDArray[np.int64], receiver: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def has_room(self, rows: Ints, receiver: Int32s) -> Flags:
         """Return for which replicas the broker proposed is within its hard limits then, each by itself: bool[n]."""
         room = np.ones(len(rows), dtype=np.bool_)
         for hard in self.hard:
             room &= hard.load[receiver] + hard.unit[rows] <= hard.limit[receiver] * (1 + 1e-12)
         return room
 
-    def move(self, rows: NDArray[np.int64], columns: NDArray[np.int64], receiver: NDArray[np.int32]) -> None:
+    def move(self, rows: Ints, columns: Ints, receiver: Int32s) -> None:
         """Put replicas on other brokers (-1 to give them up); a row may come once only."""
         donor = self.held[rows, columns]
         self.held[rows, columns] = receiver
@@ -207,17 +199,11 @@ class Layout:
         rows, there = np.array([row]), np.array([receiver], dtype=np.int32)
         return bool(self.may_go(rows, np.array([column]), there)[0] and self.has_room(rows, there)[0])
 
-    def _shift(
-        self,
-        load: NDArray[np.float64],
-        unit: NDArray[np.float64],
-        donor: NDArray[np.int32],
-        receiver: NDArray[np.int32],
-    ) -> None:
+    def _shift(self, load: Floats, unit: Floats, donor: Int32s, receiver: Int32s) -> None:
         brokers = len(load) + 1
         load += np.bincount(receiver + 1, weights=unit, minlength=brokers)[1:]
         load -= np.bincount(donor + 1, weights=unit, minlength=brokers)[1:]
 
-    def narrow(self) -> NDArray[np.int64]:
+    def narrow(self) -> Ints:
         """Return the rows that are on fewer racks than they should."""
         return np.nonzero(distinct_racks(self.rack, self.held) < self.spread)[0]

@@ -18,8 +18,8 @@ Algorithm
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.placement.apportionment import within_amount
 from kafka_capacity.kafka.placement.layout import HardLimit, Layout
 from kafka_capacity.kafka.placement.shares import drawn, poured
@@ -28,7 +28,7 @@ LEADER_TOLERANCE_RATIO = 0.10  # how far a broker's leader load may be from its 
 _ROUNDS = 60
 
 
-def leader_shares(held: NDArray[np.int32], unit: NDArray[np.float64], usable: NDArray[np.bool_]) -> NDArray[np.float64]:
+def leader_shares(held: Int32s, unit: Floats, usable: Flags) -> Floats:
     """Return float64[B], what each broker should lead; those that are not usable, bool[B], lead what nobody else can.
 
     ``held`` is int32[P, W], broker positions, the leader first, the padding at the right; ``unit`` float64[P], what
@@ -81,16 +81,10 @@ class LeaderLevelling:
         fair = leader_shares(self._held, self._led, self._usable)
         self._level(self._led, fair, fair * (1 - LEADER_TOLERANCE_RATIO), fair * (1 + LEADER_TOLERANCE_RATIO))
 
-    def _sum_of_leaders(self, unit: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _sum_of_leaders(self, unit: Floats) -> Floats:
         return np.bincount(self._held[:, 0], weights=unit, minlength=self._brokers).astype(np.float64)
 
-    def _level(
-        self,
-        unit: NDArray[np.float64],
-        fair: NDArray[np.float64],
-        lower: NDArray[np.float64],
-        upper: NDArray[np.float64],
-    ) -> None:
+    def _level(self, unit: Floats, fair: Floats, lower: Floats, upper: Floats) -> None:
         self._unit, self._fair, self._lower, self._upper = unit, fair, lower, upper
         self._load = self._sum_of_leaders(unit)
         for _ in range(_ROUNDS):
@@ -100,14 +94,14 @@ class LeaderLevelling:
                 break
         self._mend()
 
-    def _has_room(self, rows: NDArray[np.int64], receiver: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def _has_room(self, rows: Ints, receiver: Int32s) -> Flags:
         """Return which partitions the broker proposed for each may lead, each by itself: bool[n]."""
         room = np.ones(len(rows), dtype=np.bool_)
         for hard in self._hard:
             room &= hard.unit[rows] <= (hard.limit - hard.load)[receiver]
         return room
 
-    def _outside(self) -> NDArray[np.float64]:
+    def _outside(self) -> Floats:
         above, below = self._load - self._upper * (1 + 1e-12), self._lower * (1 - 1e-12) - self._load
         return np.maximum(0.0, np.maximum(above, below))
 
@@ -141,7 +135,7 @@ class LeaderLevelling:
         self._swap(rows, column)
         return moved > 1e-3 * float(min(give.sum(), take.sum())) and moved > 0
 
-    def _amounts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _amounts(self) -> tuple[Floats, Floats]:
         """Describe what must be given and taken so that all are within their limits, and no more."""
         give = np.maximum(0.0, self._load - self._upper)
         take = np.maximum(0.0, self._lower - self._load)
@@ -152,13 +146,13 @@ class LeaderLevelling:
             take = take + poured(self._load + take, np.where(give > 0, 0.0, self._fair), -lack, self._upper)
         return give, take
 
-    def _flow_amounts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _flow_amounts(self) -> tuple[Floats, Floats]:
         """Let every broker pass on half of what it leads above what its neighbours lead at least."""
         most = 0.25 * self._fair
         give, take = (np.clip(room, 0.0, most) for room in (self._load - self._lower, self._upper - self._load))
         return give, take
 
-    def _swap(self, rows: NDArray[np.int64], column: NDArray[np.int64]) -> None:
+    def _swap(self, rows: Ints, column: Ints) -> None:
         old, new = self._held[rows, 0].copy(), self._held[rows, column].copy()
         self._held[rows, column] = old
         self._held[rows, 0] = new
@@ -197,7 +191,7 @@ class LeaderLevelling:
                 continue
             self._swap(rows[best : best + 1], column[best : best + 1])
 
-    def _distance(self, load: NDArray[np.float64], broker: NDArray[np.int32]) -> NDArray[np.float64]:
+    def _distance(self, load: Floats, broker: Int32s) -> Floats:
         return np.asarray(
             np.maximum(0.0, np.maximum(load - self._upper[broker], self._lower[broker] - load)), dtype=np.float64
         )

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.placement.apportionment import allot, first_in_sequence, within_amount
 from kafka_capacity.kafka.placement.layout import Layout
 from kafka_capacity.kafka.placement.shares import drawn, poured
@@ -45,12 +45,12 @@ class Levelling:
         self,
         layout: Layout,
         *,
-        unit: NDArray[np.float64],
-        load: NDArray[np.float64],
-        fair: NDArray[np.float64],
-        lower: NDArray[np.float64],
-        upper: NDArray[np.float64],
-        price: NDArray[np.float64] | None = None,
+        unit: Floats,
+        load: Floats,
+        fair: Floats,
+        lower: Floats,
+        upper: Floats,
+        price: Floats | None = None,
         is_count: bool = False,
     ) -> None:
         self._layout, self._unit, self._load, self._fair = layout, unit, load, fair
@@ -64,11 +64,11 @@ class Levelling:
         if not self._is_done():
             _Crumbs(self).run()
 
-    def _surplus(self) -> NDArray[np.float64]:
+    def _surplus(self) -> Floats:
         over = self._load - self._upper
         return np.where(over > self._upper * _TINY, over, 0.0)
 
-    def _deficit(self) -> NDArray[np.float64]:
+    def _deficit(self) -> Floats:
         under = self._lower - self._load
         return np.where((under > self._lower * _TINY) & self._can_take, under, 0.0)
 
@@ -86,7 +86,7 @@ class _Bulk:
         self._is_open = np.ones(len(self._rows), dtype=np.bool_)
         self._share = 0.0
 
-    def _queue(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    def _queue(self) -> tuple[Ints, Ints, Int32s]:
         """List all replicas that weigh something, in the order in which they should go."""
         layout, of = self._layout, self._of
         width = layout.held.shape[1]
@@ -123,7 +123,7 @@ class _Bulk:
                 if after > 0.9 * before:
                     break
 
-    def _pass(self, groups: list[NDArray[np.int64]], turn: int) -> None:
+    def _pass(self, groups: list[Ints], turn: int) -> None:
         """Hand over what is wanted within each group of brokers, first inside the racks and then between them."""
         give, take = np.zeros(len(self._of._load)), np.zeros(len(self._of._load))
         for group in groups:
@@ -146,7 +146,7 @@ class _Bulk:
         if len(groups) == 1 or count == len(rack):
             self._hand_over(queue, give, take, within_rack=False)
 
-    def _amounts(self, group: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _amounts(self, group: Ints) -> tuple[Floats, Floats]:
         """Describe what each broker of a group should give and take, the same in sum."""
         of = self._of
         give, take = of._surplus()[group], of._deficit()[group]
@@ -165,7 +165,7 @@ class _Bulk:
             give, take = _whole(give), _whole(take)
         return give, take
 
-    def _cheapest(self, group: NDArray[np.int64], give: NDArray[np.float64], lack: float) -> NDArray[np.float64]:
+    def _cheapest(self, group: Ints, give: Floats, lack: float) -> Floats:
         """Add the cheapest replicas to what must be given, as long as their brokers have some to spare."""
         of = self._of
         is_current = self._is_open & (self._layout.held[self._rows, self._columns] == self._donor)
@@ -181,9 +181,7 @@ class _Bulk:
         more = np.nonzero(can_go & ~must_go)[0][: max(0, round(lack))]
         return np.asarray(give + np.bincount(donor[more], minlength=len(of._load))[group], dtype=np.float64)
 
-    def _hand_over(
-        self, queue: NDArray[np.int64], give: NDArray[np.float64], take: NDArray[np.float64], *, within_rack: bool
-    ) -> None:
+    def _hand_over(self, queue: Ints, give: Floats, take: Floats, *, within_rack: bool) -> None:
         if give.sum() <= 0 or take.sum() <= 0:
             return
         queue = queue[self._is_open[queue] & (give[self._donor[queue]] > 0)]
@@ -203,7 +201,7 @@ class _Bulk:
         self._is_open[queue] = False
 
 
-def _whole(amount: NDArray[np.float64]) -> NDArray[np.float64]:
+def _whole(amount: Floats) -> Floats:
     """Round so that the sum stays: 1.5, 1.5 and 1 become 1, 2 and 1."""
     ends = np.floor(np.cumsum(amount) + 1e-9)
     return np.diff(ends, prepend=0.0)
@@ -269,7 +267,7 @@ class _Crumbs:
                 return True
         return False
 
-    def _windows(self, start: int, direction: int) -> Iterator[NDArray[np.int64]]:
+    def _windows(self, start: int, direction: int) -> Iterator[Ints]:
         """Return rows outwards from a place in the order of sizes, in stretches that grow."""
         length, place = _WINDOW, start
         while 0 <= place <= len(self._order):
@@ -284,9 +282,7 @@ class _Crumbs:
             yield stretch
             place, length = stop, length * 4
 
-    def _first(
-        self, windows: Iterator[NDArray[np.int64]], broker: int, gives: NDArray[np.bool_]
-    ) -> tuple[int, int] | None:
+    def _first(self, windows: Iterator[Ints], broker: int, gives: Flags) -> tuple[int, int] | None:
         """Find the first replica in the order that may go to a broker, from one that can give it."""
         of, layout = self._of, self._layout
         width = layout.held.shape[1]

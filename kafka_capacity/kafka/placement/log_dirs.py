@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 
 NO_LOG_DIR = -1
 
@@ -37,20 +38,20 @@ class LogDirPlacement:
 
     # int32[P, W], position of the directory, -1 in the padding, and where a broker's directories or the directory of a
     # replica that stays are not known
-    log_dir: NDArray[np.int32]
-    bytes_after: NDArray[np.float64]  # float64[D], what each directory holds then
-    is_over: NDArray[np.bool_]  # bool[D], more than it may hold
+    log_dir: Int32s
+    bytes_after: Floats  # float64[D], what each directory holds then
+    is_over: Flags  # bool[D], more than it may hold
 
 
 def place_log_dirs(
     *,
-    before: NDArray[np.int32],
-    log_dir_before: NDArray[np.int32],
-    after: NDArray[np.int32],
-    size_bytes: NDArray[np.int64],
-    broker_id: NDArray[np.int32],
-    limit_bytes: NDArray[np.float64],
-    takes_replicas: NDArray[np.bool_] | None = None,
+    before: Int32s,
+    log_dir_before: Int32s,
+    after: Int32s,
+    size_bytes: Ints,
+    broker_id: Int32s,
+    limit_bytes: Floats,
+    takes_replicas: Flags | None = None,
 ) -> LogDirPlacement:
     """Choose log directories for an assignment.
 
@@ -88,7 +89,7 @@ def place_log_dirs(
     return LogDirPlacement(log_dir=log_dir, bytes_after=held, is_over=held > limit * (1 + 1e-12))
 
 
-def _fill(sizes: list[int], held: list[float], limit: list[float]) -> NDArray[np.int64]:
+def _fill(sizes: list[int], held: list[float], limit: list[float]) -> Ints:
     """Put replicas, the largest first, into the directory of one broker that is least full with it."""
     # Where no size is known the directories count as equally large.
     width = [size if size not in (0.0, float("inf")) else 1.0 for size in limit]

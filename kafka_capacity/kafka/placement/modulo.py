@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 from kafka_capacity.kafka.placement.registry import register
 from kafka_capacity.kafka.placement.topics import check_factor_fits, check_factor_is_positive, cut_to_factor
 
 
-def modulo_placement(
-    broker_ids: NDArray[np.int32], partitions: NDArray[np.int32], replication_factor: int
-) -> NDArray[np.int32]:
+def modulo_placement(broker_ids: Int32s, partitions: Int32s, replication_factor: int) -> Int32s:
     """Place partitions, int32[P], by their numbers alone on brokers in any order: int32[P, replication_factor].
 
     The leader of partition x is on the broker at ``x mod n`` of the sorted ids, replica y on the one at
@@ -32,7 +30,7 @@ def modulo_placement(
 
 
 @register("modulo")
-def place_by_modulo(problem: PlacementProblem) -> NDArray[np.int32]:
+def place_by_modulo(problem: PlacementProblem) -> Int32s:
     """Place every topic afresh by :func:`modulo_placement`; looks at partition numbers and factors only."""
     factors = problem.replication_factor
     if not len(factors):

@@ -13,8 +13,8 @@ Algorithm
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Indices, Int32s
 from kafka_capacity.kafka.placement.layout import Layout
 from kafka_capacity.kafka.placement.log_dirs import LogDirPlacement, place_log_dirs
 from kafka_capacity.kafka.placement.problem import LogDirRoom, PlacementProblem
@@ -33,7 +33,7 @@ def relieve_log_dirs(layout: Layout) -> None:
             return
 
 
-def placed_log_dirs(problem: PlacementProblem, after: NDArray[np.int32]) -> LogDirPlacement | None:
+def placed_log_dirs(problem: PlacementProblem, after: Int32s) -> LogDirPlacement | None:
     """Choose the directories of an assignment, int32[P, W]; ``None`` where the problem says nothing of directories."""
     room = problem.log_dirs
     if room is None:
@@ -68,16 +68,14 @@ def _relieve(layout: Layout, room: LogDirRoom, placed: LogDirPlacement) -> bool:
     return has_moved
 
 
-def _order(
-    layout: Layout, rows: NDArray[np.intp], columns: NDArray[np.intp], size: NDArray[np.float64], excess: float
-) -> NDArray[np.intp]:
+def _order(layout: Layout, rows: Indices, columns: Indices, size: Floats, excess: float) -> Indices:
     is_home = layout.is_home(rows, layout.held[rows, columns])
     is_enough = size >= excess
     order = np.lexsort((rows, np.where(is_enough, size, -size), ~is_enough, is_home))
     return order[size[order] > 0]
 
 
-def _hand_over(layout: Layout, room: LogDirRoom, held: NDArray[np.float64], row: np.intp, column: np.intp) -> bool:
+def _hand_over(layout: Layout, room: LogDirRoom, held: Floats, row: np.intp, column: np.intp) -> bool:
     """Put one replica on the best broker with room for it; returns whether there was one."""
     brokers = np.arange(len(layout.load), dtype=np.int32)
     rows, columns = np.full(len(brokers), row), np.full(len(brokers), column)

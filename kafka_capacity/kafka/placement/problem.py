@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 
@@ -32,11 +33,11 @@ class Balance(StrEnum):
 class BrokerLimits:
     """What no broker of the target may pass; float64[B] each, infinite where there is no limit."""
 
-    disk_bytes: NDArray[np.float64]  # replica bytes
-    network_in_bytes_per_second: NDArray[np.float64]  # what is produced to all partitions it holds a replica of
-    network_out_bytes_per_second: NDArray[np.float64]  # what it sends as a leader, to consumers and to followers
-    replica_count: NDArray[np.float64]  # replicas
-    leader_count: NDArray[np.float64]  # partitions whose replica list it heads
+    disk_bytes: Floats  # replica bytes
+    network_in_bytes_per_second: Floats  # what is produced to all partitions it holds a replica of
+    network_out_bytes_per_second: Floats  # what it sends as a leader, to consumers and to followers
+    replica_count: Floats  # replicas
+    leader_count: Floats  # partitions whose replica list it heads
 
     @classmethod
     def of(
@@ -51,7 +52,7 @@ class BrokerLimits:
     ) -> BrokerLimits:
         """Build from one figure for all or one a broker; ``None`` and NaN mean no limit."""
 
-        def figures(given: ArrayLike | None) -> NDArray[np.float64]:
+        def figures(given: ArrayLike | None) -> Floats:
             values = np.asarray(np.inf if given is None else given, dtype=np.float64)
             return np.broadcast_to(np.where(np.isnan(values), np.inf, values), (brokers,)).copy()
 
@@ -70,8 +71,8 @@ class LimitedLoad:
 
     constraint: str  # its short name, such as `disk`
     field: str  # the field of `BrokerLimits` with the limit
-    unit: NDArray[np.float64]  # float64[P], what one replica of each partition adds to its broker, or leading it
-    limit: NDArray[np.float64]  # float64[B], infinite where there is none
+    unit: Floats  # float64[P], what one replica of each partition adds to its broker, or leading it
+    limit: Floats  # float64[B], infinite where there is none
     leaders_only: bool = False  # whether only the leaders count, so that it follows the order of replica lists
 
 
@@ -79,15 +80,13 @@ class LimitedLoad:
 class LogDirRoom:
     """The log directories of brokers, observed and wanted ones, D of them."""
 
-    broker_id: NDArray[np.int32]  # int32[D], whose each is
-    limit_bytes: NDArray[np.float64]  # float64[D], what each may hold, infinite where there is no limit
-    before: NDArray[np.int32]  # int32[P, W], in which each replica of `before` is, -1 where that is not known
-    takes_replicas: NDArray[np.bool_]  # bool[D], whether a new replica may go there: it is not cordoned
+    broker_id: Int32s  # int32[D], whose each is
+    limit_bytes: Floats  # float64[D], what each may hold, infinite where there is no limit
+    before: Int32s  # int32[P, W], in which each replica of `before` is, -1 where that is not known
+    takes_replicas: Flags  # bool[D], whether a new replica may go there: it is not cordoned
 
 
-def allowed_brokers(
-    partitions: Partitions, target: Brokers, pins: Mapping[str, Iterable[int]]
-) -> NDArray[np.bool_] | None:
+def allowed_brokers(partitions: Partitions, target: Brokers, pins: Mapping[str, Iterable[int]]) -> Flags | None:
     """Return bool[T, B] for :attr:`PlacementProblem.allowed_brokers`; ``None`` where nothing is pinned.
 
     Pins are the broker ids that a topic may be on; one that is not named may be on all.
@@ -106,48 +105,48 @@ class PlacementProblem:
     """One placement to be made. Kafka's own placers look at a part of it only, and say so."""
 
     partitions: Partitions  # the P partitions, rows sorted by topic name, then partition number
-    before: NDArray[np.int32]  # int32[P, W], the replicas now, padded with -1, the preferred leader first
-    leader: NDArray[np.int32]  # int32[P], the current leader, -1 where there is none
-    size_bytes: NDArray[np.int64]  # int64[P], size of one replica
-    bytes_in_bytes_per_second: NDArray[np.float64]  # float64[P], what is produced to the partition
+    before: Int32s  # int32[P, W], the replicas now, padded with -1, the preferred leader first
+    leader: Int32s  # int32[P], the current leader, -1 where there is none
+    size_bytes: Ints  # int64[P], size of one replica
+    bytes_in_bytes_per_second: Floats  # float64[P], what is produced to the partition
     # the whole list of brokers wanted: a broker in `before` and not in here is to be drained, one in here and not in
     # `before` is new
     target: Brokers
-    replication_factor: NDArray[np.int32]  # int32[P], the factor wanted; may differ from what `before` has
+    replication_factor: Int32s  # int32[P], the factor wanted; may differ from what `before` has
     seed: int  # starts every random draw; the same problem gives the same answer
     rack_rule: RackRule  # how far replicas must be spread over racks
     balance: Balance  # what is made even over the brokers
     tolerance_ratio: float  # how far above the mean a broker may be, 0.1 for one tenth
     # bool[T, B], which brokers of the target each topic may be on; `None` for any
-    allowed_brokers: NDArray[np.bool_] | None = None
+    allowed_brokers: Flags | None = None
     broker_limits: BrokerLimits | None = None  # what no broker may pass; `None` for nothing
     # what brokers may carry where no plan can keep `broker_limits`, such as what they carry today; `None` where nothing
     # is tolerated
     tolerated_limits: BrokerLimits | None = None
     # float64[P], the traffic to hold against `broker_limits`, such as a peak; `None` takes `bytes_in_bytes_per_second`
-    limit_in_bytes_per_second: NDArray[np.float64] | None = None
+    limit_in_bytes_per_second: Floats | None = None
     # float64[P], what consumers read of the partition, likewise; `None` for nothing
-    limit_out_bytes_per_second: NDArray[np.float64] | None = None
+    limit_out_bytes_per_second: Floats | None = None
     # the directories of brokers, where some have several; `None` to look at whole brokers only
     log_dirs: LogDirRoom | None = None
-    in_sync: NDArray[np.bool_] | None = None  # bool[P, W], which replicas of `before` are in the ISR; `None` for all
+    in_sync: Flags | None = None  # bool[P, W], which replicas of `before` are in the ISR; `None` for all
     # whether Kafka refuses a new list of replicas that names a cordoned broker at all, as from 4.4 on; else those that
     # are there may stay in it
     are_cordons_strict: bool = False
     # whether lists may be put in another order to level what is taken over after losses, which takes half of the time
     is_takeover_levelled: bool = True
 
-    def written_bytes_per_second(self) -> NDArray[np.float64]:
+    def written_bytes_per_second(self) -> Floats:
         """Return float64[P], what each replica of a partition is written, as the limits count it."""
         given = self.limit_in_bytes_per_second
         return np.asarray(self.bytes_in_bytes_per_second if given is None else given, dtype=np.float64)
 
-    def sent_bytes_per_second(self) -> NDArray[np.float64]:
+    def sent_bytes_per_second(self) -> Floats:
         """Return float64[P], what the leader of a partition sends to consumers and followers."""
         followers = np.maximum(self.replication_factor - 1, 0) * self.written_bytes_per_second()
         return np.asarray(followers + self.consumed_bytes_per_second(), dtype=np.float64)
 
-    def consumed_bytes_per_second(self) -> NDArray[np.float64]:
+    def consumed_bytes_per_second(self) -> Floats:
         """Return float64[P], what consumers read of a partition, as the limits count it."""
         read = self.limit_out_bytes_per_second
         return np.zeros(len(self.replication_factor)) if read is None else np.asarray(read, dtype=np.float64)

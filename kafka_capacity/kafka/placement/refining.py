@@ -16,8 +16,8 @@ Algorithm
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.placement.bounds import lower_bound
 from kafka_capacity.kafka.placement.cycles import CycleCancelling
 from kafka_capacity.kafka.placement.exact import CLOSE_ENOUGH, MAX_CELLS, TINY_CELLS, adopt, cheapest_within
@@ -109,7 +109,7 @@ class _Beam:
         if outside_then > outside + self._close or (outside_then >= outside and _moved(layout) >= moved):
             adopt(layout, _matrix(before, len(brokers)))
 
-    def _outside(self, load: NDArray[np.float64], broker: NDArray[np.int32]) -> NDArray[np.float64]:
+    def _outside(self, load: Floats, broker: Int32s) -> Floats:
         away = np.maximum(self._lower[broker] - load, load - self._upper[broker])
         return np.where(away > self._close, away, 0.0)
 
@@ -148,9 +148,7 @@ class _Beam:
             load[numbers, steps.receiver[step]] += steps.unit[step]
         return False
 
-    def _extended(
-        self, steps: _Steps, load: NDArray[np.float64], chains: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _extended(self, steps: _Steps, load: Floats, chains: Ints) -> tuple[Floats, Floats]:
         """Describe what each step adds to each sequence, outside the limits and in bytes: float64[S, N] both."""
         donor, receiver, unit = steps.donor, steps.receiver, steps.unit
         brokers = np.arange(load.shape[1], dtype=np.int32)
@@ -162,7 +160,7 @@ class _Beam:
             away = np.where(same, np.inf, away)
         return away, np.broadcast_to(steps.cost, away.shape)
 
-    def _best(self, away: NDArray[np.float64], price: NDArray[np.float64]) -> tuple[int, int] | None:
+    def _best(self, away: Floats, price: Floats) -> tuple[int, int] | None:
         """Find the best sequence that is better than the plan: outside the limits first, then in bytes."""
         least = float(away.min())
         if least < -self._close:
@@ -175,7 +173,7 @@ class _Beam:
             return place // away.shape[1], place % away.shape[1]
         return None
 
-    def _do(self, steps: _Steps, chain: NDArray[np.int64]) -> bool:
+    def _do(self, steps: _Steps, chain: Ints) -> bool:
         """Do the steps of a sequence; undo them where one may not follow another."""
         layout = self._layout
         for done, step in enumerate(chain.tolist()):
@@ -188,9 +186,7 @@ class _Beam:
         return True
 
 
-def _distinct(
-    chains: NDArray[np.int64], state: NDArray[np.int64], step: NDArray[np.int64], width: int, count: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct(chains: Ints, state: Ints, step: Ints, width: int, count: int) -> tuple[Ints, Ints]:
     """Keep one of the sequences with the same steps in another order; steps are numbers below a count."""
     every = np.sort(np.concatenate([chains[state], step[:, None]], axis=1), axis=1)
     # As digits of one number: at most four of them below the 20,000 steps of a small problem.
@@ -206,7 +202,7 @@ def _moved(layout: Layout) -> float:
     return float(layout.problem.size_bytes[rows[is_new]].sum())
 
 
-def _matrix(held: NDArray[np.int32], brokers: int) -> NDArray[np.bool_]:
+def _matrix(held: Int32s, brokers: int) -> Flags:
     holds = np.zeros((len(held), brokers + 1), dtype=np.bool_)
     holds[np.arange(len(held))[:, None], held] = True
     return holds[:, :brokers]

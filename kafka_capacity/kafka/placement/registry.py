@@ -10,13 +10,11 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 
-Places = Callable[[PlacementProblem], NDArray[np.int32]]
+Places = Callable[[PlacementProblem], Int32s]
 """Says where all replicas of a problem go: int32[P, W], broker ids of ``problem.target``, the preferred leader first,
 padded with -1; raises :class:`PlacementError` where Kafka would refuse the placement."""
 
@@ -29,8 +27,9 @@ class Placer:
     place: Places
 
 
+FEWEST_BYTES = "fewest-bytes"  # the placer that knows rack rules and balances; those of Kafka spread in their own way
 _MODULES = {
-    "fewest-bytes": "kafka_capacity.kafka.placement.fewest_bytes",
+    FEWEST_BYTES: "kafka_capacity.kafka.placement.fewest_bytes",
     "generate": "kafka_capacity.kafka.placement.generate",
     "modulo": "kafka_capacity.kafka.placement.modulo",
     "striped": "kafka_capacity.kafka.placement.striped",

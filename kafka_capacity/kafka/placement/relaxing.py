@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.placement.problem import LimitedLoad, PlacementProblem
 from kafka_capacity.kafka.placement.shares import wanted_racks
 
@@ -31,15 +31,15 @@ class Shortage:
 class _Kinds:
     """Partitions of one factor that may be on the same brokers, G kinds of them."""
 
-    amount: NDArray[np.float64]  # float64[G], what one replica of each, all together, adds
-    factor: NDArray[np.int64]  # int64[G]
-    allowed: NDArray[np.bool_]  # bool[G, B]
-    reach: NDArray[np.int64]  # int64[G, R], how many brokers of each rack are allowed
-    spread: NDArray[np.int64]  # int64[G], over how many racks they must be
+    amount: Floats  # float64[G], what one replica of each, all together, adds
+    factor: Ints  # int64[G]
+    allowed: Flags  # bool[G, B]
+    reach: Ints  # int64[G, R], how many brokers of each rack are allowed
+    spread: Ints  # int64[G], over how many racks they must be
 
 
 def shortages(
-    problem: PlacementProblem, unit: NDArray[np.float64], limit: NDArray[np.float64], *, leaders_only: bool = False
+    problem: PlacementProblem, unit: Floats, limit: Floats, *, leaders_only: bool = False
 ) -> tuple[Shortage, ...]:
     """Hold what brokers must carry together against what they may: all of them, each rack, each set that is pinned to.
 
@@ -59,11 +59,11 @@ def shortages(
     """
     target = problem.target
     rack, names = target.rack_indexes(), target.rack_names()
-    count = int(rack.max()) + 1 if len(rack) else 0
+    count = int(rack.max(initial=-1)) + 1
     is_in = rack[:, None] == np.arange(count)
     kinds = _kinds(problem, unit, is_in)
     whole = np.ones(len(limit), dtype=np.bool_)
-    places: list[tuple[NDArray[np.bool_], str | None, tuple[str, ...]]] = [(whole, None, ())]
+    places: list[tuple[Flags, str | None, tuple[str, ...]]] = [(whole, None, ())]
     if count > 1 and len(names) == count:
         places += [(is_in[:, number], name, ()) for number, name in enumerate(names)]
     places += [(allowed, None, topics) for allowed, topics in _pinned_sets(problem)]
@@ -74,7 +74,7 @@ def shortages(
     return tuple(found)
 
 
-def _kinds(problem: PlacementProblem, unit: NDArray[np.float64], is_in: NDArray[np.bool_]) -> _Kinds:
+def _kinds(problem: PlacementProblem, unit: Floats, is_in: Flags) -> _Kinds:
     factors = problem.replication_factor.astype(np.int64)
     if problem.allowed_brokers is None:
         sets, of_topic = np.ones((1, len(is_in)), dtype=np.bool_), np.zeros(len(problem.partitions.topics), np.int64)
@@ -94,7 +94,7 @@ def _kinds(problem: PlacementProblem, unit: NDArray[np.float64], is_in: NDArray[
     )
 
 
-def _pinned_sets(problem: PlacementProblem) -> list[tuple[NDArray[np.bool_], tuple[str, ...]]]:
+def _pinned_sets(problem: PlacementProblem) -> list[tuple[Flags, tuple[str, ...]]]:
     """List the sets of brokers that topics are pinned to, with these topics."""
     if problem.allowed_brokers is None:
         return []
@@ -107,9 +107,7 @@ def _pinned_sets(problem: PlacementProblem) -> list[tuple[NDArray[np.bool_], tup
     ]
 
 
-def _least(
-    kinds: _Kinds, inside: NDArray[np.bool_], is_in: NDArray[np.bool_], *, leaders_only: bool, may_grow: bool
-) -> float:
+def _least(kinds: _Kinds, inside: Flags, is_in: Flags, *, leaders_only: bool, may_grow: bool) -> float:
     """Sum what some brokers must hold; ``may_grow`` says that the racks of the others may get more brokers."""
     if leaders_only:
         return float(kinds.amount[~(kinds.allowed & ~inside).any(axis=1)].sum())
@@ -123,9 +121,7 @@ def _least(
     return float(kinds.amount @ np.maximum(must, 0))
 
 
-def _shortage(
-    must: float, grown: float, limit: NDArray[np.float64], rack: str | None, topics: tuple[str, ...]
-) -> Shortage:
+def _shortage(must: float, grown: float, limit: Floats, rack: str | None, topics: tuple[str, ...]) -> Shortage:
     if not len(limit) or not np.isfinite(limit).all():
         return Shortage(rack=rack, topics=topics, ratio=0.0, missing_brokers=0)
     available, usual = float(limit.sum()), float(np.median(limit))
@@ -198,7 +194,7 @@ def _where(found: Sequence[Shortage]) -> str:
     return "" if one.rack is None else f" in rack {one.rack}"
 
 
-def limit_states(problem: PlacementProblem, after: NDArray[np.int32]) -> tuple[LimitState, ...]:
+def limit_states(problem: PlacementProblem, after: Int32s) -> tuple[LimitState, ...]:
     """Hold an assignment, int32[P, W], against the hard limits; those without any finite limit are left out."""
     if not after.size:
         return ()
@@ -236,7 +232,7 @@ def _attainable_ratio(problem: PlacementProblem, load: LimitedLoad) -> float:
     return max(one.ratio for one in found if not one.topics)
 
 
-def _state(problem: PlacementProblem, limited: LimitedLoad, held: NDArray[np.int32]) -> LimitState:
+def _state(problem: PlacementProblem, limited: LimitedLoad, held: Int32s) -> LimitState:
     limit, unit = limited.limit, limited.unit
     rows, columns = np.nonzero(held >= 0)
     load = np.bincount(held[rows, columns], weights=unit[rows], minlength=len(limit))

@@ -19,15 +19,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem, RackRule
 
 
-def poured(
-    load: NDArray[np.float64], width: NDArray[np.float64], total: float, most: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def poured(load: Floats, width: Floats, total: float, most: Floats | None = None) -> Floats:
     """Pour a total into the vessels, the emptiest first, so that those that get something are level.
 
     Worked example: vessels as wide as 1, 1 and 2, with 6, 1 and 2 in them. Seven more lift the last two from a level of
@@ -62,7 +60,7 @@ def poured(
     levels = np.unique(np.concatenate([starts, ends]))
     levels = levels[np.isfinite(levels)]
 
-    def at(level: float) -> NDArray[np.float64]:
+    def at(level: float) -> Floats:
         return np.clip(np.maximum(0.0, level * safe - load), 0.0, room)
 
     low, high = 0, len(levels)  # the first level at which at least the total is poured, or beyond the last
@@ -80,9 +78,7 @@ def poured(
     return at(level)
 
 
-def drawn(
-    load: NDArray[np.float64], width: NDArray[np.float64], total: float, least: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def drawn(load: Floats, width: Floats, total: float, least: Floats | None = None) -> Floats:
     """Draw a total from the vessels, the fullest first, so that those that give something are level: float64[B].
 
     All are float64[B], as for :func:`poured`; ``least`` is what each must keep, nothing by default.
@@ -98,24 +94,24 @@ def drawn(
 class BalanceLimits:
     """Between which loads a broker counts as balanced; float64[B] each, bytes or replicas."""
 
-    unit: NDArray[np.float64]  # float64[P], what one replica of the partition adds to a broker's load
-    fair: NDArray[np.float64]  # the share of each broker
-    lower: NDArray[np.float64]  # the least load within the tolerance
-    upper: NDArray[np.float64]  # the most load within the tolerance
+    unit: Floats  # float64[P], what one replica of the partition adds to a broker's load
+    fair: Floats  # the share of each broker
+    lower: Floats  # the least load within the tolerance
+    upper: Floats  # the most load within the tolerance
 
-    def widened_to(self, load: NDArray[np.float64]) -> BalanceLimits:
+    def widened_to(self, load: Floats) -> BalanceLimits:
         """Widen so that ``load`` is inside: what a plan that is only as balanced as this one would have to reach."""
         return BalanceLimits(
             unit=self.unit, fair=self.fair, lower=np.minimum(self.lower, load), upper=np.maximum(self.upper, load)
         )
 
-    def imbalance_ratio(self, load: NDArray[np.float64]) -> float:
+    def imbalance_ratio(self, load: Floats) -> float:
         """Return the largest distance of a broker from its share, as a ratio of the share."""
         shared = self.fair > 0
         return float(np.max(np.abs(load[shared] / self.fair[shared] - 1.0))) if shared.any() else 0.0
 
 
-def wanted_racks(replication_factor: NDArray[np.int32], rack_count: int, rule: RackRule) -> NDArray[np.int32]:
+def wanted_racks(replication_factor: Int32s, rack_count: int, rule: RackRule) -> Int32s:
     """Return int32[P], over how many racks each partition must be spread at least."""
     possible = np.minimum(replication_factor, rack_count)
     if rule is RackRule.STRICT:
@@ -124,9 +120,7 @@ def wanted_racks(replication_factor: NDArray[np.int32], rack_count: int, rule: R
     return np.minimum(possible, ceiling).astype(np.int32)
 
 
-def fair_shares(
-    *, total: float, rack: NDArray[np.int32], weight: NDArray[np.float64], rack_limit: float
-) -> NDArray[np.float64]:
+def fair_shares(*, total: float, rack: Int32s, weight: Floats, rack_limit: float) -> Floats:
     """Spread a total over brokers by weight, no rack above its limit, otherwise as evenly as can be.
 
     Args:
@@ -135,7 +129,7 @@ def fair_shares(
         weight: float64[B], the relative size of each broker, above 0.
         rack_limit: the most that any one rack can hold under the rack rule.
     """
-    racks = int(rack.max()) + 1 if len(rack) else 0
+    racks = int(rack.max(initial=-1)) + 1
     rack_weight = np.bincount(rack, weights=weight, minlength=racks)
     rack_share = np.zeros(racks)
     is_open = np.ones(racks, dtype=np.bool_)
@@ -159,7 +153,7 @@ def balance_limits(problem: PlacementProblem) -> BalanceLimits:
     factor = problem.replication_factor.astype(np.float64)
     unit = problem.size_bytes.astype(np.float64) if is_bytes else np.ones(len(factor))
     rack = problem.target.rack_indexes()
-    rack_count = int(rack.max()) + 1 if len(rack) else 0
+    rack_count = int(rack.max(initial=-1)) + 1
     spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
     capacity = problem.target.disk_capacity_bytes
     weight = capacity if is_bytes and np.isfinite(capacity).all() and (capacity > 0).all() else np.ones(len(rack))
@@ -175,7 +169,7 @@ def balance_limits(problem: PlacementProblem) -> BalanceLimits:
     return BalanceLimits(unit=unit, fair=fair, lower=lower, upper=np.minimum(upper, most))
 
 
-def _most_by_broker(problem: PlacementProblem, total: float, *, is_bytes: bool) -> NDArray[np.float64]:
+def _most_by_broker(problem: PlacementProblem, total: float, *, is_bytes: bool) -> Floats:
     """Return float64[B], the hard limit in the unit of the balance, infinite where there is none."""
     limits = problem.broker_limits
     if limits is None:
@@ -185,13 +179,12 @@ def _most_by_broker(problem: PlacementProblem, total: float, *, is_bytes: bool) 
     return np.asarray(most * max(1.0, total / max(float(most.sum()), 1e-9)), dtype=np.float64)
 
 
-def broker_loads(problem: PlacementProblem, limits: BalanceLimits, matrix: NDArray[np.int32]) -> NDArray[np.float64]:
+def broker_loads(problem: PlacementProblem, limits: BalanceLimits, matrix: Int32s) -> Floats:
     """Sum the load of each target broker under a replica matrix: float64[B]; replicas elsewhere are left out."""
-    rows, columns = np.nonzero(matrix >= 0)
-    return problem.target.sum_at(matrix[rows, columns], limits.unit[rows])
+    return problem.target.sum_held(matrix, limits.unit)
 
 
-def stays(problem: PlacementProblem) -> NDArray[np.int32]:
+def stays(problem: PlacementProblem) -> Int32s:
     """Return int32[P, W], the target positions of the replicas that may stay where they are, -1 for the others."""
     held = problem.target.index_of(problem.before)
     if problem.allowed_brokers is not None:
@@ -199,7 +192,7 @@ def stays(problem: PlacementProblem) -> NDArray[np.int32]:
     return held
 
 
-def narrow_partitions(problem: PlacementProblem, matrix: NDArray[np.int32]) -> int:
+def narrow_partitions(problem: PlacementProblem, matrix: Int32s) -> int:
     """Count the partitions of a replica matrix that are on fewer racks than the rack rule asks for."""
     rack = problem.target.rack_indexes()
     if not len(rack) or not matrix.size:
@@ -209,7 +202,7 @@ def narrow_partitions(problem: PlacementProblem, matrix: NDArray[np.int32]) -> i
     return int((racks < wanted).sum())
 
 
-def distinct_racks(rack: NDArray[np.int32], held: NDArray[np.int32]) -> NDArray[np.int64]:
+def distinct_racks(rack: Int32s, held: Int32s) -> Ints:
     """Count the racks in each row of broker positions (-1 for none): int64[P]."""
     if not held.shape[1] or not len(rack):
         return np.zeros(len(held), dtype=np.int64)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.java.random import JavaRandom
@@ -84,7 +84,7 @@ class StripedReplicaPlacer:
         ids, racks, is_fenced = zip(*kept, strict=True) if kept else ((), (), ())
         return cls(ids, racks, is_fenced, random=random)
 
-    def place(self, partition_count: int, replication_factor: int) -> NDArray[np.int32]:
+    def place(self, partition_count: int, replication_factor: int) -> Int32s:
         """Place the partitions of one topic: int32[partition_count, replication_factor], broker ids.
 
         Raises:
@@ -92,7 +92,7 @@ class StripedReplicaPlacer:
         """
         return self.place_topics(np.array([partition_count]), np.array([replication_factor]))
 
-    def place_topics(self, counts: NDArray[np.int64], factors: NDArray[np.int64]) -> NDArray[np.int32]:
+    def place_topics(self, counts: Ints, factors: Ints) -> Int32s:
         """Place topics one after another, int64[T] partitions and replicas of each; else as :meth:`place`."""
         for factor in np.unique(factors).tolist():
             self._check(factor)
@@ -109,9 +109,7 @@ class StripedReplicaPlacer:
             placed[(factors == factor)[row_topic], :factor] = replicas
         return placed
 
-    def _place_alike(
-        self, draws: StripeDraws, topics: NDArray[np.int64], counts: NDArray[np.int64], factor: int
-    ) -> NDArray[np.int32]:
+    def _place_alike(self, draws: StripeDraws, topics: Ints, counts: Ints, factor: int) -> Int32s:
         """Place topics of one factor; walk those that the arrays cannot tell."""
         rows = stripe_rows(self._layout, draws, topics, counts)
         patterns = stripe_patterns(self._layout, draws.racks, factor)
@@ -122,7 +120,7 @@ class StripedReplicaPlacer:
             placed[begin : int(ends[index])] = self._walk(draws, int(topics[index]), int(counts[index]), factor)
         return placed
 
-    def _walk(self, draws: StripeDraws, topic: int, count: int, factor: int) -> NDArray[np.int32]:
+    def _walk(self, draws: StripeDraws, topic: int, count: int, factor: int) -> Int32s:
         walk = StripeWalk(self._layout, draws.list_offsets[topic].tolist(), int(draws.rack_offsets[topic]))
         period = self._layout.unfenced_count if self._layout.unfenced_count > 1 else count
         placed: list[int] = []
@@ -143,7 +141,7 @@ class StripedReplicaPlacer:
 
 
 @register("striped")
-def place_striped(problem: PlacementProblem) -> NDArray[np.int32]:
+def place_striped(problem: PlacementProblem) -> Int32s:
     """Place every topic afresh, in the order of names, as if all had been created one after another.
 
     One generator, started with the problem's seed, serves all topics. A topic is placed with the largest factor

@@ -19,8 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.java.hash_map import stable_order
 from kafka_capacity.kafka.placement.striped_draws import StripeDraws
 from kafka_capacity.kafka.placement.striped_walk import StripeLayout
@@ -32,23 +32,21 @@ _CHUNK_ROWS = 1 << 15  # keeps the working arrays in the cache
 class StripeRows:
     """The partitions of topics, in order."""
 
-    topic: NDArray[np.int64]  # int64[P], position of the topic in the draws
-    ordinal: NDArray[np.int64]  # int64[P], position of the partition in its topic
-    shuffle: NDArray[np.int64]  # int64[P], row of the shuffled lists that holds for it
-    pattern: NDArray[np.int64]  # int64[P], `shuffle * R` plus the position of the rack whose turn it is
+    topic: Ints  # int64[P], position of the topic in the draws
+    ordinal: Ints  # int64[P], position of the partition in its topic
+    shuffle: Ints  # int64[P], row of the shuffled lists that holds for it
+    pattern: Ints  # int64[P], `shuffle * R` plus the position of the rack whose turn it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StripePatterns:
     """Where the replicas come from in each pattern. F is the replication factor."""
 
-    lists: NDArray[np.int64]  # int64[patterns, F], number of the list
-    taken: NDArray[np.int64]  # int64[patterns, F], how many brokers of the list the same partition has before this one
+    lists: Ints  # int64[patterns, F], number of the list
+    taken: Ints  # int64[patterns, F], how many brokers of the list the same partition has before this one
 
 
-def stripe_rows(
-    layout: StripeLayout, draws: StripeDraws, topics: NDArray[np.int64], counts: NDArray[np.int64]
-) -> StripeRows:
+def stripe_rows(layout: StripeLayout, draws: StripeDraws, topics: Ints, counts: Ints) -> StripeRows:
     """Lay out the partitions of some topics (positions in the draws) with ``counts`` partitions each."""
     topic = np.repeat(topics, counts)
     ordinal = np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -60,7 +58,7 @@ def stripe_rows(
     return StripeRows(topic=topic, ordinal=ordinal, shuffle=shuffle, pattern=shuffle * layout.rack_count + turn)
 
 
-def stripe_patterns(layout: StripeLayout, racks: NDArray[np.int64], replication_factor: int) -> StripePatterns:
+def stripe_patterns(layout: StripeLayout, racks: Ints, replication_factor: int) -> StripePatterns:
     """Work out all patterns of the rack orders ``racks``, int64[1 + S, R]."""
     order_count, rack_count = racks.shape
     order = np.repeat(np.arange(order_count), rack_count)
@@ -92,13 +90,13 @@ def stripe_patterns(layout: StripeLayout, racks: NDArray[np.int64], replication_
 
 def place_stripes(
     layout: StripeLayout, draws: StripeDraws, rows: StripeRows, patterns: StripePatterns
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+) -> tuple[Int32s, Ints]:
     """Place partitions: int32[P, F], broker ids; and name topics, int64[any], whose rows do not hold: walk these."""
     opening = draws.list_offsets
     # Topics without a shuffle; a table larger than the partitions would not pay.
     if layout.rack_count**2 <= len(rows.topic) and not rows.shuffle.any():
         return _place_unshuffled(layout, draws, rows, patterns), np.empty(0, dtype=np.int64)
-    uses: NDArray[np.int64] | None = None
+    uses: Ints | None = None
     walked = np.empty(0, dtype=np.int64)
     if not _uses_lists_always(patterns, len(layout.sizes)):
         uses, walked = _count_uses(layout, rows, patterns)
@@ -113,9 +111,7 @@ def place_stripes(
     return placed, walked
 
 
-def _place_unshuffled(
-    layout: StripeLayout, draws: StripeDraws, rows: StripeRows, patterns: StripePatterns
-) -> NDArray[np.int32]:
+def _place_unshuffled(layout: StripeLayout, draws: StripeDraws, rows: StripeRows, patterns: StripePatterns) -> Int32s:
     """Place partitions of topics without a shuffle: the patterns are those of row 0, one for each turn."""
     turns, list_count = layout.rack_count, len(layout.sizes)
     is_used = np.zeros((turns, list_count), dtype=np.int32)
@@ -154,9 +150,7 @@ def _uses_lists_always(patterns: StripePatterns, list_count: int) -> bool:
     return bool(((times == 0) | (times == len(patterns.lists))).all())
 
 
-def _count_uses(
-    layout: StripeLayout, rows: StripeRows, patterns: StripePatterns
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _count_uses(layout: StripeLayout, rows: StripeRows, patterns: StripePatterns) -> tuple[Ints, Ints]:
     """Count how often the list of each replica moved on before: int64[P, F]; and name the topics to be walked."""
     factor = patterns.lists.shape[1]
     lists = patterns.lists[rows.pattern].ravel()
@@ -183,7 +177,7 @@ def _count_uses(
     return uses, np.unique(topic[1:][comes_back])
 
 
-def _copy_within_rows(uses: NDArray[np.int64], rows: StripeRows, patterns: StripePatterns) -> None:
+def _copy_within_rows(uses: Ints, rows: StripeRows, patterns: StripePatterns) -> None:
     """Give the later replicas that a partition takes from a list the count of the first."""
     lists, taken = patterns.lists, patterns.taken
     for later in range(1, lists.shape[1]):

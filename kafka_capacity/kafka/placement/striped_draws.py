@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.java.random import JavaRandom
 from kafka_capacity.kafka.placement.striped_walk import StripeLayout
 
@@ -19,14 +19,14 @@ class StripeDraws:
     Row 0 of the shuffled lists is their state before any shuffle; the shuffles of a topic follow in order.
     """
 
-    list_offsets: NDArray[np.int64]  # int64[T, 2 * R], first offset of each list, 0 for empty ones
-    rack_offsets: NDArray[np.int64]  # int64[T], position of the rack that leads first
-    first_shuffles: NDArray[np.int64]  # int64[T], row of the topic's first shuffle, if it has one
-    racks: NDArray[np.int64]  # int64[1 + S, R], rack numbers in the order in which they are served
-    brokers: NDArray[np.int32]  # int32[1 + S, N], the joined lists of the layout as shuffled
+    list_offsets: Ints  # int64[T, 2 * R], first offset of each list, 0 for empty ones
+    rack_offsets: Ints  # int64[T], position of the rack that leads first
+    first_shuffles: Ints  # int64[T], row of the topic's first shuffle, if it has one
+    racks: Ints  # int64[1 + S, R], rack numbers in the order in which they are served
+    brokers: Int32s  # int32[1 + S, N], the joined lists of the layout as shuffled
 
 
-def draw_stripes(layout: StripeLayout, counts: NDArray[np.int64], random: JavaRandom) -> StripeDraws:
+def draw_stripes(layout: StripeLayout, counts: Ints, random: JavaRandom) -> StripeDraws:
     """Draw for topics of ``counts`` partitions, int64[T], placed one after another with one generator.
 
     A topic begins with an offset for every list that has brokers and one for the racks. Whenever it has placed as
@@ -61,11 +61,11 @@ def draw_stripes(layout: StripeLayout, counts: NDArray[np.int64], random: JavaRa
     )
 
 
-def _shuffle_bounds(size: int) -> NDArray[np.int64]:
+def _shuffle_bounds(size: int) -> Ints:
     return np.arange(size, 1, -1, dtype=np.int64)
 
 
-def _permutations(layout: StripeLayout, drawn: NDArray[np.int64], values: NDArray[np.int32]) -> NDArray[np.int64]:
+def _permutations(layout: StripeLayout, drawn: Ints, values: Int32s) -> Ints:
     """Turn the draws of each shuffle, int32[S, D], into permutations of the joined lists and, behind them, the racks.
 
     ``drawn`` are the lists that are not empty, in the order of drawing. Returned is int64[S, N + R], for each position
@@ -91,7 +91,7 @@ def _permutations(layout: StripeLayout, drawn: NDArray[np.int64], values: NDArra
     return np.ascontiguousarray(items.T)
 
 
-def _chained(permutations: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def _chained(permutations: Ints, lengths: Ints) -> Ints:
     """Apply each topic's shuffles, int64[S, M], one after another: the items after each, before the first in row 0.
 
     Chains are cut into blocks of about the square root of the longest: first all blocks are composed side by
@@ -111,15 +111,13 @@ def _chained(permutations: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDA
     return chained
 
 
-def _grouped(keys: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _grouped(keys: Ints) -> list[Ints]:
     """List the rows, counted from 1, of key 0, of key 1 and so on."""
     order = np.argsort(keys, kind="stable") + 1
     return np.split(order, np.cumsum(np.bincount(keys))[:-1]) if len(keys) else []
 
 
-def _composed(
-    chained: NDArray[np.int64], before: NDArray[np.int64], permutations: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _composed(chained: Ints, before: Ints, permutations: Ints) -> Ints:
     flat = before[:, None] * chained.shape[1] + permutations
-    composed: NDArray[np.int64] = np.take(chained, flat)
+    composed: Ints = np.take(chained, flat)
     return composed

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.java.hash_map import put_order
 from kafka_capacity.kafka.java.hashing import optional_string_hash, utf16_key
 
@@ -21,10 +21,10 @@ class StripeLayout:
     served before the first shuffle.
     """
 
-    brokers: NDArray[np.int32]  # int32[N], all lists joined, each ascending
-    starts: NDArray[np.int64]  # int64[2 * R], where each list begins in `brokers`
-    sizes: NDArray[np.int64]  # int64[2 * R], how long it is
-    drawn_lists: NDArray[np.int64]  # int64[2 * R], the lists in the order in which Kafka draws for them
+    brokers: Int32s  # int32[N], all lists joined, each ascending
+    starts: Ints  # int64[2 * R], where each list begins in `brokers`
+    sizes: Ints  # int64[2 * R], how long it is
+    drawn_lists: Ints  # int64[2 * R], the lists in the order in which Kafka draws for them
     unfenced_count: int  # brokers that are not fenced
 
     @property

@@ -26,20 +26,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Indices, Int32s, Ints
+
 _MAX_EXCHANGED = 64
 """Of so many reorderings of one leader's lists at most two are taken at once: of more, single ones are fine enough."""
 _PASSES = 20  # at most: after the loss of a rack the lists of several leaders count together
 
 
 def level_takeovers(
-    held: NDArray[np.int32],
-    produced: NDArray[np.float64],
-    consumed: NDArray[np.float64],
-    *,
-    rack: NDArray[np.int32],
-    usable: NDArray[np.bool_],
-    enough: NDArray[np.float64] | None = None,
-) -> NDArray[np.int32]:
+    held: Int32s, produced: Floats, consumed: Floats, *, rack: Int32s, usable: Flags, enough: Floats | None = None
+) -> Int32s:
     """Return the lists with their followers in an order that levels what is taken over.
 
     Args:
@@ -70,14 +66,7 @@ def level_takeovers(
 class _Loads:
     """What every broker sends after each loss, as a ratio of what would be even after the worst of its kind."""
 
-    def __init__(
-        self,
-        held: NDArray[np.int32],
-        produced: NDArray[np.float64],
-        consumed: NDArray[np.float64],
-        rack: NDArray[np.int32],
-        usable: NDArray[np.bool_],
-    ) -> None:
+    def __init__(self, held: Int32s, produced: Floats, consumed: Floats, rack: Int32s, usable: Flags) -> None:
         self._held, self._produced, self._consumed = held, produced, consumed
         self._rack, self._usable = rack, usable
         self._rows = np.split(np.argsort(held[:, 0], kind="stable"), np.cumsum(self._count(held[:, 0])))
@@ -88,11 +77,11 @@ class _Loads:
         ]
         self._broker, self._in_rack = brokers / self._even[0], racks / self._even[1]
 
-    def _count(self, leader: NDArray[np.int32]) -> NDArray[np.intp]:
+    def _count(self, leader: Int32s) -> Indices:
         """Return how many lists have no leader, and how many each broker leads."""
         return np.bincount(leader + 1, minlength=len(self._rack) + 1)
 
-    def _after_brokers(self) -> NDArray[np.float64]:
+    def _after_brokers(self) -> Floats:
         """Return float64[B, B]: what the second broker sends after the loss of the first."""
         held, count = self._held, len(self._rack)
         rows = np.flatnonzero(held[:, 0] >= 0)
@@ -110,15 +99,15 @@ class _Loads:
         return found
 
     def _by_pair(
-        self, lost: NDArray[np.integer], broker: NDArray[np.integer], amount: NDArray[np.float64], units: int = 0
-    ) -> NDArray[np.float64]:
+        self, lost: NDArray[np.integer], broker: NDArray[np.integer], amount: Floats, units: int = 0
+    ) -> Floats:
         """Sum up by what is lost and who leads then."""
         count = len(self._rack)
         rows = units or count
         key = lost.astype(np.int64) * count + broker
         return np.bincount(key, weights=amount, minlength=rows * count).astype(np.float64).reshape(rows, count)
 
-    def _after_racks(self) -> NDArray[np.float64]:
+    def _after_racks(self) -> Floats:
         """Return float64[R, B], the same after the loss of each rack; of brokers where each is one of its own."""
         held, racks = self._held, int(self._rack.max(initial=-1)) + 1
         if racks == len(self._rack):
@@ -133,18 +122,18 @@ class _Loads:
             found[lost] = np.bincount(leader, weights=sent, minlength=len(self._rack))
         return found
 
-    def _even_share(self, found: NDArray[np.float64], unit: NDArray[np.integer]) -> float:
+    def _even_share(self, found: Floats, unit: NDArray[np.integer]) -> float:
         """Return the highest mean over those that are left."""
         left = self._usable.sum() - np.bincount(unit, weights=self._usable, minlength=len(found))
         mean = found.sum(axis=1) / np.maximum(left, 1.0)
         return max(1e-9, float(mean.max(initial=0.0)))
 
-    def are_within(self, enough: NDArray[np.float64]) -> bool:
+    def are_within(self, enough: Floats) -> bool:
         """Return whether no broker sends more than this after any loss."""
         every = zip((self._broker, self._in_rack), self._even, strict=True)
         return all(bool((loads * even <= enough).all()) for loads, even in every)
 
-    def worst(self) -> NDArray[np.float64]:
+    def worst(self) -> Floats:
         """Return float64[B], the highest load after the loss of each broker or its rack."""
         broker, rack = (found.max(axis=1, initial=0.0) for found in (self._broker, self._in_rack))
         return np.asarray(np.maximum(broker, rack[self._rack]), dtype=np.float64)
@@ -197,7 +186,7 @@ class _Loads:
         self._broker[leaders] = after[:of_rack].reshape(-1, size)
         self._in_rack[rack] = after[of_rack:-1]
 
-    def _takes(self, rows: NDArray[np.intp]) -> tuple[list[NDArray[np.int64]], list[NDArray[np.float64]]]:
+    def _takes(self, rows: Indices) -> tuple[list[Ints], list[Floats]]:
         """Return who leads each list after either loss if each follower were the first, and what that sends."""
         held = self._held[rows]
         followers = held[:, 1:]
@@ -210,7 +199,7 @@ class _Loads:
         sent = [self._consumed[rows] + self._produced[rows] * count for count in left]
         return takes, [one / even for one, even in zip(sent, self._even, strict=True)]
 
-    def _options(self, rows: NDArray[np.intp], start: NDArray[np.intp], of_rack: int) -> _Options:
+    def _options(self, rows: Indices, start: Indices, of_rack: int) -> _Options:
         """Return which lists may get another first follower, and what that changes.
 
         ``start`` and ``of_rack`` are where the loads after the loss of each list's leader, and of its rack, begin.
@@ -238,14 +227,14 @@ class _Loads:
 class _Options:
     """N reorderings of one list each, that swap its first follower for another, those of a list side by side."""
 
-    row: NDArray[np.intp]  # [N], the list
-    column: NDArray[np.intp]  # [N], of the follower that comes first
-    may_lead: NDArray[np.bool_]  # [N], whether that one may
-    may_first_lead: NDArray[np.bool_]  # [N], whether the follower that is first now may
-    is_spread: NDArray[np.bool_]  # [N], whether no follower of the list is in the rack of the leader
-    amount: NDArray[np.float64]  # [2, N], what whoever leads after the loss of the leader sends, and of its rack
-    place: NDArray[np.intp]  # [4, N], the loads that get less after either loss, then those that get more; -1 for none
-    change: NDArray[np.float64] = field(init=False)  # [4, N], by how much; infinite where a follower may not lead
+    row: Indices  # [N], the list
+    column: Indices  # [N], of the follower that comes first
+    may_lead: Flags  # [N], whether that one may
+    may_first_lead: Flags  # [N], whether the follower that is first now may
+    is_spread: Flags  # [N], whether no follower of the list is in the rack of the leader
+    amount: Floats  # [2, N], what whoever leads after the loss of the leader sends, and of its rack
+    place: Indices  # [4, N], the loads that get less after either loss, then those that get more; -1 for none
+    change: Floats = field(init=False)  # [4, N], by how much; infinite where a follower may not lead
 
     def __post_init__(self) -> None:
         """Work out the changes."""
@@ -277,7 +266,7 @@ class _Options:
         self.may_lead[one], self.may_first_lead[some] = may_first_lead, may_lead
         self._work_out(some)
 
-    def best(self, after: NDArray[np.float64]) -> tuple[int, ...]:
+    def best(self, after: Floats) -> tuple[int, ...]:
         """Return the option, or the two of different lists, that levels the loads most; empty for none."""
         power = _powers(after)
         now = float(power.sum())
@@ -289,7 +278,7 @@ class _Options:
                 return (int(some[gain[some].argmin()]),)
         return self._best_two(after, now) if len(gain) <= _MAX_EXCHANGED else ()
 
-    def _best_two(self, after: NDArray[np.float64], now: float) -> tuple[int, ...]:
+    def _best_two(self, after: Floats, now: float) -> tuple[int, ...]:
         count = len(self.row)
         change = np.zeros((count, len(after)))
         np.add.at(change, (np.arange(count), self.place), self.change)
@@ -302,7 +291,7 @@ class _Options:
 _LEAST_GAIN = 1e-9  # of what there is: less is the rounding of sums
 
 
-def _powers(loads: NDArray[np.float64]) -> NDArray[np.float64]:
+def _powers(loads: Floats) -> Floats:
     """Return the 32nd powers: in their sum next to the highest alone counts."""
     power = loads
     for _ in range(5):

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 
 
-def topic_counts(problem: PlacementProblem) -> NDArray[np.int64]:
+def topic_counts(problem: PlacementProblem) -> Ints:
     """Count the partitions of each topic: int64[T]."""
     topics = problem.partitions
     return np.bincount(topics.topic, minlength=len(topics.topics)).astype(np.int64)
 
 
-def topic_factors(problem: PlacementProblem) -> NDArray[np.int64]:
+def topic_factors(problem: PlacementProblem) -> Ints:
     """Return the largest factor wanted in each topic, int64[T]: Kafka places a topic with one factor only."""
     counts = topic_counts(problem)
     factors = np.zeros(len(counts), dtype=np.int64)
@@ -26,7 +26,7 @@ def topic_factors(problem: PlacementProblem) -> NDArray[np.int64]:
     return factors
 
 
-def cut_to_factor(replicas: NDArray[np.int32], factors: NDArray[np.int32]) -> NDArray[np.int32]:
+def cut_to_factor(replicas: Int32s, factors: Int32s) -> Int32s:
     """Keep the first ``factors[p]`` replicas of each row and pad the rest; the same array if nothing had to go."""
     if int(factors.min(initial=replicas.shape[1])) == replicas.shape[1]:
         return replicas

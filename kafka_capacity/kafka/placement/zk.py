@@ -38,9 +38,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import PlacementError, RequestError
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.java.hashing import utf16_key
 from kafka_capacity.kafka.java.random import JavaRandom
 from kafka_capacity.kafka.placement.problem import PlacementProblem
@@ -65,7 +65,7 @@ class ZkRelease(StrEnum):
 
 
 def zk_placement(
-    broker_ids: NDArray[np.int32],
+    broker_ids: Int32s,
     racks: Sequence[str | None],
     partition_count: int,
     replication_factor: int,
@@ -74,7 +74,7 @@ def zk_placement(
     start_partition: int = -1,
     random: JavaRandom | None = None,
     release: ZkRelease = ZkRelease.V3_9,
-) -> NDArray[np.int32]:
+) -> Int32s:
     """Place the partitions of one topic.
 
     Args:
@@ -105,7 +105,7 @@ def zk_placement(
             raise RequestError("random: without a fixed start index there must be a source of draws")
         start, shift = random.next_int_bound(len(row)), random.next_int_bound(len(row))
     partition = max(0, start_partition)
-    rack_count = int(rack_of.max()) + 1 if len(rack_of) else 1
+    rack_count = int(rack_of.max(initial=0)) + 1
     if (partition + partition_count + max(start, shift)) * rack_count > _LARGEST_INT:
         raise RequestError(
             f"partitions up to {partition + partition_count} from start index {start} exceed Kafka's integers"
@@ -116,7 +116,7 @@ def zk_placement(
     return row[places_in_row((partitions + start) % len(row), shifts, len(row), rack_of, replication_factor)]
 
 
-def rack_alternated(broker_ids: NDArray[np.int32], racks: Sequence[str]) -> list[int]:
+def rack_alternated(broker_ids: Int32s, racks: Sequence[str]) -> list[int]:
     """List broker ids so that neighbours are in different racks, as ``getRackAlternatedBrokerList`` does.
 
     >>> rack_alternated(np.array([0, 1, 2, 3]), ["b", "a", "b", "b"])
@@ -130,9 +130,7 @@ def rack_alternated(broker_ids: NDArray[np.int32], racks: Sequence[str]) -> list
     return [ids[turn] for turn in range(longest) for ids in ordered if turn < len(ids)]
 
 
-def _row_of_brokers(
-    broker_ids: NDArray[np.int32], racks: Sequence[str | None], release: ZkRelease
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _row_of_brokers(broker_ids: Int32s, racks: Sequence[str | None], release: ZkRelease) -> tuple[Int32s, Int32s]:
     """Put the brokers in a row; also give the rack number of each place, none where there are no racks."""
     named = [rack for rack in racks if rack is not None]
     if not named:
@@ -152,7 +150,7 @@ def _row_of_brokers(
 
 
 @register("zk")
-def place_as_zookeeper(problem: PlacementProblem) -> NDArray[np.int32]:
+def place_as_zookeeper(problem: PlacementProblem) -> Int32s:
     """Place every topic afresh, in the order of names, as if all had been created one after another.
 
     One generator, started with the problem's seed, gives each topic its start index and then its shift. A topic is
@@ -178,13 +176,7 @@ _PATIENCE = 8  # places tried one by one before the next rack is looked up
 _CHUNK_ROWS = 1 << 15  # keeps the working arrays in the cache
 
 
-def places_in_row(
-    first: NDArray[np.int64],
-    shifts: NDArray[np.int64],
-    broker_count: int,
-    rack_of: NDArray[np.int32],
-    replication_factor: int,
-) -> NDArray[np.int32]:
+def places_in_row(first: Ints, shifts: Ints, broker_count: int, rack_of: Int32s, replication_factor: int) -> Int32s:
     """Find the places of all replicas: int32[P, replication_factor].
 
     ``first``, int64[P], is the place of each first replica, ``shifts``, int64[P], the shift of each partition, not
@@ -208,13 +200,7 @@ def places_in_row(
     return places
 
 
-def _found(
-    first: NDArray[np.int64],
-    shifts: NDArray[np.int64],
-    broker_count: int,
-    rack_of: NDArray[np.int32],
-    replication_factor: int,
-) -> NDArray[np.int32]:
+def _found(first: Ints, shifts: Ints, broker_count: int, rack_of: Int32s, replication_factor: int) -> Int32s:
     places = np.empty((len(first), replication_factor), dtype=np.int32)
     for begin in range(0, len(first), _CHUNK_ROWS):
         chunk = slice(begin, begin + _CHUNK_ROWS)
@@ -227,9 +213,7 @@ def _found(
     return places
 
 
-def _one_after_another(
-    first: NDArray[np.int32], shifts: NDArray[np.int32], broker_count: int, replication_factor: int
-) -> NDArray[np.int32]:
+def _one_after_another(first: Int32s, shifts: Int32s, broker_count: int, replication_factor: int) -> Int32s:
     positions = np.empty((replication_factor, len(first)), dtype=np.int32)
     positions[0] = first
     for replica in range(1, replication_factor):
@@ -237,9 +221,7 @@ def _one_after_another(
     return positions
 
 
-def _spread_over_racks(
-    first: NDArray[np.int32], shifts: NDArray[np.int32], rack_of: NDArray[np.int32], replication_factor: int
-) -> NDArray[np.int32]:
+def _spread_over_racks(first: Int32s, shifts: Int32s, rack_of: Int32s, replication_factor: int) -> Int32s:
     """Choose places for all partitions at once, int32[replication_factor, P]: each tries one after another."""
     broker_count, rack_count = len(rack_of), int(rack_of.max()) + 1
     places = np.empty((replication_factor, len(first)), dtype=np.int32)
@@ -273,9 +255,7 @@ def _spread_over_racks(
     return places
 
 
-def _tries_to_new_rack(
-    first: NDArray[np.int32], begin: NDArray[np.int32], racks: NDArray[np.int32], rack_of: NDArray[np.int32]
-) -> NDArray[np.int64]:
+def _tries_to_new_rack(first: Int32s, begin: Int32s, racks: Int32s, rack_of: Int32s) -> Ints:
     """Count the places to pass over until one in a rack without a replica, int64[P]; small racks make this long.
 
     ``begin`` is int32[P], how many places there are between the first replica and the one to be tried next; ``racks``

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Ints
+
 SEED = 0x9747B28C
 MULTIPLIER = 0x5BD1E995
 
 PAYS_FROM = 1 << 24  # so many keys win back the second or two that importing numba and compiling take
 
-HashKeys = Callable[[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint32]], None]
+HashKeys = Callable[[NDArray[np.uint8], Ints, NDArray[np.uint32]], None]
 
 
 def hashing_for(count: int) -> HashKeys | None:

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.java.hashing import to_int
 from kafka_capacity.kafka.producer.compiled_hashing import MULTIPLIER, SEED, hashing_for
 
@@ -44,7 +45,7 @@ class Keys:
     """N serialized keys, one after another."""
 
     buffer: NDArray[np.uint8]  # uint8[B], their bytes
-    offsets: NDArray[np.int64]  # int64[N + 1], where each begins, and where the last one ends
+    offsets: Ints  # int64[N + 1], where each begins, and where the last one ends
 
     def __post_init__(self) -> None:
         offsets = self.offsets
@@ -80,7 +81,7 @@ def murmur2(key: bytes) -> int:
     return to_int(state ^ state >> 15)
 
 
-def murmur2_of_keys(keys: Keys) -> NDArray[np.int32]:
+def murmur2_of_keys(keys: Keys) -> Int32s:
     """Hash many keys: int32[N], for each what :func:`murmur2` gives."""
     compiled = hashing_for(len(keys))
     if compiled is not None:
@@ -96,12 +97,12 @@ def murmur2_of_keys(keys: Keys) -> NDArray[np.int32]:
     return hashes.view(np.int32)
 
 
-def partitions_of_keys(keys: Keys, partitions: int) -> NDArray[np.int32]:
+def partitions_of_keys(keys: Keys, partitions: int) -> Int32s:
     """Return the partition of each key, int32[N]; RequestError where there is no partition."""
     return partitions_of_hashes(murmur2_of_keys(keys), partitions)
 
 
-def partitions_of_hashes(hashes: NDArray[np.int32], partitions: int) -> NDArray[np.int32]:
+def partitions_of_hashes(hashes: Int32s, partitions: int) -> Int32s:
     """Return the partition that each hash of a key leads to, int32[N]; RequestError where there is no partition."""
     return (hashes & np.int32(POSITIVE)) % np.int32(checked_count(partitions))
 
@@ -113,7 +114,7 @@ def checked_count(partitions: int) -> int:
     return partitions
 
 
-def _hash_block(padded: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint32]:
+def _hash_block(padded: NDArray[np.uint8], starts: Ints, lengths: Ints) -> NDArray[np.uint32]:
     """Hash keys side by side: uint32[N]. Three bytes must follow the last key, so that a word can be read there."""
     words = np.ndarray(shape=(len(padded) - 3,), dtype="<u4", buffer=padded.data, strides=(1,))
     longest_first = np.argsort(-lengths, kind="stable")

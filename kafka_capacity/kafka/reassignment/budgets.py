@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Indices, Int32s
 from kafka_capacity.kafka.reassignment.cells import Flows
 from kafka_capacity.kafka.reassignment.cut import Uses
 from kafka_capacity.kafka.reassignment.hops import Hops
@@ -22,14 +22,14 @@ from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried
 class Budgets:
     """What hops of one problem may use. The first B resources are the brokers' disks, the next D the directories."""
 
-    budget: NDArray[np.float64]  # float64[R], infinite where nothing limits
-    is_ration: NDArray[np.bool_]  # bool[R], new in every wave
+    budget: Floats  # float64[R], infinite where nothing limits
+    is_ration: Flags  # bool[R], new in every wave
     throttles: BrokerThrottles  # of the brokers
     # float64[B], what each network takes beside the traffic for which waves are cut, NaN where it is not known
-    spare_in: NDArray[np.float64]
-    spare_out: NDArray[np.float64]  # float64[B]
+    spare_in: Floats
+    spare_out: Floats  # float64[B]
 
-    def with_left(self, left: NDArray[np.float64]) -> NDArray[np.float64]:
+    def with_left(self, left: Floats) -> Floats:
         """Return the budget of the next wave, stocks as they are left."""
         return np.where(self.is_ration, self.budget, left)
 
@@ -44,7 +44,7 @@ def budgets_of(problem: MoveProblem, throttles: BrokerThrottles, before: Carried
     limits = (settings.max_concurrent_moves_per_broker, problem.max_wave_seconds, settings.max_traffic_ratio)
     count, span, share = (np.inf if limit is None else float(limit) for limit in limits)
 
-    def times(amount: NDArray[np.float64], factor: float) -> NDArray[np.float64]:
+    def times(amount: Floats, factor: float) -> Floats:
         return np.maximum(amount, 0.0) * factor if np.isfinite(factor) else np.full(len(amount), np.inf)
 
     stocks = [problem.disk_limit_bytes - before.held_bytes, problem.log_dir_limit_bytes - before.dir_bytes]
@@ -66,7 +66,7 @@ def budgets_of(problem: MoveProblem, throttles: BrokerThrottles, before: Carried
     )
 
 
-def uses_of(problem: MoveProblem, hops: Hops, flows: Flows, budget: NDArray[np.float64]) -> tuple[Uses, Uses]:
+def uses_of(problem: MoveProblem, hops: Hops, flows: Flows, budget: Floats) -> tuple[Uses, Uses]:
     """Return what hops use of budgets that are limited, and what they give back when their wave is over."""
     brokers, dirs = len(problem.brokers), len(problem.log_dirs.path)
     span = problem.max_wave_seconds or 0.0
@@ -94,7 +94,7 @@ def uses_of(problem: MoveProblem, hops: Hops, flows: Flows, budget: NDArray[np.f
     return _joined(parts, budget), _joined(back, budget)
 
 
-def is_endless(problem: MoveProblem, hops: Hops, flows: Flows, budgets: Budgets) -> NDArray[np.bool_]:
+def is_endless(problem: MoveProblem, hops: Hops, flows: Flows, budgets: Budgets) -> Flags:
     """Return which hops never end even alone, at the expected rates: bool[M]."""
     rate = problem.cutting_ratio * problem.bytes_in_bytes_per_second[EXPECTED, hops.row]
     arriving = problem.cutting_ratio * flows.rate[EXPECTED]
@@ -111,13 +111,11 @@ def is_endless(problem: MoveProblem, hops: Hops, flows: Flows, budgets: Budgets)
     return np.asarray(endless, dtype=np.bool_)
 
 
-def _at(broker: NDArray[np.int32], first: int) -> NDArray[np.intp]:
+def _at(broker: Int32s, first: int) -> Indices:
     return np.where(broker >= 0, broker + first, -1).astype(np.intp)
 
 
-def _joined(
-    parts: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]], budget: NDArray[np.float64]
-) -> Uses:
+def _joined(parts: list[tuple[Indices, Indices, Floats]], budget: Floats) -> Uses:
     kept = []
     for hop, resource, cost in parts:
         is_limited = np.isfinite(budget[resource]) & (resource >= 0) & (cost > 0)
@@ -126,9 +124,7 @@ def _joined(
     return Uses(hop=hop, resource=resource.astype(np.intp), cost=cost.astype(np.float64))
 
 
-def lacking_room(
-    problem: MoveProblem, hops: Hops, left: NDArray[np.float64]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def lacking_room(problem: MoveProblem, hops: Hops, left: Floats) -> tuple[Flags, Flags]:
     """Return which joining replicas have no room on their disk, and in their directory: bool[M, V] each.
 
     ``left`` is float64[R], what is left of each resource.

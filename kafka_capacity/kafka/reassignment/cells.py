@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Indices, Int32s
 from kafka_capacity.kafka.reassignment.flow import disk_peaks, runs
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
@@ -17,14 +17,14 @@ from kafka_capacity.kafka.reassignment.problem import MoveProblem
 class Cells:
     """Pairs of a wave and a thing (a broker, a directory) that takes part in it, sorted by wave, then thing."""
 
-    wave: NDArray[np.intp]  # intp[C]
-    thing: NDArray[np.intp]  # intp[C], position of the thing
-    number: NDArray[np.int32]  # int32[waves · things], which cell a pair is, meaningless where it is none
+    wave: Indices  # intp[C]
+    thing: Indices  # intp[C], position of the thing
+    number: Int32s  # int32[waves · things], which cell a pair is, meaningless where it is none
     things: int  # how many there are
-    by_thing: NDArray[np.intp]  # intp[C], the cells sorted by thing, then wave
+    by_thing: Indices  # intp[C], the cells sorted by thing, then wave
 
     @classmethod
-    def of(cls, waves: int, things: int, pairs: Sequence[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> Cells:
+    def of(cls, waves: int, things: int, pairs: Sequence[tuple[Int32s, Int32s]]) -> Cells:
         """Collect pairs of (wave, thing) arrays; a thing of -1 is none."""
         seen = np.zeros(waves * things, dtype=np.bool_)
         for wave, thing in pairs:
@@ -43,21 +43,19 @@ class Cells:
     def __len__(self) -> int:
         return len(self.wave)
 
-    def at(self, wave: NDArray[np.int32], thing: NDArray[np.int32]) -> NDArray[np.intp]:
+    def at(self, wave: Int32s, thing: Int32s) -> Indices:
         """Return the cell of each pair; meaningless for a thing of -1."""
         if not len(self.number):
             return np.zeros(len(wave), dtype=np.intp)
         return self.number[wave.astype(np.intp) * self.things + np.maximum(thing, 0)].astype(np.intp)
 
-    def sum(
-        self, wave: NDArray[np.int32], thing: NDArray[np.int32], amount: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def sum(self, wave: Int32s, thing: Int32s, amount: Floats) -> Floats:
         """Sum amounts by cell: float64[C]; a thing of -1 counts nowhere."""
         known = thing >= 0
         at = self.at(wave[known], thing[known])
         return np.bincount(at, weights=amount[known], minlength=len(self)).astype(np.float64)
 
-    def earlier(self, change: NDArray[np.float64]) -> NDArray[np.float64]:
+    def earlier(self, change: Floats) -> Floats:
         """Sum, for each cell, the changes of the same thing in earlier waves."""
         ordered = change[self.by_thing]
         total = np.cumsum(ordered)
@@ -71,21 +69,21 @@ class Cells:
 class Flows:
     """What hops copy and remove. Brokers and directories are positions, -1 where not known."""
 
-    copy_hop: NDArray[np.intp]  # intp[K], ascending; the hop of each copy
-    destination: NDArray[np.int32]  # int32[K]
-    source: NDArray[np.int32]  # int32[K]
-    copy_dir: NDArray[np.int32]  # int32[K]
-    size: NDArray[np.float64]  # float64[K], bytes
-    rate: NDArray[np.float64]  # float64[3, K], what is produced to its partition
-    gone_hop: NDArray[np.intp]  # intp[R], the hop of each replica that goes away
-    gone: NDArray[np.int32]  # int32[R]
-    gone_dir: NDArray[np.int32]  # int32[R]
-    gone_size: NDArray[np.float64]  # float64[R], bytes
-    leader: NDArray[np.int32]  # int32[M], of each hop
-    joining: NDArray[np.intp]  # intp[M], copies of each hop
-    leader_after: NDArray[np.int32]  # int32[M]
+    copy_hop: Indices  # intp[K], ascending; the hop of each copy
+    destination: Int32s  # int32[K]
+    source: Int32s  # int32[K]
+    copy_dir: Int32s  # int32[K]
+    size: Floats  # float64[K], bytes
+    rate: Floats  # float64[3, K], what is produced to its partition
+    gone_hop: Indices  # intp[R], the hop of each replica that goes away
+    gone: Int32s  # int32[R]
+    gone_dir: Int32s  # int32[R]
+    gone_size: Floats  # float64[R], bytes
+    leader: Int32s  # int32[M], of each hop
+    joining: Indices  # intp[M], copies of each hop
+    leader_after: Int32s  # int32[M]
 
-    def broker_cells(self, hops: Hops) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    def broker_cells(self, hops: Hops) -> list[tuple[Int32s, Int32s]]:
         """List who takes part in a wave: who receives, sends, gives up, leads before or after."""
         copies = hops.wave[self.copy_hop]
         return [
@@ -96,7 +94,7 @@ class Flows:
             (hops.wave, self.leader_after),
         ]
 
-    def dir_cells(self, hops: Hops) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    def dir_cells(self, hops: Hops) -> list[tuple[Int32s, Int32s]]:
         """List which directories take part in a wave."""
         return [(hops.wave[self.copy_hop], self.copy_dir), (hops.wave[self.gone_hop], self.gone_dir)]
 
@@ -125,9 +123,7 @@ def copies_of(problem: MoveProblem, hops: Hops) -> Flows:
     )
 
 
-def disk_levels(
-    hops: Hops, flows: Flows, cells: Cells, held_bytes: NDArray[np.float64], done_seconds: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], ...]:
+def disk_levels(hops: Hops, flows: Flows, cells: Cells, held_bytes: Floats, done_seconds: Floats) -> tuple[Floats, ...]:
     """Follow the disks of brokers, float64[B] before the first wave, through all waves.
 
     Each copy is in sync ``done_seconds`` after the start of its wave. Returns what each cell's broker holds when its

@@ -30,7 +30,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
+
+from kafka_capacity.kafka.arrays import Floats
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -80,7 +81,7 @@ class Clock:
 
     window: Window
     day: datetime.date  # the first one, on which the first window opens
-    rate_ratio: NDArray[np.float64]  # float64[168], the traffic of each hour of a week from Monday 0:00 over the mean
+    rate_ratio: Floats  # float64[168], the traffic of each hour of a week from Monday 0:00 over the mean
 
     @property
     def begins(self) -> float:
@@ -104,9 +105,7 @@ class Clock:
         """Return when the window closes that is open at some time after the first one opens."""
         return None if seconds is None else self._opening(self.begins + seconds) + self.window.seconds - self.begins
 
-    def place(
-        self, pauses: NDArray[np.float64], took: Callable[[int, float], float]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def place(self, pauses: Floats, took: Callable[[int, float], float]) -> tuple[Floats, Floats]:
         """Return when each wave begins, in seconds after the first window opens, and how long it takes.
 
         ``pauses`` is float64[N], how long to wait after each wave; ``took`` says how long a wave takes, infinite for
@@ -142,7 +141,7 @@ class Clock:
 _ROUNDING_SECONDS = 1e-6
 
 
-def gates_seconds(amount_bytes: NDArray[np.float64], closing: NDArray[np.float64], begin: float) -> float:
+def gates_seconds(amount_bytes: Floats, closing: Floats, begin: float) -> float:
     """Return how long it takes until the slowest of some gates is through, infinite for never.
 
     ``amount_bytes`` is float64[G], what is to pass each gate from ``begin`` on, in seconds since Monday 0:00;

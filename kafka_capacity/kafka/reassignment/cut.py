@@ -27,8 +27,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Indices, Int32s
 from kafka_capacity.kafka.reassignment.flow import running, runs
 from kafka_capacity.kafka.reassignment.hops import NO_WAVE
 
@@ -43,23 +43,21 @@ _ROUNDING = 1e-9  # of a budget
 class Uses:
     """What hops take, or give: parallel arrays."""
 
-    hop: NDArray[np.intp]  # intp[U]
-    resource: NDArray[np.intp]  # intp[U]
-    cost: NDArray[np.float64]  # float64[U]
+    hop: Indices  # intp[U]
+    resource: Indices  # intp[U]
+    cost: Floats  # float64[U]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cut:
     """Hops in waves."""
 
-    wave: NDArray[np.int32]  # int32[M], from 0, `NO_WAVE` for those not asked for and those stuck
+    wave: Int32s  # int32[M], from 0, `NO_WAVE` for those not asked for and those stuck
     wave_count: int  # how many waves
-    left: NDArray[np.float64]  # float64[R], what is left of each resource at the end
+    left: Floats  # float64[R], what is left of each resource at the end
 
 
-def cut(
-    order: NDArray[np.intp], uses: Uses, gains: Uses, budget: NDArray[np.float64], *, is_ration: NDArray[np.bool_]
-) -> Cut:
+def cut(order: Indices, uses: Uses, gains: Uses, budget: Floats, *, is_ration: Flags) -> Cut:
     """Cut the hops of ``order``, intp[N], into waves.
 
     ``uses`` is what they take of the budget, float64[R], infinite where nothing limits; ``gains`` what they give back
@@ -86,7 +84,7 @@ def cut(
     return Cut(wave=wave, wave_count=number, left=left)
 
 
-def _clipped(uses: Uses, budget: NDArray[np.float64], is_ration: NDArray[np.bool_]) -> Uses:
+def _clipped(uses: Uses, budget: Floats, is_ration: Flags) -> Uses:
     is_limited = np.isfinite(budget[uses.resource])
     hop, resource, cost = uses.hop[is_limited], uses.resource[is_limited], uses.cost[is_limited]
     cost = np.where(is_ration[resource], np.minimum(cost, budget[resource]), cost)
@@ -96,7 +94,7 @@ def _clipped(uses: Uses, budget: NDArray[np.float64], is_ration: NDArray[np.bool
 class _Table:
     """Uses by the position of their hop in the order."""
 
-    def __init__(self, uses: Uses, order: NDArray[np.intp], count: int) -> None:
+    def __init__(self, uses: Uses, order: Indices, count: int) -> None:
         place = np.full(count, len(order), dtype=np.intp)
         place[order] = np.arange(len(order))
         at = place[uses.hop]
@@ -104,7 +102,7 @@ class _Table:
         self.resource, self.cost = uses.resource[by_place], uses.cost[by_place]
         self.start = np.searchsorted(at[by_place], np.arange(len(order) + 1))
 
-    def of(self, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
+    def of(self, places: Indices) -> tuple[Indices, Floats, Indices]:
         """Return resource and cost of all uses of some places, and for each the position in ``places``."""
         start, length = self.start[places], self.start[places + 1] - self.start[places]
         shift = np.repeat(start - np.concatenate([[0], np.cumsum(length)[:-1]]), length)
@@ -112,7 +110,7 @@ class _Table:
         return self.resource[index], self.cost[index], np.repeat(np.arange(len(places)), length)
 
 
-def _fill(remaining: NDArray[np.intp], taken: _Table, left: NDArray[np.float64], window: int) -> NDArray[np.bool_]:
+def _fill(remaining: Indices, taken: _Table, left: Floats, window: int) -> Flags:
     """Return which of those that remain go into the next wave, and take what they use from ``left``."""
     goes = np.zeros(len(remaining), dtype=np.bool_)
     begin = 0
@@ -126,7 +124,7 @@ def _fill(remaining: NDArray[np.intp], taken: _Table, left: NDArray[np.float64],
     return goes
 
 
-def _admit(places: NDArray[np.intp], taken: _Table, left: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _admit(places: Indices, taken: _Table, left: Floats) -> Flags:
     """Return which hops go, and take what they use from ``left``."""
     resource, cost, owner = taken.of(places)
     # Of 16 bits numpy sorts by counting.

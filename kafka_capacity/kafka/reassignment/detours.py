@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s
 from kafka_capacity.kafka.reassignment.budgets import Budgets, lacking_room, uses_of
 from kafka_capacity.kafka.reassignment.cells import copies_of
 from kafka_capacity.kafka.reassignment.cut import cut
@@ -32,11 +32,11 @@ class WayOut:
     hops: Hops  # those that can go, in waves from 0
     wave_count: int  # how many waves
     stuck: Hops  # those that still cannot
-    left: NDArray[np.float64]  # float64[R], what is left of each resource
+    left: Floats  # float64[R], what is left of each resource
     detours: tuple[int, ...]  # the partitions that go by way of a third broker
 
 
-def find_way_out(problem: MoveProblem, stuck: Hops, budgets: Budgets, left: NDArray[np.float64]) -> WayOut:
+def find_way_out(problem: MoveProblem, stuck: Hops, budgets: Budgets, left: Floats) -> WayOut:
     """Try to move hops that no wave has room for, since all wait for a disk, with what is left of the budgets.
 
     The way leaves no partition at a third broker; if need be nothing moves.
@@ -54,9 +54,7 @@ def find_way_out(problem: MoveProblem, stuck: Hops, budgets: Budgets, left: NDAr
     return nothing
 
 
-def _attempt(
-    problem: MoveProblem, stuck: Hops, budgets: Budgets, left: NDArray[np.float64], excluded: set[int]
-) -> WayOut:
+def _attempt(problem: MoveProblem, stuck: Hops, budgets: Budgets, left: Floats, excluded: set[int]) -> WayOut:
     pending, done = stuck, stuck.take(np.zeros(0, dtype=np.intp))
     number = 0
     detours: list[int] = []
@@ -87,7 +85,7 @@ def _attempt(
 
 
 def _first_detour(
-    problem: MoveProblem, pending: Hops, left: NDArray[np.float64], excluded: set[int], drained: NDArray[np.bool_]
+    problem: MoveProblem, pending: Hops, left: Floats, excluded: set[int], drained: Flags
 ) -> tuple[int, Hops, Hops] | None:
     """Find the smallest partition that can wait elsewhere and whose going makes room for others."""
     brokers, size = problem.brokers, problem.size_bytes[pending.row].astype(np.float64)
@@ -106,13 +104,7 @@ def _first_detour(
 
 
 def _by_way_of(
-    problem: MoveProblem,
-    pending: Hops,
-    at: int,
-    lacks: NDArray[np.bool_],
-    left: NDArray[np.float64],
-    usable: NDArray[np.bool_],
-    racks: NDArray[np.int32],
+    problem: MoveProblem, pending: Hops, at: int, lacks: Flags, left: Floats, usable: Flags, racks: Int32s
 ) -> tuple[Hops, Hops] | None:
     """Return the hop to other brokers than those that lack room, and the hop from there on."""
     brokers = problem.brokers
@@ -120,7 +112,7 @@ def _by_way_of(
     size = float(problem.size_bytes[hop.row[0]])
     after, middle, middle_dir = hop.after[0], hop.after[0].copy(), hop.after_dir[0].copy()
 
-    def rack_count(replicas: NDArray[np.int32]) -> int:
+    def rack_count(replicas: Int32s) -> int:
         at_brokers = brokers.index_of(replicas[replicas >= 0])
         return len(set(racks[at_brokers].tolist()))
 
@@ -143,7 +135,7 @@ def _by_way_of(
     return _two_hops(hop, middle, middle_dir)
 
 
-def _two_hops(hop: Hops, middle: NDArray[np.int32], middle_dir: NDArray[np.int32]) -> tuple[Hops, Hops]:
+def _two_hops(hop: Hops, middle: Int32s, middle_dir: Int32s) -> tuple[Hops, Hops]:
     before, after = hop.before[0], hop.after[0]
     leader, preferred = int(hop.leader[0]), int(hop.leader_after[0])
     # Where the leader goes, the first in-sync replica leads: who stands at the place of the one wanted.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Indices, Int32s
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.reassignment.budgets import Budgets, budgets_of, is_endless, uses_of
 from kafka_capacity.kafka.reassignment.cells import Flows, copies_of
@@ -33,10 +33,10 @@ class Steps:
     uses: Uses  # of budgets
     gains: Uses  # what they give back
     first: Hops  # hops that go before all others, in one wave: leaders that move
-    copies: NDArray[np.intp]  # intp, which hops copy
-    endless: NDArray[np.intp]  # intp, which copy and never end
-    drops: NDArray[np.intp]  # intp, which only remove
-    reorders: NDArray[np.intp]  # intp, which only reorder
+    copies: Indices  # intp, which hops copy
+    endless: Indices  # intp, which copy and never end
+    drops: Indices  # intp, which only remove
+    reorders: Indices  # intp, which only reorder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,10 +45,10 @@ class Groundwork:
 
     problem: MoveProblem  # the move
     state: State  # before any wave
-    target: NDArray[np.int32]  # int32[P, W]
+    target: Int32s  # int32[P, W]
     diff: AssignmentDiff  # from the state to the target
-    after_dir: NDArray[np.int32]  # int32[P, W], where joining replicas go
-    rows: NDArray[np.intp]  # intp, the partitions that change and may
+    after_dir: Int32s  # int32[P, W], where joining replicas go
+    rows: Indices  # intp, the partitions that change and may
     refusals: tuple[MoveRefusal, ...]  # why others may not
     throttles: BrokerThrottles  # of each broker
     before: Carried  # what brokers carry
@@ -64,16 +64,16 @@ class Draft:
     hops: Hops  # all of them in waves
     kinds: tuple[WaveKind, ...]  # of each wave
     pace: Pace  # of the waves
-    starts: NDArray[np.float64]  # float64[3, N], seconds, infinite where a wave never begins
+    starts: Floats  # float64[3, N], seconds, infinite where a wave never begins
     refusals: tuple[MoveRefusal, ...]  # why some partitions are in no wave
     detours: tuple[int, ...]  # partitions that go by way of a third broker
     relieved_seconds: float  # until the worst broker is relieved; infinite for never or nobody
 
-    def ends(self) -> NDArray[np.float64]:
+    def ends(self) -> Floats:
         """Return float64[3, N], when each wave is over."""
         return self.starts + self.pace.seconds
 
-    def totals(self) -> NDArray[np.float64]:
+    def totals(self) -> Floats:
         """Return float64[3], when the last wave is over."""
         ends = self.ends()
         return ends[:, -1] if ends.shape[1] else np.zeros(len(ends))
@@ -134,7 +134,7 @@ def _steps(problem: MoveProblem, budgets: Budgets, hops: Hops, first: Hops | Non
     )
 
 
-def leadership_first(ground: Groundwork, rows: NDArray[np.intp]) -> Steps | None:
+def leadership_first(ground: Groundwork, rows: Indices) -> Steps | None:
     """Return the steps with leaders moved off drained brokers first; ``None`` where there are none to move.
 
     Every copy of a partition comes from its leader. A broker that is drained leads many of the partitions that leave
@@ -224,8 +224,8 @@ def _timed(
 
 
 def lead_away(
-    problem: MoveProblem, state: State, target: NDArray[np.int32], rows: NDArray[np.intp], diff: AssignmentDiff
-) -> tuple[State, NDArray[np.intp]]:
+    problem: MoveProblem, state: State, target: Int32s, rows: Indices, diff: AssignmentDiff
+) -> tuple[State, Indices]:
     """Return each partition that a drained broker leads and that is copied another leader among those that stay.
 
     Of the replicas that can take it (in sync, kept, not fenced) the one does that has the least to send. The result is
@@ -253,9 +253,7 @@ def lead_away(
     return _led_by(state, chosen, column), chosen
 
 
-def _least_loaded(
-    index: NDArray[np.int32], usable: NDArray[np.bool_], amount: NDArray[np.float64], sends: NDArray[np.float64]
-) -> NDArray[np.intp]:
+def _least_loaded(index: Int32s, usable: Flags, amount: Floats, sends: Floats) -> Indices:
     """Choose a column for each row, the largest amounts first; ``sends`` is what each broker sends already."""
     column = np.zeros(len(index), dtype=np.intp)
     order = np.argsort(-amount, kind="stable")
@@ -269,7 +267,7 @@ def _least_loaded(
     return column
 
 
-def _led_by(state: State, rows: NDArray[np.intp], column: NDArray[np.intp]) -> State:
+def _led_by(state: State, rows: Indices, column: Indices) -> State:
     """Put the chosen column of some rows first, the others behind it in their order."""
     width = state.replicas.shape[1]
     place = np.tile(np.arange(width), (len(rows), 1))

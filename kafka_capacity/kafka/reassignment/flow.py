@@ -31,16 +31,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Indices, Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
 
 
-def closing_rates(
-    throttle: NDArray[np.float64],
-    load: NDArray[np.float64],
-    spare: NDArray[np.float64],
-    joining_load: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def closing_rates(throttle: Floats, load: Floats, spare: Floats, joining_load: Floats) -> Floats:
     """Return the rate at which gates close gaps, in bytes per second, 0 or below for never.
 
     Args:
@@ -52,12 +48,7 @@ def closing_rates(
     return np.fmin(*closing_limits(throttle, load, spare, joining_load))
 
 
-def closing_limits(
-    throttle: NDArray[np.float64],
-    load: NDArray[np.float64],
-    spare: NDArray[np.float64],
-    joining_load: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def closing_limits(throttle: Floats, load: Floats, spare: Floats, joining_load: Floats) -> tuple[Floats, Floats]:
     """Return the rates that throttles and networks allow, the smaller of which counts; each is linear in traffic.
 
     Arguments are those of :func:`closing_rates`; of a network that is not known it is NaN.
@@ -65,16 +56,14 @@ def closing_limits(
     return throttle - load, spare - joining_load
 
 
-def gate_seconds(amount_bytes: NDArray[np.float64], closing: NDArray[np.float64]) -> NDArray[np.float64]:
+def gate_seconds(amount_bytes: Floats, closing: Floats) -> Floats:
     """Return the time each gate needs: infinite for never, 0 where nothing passes."""
     ends = closing > 0
     seconds = np.where(ends, amount_bytes / np.where(ends, closing, 1.0), np.inf)
     return np.where(amount_bytes > 0, seconds, 0.0)
 
 
-def copy_seconds(
-    gates: NDArray[np.intp], size_bytes: NDArray[np.float64], closing: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def copy_seconds(gates: Indices, size_bytes: Floats, closing: Floats) -> Floats:
     """Return float64[C], when each copy is in sync, the gates that it passes, intp[C, K], each shared evenly.
 
     ``closing`` is float64[G], the rate of each gate.
@@ -85,9 +74,7 @@ def copy_seconds(
     return done
 
 
-def _shared(
-    gate: NDArray[np.intp], size_bytes: NDArray[np.float64], closing: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _shared(gate: Indices, size_bytes: Floats, closing: Floats) -> Floats:
     """Return float64[C], when each copy has passed its gate, if nothing else held it back."""
     order = np.lexsort((size_bytes, gate))
     size, passed = size_bytes[order], gate[order]
@@ -98,24 +85,20 @@ def _shared(
     return done
 
 
-def runs(sorted_keys: NDArray[np.integer[Any]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def runs(sorted_keys: NDArray[np.integer[Any]]) -> tuple[Indices, Indices]:
     """Return where each run of equal keys begins, and how long it is."""
     is_first = np.append(True, sorted_keys[1:] != sorted_keys[:-1])[: len(sorted_keys)]
     starts = np.flatnonzero(is_first)
     return starts, np.diff(np.append(starts, len(sorted_keys)))
 
 
-def running(values: NDArray[np.float64], starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.float64]:
+def running(values: Floats, starts: Indices, lengths: Indices) -> Floats:
     """Sum values up along each of the :func:`runs`."""
     total = np.cumsum(values)
     return np.asarray(total - np.repeat(total[starts] - values[starts], lengths), dtype=np.float64)
 
 
-def disk_peaks(
-    copies: tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]],
-    removals: tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]],
-    count: int,
-) -> NDArray[np.float64]:
+def disk_peaks(copies: tuple[Indices, Floats, Floats], removals: tuple[Indices, Floats, Floats], count: int) -> Floats:
     """Follow disks while copies grow and old replicas go: float64[count], the most that each gains over its start.
 
     ``copies`` and ``removals`` are the disk of each, its size, and when its partition is in sync; copies grow evenly
@@ -159,13 +142,13 @@ def move_duration(
     diff: AssignmentDiff,
     *,
     brokers: Brokers,
-    leader: NDArray[np.int32],
-    in_sync_followers: NDArray[np.int32],
-    size_bytes: NDArray[np.int64],
-    bytes_in_bytes_per_second: NDArray[np.float64],
+    leader: Int32s,
+    in_sync_followers: Int32s,
+    size_bytes: Ints,
+    bytes_in_bytes_per_second: Floats,
     throttle_bytes_per_second: float,
-    spare_in_bytes_per_second: NDArray[np.float64] | None = None,
-    spare_out_bytes_per_second: NDArray[np.float64] | None = None,
+    spare_in_bytes_per_second: Floats | None = None,
+    spare_out_bytes_per_second: Floats | None = None,
 ) -> MoveDuration:
     """Time a whole diff under one throttle, above 0, for every broker and direction.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Indices, Int32s
 from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
@@ -18,28 +18,27 @@ NO_WAVE = -1  # the wave of a hop that is in none
 class State:
     """Where the replicas of a problem are at some moment, and who leads."""
 
-    replicas: NDArray[np.int32]  # int32[P, W]
-    in_sync: NDArray[np.bool_]  # bool[P, W]
-    log_dir: NDArray[np.int32]  # int32[P, W]
-    leader: NDArray[np.int32]  # int32[P]
+    replicas: Int32s  # int32[P, W]
+    in_sync: Flags  # bool[P, W]
+    log_dir: Int32s  # int32[P, W]
+    leader: Int32s  # int32[P]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Hops:
     """M changes of one partition's replica list each."""
 
-    row: NDArray[np.intp]  # intp[M], which partition
-    before: NDArray[np.int32]  # int32[M, W], its replicas
-    after: NDArray[np.int32]  # int32[M, V], those wanted
-    before_dir: NDArray[np.int32]  # int32[M, W], the directory of each replica of `before`, -1 where that is not known
-    # int32[M, V], the directory that each joining replica goes to, -1 where the broker chooses
-    after_dir: NDArray[np.int32]
-    leader: NDArray[np.int32]  # int32[M], who leads when the hop begins, -1 for nobody
-    leader_after: NDArray[np.int32]  # int32[M], who leads after it, and after the election where one is needed
+    row: Indices  # intp[M], which partition
+    before: Int32s  # int32[M, W], its replicas
+    after: Int32s  # int32[M, V], those wanted
+    before_dir: Int32s  # int32[M, W], the directory of each replica of `before`, -1 where that is not known
+    after_dir: Int32s  # int32[M, V], the directory that each joining replica goes to, -1 where the broker chooses
+    leader: Int32s  # int32[M], who leads when the hop begins, -1 for nobody
+    leader_after: Int32s  # int32[M], who leads after it, and after the election where one is needed
     # bool[M], whether the preferred leader must be elected: the old leader stays a replica, not the first
-    elects: NDArray[np.bool_]
-    followers: NDArray[np.int32]  # int32[M], in-sync followers when it begins
-    wave: NDArray[np.int32]  # int32[M], `NO_WAVE` where it is in none
+    elects: Flags
+    followers: Int32s  # int32[M], in-sync followers when it begins
+    wave: Int32s  # int32[M], `NO_WAVE` where it is in none
 
     def __len__(self) -> int:
         return len(self.row)
@@ -48,11 +47,11 @@ class Hops:
         """Compare before and after."""
         return diff_assignments(self.before, self.after)
 
-    def take(self, chosen: NDArray[np.intp] | NDArray[np.bool_]) -> Hops:
+    def take(self, chosen: Indices | Flags) -> Hops:
         """Return some of them."""
         return change_columns(self, lambda column: column[chosen])
 
-    def in_waves(self, wave: NDArray[np.int32]) -> Hops:
+    def in_waves(self, wave: Int32s) -> Hops:
         """Return the same hops in other waves."""
         return replace(self, wave=wave)
 
@@ -72,14 +71,12 @@ def first_state(problem: MoveProblem) -> State:
     )
 
 
-def widened(matrix: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+def widened(matrix: Int32s, width: int) -> Int32s:
     """Pad a matrix with -1."""
     return np.pad(matrix, ((0, 0), (0, width - matrix.shape[1])), constant_values=-1)
 
 
-def hops_between(
-    state: State, target: NDArray[np.int32], rows: NDArray[np.intp], after_dir: NDArray[np.int32] | None = None
-) -> Hops:
+def hops_between(state: State, target: Int32s, rows: Indices, after_dir: Int32s | None = None) -> Hops:
     """Return the hops that bring some partitions from a state to their targets, int32[P, W], as wide as the state.
 
     Joining replicas go to ``after_dir``, int32[P, W].

@@ -15,13 +15,14 @@ from json.encoder import encode_basestring_ascii
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Indices, Int32s
 from kafka_capacity.kafka.cluster.assignment import Partitions
 
 _CHUNK_ROWS = 1 << 13  # keeps the padded lines in the cache
 _END = b",\n"
 
 
-_Column = tuple[NDArray[np.uint8], NDArray[np.intp]]
+_Column = tuple[NDArray[np.uint8], Indices]
 """The different pieces, uint8[n, width], and which of them each line has."""
 
 
@@ -30,19 +31,19 @@ class LineNames:
     """The topics and numbers of some partitions, one a line."""
 
     topics: list[bytes]  # as JSON, the different ones
-    topic: NDArray[np.intp]  # intp[n], positions in it
+    topic: Indices  # intp[n], positions in it
     numbers: list[bytes]  # the different partition numbers
-    number: NDArray[np.intp]  # intp[n], positions in it
+    number: Indices  # intp[n], positions in it
 
     @classmethod
-    def of(cls, partitions: Partitions, rows: NDArray[np.intp]) -> LineNames:
+    def of(cls, partitions: Partitions, rows: Indices) -> LineNames:
         """Name the partitions of ``rows``, intp[n]."""
         topics, topic = _distinct(partitions.topic[rows])
         numbers, number = _distinct(partitions.partition[rows])
         quoted = [encode_basestring_ascii(partitions.topics[index]).encode() for index in topics.tolist()]
         return cls(topics=quoted, topic=topic, numbers=_digits(numbers), number=number)
 
-    def of_lines(self, chosen: NDArray[np.bool_]) -> LineNames:
+    def of_lines(self, chosen: Flags) -> LineNames:
         """Keep some lines, bool[n]."""
         return LineNames(topics=self.topics, topic=self.topic[chosen], numbers=self.numbers, number=self.number[chosen])
 
@@ -59,9 +60,7 @@ def partition_lines(names: LineNames) -> bytes:
     return _joined(len(names.topic), names.columns(b"}")) if len(names.topic) else b""
 
 
-def replica_lines(
-    names: LineNames, matrix: NDArray[np.int32], log_dirs: NDArray[np.int32], paths: Sequence[str]
-) -> bytes:
+def replica_lines(names: LineNames, matrix: Int32s, log_dirs: Int32s, paths: Sequence[str]) -> bytes:
     """Write some partitions with their replicas and log directories, joined by a comma and a line end.
 
     ``matrix`` is int32[n, W], replicas padded with -1; ``log_dirs`` int32[n, W], positions in ``paths``, -1 where the
@@ -96,7 +95,7 @@ def _joined(count: int, columns: list[_Column]) -> bytes:
     return b"".join(chunks)[: -len(_END)]
 
 
-def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+def _distinct(values: Int32s) -> tuple[Int32s, Indices]:
     """Return the different values in order, and the position of each value among them."""
     largest = int(values.max(initial=0))
     if largest > 4 * values.size + 1024 or int(values.min(initial=0)) < 0:
@@ -107,7 +106,7 @@ def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.
     return np.flatnonzero(is_there).astype(np.int32), (np.cumsum(is_there) - 1)[values]
 
 
-def _each_replica(pieces: list[bytes], chosen: NDArray[np.intp], is_held: NDArray[np.bool_]) -> Iterator[_Column]:
+def _each_replica(pieces: list[bytes], chosen: Indices, is_held: Flags) -> Iterator[_Column]:
     """Return a column for each place of the replica lists: a comma before all but the first held, none for padding."""
     table = _padded([*pieces, *(b"," + piece for piece in pieces), b""])
     follows = np.cumsum(is_held, axis=1) > 1
@@ -119,7 +118,7 @@ def _same(piece: bytes, count: int) -> _Column:
     return _padded([piece]), np.zeros(count, dtype=np.intp)
 
 
-def _digits(numbers: NDArray[np.int32]) -> list[bytes]:
+def _digits(numbers: Int32s) -> list[bytes]:
     return [b"%d" % number for number in numbers.tolist()]
 
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Indices, Int32s
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
 from kafka_capacity.kafka.reassignment.json_lines import LineNames, partition_lines, replica_lines
@@ -24,10 +24,10 @@ _NO_CHANGE = b'{"version":1,"partitions":[]}\n'
 
 def reassignment_json(
     partitions: Partitions,
-    matrix: NDArray[np.int32],
-    rows: NDArray[np.intp] | None = None,
+    matrix: Int32s,
+    rows: Indices | None = None,
     *,
-    log_dirs: NDArray[np.int32] | None = None,
+    log_dirs: Int32s | None = None,
     paths: Sequence[str] = (),
 ) -> bytes:
     """Write an assignment as Kafka's reassignment file, of all partitions or of some ``rows``.
@@ -73,14 +73,14 @@ class WaveRows:
 
     stem: str  # what their names begin with, such as `01-copy`
     partitions: Partitions  # those that `rows` counts in
-    rows: NDArray[np.intp]  # intp[n]
-    replicas_before: NDArray[np.int32]  # int32[n, W], padded with -1
-    replicas_after: NDArray[np.int32]  # int32[n, W], padded with -1
-    log_dirs_before: NDArray[np.int32]  # int32[n, W], positions in `paths`, -1 where the broker may choose
-    log_dirs_after: NDArray[np.int32]  # int32[n, W], positions in `paths`, -1 where the broker may choose
+    rows: Indices  # intp[n]
+    replicas_before: Int32s  # int32[n, W], padded with -1
+    replicas_after: Int32s  # int32[n, W], padded with -1
+    log_dirs_before: Int32s  # int32[n, W], positions in `paths`, -1 where the broker may choose
+    log_dirs_after: Int32s  # int32[n, W], positions in `paths`, -1 where the broker may choose
     paths: tuple[str, ...]  # of directories
-    elects: NDArray[np.bool_]  # bool[n], whether the preferred leader must be elected once it is done
-    elects_back: NDArray[np.bool_]  # bool[n], the same once it is undone
+    elects: Flags  # bool[n], whether the preferred leader must be elected once it is done
+    elects_back: Flags  # bool[n], the same once it is undone
 
 
 def wave_rows(schedule: Schedule, wave: Wave) -> WaveRows:
@@ -135,7 +135,7 @@ def files_of(wave: WaveRows) -> WaveFiles:
     )
 
 
-def _election(file: str, names: LineNames, elects: NDArray[np.bool_]) -> WaveFile | None:
+def _election(file: str, names: LineNames, elects: Flags) -> WaveFile | None:
     if not elects.any():
         return None
     return _file(file, b'{"partitions":[\n' + partition_lines(names.of_lines(elects)) + b"\n]}\n")
@@ -145,9 +145,7 @@ def _file(name: str, content: bytes) -> WaveFile:
     return WaveFile(name=name, content=content, sha256=hashlib.sha256(content).hexdigest())
 
 
-def named_log_dirs(
-    replicas: NDArray[np.int32], log_dirs: NDArray[np.int32], other: NDArray[np.int32], dirs: LogDirs
-) -> NDArray[np.int32]:
+def named_log_dirs(replicas: Int32s, log_dirs: Int32s, other: Int32s, dirs: LogDirs) -> Int32s:
     """Keep the directories of replicas that join, where their brokers have more than one; -1 for the others.
 
     ``replicas`` is int32[n, W], broker ids, padded with -1; ``log_dirs`` int32[n, W], positions in ``dirs``; ``other``
@@ -157,13 +155,13 @@ def named_log_dirs(
     return np.where(joins & has_several(dirs, replicas), log_dirs, -1).astype(np.int32)
 
 
-def has_several(dirs: LogDirs, brokers: NDArray[np.int32]) -> NDArray[np.bool_]:
+def has_several(dirs: LogDirs, brokers: Int32s) -> Flags:
     """Return which brokers have several directories that are known: bool like ``brokers``."""
     owners, counts = np.unique(dirs.broker_id, return_counts=True)
     return np.isin(brokers, owners[counts > 1])
 
 
-def _written(names: LineNames, matrix: NDArray[np.int32], log_dirs: NDArray[np.int32], paths: Sequence[str]) -> bytes:
+def _written(names: LineNames, matrix: Int32s, log_dirs: Int32s, paths: Sequence[str]) -> bytes:
     """Write rows of a reassignment."""
     lines = replica_lines(names, matrix, log_dirs, paths)
     return b'{"version":1,"partitions":[\n' + lines + b"\n]}\n" if lines else _NO_CHANGE

@@ -8,16 +8,14 @@ directory that is the emptiest for its size.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Indices, Int32s
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
 from kafka_capacity.kafka.reassignment.flow import runs
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
 
-def choose_log_dirs(
-    problem: MoveProblem, diff: AssignmentDiff, log_dir: NDArray[np.int32], dir_bytes: NDArray[np.float64]
-) -> NDArray[np.int32]:
+def choose_log_dirs(problem: MoveProblem, diff: AssignmentDiff, log_dir: Int32s, dir_bytes: Floats) -> Int32s:
     """Return int32[P, V] like ``diff.after``, the directory of each joining replica, -1 where none is known.
 
     ``log_dir`` is like ``diff.before``, where replicas are; ``dir_bytes`` float64[D], what each directory holds.
@@ -35,16 +33,14 @@ def choose_log_dirs(
     return chosen
 
 
-def emptiest_dir(problem: MoveProblem, broker_id: int, free_bytes: NDArray[np.float64]) -> int:
+def emptiest_dir(problem: MoveProblem, broker_id: int, free_bytes: Floats) -> int:
     """Return the directory of one broker with the most room, -1 where it has none that is known."""
     own = np.flatnonzero(problem.log_dirs.broker_id == broker_id)
     free = np.where(problem.log_dirs.takes_replicas[own], free_bytes[own], -np.inf)
     return int(own[np.argmax(free)]) if len(own) else -1
 
 
-def _deal(
-    problem: MoveProblem, broker_id: NDArray[np.int32], size_bytes: NDArray[np.float64], level: NDArray[np.float64]
-) -> NDArray[np.int32]:
+def _deal(problem: MoveProblem, broker_id: Int32s, size_bytes: Floats, level: Floats) -> Int32s:
     """Deal replicas out, a round a replica of each broker: as many rounds as a broker with directories receives."""
     order = np.lexsort((problem.log_dirs.total_bytes, problem.log_dirs.broker_id))
     owners = problem.log_dirs.broker_id[order]
@@ -72,6 +68,6 @@ def _deal(
     return picked
 
 
-def _rank(starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> NDArray[np.intp]:
+def _rank(starts: Indices, lengths: Indices) -> Indices:
     """Return each entry's position in its run."""
     return np.asarray(np.arange(lengths.sum()) - np.repeat(starts, lengths), dtype=np.intp)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Indices
 from kafka_capacity.kafka.reassignment.cells import Flows
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, HIGH, MoveProblem, Order
@@ -17,8 +17,7 @@ from kafka_capacity.kafka.reassignment.traffic import Carried, sent_by_leader
 class Pressure:
     """How full and how busy brokers are, and which is the worst of those that the move relieves."""
 
-    # float64[B], the fullest or busiest resource of each broker that the move relieves, 0 for the others
-    ratio: NDArray[np.float64]
+    ratio: Floats  # float64[B], the fullest or busiest resource of each broker that the move relieves, 0 for the others
     broker: int | None  # position of the worst broker, `None` where the move relieves nobody
     resource: str  # what it is short of: `disk`, `network_in` or `network_out`
 
@@ -50,7 +49,7 @@ def pressure(problem: MoveProblem, before: Carried, after: Carried) -> Pressure:
     )
 
 
-def in_order(problem: MoveProblem, hops: Hops, flows: Flows, order: Order, worst: Pressure) -> NDArray[np.intp]:
+def in_order(problem: MoveProblem, hops: Hops, flows: Flows, order: Order, worst: Pressure) -> Indices:
     """Return the positions of hops in an order; equals stay as the partitions stand."""
     size = problem.size_bytes[hops.row].astype(np.float64)
     if order is Order.SMALLEST_FIRST:

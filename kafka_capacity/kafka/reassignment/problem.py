@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
@@ -75,26 +75,23 @@ class MoveProblem:
 
     partitions: Partitions  # of the cluster, P of them
     brokers: Brokers  # every broker that holds a replica before or after, B of them
-    before: NDArray[np.int32]  # int32[P, W], the replicas now, the preferred leader first, padded with -1
-    after: NDArray[np.int32]  # int32[P, V], the replicas wanted
-    leader: NDArray[np.int32]  # int32[P], who leads now, -1 for nobody
-    in_sync: NDArray[np.bool_]  # bool[P, W], whether each replica of `before` is in the ISR
-    size_bytes: NDArray[np.int64]  # int64[P], of one replica
-    min_insync_replicas: NDArray[np.int32]  # int32[P]
-    bytes_in_bytes_per_second: NDArray[np.float64]  # float64[3, P], produced to each partition: low, expected, high
-    bytes_out_bytes_per_second: NDArray[np.float64]  # float64[3, P], read by consumers
+    before: Int32s  # int32[P, W], the replicas now, the preferred leader first, padded with -1
+    after: Int32s  # int32[P, V], the replicas wanted
+    leader: Int32s  # int32[P], who leads now, -1 for nobody
+    in_sync: Flags  # bool[P, W], whether each replica of `before` is in the ISR
+    size_bytes: Ints  # int64[P], of one replica
+    min_insync_replicas: Int32s  # int32[P]
+    bytes_in_bytes_per_second: Floats  # float64[3, P], produced to each partition: low, expected, high
+    bytes_out_bytes_per_second: Floats  # float64[3, P], read by consumers
     throttle: Throttle  # how fast
-    # float64[B], how many replica bytes a broker may hold; NaN where nothing limits it
-    disk_limit_bytes: NDArray[np.float64]
-    # float64[B], what its disks write and read together; NaN where it is not known
-    disk_bytes_per_second: NDArray[np.float64]
+    disk_limit_bytes: Floats  # float64[B], how many replica bytes a broker may hold; NaN where nothing limits it
+    disk_bytes_per_second: Floats  # float64[B], what its disks write and read together; NaN where it is not known
     log_dirs: LogDirs  # the log directories that are known, D of them
-    log_dir: NDArray[np.int32]  # int32[P, W], where each replica of `before` is, -1 where that is not known
-    # float64[D], how many replica bytes a directory may hold, NaN where nothing limits it
-    log_dir_limit_bytes: NDArray[np.float64]
+    log_dir: Int32s  # int32[P, W], where each replica of `before` is, -1 where that is not known
+    log_dir_limit_bytes: Floats  # float64[D], how many replica bytes a directory may hold, NaN where nothing limits it
     settings: WaveSettings = field(default_factory=WaveSettings)  # how to cut waves
     # int32[P, V] like `after`, where joining replicas shall go, -1 where the broker may choose; `None` to choose here
-    log_dir_after: NDArray[np.int32] | None = None
+    log_dir_after: Int32s | None = None
     release: KafkaRelease = KAFKA_4_3  # that the brokers run
     leaving: tuple[int, ...] = ()  # ids of the brokers that are to be empty in the end, and may be shut down then
     clock: Clock | None = None  # when waves may run; `None` for at any time, one after another
@@ -110,7 +107,7 @@ class MoveProblem:
         """The traffic for which waves are cut, over the mean: that of the busiest hour in which they may run."""
         return 1.0 if self.clock is None else self.clock.busiest_ratio
 
-    def names_cordoned(self, replicas: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def names_cordoned(self, replicas: Int32s) -> Flags:
         """Return which lists of int32[P, V] Kafka refuses since they name a cordoned broker: bool[P].
 
         Up to 4.3 nobody minds, and brokers take what they are told to have: cordons count since 4.4.0
@@ -120,7 +117,7 @@ class MoveProblem:
         named = ((index >= 0) & self.brokers.is_cordoned[index]).any(axis=1)
         return np.asarray(named & (self.release >= KAFKA_4_4), dtype=np.bool_)
 
-    def drained(self) -> NDArray[np.bool_]:
+    def drained(self) -> Flags:
         """Return which brokers give up all that they hold: bool[B]."""
         count = len(self.brokers)
         held, kept = (np.zeros(count, dtype=np.bool_) for _ in range(2))
@@ -135,15 +132,15 @@ def move_problem(
     load: PartitionLoad,
     *,
     brokers: Brokers,
-    after: NDArray[np.int32],
+    after: Int32s,
     throttle: Throttle,
     disk_limit_ratio: float,
     settings: WaveSettings | None = None,
-    disk_bytes_per_second: NDArray[np.float64] | None = None,
+    disk_bytes_per_second: Floats | None = None,
     log_dirs: LogDirs | None = None,
-    log_dir_after: NDArray[np.int32] | None = None,
-    tolerated_bytes: NDArray[np.float64] | None = None,
-    tolerated_log_dir_bytes: NDArray[np.float64] | None = None,
+    log_dir_after: Int32s | None = None,
+    tolerated_bytes: Floats | None = None,
+    tolerated_log_dir_bytes: Floats | None = None,
     week_ratio: Sequence[float] | None = None,
     leaving: Sequence[int] = (),
 ) -> MoveProblem:
@@ -189,6 +186,6 @@ def move_problem(
     )
 
 
-def _at_least(limit: NDArray[np.float64], tolerated: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def _at_least(limit: Floats, tolerated: Floats | None) -> Floats:
     """Raise limits to what is tolerated in any case; what is not known stays so."""
     return limit if tolerated is None else np.maximum(limit, tolerated)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Indices
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
 from kafka_capacity.kafka.reassignment.budgets import lacking_room
 from kafka_capacity.kafka.reassignment.hops import Hops
@@ -26,7 +26,7 @@ class MoveRefusal:
     rows: tuple[int, ...]  # the partitions that stay, positions in the problem
 
 
-def _some(problem: MoveProblem, rows: NDArray[np.intp]) -> str:
+def _some(problem: MoveProblem, rows: Indices) -> str:
     names = [problem.partitions.name(row) for row in rows[:3].tolist()]
     rest = len(rows) - len(names)
     return ", ".join(names) + (f" and {rest:,} more" if rest else "")
@@ -58,7 +58,7 @@ def unmovable(problem: MoveProblem, diff: AssignmentDiff) -> tuple[MoveRefusal, 
     return tuple(refusals)
 
 
-def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArray[np.bool_], str]]:
+def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, Flags, str]]:
     joining, leaving = diff.added.sum(axis=1), diff.removed.sum(axis=1)
     to_fenced = diff.added & np.isin(diff.after, problem.brokers.ids[problem.brokers.is_fenced])
     held = problem.before >= 0
@@ -90,7 +90,7 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, NDArra
     ]
 
 
-def no_room(problem: MoveProblem, stuck: Hops, left: NDArray[np.float64]) -> tuple[MoveRefusal, ...]:
+def no_room(problem: MoveProblem, stuck: Hops, left: Floats) -> tuple[MoveRefusal, ...]:
     """Name the disks and directories that never have room for partitions that are stuck: of each the first one.
 
     ``left`` is float64[R], what is left of each resource when all that can move has moved.

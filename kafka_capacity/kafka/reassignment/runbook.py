@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Int32s
 from kafka_capacity.kafka.cluster.release import KAFKA_4_2, KAFKA_4_3, KAFKA_4_4
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
@@ -47,10 +46,6 @@ class RunbookWave:
     files: tuple[tuple[str, str], ...]  # name and sha256 of each file, by name
     steps: tuple[RunbookStep, ...]  # forward
     back: tuple[RunbookStep, ...]  # to go back, while it runs and once it is done
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON and templates."""
-        return asdict(self)
 
 
 def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWave:
@@ -164,7 +159,7 @@ def _cordoned_before(problem: MoveProblem, wave: Wave) -> list[int]:
     return _come_back(problem.brokers.ids[problem.brokers.is_cordoned & ~problem.brokers.is_fenced], wave)
 
 
-def _come_back(ids: NDArray[np.int32], wave: Wave) -> list[int]:
+def _come_back(ids: Int32s, wave: Wave) -> list[int]:
     return [int(one) for one in np.intersect1d(ids, wave.replicas_before)]
 
 
@@ -186,7 +181,7 @@ def _confirm(schedule: Schedule, wave: Wave) -> list[RunbookStep]:
     return [RunbookStep(does="confirm", commands=(f"kafka-log-dirs.sh {SERVERS} --describe --broker-list {brokers}",))]
 
 
-def _are_leaving(problem: MoveProblem) -> NDArray[np.bool_]:
+def _are_leaving(problem: MoveProblem) -> Flags:
     """Return bool[B], which brokers are to be shut down: one that is down already can be told and asked nothing."""
     return np.asarray(np.isin(problem.brokers.ids, problem.leaving) & ~problem.brokers.is_fenced, dtype=np.bool_)
 

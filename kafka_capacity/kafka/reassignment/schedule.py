@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kafka_capacity.kafka.arrays import Flags, Floats, Indices, Int32s, Ints
 from kafka_capacity.kafka.reassignment.problem import MoveProblem, Order
 from kafka_capacity.kafka.reassignment.refusal import MoveRefusal
 from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles
@@ -37,14 +35,14 @@ class Wave:
 
     number: int  # from 1
     kind: WaveKind  # what it is for
-    rows: NDArray[np.intp]  # intp[n], the partitions, positions in the problem
-    replicas_before: NDArray[np.int32]  # int32[n, W], when it begins
-    replicas_after: NDArray[np.int32]  # int32[n, V], when it is done
-    log_dirs_before: NDArray[np.int32]  # int32[n, W], positions in the problem's log dirs, -1 where not known
-    log_dirs_after: NDArray[np.int32]  # int32[n, V], where joining replicas are to go, -1 where the broker may choose
-    leaders_before: NDArray[np.int32]  # int32[n], who leads when it begins, -1 for nobody
-    leaders_after: NDArray[np.int32]  # int32[n], who leads once it is done, and after the election
-    elects: NDArray[np.bool_]  # bool[n], whether the preferred leader must be elected once it is done
+    rows: Indices  # intp[n], the partitions, positions in the problem
+    replicas_before: Int32s  # int32[n, W], when it begins
+    replicas_after: Int32s  # int32[n, V], when it is done
+    log_dirs_before: Int32s  # int32[n, W], positions in the problem's log dirs, -1 where not known
+    log_dirs_after: Int32s  # int32[n, V], where joining replicas are to go, -1 where the broker may choose
+    leaders_before: Int32s  # int32[n], who leads when it begins, -1 for nobody
+    leaders_after: Int32s  # int32[n], who leads once it is done, and after the election
+    elects: Flags  # bool[n], whether the preferred leader must be elected once it is done
     start_seconds: Band  # after the start of the first wave: low, expected, high; `None` where it never begins
     end_seconds: Band  # `None` where it never ends
     copied_bytes: float  # to be copied when it begins
@@ -53,36 +51,36 @@ class Wave:
     bottleneck_broker: int | None  # who decides how long it takes, `None` where nothing is copied
     bottleneck_direction: str | None  # `in`, `out`, or `fetch` where the fetcher between two brokers decides
     smallest_throttle_bytes_per_second: tuple[float, float, float]  # all waves end with any above: low, expected, high
-    broker_ids: NDArray[np.int32]  # int32[k], who takes part
-    disk_peak_bytes: NDArray[np.float64]  # float64[k], the most that each may hold, whichever partition is done first
+    broker_ids: Int32s  # int32[k], who takes part
+    disk_peak_bytes: Floats  # float64[k], the most that each may hold, whichever partition is done first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BrokerTimeline:
     """Each broker in each wave that it takes part in, by wave, then broker; C entries."""
 
-    wave: NDArray[np.int32]  # int32[C], from 1
-    broker_id: NDArray[np.int32]  # int32[C]
-    in_bytes: NDArray[np.float64]  # float64[C], copied to it, without what is produced meanwhile
-    out_bytes: NDArray[np.float64]  # float64[C], copied from it, likewise
-    disk_start_bytes: NDArray[np.float64]  # float64[C], replica bytes before
-    disk_end_bytes: NDArray[np.float64]  # float64[C], replica bytes after
-    disk_peak_bytes: NDArray[np.float64]  # float64[C], the most it may hold on the way
-    disk_expected_bytes: NDArray[np.float64]  # float64[C], the most if partitions are done as the model has it
-    disk_limit_bytes: NDArray[np.float64]  # float64[C], NaN where nothing limits it
-    leaders: NDArray[np.int64]  # int64[C], partitions it leads after the wave and its election
+    wave: Int32s  # int32[C], from 1
+    broker_id: Int32s  # int32[C]
+    in_bytes: Floats  # float64[C], copied to it, without what is produced meanwhile
+    out_bytes: Floats  # float64[C], copied from it, likewise
+    disk_start_bytes: Floats  # float64[C], replica bytes before
+    disk_end_bytes: Floats  # float64[C], replica bytes after
+    disk_peak_bytes: Floats  # float64[C], the most it may hold on the way
+    disk_expected_bytes: Floats  # float64[C], the most if partitions are done as the model has it
+    disk_limit_bytes: Floats  # float64[C], NaN where nothing limits it
+    leaders: Ints  # int64[C], partitions it leads after the wave and its election
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LogDirTimeline:
     """Each log directory in each wave that it takes part in, by wave, then directory."""
 
-    wave: NDArray[np.int32]  # int32[C], from 1
-    log_dir: NDArray[np.intp]  # intp[C], position in the problem's log dirs
-    start_bytes: NDArray[np.float64]  # float64[C]
-    peak_bytes: NDArray[np.float64]  # float64[C]
-    end_bytes: NDArray[np.float64]  # float64[C]
-    limit_bytes: NDArray[np.float64]  # float64[C], NaN where nothing limits it
+    wave: Int32s  # int32[C], from 1
+    log_dir: Indices  # intp[C], position in the problem's log dirs
+    start_bytes: Floats  # float64[C]
+    peak_bytes: Floats  # float64[C]
+    end_bytes: Floats  # float64[C]
+    limit_bytes: Floats  # float64[C], NaN where nothing limits it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

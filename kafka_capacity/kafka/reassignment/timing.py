@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Indices, Int32s, Ints
 from kafka_capacity.kafka.reassignment.cells import Cells, Flows, disk_levels
 from kafka_capacity.kafka.reassignment.clock import Clock, gates_seconds
 from kafka_capacity.kafka.reassignment.flow import closing_limits, copy_seconds, gate_seconds
@@ -28,26 +28,26 @@ from kafka_capacity.kafka.reassignment.traffic import BrokerThrottles, Carried, 
 class Gates:
     """What copies pass, G gates."""
 
-    wave: NDArray[np.intp]  # intp[G]
-    broker: NDArray[np.intp]  # intp[G], position
-    direction: NDArray[np.intp]  # intp[G], 0 in, 1 out, 2 fetch
-    amount_bytes: NDArray[np.float64]  # float64[G]
-    load: NDArray[np.float64]  # float64[3, G], what is produced to the moving partitions and passes too
-    by_throttle: NDArray[np.float64]  # float64[3, G], the rate at which throttle or fetcher let it close its gap
-    by_network: NDArray[np.float64]  # float64[3, G], the same of the network; NaN where that is not known
-    of_copy: NDArray[np.intp]  # intp[copies, K], the gates that each copy passes
+    wave: Indices  # intp[G]
+    broker: Indices  # intp[G], position
+    direction: Indices  # intp[G], 0 in, 1 out, 2 fetch
+    amount_bytes: Floats  # float64[G]
+    load: Floats  # float64[3, G], what is produced to the moving partitions and passes too
+    by_throttle: Floats  # float64[3, G], the rate at which throttle or fetcher let it close its gap
+    by_network: Floats  # float64[3, G], the same of the network; NaN where that is not known
+    of_copy: Indices  # intp[copies, K], the gates that each copy passes
 
     @property
-    def closing(self) -> NDArray[np.float64]:
+    def closing(self) -> Floats:
         """The rate at which each closes its gap: float64[3, G]."""
         return np.fmin(self.by_throttle, self.by_network)
 
-    def closing_at(self, ratio: NDArray[np.float64], gates: NDArray[np.intp]) -> NDArray[np.float64]:
+    def closing_at(self, ratio: Floats, gates: Indices) -> Floats:
         """Return float64[N, R], the rate of some gates at traffic of R ratios of the mean."""
         return np.fmin(*(at_traffic(rates[:, gates], ratio) for rates in (self.by_throttle, self.by_network)))
 
 
-def at_traffic(rates: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+def at_traffic(rates: Floats, ratio: Floats) -> Floats:
     """Return float64[G, R], rates of G gates at R ratios of the mean traffic, from float64[3, G] of those of a band."""
     none, mean = rates[LOW, :, None], rates[EXPECTED, :, None]
     return np.asarray(none + ratio * (mean - none))
@@ -57,16 +57,16 @@ def at_traffic(rates: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArra
 class Pace:
     """How long each of N waves takes, and what that was worked out from."""
 
-    seconds: NDArray[np.float64]  # float64[3, N]: low, expected, high; infinite for never
+    seconds: Floats  # float64[3, N]: low, expected, high; infinite for never
     cells: Cells  # which broker takes part in which wave
     gates: Gates  # what copies pass; the first two for each cell are its in and out
     flows: Flows  # the copies
 
-    def in_bytes(self) -> NDArray[np.float64]:
+    def in_bytes(self) -> Floats:
         """Return float64[C], what the broker of each cell copies to itself."""
         return self.gates.amount_bytes[: len(self.cells)]
 
-    def out_bytes(self) -> NDArray[np.float64]:
+    def out_bytes(self) -> Floats:
         """Return float64[C], what it sends."""
         return self.gates.amount_bytes[len(self.cells) : 2 * len(self.cells)]
 
@@ -75,14 +75,13 @@ class Pace:
 class Timing:
     """The other figures of all waves, N of them, and of their cells, C of them."""
 
-    copied_bytes: NDArray[np.float64]  # float64[N], what is to be copied when a wave begins
-    # float64[N], what is copied until it ends at the expected rates, new records among it
-    in_flight_bytes: NDArray[np.float64]
-    bottleneck_broker: NDArray[np.int32]  # int32[N], -1 where nothing is copied
+    copied_bytes: Floats  # float64[N], what is to be copied when a wave begins
+    in_flight_bytes: Floats  # float64[N], what is copied until it ends at the expected rates, new records among it
+    bottleneck_broker: Int32s  # int32[N], -1 where nothing is copied
     # of each wave: `in`, `out`, or `fetch` where the fetcher from one leader decides
     bottleneck_direction: tuple[str | None, ...]
     # float64[3, N], a wave ends with any throttle above, low, expected, high
-    smallest_throttle_bytes_per_second: NDArray[np.float64]
+    smallest_throttle_bytes_per_second: Floats
     brokers: BrokerTimeline  # what each broker carries
     log_dirs: LogDirTimeline  # the same for log directories
 
@@ -102,7 +101,7 @@ def pace_of(
     return Pace(seconds=seconds, cells=cells, gates=gates, flows=flows)
 
 
-def paced_by(clock: Clock, pace: Pace, pauses: NDArray[np.float64]) -> tuple[NDArray[np.float64], Pace]:
+def paced_by(clock: Clock, pace: Pace, pauses: Floats) -> tuple[Floats, Pace]:
     """Place waves by a clock: return float64[3, N], when each begins, and the pace that they then have.
 
     The expected time is that at the traffic of the hours in which a wave runs; low and high are at none and at the peak
@@ -197,7 +196,7 @@ def _gates(
     flows: Flows,
     cells: Cells,
     throttles: BrokerThrottles,
-    spare: tuple[NDArray[np.float64], NDArray[np.float64]],
+    spare: tuple[Floats, Floats],
 ) -> Gates:
     count = len(cells)
     dest = cells.at(hops.wave[flows.copy_hop], flows.destination)
@@ -261,7 +260,7 @@ def _with_fetchers(problem: MoveProblem, hops: Hops, flows: Flows, gates: Gates)
     )
 
 
-def _pair_traffic(problem: MoveProblem) -> NDArray[np.float64]:
+def _pair_traffic(problem: MoveProblem) -> Floats:
     """Return float64[3, B·B], what each broker (second) fetches from each leader (first) already."""
     brokers = len(problem.brokers)
     index, leader = problem.brokers.index_of(problem.before), problem.brokers.index_of(problem.leader)
@@ -275,9 +274,7 @@ def _pair_traffic(problem: MoveProblem) -> NDArray[np.float64]:
     )
 
 
-def _spare(
-    problem: MoveProblem, hops: Hops, flows: Flows, cells: Cells, before: Carried
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _spare(problem: MoveProblem, hops: Hops, flows: Flows, cells: Cells, before: Carried) -> tuple[Floats, Floats]:
     """Return float64[3, C] twice: what each network can take beside its traffic when a wave begins, in and out."""
     limit_in = problem.brokers.network_in_bytes_per_second[cells.thing]
     limit_out = problem.brokers.network_out_bytes_per_second[cells.thing]
@@ -301,9 +298,7 @@ def _spare(
     return spare_in, spare_out
 
 
-def _bottlenecks(
-    problem: MoveProblem, gates: Gates, wave_count: int
-) -> tuple[NDArray[np.int32], tuple[str | None, ...]]:
+def _bottlenecks(problem: MoveProblem, gates: Gates, wave_count: int) -> tuple[Int32s, tuple[str | None, ...]]:
     """Name the slowest gate of each wave; among those that never end, the one that needs the largest throttle."""
     used = np.flatnonzero(gates.amount_bytes > 0)
     seconds = gate_seconds(gates.amount_bytes[used], gates.closing[EXPECTED, used])
@@ -320,7 +315,7 @@ def _bottlenecks(
     return broker, tuple(direction)
 
 
-def _leaders(hops: Hops, flows: Flows, cells: Cells, before: Carried) -> NDArray[np.int64]:
+def _leaders(hops: Hops, flows: Flows, cells: Cells, before: Carried) -> Ints:
     once = np.ones(len(hops))
     change = cells.sum(hops.wave, flows.leader_after, once) - cells.sum(hops.wave, flows.leader, once)
     return np.asarray(np.rint(before.leaders[cells.thing] + cells.earlier(change) + change), dtype=np.int64)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.reassignment.problem import BAND, HIGH, MoveProblem
 
 
@@ -14,34 +14,30 @@ from kafka_capacity.kafka.reassignment.problem import BAND, HIGH, MoveProblem
 class Carried:
     """What each broker carries."""
 
-    written_bytes_per_second: NDArray[np.float64]  # float64[3, B], as leader and follower: low, expected, high
-    sent_bytes_per_second: NDArray[np.float64]  # float64[3, B], to consumers and, as leader, once to each follower
-    held_bytes: NDArray[np.float64]  # float64[B], of replicas
-    leaders: NDArray[np.float64]  # float64[B]
-    dir_bytes: NDArray[np.float64]  # float64[D], in each log directory
+    written_bytes_per_second: Floats  # float64[3, B], as leader and follower: low, expected, high
+    sent_bytes_per_second: Floats  # float64[3, B], to consumers and, as leader, once to each follower
+    held_bytes: Floats  # float64[B], of replicas
+    leaders: Floats  # float64[B]
+    dir_bytes: Floats  # float64[D], in each log directory
 
 
-def sent_by_leader(
-    matrix: NDArray[np.int32], bytes_in: NDArray[np.float64], bytes_out: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def sent_by_leader(matrix: Int32s, bytes_in: Floats, bytes_out: Floats) -> Floats:
     """Return float64[P], what the leader of each partition sends: to consumers, and once to each follower."""
     return np.asarray(bytes_out + bytes_in * np.maximum((matrix >= 0).sum(axis=1) - 1, 0), dtype=np.float64)
 
 
-def carried(
-    problem: MoveProblem, replicas: NDArray[np.int32], leader: NDArray[np.int32], log_dir: NDArray[np.int32] | None
-) -> Carried:
+def carried(problem: MoveProblem, replicas: Int32s, leader: Int32s, log_dir: Int32s | None) -> Carried:
     """Sum up what brokers carry with an assignment; directories stay at 0 without ``log_dir``, that of each replica."""
     count, dirs = len(problem.brokers), len(problem.log_dirs.path)
     # Position 0 takes what belongs to nobody.
     held_by = problem.brokers.index_of(replicas).astype(np.intp).ravel() + 1
     led_by = problem.brokers.index_of(leader).astype(np.intp) + 1
 
-    def held(each: NDArray[np.float64]) -> NDArray[np.float64]:
+    def held(each: Floats) -> Floats:
         weights = np.repeat(each, replicas.shape[1])
         return np.bincount(held_by, weights=weights, minlength=count + 1)[1:].astype(np.float64)
 
-    def led(each: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def led(each: Floats | None) -> Floats:
         return np.bincount(led_by, weights=each, minlength=count + 1)[1:].astype(np.float64)
 
     size = problem.size_bytes.astype(np.float64)
@@ -68,8 +64,8 @@ def carried(
 class BrokerThrottles:
     """The throttles of every broker."""
 
-    in_bytes_per_second: NDArray[np.float64]  # float64[B], `follower.replication.throttled.rate`, what it receives
-    out_bytes_per_second: NDArray[np.float64]  # float64[B], `leader.replication.throttled.rate`, what it sends
+    in_bytes_per_second: Floats  # float64[B], `follower.replication.throttled.rate`, what it receives
+    out_bytes_per_second: Floats  # float64[B], `leader.replication.throttled.rate`, what it sends
 
 
 def broker_throttles(problem: MoveProblem, before: Carried, after: Carried) -> BrokerThrottles:

@@ -51,8 +51,8 @@ import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.reassignment.draft import Draft, Groundwork, draft, groundwork, leadership_first
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, HIGH, MoveProblem, Order
 from kafka_capacity.kafka.reassignment.schedule import (
@@ -189,12 +189,12 @@ def _ended(seconds: float) -> float | None:
     return float(seconds) if np.isfinite(seconds) else None
 
 
-def _band(seconds: NDArray[np.float64]) -> Band:
+def _band(seconds: Floats) -> Band:
     low, expected, high = (_ended(each) for each in seconds.tolist())
     return low, expected, high
 
 
-def _three(values: NDArray[np.float64]) -> tuple[float, float, float]:
+def _three(values: Floats) -> tuple[float, float, float]:
     low, expected, high = values.tolist()
     return low, expected, high
 

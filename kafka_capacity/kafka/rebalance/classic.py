@@ -23,8 +23,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.life import MAX_ROUNDS, ClassicLife
 from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupScenario
@@ -154,7 +154,7 @@ class ClassicGroup(RunningGroup):
         self._start(np.flatnonzero(owner != NOBODY), owner, reads_at, lost)
         return losers
 
-    def _start(self, rows: NDArray[np.int64], owner: NDArray[np.int64], when: float, lost: NDArray[np.int64]) -> None:
+    def _start(self, rows: Ints, owner: Ints, when: float, lost: Ints) -> None:
         """Let everyone who is awake read what it owns."""
         state = self.state
         keep = np.isin(owner[rows], list(state.silent), invert=True) & np.isin(rows, lost, invert=True)

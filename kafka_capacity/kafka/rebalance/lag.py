@@ -33,8 +33,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 from kafka_capacity.kafka.rebalance.model import NOBODY, Interruptions
 
 MAX_STEPS = 400  # of the part in which partitions stop and start
@@ -46,24 +46,24 @@ NEVER_TAIL_SECONDS = 3600.0  # how much of a lag that grows without bound is dra
 class LagOverTime:
     """A group's lag during an event."""
 
-    time_seconds: NDArray[np.float64]  # float64[T], ascending, the first is 0
-    lag_bytes: NDArray[np.float64]  # float64[T], of the group
-    lag_seconds: NDArray[np.float64]  # float64[T], of the partition with the highest lag
-    paused_partitions: NDArray[np.int64]  # int64[T], not read from that time on
+    time_seconds: Floats  # float64[T], ascending, the first is 0
+    lag_bytes: Floats  # float64[T], of the group
+    lag_seconds: Floats  # float64[T], of the partition with the highest lag
+    paused_partitions: Ints  # int64[T], not read from that time on
     max_lag_seconds: float  # the highest; infinite where a partition is never read again or its reader never keeps up
     max_lag_row: int  # the partition, -1 where nothing lags
-    peak_lag_bytes: NDArray[np.float64]  # float64[P'], the most that waited in each partition
+    peak_lag_bytes: Floats  # float64[P'], the most that waited in each partition
     catch_up_seconds: float  # when nothing waits any more; infinite for never, 0 where nothing ever waits
     catch_up_row: int  # the partition that waits longest, -1 where nothing does
 
 
 def lag_over_time(
     *,
-    rate: NDArray[np.float64],
-    start_lag_bytes: NDArray[np.float64],
+    rate: Floats,
+    start_lag_bytes: Floats,
     capacity: float,
-    first_owner: NDArray[np.int64],
-    last_owner: NDArray[np.int64],
+    first_owner: Ints,
+    last_owner: Ints,
     interruptions: Interruptions,
     has_tail: bool = True,
 ) -> LagOverTime:
@@ -109,21 +109,21 @@ def lag_over_time(
 class _Record:
     """What is kept of the backlogs: their sums and peaks, since all of them would be too much for large groups."""
 
-    def __init__(self, rate: NDArray[np.float64], backlog: NDArray[np.float64]) -> None:
+    def __init__(self, rate: Floats, backlog: Floats) -> None:
         self.pace = np.where(rate > 0, rate, np.inf)
         self.peak = backlog
         self.lag_bytes: list[float] = []
         self.lag_seconds: list[float] = []
         self.add(backlog)
 
-    def add(self, backlog: NDArray[np.float64]) -> None:
+    def add(self, backlog: Floats) -> None:
         self.backlog = backlog
         self.peak = np.maximum(self.peak, backlog)
         self.lag_bytes.append(float(backlog.sum()))
         self.lag_seconds.append(float((backlog / self.pace).max(initial=0.0)))
 
 
-def _times(interruptions: Interruptions) -> NDArray[np.float64]:
+def _times(interruptions: Interruptions) -> Floats:
     """List where steps begin and end: at 0 and where partitions start or stop.
 
     Where that is too many, stops are left out: those of one member mostly fall together, and then nothing is lost. If
@@ -142,7 +142,7 @@ def _times(interruptions: Interruptions) -> NDArray[np.float64]:
     return np.unique(np.concatenate([[0.0], points, stops[~is_finite]]))
 
 
-def _tail(settled: float, waits: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tail(settled: float, waits: Floats) -> Floats:
     """List the times after the last start until everything is caught up."""
     slowest = float(waits.max(initial=0.0))
     if slowest == 0:
@@ -152,9 +152,7 @@ def _tail(settled: float, waits: NDArray[np.float64]) -> NDArray[np.float64]:
     return settled + np.linspace(0.0, slowest, TAIL_STEPS + 1)[1:]
 
 
-def _waits(
-    backlog: NDArray[np.float64], rate: NDArray[np.float64], capacity: float, owner: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _waits(backlog: Floats, rate: Floats, capacity: float, owner: Ints) -> tuple[Floats, Flags]:
     """Return how long each partition waits from the last start on (as long as its reader is busy), and whose lags grow.
 
     That is float64[P'], infinite for ever, and bool[P'], whether it grows without bound.
@@ -175,7 +173,7 @@ def _waits(
     return waits, is_growing
 
 
-def _paused(times: NDArray[np.float64], interruptions: Interruptions) -> NDArray[np.int64]:
+def _paused(times: Floats, interruptions: Interruptions) -> Ints:
     begun = np.searchsorted(np.sort(interruptions.stop_seconds), times, side="right")
     ended = np.searchsorted(np.sort(interruptions.start_seconds), times, side="right")
     return (begun - ended).astype(np.int64)
@@ -184,9 +182,7 @@ def _paused(times: NDArray[np.float64], interruptions: Interruptions) -> NDArray
 class _Steps:
     """Moves backlogs through time."""
 
-    def __init__(
-        self, rate: NDArray[np.float64], capacity: float, first_owner: NDArray[np.int64], interruptions: Interruptions
-    ) -> None:
+    def __init__(self, rate: Floats, capacity: float, first_owner: Ints, interruptions: Interruptions) -> None:
         self._rate = rate
         self._capacity = capacity
         self._owner = first_owner.copy()
@@ -195,7 +191,7 @@ class _Steps:
         self._by_start = np.argsort(interruptions.start_seconds, kind="stable")
         self._next = 0
 
-    def step(self, backlog: NDArray[np.float64], begin: float, end: float) -> NDArray[np.float64]:
+    def step(self, backlog: Floats, begin: float, end: float) -> Floats:
         """Return the backlogs at the end of a step."""
         found, length = self._found, end - begin
         self._take_over(begin)
@@ -216,7 +212,7 @@ class _Steps:
         rows = self._by_start[first : self._next]
         self._owner[found.partition[rows]] = found.after[rows]
 
-    def _processed(self, wanted: NDArray[np.float64], read_for: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _processed(self, wanted: Floats, read_for: Floats) -> Floats:
         """Share each member's work among its partitions: as much as is wanted, else evenly up to a level."""
         if np.isinf(self._capacity):
             return wanted
@@ -234,7 +230,7 @@ class _Steps:
         return processed
 
 
-def _levelled(wanted: NDArray[np.float64], owner: NDArray[np.int64], work: NDArray[np.float64]) -> NDArray[np.float64]:
+def _levelled(wanted: Floats, owner: Ints, work: Floats) -> Floats:
     """Return ``min(wanted, level)``, with the level of each owner that makes the sum its work."""
     order = np.lexsort((wanted, owner))
     sorted_owner, amount = owner[order], wanted[order]

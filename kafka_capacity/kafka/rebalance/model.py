@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 
@@ -76,16 +76,16 @@ class GroupFacts:
     # - 1`
     topics: tuple[Topic, ...]
     topic_ids: tuple[str, ...]  # the id of each, as Kafka's assignors on the coordinator see it
-    topic: NDArray[np.int32]  # int32[P], position in `topics`; sorted by topic, then partition
-    partition: NDArray[np.int32]  # int32[P]
-    owner: NDArray[np.int32]  # int32[P], position in `members`, -1 for nobody
-    mean_bytes_per_second: NDArray[np.float64]  # float64[P], produced, mean over the history
+    topic: Int32s  # int32[P], position in `topics`; sorted by topic, then partition
+    partition: Int32s  # int32[P]
+    owner: Int32s  # int32[P], position in `members`, -1 for nobody
+    mean_bytes_per_second: Floats  # float64[P], produced, mean over the history
     # float64[P], produced in the group's peak hour: the hour in which the whole group's rate has its 99th percentile,
     # so that partitions which peak at other times are not added up
-    peak_bytes_per_second: NDArray[np.float64]
-    start_lag_bytes: NDArray[np.float64]  # float64[P], what is waiting today
+    peak_bytes_per_second: Floats
+    start_lag_bytes: Floats  # float64[P], what is waiting today
     # float64[P], how far back the page cache of the leader's broker reaches, NaN where it is not known
-    cache_window_seconds: NDArray[np.float64]
+    cache_window_seconds: Floats
     record_bytes: float  # the mean size of a record
     is_record_size_known: bool  # whether that was measured, or is a stand-in
     # the highest hourly rate that any one member has read so far, a lower bound of what a member can do; `None` without
@@ -134,24 +134,23 @@ class GroupScenario:
 class Interruptions:
     """Every time that a partition was not read, one entry each, by time of stop."""
 
-    # int64[K], row of the partition; rows at and above the group's are partitions that an event added
-    partition: NDArray[np.int64]
-    stop_seconds: NDArray[np.float64]  # float64[K], after the event's start
-    start_seconds: NDArray[np.float64]  # float64[K], when it is read again; infinite if it never is
-    before: NDArray[np.int64]  # int64[K], who read it, a number of `member_ids`, -1 for nobody
-    after: NDArray[np.int64]  # int64[K], who reads it then
-    left_seconds: NDArray[np.float64]  # float64[K], when the member that read it last went away; NaN where it stayed
+    partition: Ints  # int64[K], row of the partition; rows at and above the group's are partitions that an event added
+    stop_seconds: Floats  # float64[K], after the event's start
+    start_seconds: Floats  # float64[K], when it is read again; infinite if it never is
+    before: Ints  # int64[K], who read it, a number of `member_ids`, -1 for nobody
+    after: Ints  # int64[K], who reads it then
+    left_seconds: Floats  # float64[K], when the member that read it last went away; NaN where it stayed
 
     def __len__(self) -> int:
         return len(self.partition)
 
     @property
-    def pause_seconds(self) -> NDArray[np.float64]:
+    def pause_seconds(self) -> Floats:
         """float64[K], how long each lasted."""
         return self.start_seconds - self.stop_seconds
 
     @property
-    def is_revoked(self) -> NDArray[np.bool_]:
+    def is_revoked(self) -> Flags:
         """bool[K], taken from a reader that was there, by a rebalance; else its reader stopped by itself."""
         is_by_itself = self.left_seconds <= self.stop_seconds
         return np.asarray((self.before != NOBODY) & ~is_by_itself, dtype=np.bool_)
@@ -163,15 +162,13 @@ class EventTrace:
 
     member_ids: tuple[str, ...]  # everyone who was a member at any time
     # int64[M], for each of them the number of the member whose place it took when it was restarted, else its own
-    identity: NDArray[np.int64]
+    identity: Ints
     rebalances: int  # generations (classic) or group epochs (KIP-848) that it took
     interruptions: Interruptions  # when which partition was not read
-    first_owner: NDArray[np.int64]  # int64[P'], who read each partition before, numbers of `member_ids`, -1 for nobody
-    # int64[P'], who reads it in the end. P' is P plus the partitions that the event added.
-    last_owner: NDArray[np.int64]
-    unclean: NDArray[np.int64]  # int64[U], rows of partitions whose reader left without committing
-    # int64[P'], the row whose keys a row shares: itself, or for an added partition the one it split from
-    sibling: NDArray[np.int64]
+    first_owner: Ints  # int64[P'], who read each partition before, numbers of `member_ids`, -1 for nobody
+    last_owner: Ints  # int64[P'], who reads it in the end. P' is P plus the partitions that the event added.
+    unclean: Ints  # int64[U], rows of partitions whose reader left without committing
+    sibling: Ints  # int64[P'], the row whose keys a row shares: itself, or for an added partition the one it split from
     end_seconds: float  # when the group was settled
     is_settled: bool  # False if it did not come to rest in the rounds that it was given
     # what members of a streams group restored of state before they went on; NaN where a size is not known

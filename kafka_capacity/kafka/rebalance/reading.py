@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
 from kafka_capacity.kafka.rebalance.model import NOBODY, Interruptions
 
@@ -24,7 +24,7 @@ class Reading:
     ([0, 1], [3.0, inf], [1, -1])
     """
 
-    def __init__(self, reader: NDArray[np.int64]) -> None:
+    def __init__(self, reader: Ints) -> None:
         self.reader = reader.astype(np.int64).copy()
         self._stopped_at = np.where(self.reader == NOBODY, 0.0, np.nan)
         self._before = self.reader.copy()
@@ -32,7 +32,7 @@ class Reading:
         self._left_at = np.full(len(self.reader), np.nan)
         self._over: list[Interruptions] = []
 
-    def stop(self, rows: NDArray[np.int64], time_seconds: float | NDArray[np.float64]) -> None:
+    def stop(self, rows: Ints, time_seconds: float | Floats) -> None:
         """Stop reading rows that are read; others are left alone."""
         is_read = self.reader[rows] != NOBODY
         when = np.broadcast_to(np.asarray(time_seconds, dtype=np.float64), rows.shape)[is_read]
@@ -51,7 +51,7 @@ class Reading:
         self._stopped_at[later] = np.maximum(time_seconds, self._started_at[later])
         self._left_at[was_last & np.isnan(self._left_at)] = time_seconds
 
-    def start(self, rows: NDArray[np.int64], time_seconds: float, readers: NDArray[np.int64]) -> None:
+    def start(self, rows: Ints, time_seconds: float, readers: Ints) -> None:
         """Start reading rows that nobody reads; one whose reader stays is left alone."""
         is_idle = self.reader[rows] == NOBODY
         rows, readers = rows[is_idle], readers[is_idle]
@@ -77,7 +77,7 @@ class Reading:
         order = np.lexsort((every.partition, every.stop_seconds))
         return change_columns(every, lambda column: column[order])
 
-    def _interrupted(self, rows: NDArray[np.int64], until: float, readers: NDArray[np.int64]) -> Interruptions:
+    def _interrupted(self, rows: Ints, until: float, readers: Ints) -> Interruptions:
         return Interruptions(
             partition=rows,
             stop_seconds=self._stopped_at[rows],

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.model import TopicPartition
 from kafka_capacity.kafka.rebalance.model import NOBODY
 from kafka_capacity.kafka.rebalance.state import GroupState
@@ -25,7 +25,7 @@ from kafka_capacity.kafka.rebalance.tasks import state_bytes
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Restore:
     member: int
-    rows: NDArray[np.int64]
+    rows: Ints
     begun_seconds: float
     seconds: float
 
@@ -67,7 +67,7 @@ class Restoring:
             for row in rows_of.get(name, [])[partition : partition + 1]
         }
 
-    def start(self, rows: NDArray[np.int64], member: int, time_seconds: float) -> float:
+    def start(self, rows: Ints, member: int, time_seconds: float) -> float:
         """Let a member begin with tasks, and return when it runs the last of them."""
         lacking = self._lacking(rows, member)
         needed = float(self._bytes[lacking].sum())
@@ -95,7 +95,7 @@ class Restoring:
             if not goes_on.all():
                 self.longest_seconds = max(self.longest_seconds, elapsed)
 
-    def _lacking(self, rows: NDArray[np.int64], member: int) -> NDArray[np.int64]:
+    def _lacking(self, rows: Ints, member: int) -> Ints:
         """Return those of some tasks whose state is not where a member runs; tasks that an event added have none."""
         if not self._bytes.any():
             return rows[:0]
@@ -105,7 +105,7 @@ class Restoring:
         is_lacking = np.array([(row, process) not in self._has_state for row in kept.tolist()], dtype=np.bool_)
         return np.asarray(kept[is_lacking], dtype=np.int64)
 
-    def _run(self, rows: NDArray[np.int64], member: int, time_seconds: float) -> None:
+    def _run(self, rows: Ints, member: int, time_seconds: float) -> None:
         self._state.reading.start(rows, time_seconds, np.full(len(rows), member, dtype=np.int64))
         if self._bytes.any():
             self._has_state |= {(row, self._process(member)) for row in rows.tolist()}

@@ -23,8 +23,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.life import ServerLife
 from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupScenario
@@ -46,7 +46,7 @@ class ServerGroup(RunningGroup):
         self._target = state.owner.copy()
         self._is_stale = False
         self._last_target_seconds = -math.inf
-        self._giving_up: dict[int, NDArray[np.int64]] = {}
+        self._giving_up: dict[int, Ints] = {}
         self._agenda: list[tuple[float, int, int]] = []
         self._due: dict[int, float] = {}
         self._beats = 0

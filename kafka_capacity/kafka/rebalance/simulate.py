@@ -7,8 +7,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.groups.life import ClassicLife, ServerLife
 from kafka_capacity.kafka.groups.model import Member, TopicPartition, TopicPartitions
 from kafka_capacity.kafka.groups.registry import assignor
@@ -25,7 +25,7 @@ class Rest:
     """A group at rest."""
 
     numbers: tuple[int, ...]  # who is a member, numbers of the roster, as the coordinator lists them
-    owner: NDArray[np.int64]  # int64[P], who has each partition
+    owner: Ints  # int64[P], who has each partition
     parts: tuple[TopicPartitions, ...]  # what each member has, in the order of Kafka's lists
     # by member, the tasks of which it has a standby; streams groups only
     standby: Mapping[str, tuple[TopicPartition, ...]] = dataclasses.field(default_factory=dict)
@@ -183,7 +183,7 @@ class GroupSimulation:
         return [rest.numbers[i] for i in np.argsort(-loads, kind="stable").tolist()]
 
 
-def member_loads(rest: Rest, bytes_per_second: NDArray[np.float64]) -> NDArray[np.float64]:
+def member_loads(rest: Rest, bytes_per_second: Floats) -> Floats:
     """Sum the rates of the partitions of each member: float64[M], as :attr:`Rest.numbers` lists them."""
     size = max([-1, *rest.numbers]) + 1
     is_read = rest.owner != NOBODY

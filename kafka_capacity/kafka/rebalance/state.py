@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases, Roster
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts, GroupScenario
 from kafka_capacity.kafka.rebalance.reading import Reading
@@ -27,9 +27,7 @@ class GroupState:
         unclean: rows that were read by somebody who died over them.
     """
 
-    def __init__(
-        self, facts: GroupFacts, table: PartitionTable, roster: Roster, live: list[int], owner: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, facts: GroupFacts, table: PartitionTable, roster: Roster, live: list[int], owner: Ints) -> None:
         self.facts = facts
         self.table = table
         self.roster = roster
@@ -37,7 +35,7 @@ class GroupState:
         self.silent: set[int] = set()
         self.owner = owner.copy()
         self.reading = Reading(owner)
-        self.unclean: list[NDArray[np.int64]] = []
+        self.unclean: list[Ints] = []
 
     def remove(self, member: int, now: float) -> None:
         """Strike a member off; what it read is read no more, and nobody owns it."""

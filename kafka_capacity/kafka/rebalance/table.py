@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.model import Group, Member, Topic
 from kafka_capacity.kafka.groups.registry import Assignor, GroupProtocol
@@ -20,11 +20,10 @@ class PartitionTable:
 
     topics: tuple[Topic, ...]  # as the assignor is told them: by name, or by id for the coordinator's assignors
     names: tuple[str, ...]  # the table that `topic` points into: their names or ids
-    topic: NDArray[np.int32]  # int32[P']
-    partition: NDArray[np.int32]  # int32[P']
-    # int64[P'], the row whose keys a row shares: itself, or for an added partition the one it split from
-    sibling: NDArray[np.int64]
-    row_of: tuple[NDArray[np.int64], ...]  # for each topic int64[partitions], the row of each of its partitions
+    topic: Int32s  # int32[P']
+    partition: Int32s  # int32[P']
+    sibling: Ints  # int64[P'], the row whose keys a row shares: itself, or for an added partition the one it split from
+    row_of: tuple[Ints, ...]  # for each topic int64[partitions], the row of each of its partitions
 
     @classmethod
     def of(cls, facts: GroupFacts, protocol: GroupProtocol) -> PartitionTable:
@@ -69,7 +68,7 @@ class PartitionTable:
             row_of=tuple(row_of),
         )
 
-    def owners(self, assignment: Assignment, numbers: Sequence[int]) -> NDArray[np.int64]:
+    def owners(self, assignment: Assignment, numbers: Sequence[int]) -> Ints:
         """Return who owns each row: int64[P'], numbers of members, -1 for nobody."""
         owner = np.full(len(self), NOBODY, dtype=np.int64)
         place = {name: index for index, name in enumerate(self.names)}

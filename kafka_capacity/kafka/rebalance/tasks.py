@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.groups.model import Topic, TopicPartitions
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
 
@@ -33,7 +33,7 @@ def as_tasks(facts: GroupFacts) -> GroupFacts:
     cache_window = np.full(len(topic), np.inf)
     np.minimum.at(cache_window, task, np.nan_to_num(facts.cache_window_seconds, nan=np.inf))
 
-    def summed(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def summed(values: Floats) -> Floats:
         return np.bincount(task, weights=values, minlength=len(topic)).astype(np.float64)
 
     names = tuple(counts)
@@ -59,7 +59,7 @@ def as_tasks(facts: GroupFacts) -> GroupFacts:
     )
 
 
-def state_bytes(facts: GroupFacts) -> NDArray[np.float64]:
+def state_bytes(facts: GroupFacts) -> Floats:
     """Return float64[P], the bytes of state of each task: 0 where it keeps none, NaN where that is not known."""
     found = np.zeros(len(facts))
     for place, topic in enumerate(facts.topics):

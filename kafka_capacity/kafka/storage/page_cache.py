@@ -18,11 +18,9 @@ Assumptions:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad
 
@@ -33,58 +31,35 @@ HEAP_BYTES = 6 * GIB
 SYSTEM_BYTES = 1 * GIB  # left for the operating system, agents, and what the JVM takes outside its heap
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PageCaches:
-    """The page caches of brokers, in the order of the brokers they were computed for."""
+def cache_bytes(memory_bytes: Floats, *, heap_bytes: float = HEAP_BYTES, system_bytes: float = SYSTEM_BYTES) -> Floats:
+    """Return the page caches of brokers, float64[B]: 0 where heap and system need all memory, NaN where it is unknown.
 
-    # float64[B], 0 where heap and system need all memory, NaN where the memory is not known
-    cache_bytes: NDArray[np.float64]
-    # float64[B], leaders and followers, NaN without a history of rates
-    written_mean_bytes_per_second: NDArray[np.float64]
-    written_peak_bytes_per_second: NDArray[np.float64]  # float64[B], the same with each partition at its peak
-    # float64[B], infinite where nothing is written, NaN where it cannot be told
-    window_mean_seconds: NDArray[np.float64]
-    window_peak_seconds: NDArray[np.float64]  # float64[B], the same at peak
+    Heap of the JVM and what everything else needs are the same on every broker.
+    """
+    return np.maximum(memory_bytes - heap_bytes - system_bytes, 0.0)
 
 
-def page_caches(
+def peak_windows(
     brokers: Brokers,
-    replicas: NDArray[np.int32],
+    replicas: Int32s,
     load: PartitionLoad,
     *,
     heap_bytes: float = HEAP_BYTES,
     system_bytes: float = SYSTEM_BYTES,
-) -> PageCaches:
-    """Return the page cache of each broker and how far back it reaches.
+) -> Floats:
+    """Return how many seconds back the page cache of each broker reaches at peak, leaders and followers: float64[B].
 
-    ``replicas`` is int32[P, W], broker ids, padded with -1. Heap of the JVM and what everything else needs are the same
-    on every broker.
+    It is infinite where nothing is written, NaN where the memory is not known or there is no history of rates.
+    ``replicas`` is int32[P, W], broker ids, padded with -1.
     """
-    cache = np.maximum(brokers.memory_bytes - heap_bytes - system_bytes, 0.0)
-    mean = _written(brokers, replicas, load.bytes_in_mean_bytes_per_second, load.hours)
-    peak = _written(brokers, replicas, load.bytes_in_peak_bytes_per_second, load.hours)
-    return PageCaches(
-        cache_bytes=cache,
-        written_mean_bytes_per_second=mean,
-        written_peak_bytes_per_second=peak,
-        window_mean_seconds=window_seconds(cache, mean),
-        window_peak_seconds=window_seconds(cache, peak),
-    )
+    if load.hours == 0:
+        return np.full(len(brokers), np.nan)
+    cache = cache_bytes(brokers.memory_bytes, heap_bytes=heap_bytes, system_bytes=system_bytes)
+    return window_seconds(cache, brokers.sum_held(replicas, load.bytes_in_peak_bytes_per_second))
 
 
-def window_seconds(
-    cache_bytes: NDArray[np.float64], written_bytes_per_second: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def window_seconds(cache_bytes: Floats, written_bytes_per_second: Floats) -> Floats:
     """Divide caches by rates: infinite where nothing is written, NaN where either is not known."""
     is_known = ~np.isnan(cache_bytes) & ~np.isnan(written_bytes_per_second)
     still = np.where(is_known, np.inf, np.nan)
     return np.divide(cache_bytes, written_bytes_per_second, out=still, where=written_bytes_per_second > 0)
-
-
-def _written(
-    brokers: Brokers, replicas: NDArray[np.int32], rate: NDArray[np.float64], hours: int
-) -> NDArray[np.float64]:
-    if hours == 0:
-        return np.full(len(brokers), np.nan)
-    rows, columns = np.nonzero(replicas >= 0)
-    return brokers.sum_at(replicas[rows, columns], rate[rows])

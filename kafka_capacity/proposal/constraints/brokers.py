@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.hardware.limits import GIB, MIB
+from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.relaxing import LimitState
 from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Proposal
@@ -15,26 +16,23 @@ from kafka_capacity.proposal.expansion import later_size_bytes
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
 from kafka_capacity.text import whole_percent
 
-_GIB = 1024.0**3
-_MIB = 1024.0**2
-
 
 def gib(amount: float) -> str:
     """Write an amount of bytes."""
-    return f"{amount / _GIB:,.0f} GiB"
+    return f"{amount / GIB:,.0f} GiB"
 
 
 def _mib_per_second(rate: float) -> str:
-    return f"{rate / _MIB:,.1f} MiB/s"
+    return f"{rate / MIB:,.1f} MiB/s"
 
 
-def disk_limit_bytes(scenario: PlacementScenario, brokers: Brokers) -> NDArray[np.float64]:
+def disk_limit_bytes(scenario: PlacementScenario, brokers: Brokers) -> Floats:
     """Return how much each disk may hold: float64[B], NaN where that is not known."""
     return brokers.disk_capacity_bytes * scenario.disk_limit_ratio
 
 
-def _carried(loads: BrokerLoads, field: str) -> NDArray[np.float64]:
-    found: NDArray[np.int64] | NDArray[np.float64] = getattr(loads, field)
+def _carried(loads: BrokerLoads, field: str) -> Floats:
+    found: Ints | Floats = getattr(loads, field)
     return found.astype(np.float64)
 
 
@@ -63,13 +61,12 @@ DISK = BrokerConstraint(
 )
 
 
-def _held_later(proposal: Proposal) -> NDArray[np.float64] | None:
+def _held_later(proposal: Proposal) -> Floats | None:
     """Return what each broker holds once topics with new partitions are even, where that is more than at once."""
     expanded, after = proposal.expanded, proposal.diff.after
     if expanded is None:
         return None
-    rows, columns = np.nonzero(after >= 0)
-    later = proposal.loads.brokers.sum_at(after[rows, columns], later_size_bytes(expanded)[rows])
+    later = proposal.loads.brokers.sum_held(after, later_size_bytes(expanded))
     return np.where(later > proposal.loads.bytes_after, later, -np.inf)
 
 
@@ -88,7 +85,7 @@ DISK_LATER = BrokerConstraint(
 )
 
 
-def _held_on_the_way(proposal: Proposal) -> NDArray[np.float64]:
+def _held_on_the_way(proposal: Proposal) -> Floats:
     """Return what disks hold while everything moves at once: the old copy stays until the new one is in sync."""
     loads = proposal.loads
     return np.where(loads.move_in_bytes > 0, loads.bytes_before + loads.move_in_bytes, 0).astype(np.float64)
@@ -108,7 +105,7 @@ DISK_ON_THE_WAY = BrokerConstraint(
 
 
 def _network(direction: Literal["in", "out"]) -> BrokerConstraint:
-    def limit(scenario: PlacementScenario, brokers: Brokers) -> NDArray[np.float64]:
+    def limit(scenario: PlacementScenario, brokers: Brokers) -> Floats:
         return brokers.network_in_bytes_per_second if direction == "in" else brokers.network_out_bytes_per_second
 
     return BrokerConstraint(
@@ -133,7 +130,7 @@ NETWORK_IN, NETWORK_OUT = _network("in"), _network("out")
 def _count_limit(name: str, noun: str, parameter: str) -> BrokerConstraint:
     """Make a constraint of a count that a request may limit for every broker."""
 
-    def limit(scenario: PlacementScenario, brokers: Brokers) -> NDArray[np.float64]:
+    def limit(scenario: PlacementScenario, brokers: Brokers) -> Floats:
         most = dict(scenario.broker_maxima).get(name)
         return np.full(len(brokers), np.nan if most is None else float(most))
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
@@ -49,9 +49,7 @@ def where_of(brokers: Brokers, at: int) -> str:
     return f"broker {int(brokers.ids[at])} (rack {brokers.racks[at] or 'none'})"
 
 
-def baseline(
-    scenario: PlacementScenario, brokers: Brokers, before: NDArray[np.float64] | NDArray[np.int64]
-) -> NDArray[np.float64] | None:
+def baseline(scenario: PlacementScenario, brokers: Brokers, before: Floats | Ints) -> Floats | None:
     """Return what each broker may be compared with: float64[B], 0 for new ones; ``None`` where nothing stands.
 
     ``before`` is [B], what they carry today; who replaces a broker is compared with that one.
@@ -74,11 +72,11 @@ class BrokerConstraint:
     label: str  # what is limited, after "over", such as "the disk limit"
     unit: str  # what is counted
     # float64[B], what each of some brokers may carry; not finite where there is no limit
-    limit: Callable[[PlacementScenario, Brokers], NDArray[np.float64]]
+    limit: Callable[[PlacementScenario, Brokers], Floats]
     # float64[B], what each carries after the change; `None` where the constraint says nothing of a proposal
-    after: Callable[[Proposal], NDArray[np.float64] | None]
+    after: Callable[[Proposal], Floats | None]
     # float64[B], what each carries today; `None` where no broker can be over it before
-    before: Callable[[BrokerLoads], NDArray[np.float64]] | None = None
+    before: Callable[[BrokerLoads], Floats] | None = None
     sentence: Callable[[PlacementScenario, float, float], str]  # says what a broker, named first, would need and has
     figure: Callable[[float], str]  # writes an amount
     # the field of `BrokerLimits` by which placers keep it; `None` where they do not look at it
@@ -105,7 +103,7 @@ class BrokerConstraint:
         ]
         return self._with_relaxation(scenario, found, proposal.limits)
 
-    def tolerated(self, scenario: PlacementScenario, loads: BrokerLoads) -> NDArray[np.float64]:
+    def tolerated(self, scenario: PlacementScenario, loads: BrokerLoads) -> Floats:
         """Return what each broker may carry without being a reason against the change: float64[B]."""
         limit = self.limit(scenario, loads.brokers)
         before = None if self.before is None else baseline(scenario, loads.brokers, self.before(loads))
@@ -116,9 +114,9 @@ class BrokerConstraint:
         scenario: PlacementScenario,
         brokers: Brokers,
         at: int,
-        needed: NDArray[np.float64],
-        available: NDArray[np.float64],
-        before: NDArray[np.float64] | None,
+        needed: Floats,
+        available: Floats,
+        before: Floats | None,
     ) -> Excuse:
         where = where_of(brokers, at)
         broker = int(brokers.ids[at])

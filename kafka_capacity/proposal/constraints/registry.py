@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import BrokerLimits
 from kafka_capacity.proposal.constraints.brokers import (
@@ -70,7 +68,7 @@ def tolerated_limits(scenario: PlacementScenario, loads: BrokerLoads) -> BrokerL
     return _limits(scenario.target, lambda constraint: constraint.tolerated(scenario, loads)[at])
 
 
-def _limits(target: Brokers, limit: Callable[[BrokerConstraint], NDArray[np.float64]]) -> BrokerLimits:
+def _limits(target: Brokers, limit: Callable[[BrokerConstraint], Floats]) -> BrokerLimits:
     known = {one.placer_limit: limit(one) for one in BROKER_CONSTRAINTS if one.placer_limit is not None}
     return BrokerLimits.of(len(target), **known)
 

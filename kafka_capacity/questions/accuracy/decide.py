@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
-from kafka_capacity.health.problem import Figure, Problem, Severity
+from kafka_capacity.health.problem import Figure, Problem, serious, warning
 from kafka_capacity.questions.accuracy.scores import CPU, MOVES, NAMES
 from kafka_capacity.text import format_bytes, format_duration, format_percent, format_rate
 from kafka_capacity.text.wording import listed
@@ -52,13 +52,12 @@ def _problem(drift: Mapping[str, Any]) -> Problem:
         message += f". {_classes(drift['classes'], amount)}"
     if drift.get("effect"):
         message += f". {drift['effect']}"
-    return Problem(
-        severity=Severity.SERIOUS if drift.get("is_beyond") else Severity.WARNING,
-        code=PREDICTION_DRIFT,
-        where=NAMES[figure],
-        message=message,
+    make = serious if drift.get("is_beyond") else warning
+    return make(
+        PREDICTION_DRIFT,
+        NAMES[figure],
+        message,
+        f"base orders on a plan of {drift['last']} or later, which uses actual figures, and find out what changed",
         about=figure,
-        remedy=f"base orders on a plan of {drift['last']} or later, which uses actual figures, "
-        "and find out what changed",
         figure=Figure(float(drift["observed"]), float(drift["expected"]), unit),
     )

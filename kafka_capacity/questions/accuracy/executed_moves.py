@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.errors import MissingManifestError, StorageError
-from kafka_capacity.inventory.column_values import Ints, PartitionIndex, ReplicaColumns, floats, ints
+from kafka_capacity.inventory.column_values import PartitionIndex, ReplicaColumns, floats, ints
 from kafka_capacity.inventory.staging import KIND as INVENTORY
-from kafka_capacity.objects.dataset import has_manifest, read_manifest, read_table
-from kafka_capacity.objects.keys import inventory_prefix, list_inventory_days, list_plans, plan_prefix
+from kafka_capacity.kafka.arrays import Int32s, Ints
+from kafka_capacity.objects.dataset import read_manifest, read_table
+from kafka_capacity.objects.keys import day_prefix, list_plans, plan_prefix
+from kafka_capacity.objects.manifest import complete_days
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.questions.accuracy.scores import MoveScore, score_move
 
@@ -28,8 +29,7 @@ def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
 
     A move counts once, for the newest plan that planned it: plans of later days find it done.
     """
-    listed = (day for day in list_inventory_days(store, cluster) if day <= ds)
-    days = [day for day in listed if has_manifest(store, inventory_prefix(cluster, day))]
+    days = sorted(complete_days(store, cluster, "inventory", up_to=ds))
     held: dict[str, _Held] = {}
     found: dict[tuple[str, str], MoveScore] = {}
     for made_on, plan_id in list_plans(store, cluster):
@@ -72,24 +72,24 @@ class _Held:
     """Who held what on a day: int32[P, W] broker ids of each partition, ascending, padded with -1 before them."""
 
     index: PartitionIndex
-    brokers: NDArray[np.int32]
+    brokers: Int32s
 
 
 def _held(store: ObjectStore, cluster: str, day: str) -> _Held:
-    manifest = read_manifest(store, inventory_prefix(cluster, day), kind=INVENTORY)
+    manifest = read_manifest(store, day_prefix("inventory", cluster, day), kind=INVENTORY)
     replicas = ReplicaColumns.of(read_table(store, manifest, "replicas"))
     rows = _ascending(replicas.partition_of_row, replicas.broker, replicas.partition_count)
     return _Held(index=replicas.index(), brokers=rows)
 
 
-def _wanted(moves: pa.Table) -> NDArray[np.int32]:
+def _wanted(moves: pa.Table) -> Int32s:
     """Return int32[N, W], the broker ids that each partition shall have, in the same form."""
     lists = moves.column("replicas_after").combine_chunks()
     row = np.repeat(np.arange(len(lists)), ints(pc.list_value_length(lists)))
     return _ascending(row, ints(pc.list_flatten(lists)), len(lists))
 
 
-def _ascending(row: Ints, broker: Ints, count: int) -> NDArray[np.int32]:
+def _ascending(row: Ints, broker: Ints, count: int) -> Int32s:
     width = int(np.bincount(row, minlength=1).max(initial=0))
     found = np.full((count, width), -1, dtype=np.int32)
     place = np.arange(len(row)) - np.searchsorted(row, row)
@@ -98,7 +98,7 @@ def _ascending(row: Ints, broker: Ints, count: int) -> NDArray[np.int32]:
     return found
 
 
-def _share(moves: pa.Table, wanted: NDArray[np.int32], held: _Held) -> float:
+def _share(moves: pa.Table, wanted: Int32s, held: _Held) -> float:
     """Return which share of the bytes that were to be copied is where it should be; the order does not count.
 
     Of moves that copy nothing it is the share of the partitions.
@@ -110,5 +110,5 @@ def _share(moves: pa.Table, wanted: NDArray[np.int32], held: _Held) -> float:
     return float(np.average(is_there, weights=weight if weight.sum() > 0 else None))
 
 
-def _widened(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+def _widened(rows: Int32s, width: int) -> Int32s:
     return np.pad(rows, ((0, 0), (width - rows.shape[1], 0)), constant_values=-1)

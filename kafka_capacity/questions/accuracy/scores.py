@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kafka_capacity.demand.calendar_days import days_between, days_later
+from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between, days_later
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.hardware.plain import filled
+from kafka_capacity.kafka.arrays import Float32s
 from kafka_capacity.objects.tables import Int32
 from kafka_capacity.questions.accuracy.watch import Held, watch
 from kafka_capacity.text import format_percent
@@ -24,7 +24,6 @@ from kafka_capacity.text import format_percent
 CPU, MOVES = "cpu", "moves"
 """Figures that are held against plans beside :data:`TRAFFIC` and :data:`STORED`: cores for traffic, times of moves."""
 
-_DAY_SECONDS = 86_400.0
 LEAST_AGE_DAYS = 7  # a younger prediction says what is there already
 
 
@@ -138,8 +137,8 @@ def score_move(
     before = [(day, ratio) for day, ratio in done if day < first_done]
     begun_after = max([made_on, *(day for day, ratio in before if ratio <= NOT_BEGUN_RATIO)])
     going_on = [day for day, _ in before if day > begun_after]
-    shortest = days_between(going_on[0], going_on[-1]) * _DAY_SECONDS if going_on else 0.0
-    longest = days_between(begun_after, first_done) * _DAY_SECONDS
+    shortest = days_between(going_on[0], going_on[-1]) * DAY_SECONDS if going_on else 0.0
+    longest = days_between(begun_after, first_done) * DAY_SECONDS
     latest = seconds if peak_seconds is None else peak_seconds
     is_consistent = seconds <= longest and max(seconds, latest) >= shortest
     took = _took(going_on, dict(done))
@@ -165,7 +164,7 @@ def _took(going_on: Sequence[str], done: Mapping[str, float]) -> float | None:
     if len(going_on) < 2:
         return None
     part = done[going_on[-1]] - done[going_on[0]]
-    return days_between(going_on[0], going_on[-1]) * _DAY_SECONDS / part if part > 0 else None
+    return days_between(going_on[0], going_on[-1]) * DAY_SECONDS / part if part > 0 else None
 
 
 def value_at(dates: Sequence[str], values: Sequence[float], day: str) -> float | None:
@@ -192,7 +191,7 @@ def day_of(dates: Sequence[str], values: Sequence[float], level: float) -> str |
     return None
 
 
-def peak_of_all(hours: NDArray[np.float32]) -> float:
+def peak_of_all(hours: Float32s) -> float:
     """Return the 99th percentile of the hourly totals of some partitions; ``hours`` is float32[P, H]."""
     return float(np.percentile(hours.sum(axis=0, dtype=np.float64), 99)) if hours.size else 0.0
 

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from kafka_capacity.objects.dataset import Manifest, has_manifest, read_document, read_manifest, read_table
-from kafka_capacity.objects.keys import list_score_days, scores_prefix
+from kafka_capacity.objects.keys import day_prefix
+from kafka_capacity.objects.manifest import complete_days
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import schema_of
 from kafka_capacity.questions.accuracy.scores import Score
@@ -21,19 +22,20 @@ SCORES = schema_of(Score)
 
 def read_scores(store: ObjectStore, cluster: str, ds: str) -> list[Score]:
     """Read the scores of one day; none where it was never finished."""
-    prefix = scores_prefix(cluster, ds)
-    if not has_manifest(store, prefix):
+    if not has_manifest(store, day_prefix("scores", cluster, ds)):
         return []
-    manifest = read_manifest(store, prefix, kind=KIND, schema_version=SCHEMA_VERSION)
-    return [Score(**row) for row in read_table(store, manifest, TABLE).to_pylist()]
+    return [Score(**row) for row in read_table(store, score_manifest(store, cluster, ds), TABLE).to_pylist()]
+
+
+def score_manifest(store: ObjectStore, cluster: str, ds: str) -> Manifest:
+    """Read what is stored of one day's scores."""
+    return read_manifest(store, day_prefix("scores", cluster, ds), kind=KIND, schema_version=SCHEMA_VERSION)
 
 
 def newest_scores(store: ObjectStore, cluster: str, *, not_after: str) -> Manifest | None:
     """Return the newest scores up to a day; ``None`` where there are none."""
-    for day in reversed(list_score_days(store, cluster)):
-        if day <= not_after and has_manifest(store, scores_prefix(cluster, day)):
-            return read_manifest(store, scores_prefix(cluster, day), kind=KIND, schema_version=SCHEMA_VERSION)
-    return None
+    day = next(complete_days(store, cluster, "scores", up_to=not_after), None)
+    return None if day is None else score_manifest(store, cluster, day)
 
 
 def read_score_document(store: ObjectStore, manifest: Manifest) -> dict[str, Any]:

@@ -12,23 +12,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES, date_seconds
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.workload import Workload
+from kafka_capacity.kafka.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AddedLoad:
     """What added topics put on the fullest broker, float64[D] each: bytes a second at peak, stored bytes, replicas."""
 
-    client_in: NDArray[np.float64]
-    follower_in: NDArray[np.float64]
-    client_out: NDArray[np.float64]
-    replication_out: NDArray[np.float64]
-    disk_bytes: NDArray[np.float64]
-    replicas: NDArray[np.float64]
+    client_in: Floats
+    follower_in: Floats
+    client_out: Floats
+    replication_out: Floats
+    disk_bytes: Floats
+    replicas: Floats
 
 
 def added_load(workload: Workload, broker_count: int, replication_factor: int | None) -> AddedLoad:
@@ -40,7 +40,7 @@ def added_load(workload: Workload, broker_count: int, replication_factor: int | 
     return AddedLoad(*totals)
 
 
-def _one(topic: AddedTopic, dates: tuple[str, ...], brokers: int, wanted_factor: int) -> NDArray[np.float64]:
+def _one(topic: AddedTopic, dates: tuple[str, ...], brokers: int, wanted_factor: int) -> Floats:
     factor = min(wanted_factor, brokers)
     leaders = math.ceil(topic.partitions / brokers)
     replicas = math.ceil(topic.partitions * factor / brokers)
@@ -60,7 +60,7 @@ def _one(topic: AddedTopic, dates: tuple[str, ...], brokers: int, wanted_factor:
     )
 
 
-def added_bytes(workload: Workload, *, is_every_replica: bool) -> NDArray[np.float64]:
+def added_bytes(workload: Workload, *, is_every_replica: bool) -> Floats:
     """Return float64[D], what all replicas of all added topics hold together, or one of each partition."""
     found = np.zeros(len(workload.outlook.dates))
     for topic in workload.outlook.added:
@@ -69,7 +69,7 @@ def added_bytes(workload: Workload, *, is_every_replica: bool) -> NDArray[np.flo
     return found
 
 
-def added_totals(workload: Workload, *figures: Callable[[AddedTopic], float]) -> NDArray[np.float64]:
+def added_totals(workload: Workload, *figures: Callable[[AddedTopic], float]) -> Floats:
     """Return float64[K, D], figures of all added topics together, each from the day on that it is there."""
     dates = workload.outlook.dates
     found = np.zeros((len(figures), len(dates)))
@@ -78,7 +78,7 @@ def added_totals(workload: Workload, *figures: Callable[[AddedTopic], float]) ->
     return found
 
 
-def _stored(topic: AddedTopic, dates: tuple[str, ...]) -> NDArray[np.float64]:
+def _stored(topic: AddedTopic, dates: tuple[str, ...]) -> Floats:
     """Return float64[D]; once segments are deleted, one more for each partition: Kafka deletes whole ones."""
     age = date_seconds((topic.from_date, *dates))[1:].clip(min=0)
     mean = topic.bytes_in_mean_bytes_per_second

@@ -20,8 +20,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from kafka_capacity.hardware.limits import GIB
 from kafka_capacity.hardware.rack_traffic import HOURS_A_MONTH
-from kafka_capacity.hardware.shapes import GIB, DiskKind, Shape
+from kafka_capacity.hardware.shapes import DiskKind, Shape
 
 _ZONES = 3
 _EBS_COST, _NETWORK_COST, _FAN_OUT_COST = 6.5, 5.7, 1.5

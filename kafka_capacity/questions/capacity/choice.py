@@ -27,9 +27,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Resource, shown_amount
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.proposal.excuse import Excuse, distance
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind
 from kafka_capacity.text import format_usd
@@ -136,7 +136,7 @@ def pareto_front(results: Sequence[CapacityResult]) -> tuple[CapacityResult, ...
     return tuple(result for place, result in enumerate(results) if place in kept)
 
 
-def _undominated(figures: NDArray[np.float64]) -> list[int]:
+def _undominated(figures: Floats) -> list[int]:
     """Return the rows of float64[N, K] that no other row is as small as everywhere and smaller than somewhere."""
     order = np.lexsort(figures.T[::-1])  # who beats a row comes before it
     front = np.empty_like(figures)

@@ -18,15 +18,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import time_shares
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.workload import Workload
-from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, Condition, Limits, Resource
+from kafka_capacity.hardware.limits import CONDITIONS, GIB, MIB, RESOURCES, Condition, Limits, Resource
 from kafka_capacity.hardware.rack_aware import rack_aware_of
 from kafka_capacity.hardware.rack_traffic import HOURS_A_MONTH, leaving_ratios, usd_per_month
-from kafka_capacity.hardware.shapes import GIB, MIB, DiskKind, Shape, Volume
+from kafka_capacity.hardware.shapes import DiskKind, Shape, Volume
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.added import added_bytes, added_totals
 from kafka_capacity.questions.capacity.loads import PlacedLoads
@@ -41,10 +41,10 @@ _DISK, _DISK_IO = RESOURCES.index(Resource.DISK), RESOURCES.index(Resource.DISK_
 class TrafficBetweenRacks:
     """Mean bytes per second at each date, float64[D]: what leaves its rack, and ``ingest``, all that is produced."""
 
-    produced: NDArray[np.float64]
-    replicated: NDArray[np.float64]
-    consumed: NDArray[np.float64]
-    ingest: NDArray[np.float64]
+    produced: Floats
+    replicated: Floats
+    consumed: Floats
+    ingest: Floats
 
 
 def traffic_between_racks(
@@ -86,7 +86,7 @@ def traffic_between_racks(
     )
 
 
-def _at_dates(workload: Workload, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+def _at_dates(workload: Workload, rates: Floats) -> Floats:
     """Return float64[D], the sum of what partitions carry today, float64[P], at the middle estimate of each date."""
     outlook = workload.outlook
     by_class = np.bincount(outlook.class_of, weights=rates, minlength=len(outlook.classes))
@@ -112,7 +112,7 @@ def monthly_cost(
     workload: Workload,
     request: SizingRequest,
     *,
-    provisioned_bytes: NDArray[np.float64] | None = None,
+    provisioned_bytes: Floats | None = None,
     is_replaced: bool = True,
 ) -> MonthlyCost:
     """Return what an option costs a month.
@@ -135,9 +135,7 @@ def monthly_cost(
     )
 
 
-def _disk_costs(
-    shape: Shape, use: CapacityUse, request: SizingRequest, billed: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _disk_costs(shape: Shape, use: CapacityUse, request: SizingRequest, billed: Floats) -> Floats:
     """Return float64[D], US dollars a month for so many bytes."""
     volume = shape.volume
     price = shape.usd_per_gib_month if volume is None else volume.usd_per_gib_month
@@ -152,10 +150,10 @@ def billed_disk_bytes(
     placed: PlacedLoads,
     workload: Workload,
     request: SizingRequest,
-    provisioned_bytes: NDArray[np.float64] | None,
+    provisioned_bytes: Floats | None,
     *,
     is_replaced: bool,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return float64[D], the bytes of disks that are paid for at each date; arguments as for :func:`monthly_cost`."""
     limits, estimate = request.limits, request.estimate
     if shape.disk_kind is DiskKind.MANAGED:
@@ -172,9 +170,7 @@ def billed_disk_bytes(
     return np.asarray(size.sum(axis=1) * GIB)
 
 
-def provisioned_sizes(
-    needed: NDArray[np.float64], provisioned: NDArray[np.float64], shares: NDArray[np.float64], *, is_replaced: bool
-) -> NDArray[np.float64]:
+def provisioned_sizes(needed: Floats, provisioned: Floats, shares: Floats, *, is_replaced: bool) -> Floats:
     """Return float64[D, B], how large each volume is at each date, where so much is needed, of the same shape.
 
     ``provisioned`` is float64[B], how large they are today, ``shares`` float64[D], of the time up to the horizon. A
@@ -195,7 +191,7 @@ def provisioned_sizes(
     return best
 
 
-def _throughput(volume: Volume, use: CapacityUse, limits: Limits, estimate: int) -> NDArray[np.float64]:
+def _throughput(volume: Volume, use: CapacityUse, limits: Limits, estimate: int) -> Floats:
     wanted = limits.conditions()
     ratios = np.array([limits.ratio(Resource.DISK_IO, condition) for condition in wanted])
     places = [CONDITIONS.index(condition) for condition in wanted]
@@ -209,12 +205,7 @@ def _throughput(volume: Volume, use: CapacityUse, limits: Limits, estimate: int)
 
 
 def moved_between_racks(
-    observed: Brokers,
-    target: Brokers,
-    leader: NDArray[np.int32],
-    after: NDArray[np.int32],
-    added: NDArray[np.bool_],
-    size_bytes: NDArray[np.int64],
+    observed: Brokers, target: Brokers, leader: Int32s, after: Int32s, added: Flags, size_bytes: Ints
 ) -> float:
     """Return the bytes that are copied from a leader of today, int32[P], in one rack to a broker in another.
 
@@ -222,7 +213,7 @@ def moved_between_racks(
     """
     numbers = {rack: number for number, rack in enumerate({*observed.racks, *target.racks})}
 
-    def racks_of(brokers: Brokers, ids: NDArray[np.int32]) -> NDArray[np.int64]:
+    def racks_of(brokers: Brokers, ids: Int32s) -> Ints:
         return np.array([*(numbers[rack] for rack in brokers.racks), -1])[brokers.index_of(ids)]
 
     rows, columns = np.nonzero(added & (leader >= 0)[:, None])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.hardware.limits import RESOURCES, resource_name
-from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status
 from kafka_capacity.questions.capacity.approval import assumed_ratio
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_alike, mean_usd_per_month
@@ -48,13 +48,8 @@ def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Ans
 
 
 def _without_rates() -> Answer:
-    problem = Problem(
-        severity=Severity.SERIOUS,
-        code="sizing-without-rates",
-        where="the inventory",
-        message="Broker needs cannot be determined: no rates are known",
-        remedy="stage an inventory with metrics",
-    )
+    message = "Broker needs cannot be determined: no rates are known"
+    problem = serious("sizing-without-rates", "the inventory", message, "stage an inventory with metrics")
     return Answer(status=Status.NOT_JUDGED, problems=(problem,), unknown=("traffic",))
 
 
@@ -62,16 +57,16 @@ def _problems(view: SizingView) -> list[Problem]:
     found = []
     missing = not_judged_sentence(view.nearest)
     if missing is not None:
-        found.append(_problem(Severity.SERIOUS, "resource-not-judged", "the brokers", missing))
+        found.append(serious("resource-not-judged", "the brokers", missing.removesuffix(".")))
     # A plan from before these were looked for does not tell.
     single = view.document.get("single_replicas")
     if single is not None and view.nearest["replication_factor"] in (None, 1):
-        reason, partitions = str(single["reason"]), int(single["partitions"])
-        found.append(_problem(Severity.SERIOUS, SINGLE_REPLICAS, "the topics", reason, partitions=partitions))
+        reason = str(single["reason"]).removesuffix(".")
+        found.append(serious(SINGLE_REPLICAS, "the topics", reason, partitions=int(single["partitions"])))
     silence = silence_sentence(view.document)
     if silence:
         remedy = "check where the metrics come from, and stage again"
-        found.append(_problem(Severity.SERIOUS, "no-traffic", "the history", silence, remedy=remedy))
+        found.append(serious("no-traffic", "the history", silence.removesuffix("."), remedy))
     assumed = assumed_ratio(view)
     if assumed:
         share = "all" if assumed == 1.0 else f"{format_percent(assumed)} of the"
@@ -79,15 +74,8 @@ def _problems(view: SizingView) -> list[Problem]:
             f"Growth is assumed, not forecast, for {share} partitions: the months ahead are only as good as that "
             "assumption"
         )
-        found.append(_problem(Severity.INFO, "growth-assumed", "the forecast", text))
+        found.append(info("growth-assumed", "the forecast", text))
     return found
-
-
-def _problem(
-    severity: Severity, code: str, where: str, message: str, *, remedy: str = "", partitions: int = 0
-) -> Problem:
-    text = message.removesuffix(".")
-    return Problem(severity=severity, code=code, where=where, message=text, remedy=remedy, partitions=partitions)
 
 
 def _actions(view: SizingView) -> list[Action]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.demand.workload import ESTIMATES, MIDDLE, Workload
@@ -16,6 +15,7 @@ from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.health.groups import stopped_applications
 from kafka_capacity.health.problem import some
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.capacity.added import added_bytes, added_totals
 from kafka_capacity.questions.capacity.found import SizingSetup
@@ -118,9 +118,8 @@ def _stopping(applications: Mapping[str, bool]) -> str:
     if not applications:
         return ""
     plural, read = ("", "reads") if len(applications) == 1 else ("s", "read")
-    names = some(applications, len(applications))
     verb = "stop" if all(applications.values()) else "may stop"
-    return f"; more {verb} the Kafka Streams application{plural} {names}, which {read} it, until a reset"
+    return f"; more {verb} the Kafka Streams application{plural} {some(applications)}, which {read} it, until a reset"
 
 
 def _reconciled_shapes(sized: Sized) -> list[Shape]:
@@ -142,7 +141,7 @@ def _expected_traffic(found: SizingSetup) -> dict[str, list[float | None]]:
     return dict(zip(ESTIMATES, to_plain(peak), strict=True))
 
 
-def _hours_by_class(workload: Workload) -> NDArray[np.float64]:
+def _hours_by_class(workload: Workload) -> Floats:
     """Return float64[C, H], what was produced to each class of topics."""
     hours, of_class = workload.traffic.bytes_in, workload.outlook.class_of
     found = np.zeros((len(workload.outlook.classes), hours.shape[1]))
@@ -151,7 +150,7 @@ def _hours_by_class(workload: Workload) -> NDArray[np.float64]:
     return found
 
 
-def _expected_by_class(found: SizingSetup) -> dict[str, NDArray[np.float64]]:
+def _expected_by_class(found: SizingSetup) -> dict[str, Floats]:
     """Return float64[C, D], the middle estimate of each class of topics: its own peak, and its bytes on disk."""
     workload, sizes = found.inputs.workload, found.inputs.sizes[:, MIDDLE]
     stored = np.zeros((len(workload.outlook.classes), len(workload.outlook.dates)))

@@ -8,12 +8,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.demand.calendar_days import DAY_SECONDS
 from kafka_capacity.demand.disk import date_seconds
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, UNITS, Condition, Limits, Resource, shown_amount
 from kafka_capacity.hardware.shapes import DiskKind, Shape
+from kafka_capacity.kafka.arrays import Flags, Floats
 from kafka_capacity.proposal.constraints.kinds import where_of
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Judgement, Tightest, day_before
@@ -34,10 +35,8 @@ SLOWEST_DISK_BYTES_PER_SECOND = 100e6
 """What every disk takes that a broker may have: one hard disk that writes in order, at its inner tracks. Where nobody
 says what a broker's disks take, a load within the limit on this much is not what binds."""
 
-_DAY_SECONDS = 86_400.0
 
-
-def used_ratios(use: CapacityUse, limits: Limits) -> NDArray[np.float64]:
+def used_ratios(use: CapacityUse, limits: Limits) -> Floats:
     """Return float64[K, Q, 2, D, B], loads over what the limits allow; NaN where that is not judged."""
     found = np.full(use.load.shape, np.nan)
     for (k, condition), (q, resource) in itertools.product(enumerate(CONDITIONS), enumerate(RESOURCES)):
@@ -81,9 +80,7 @@ def _not_judged(use: CapacityUse, limits: Limits, shape: Shape, estimate: int, l
     return tuple(found)
 
 
-def _is_within_the_slowest_disk(
-    use: CapacityUse, limits: Limits, estimate: int, unknown: NDArray[np.bool_], last: str
-) -> bool:
+def _is_within_the_slowest_disk(use: CapacityUse, limits: Limits, estimate: int, unknown: Flags, last: str) -> bool:
     """Return whether any disk would do until a day, the last on which nothing else is short."""
     loads = use.load[:, RESOURCES.index(Resource.DISK_IO), estimate][..., unknown]
     until = sum(day <= last for day in use.dates)
@@ -102,7 +99,7 @@ def _is_within_the_slowest_disk(
     )
 
 
-def _tightest(use: CapacityUse, limits: Limits, decisive: NDArray[np.float64], estimate: int) -> Tightest | None:
+def _tightest(use: CapacityUse, limits: Limits, decisive: Floats, estimate: int) -> Tightest | None:
     """Return the place where a load comes nearest to its limit; ``None`` where nothing is judged."""
     if np.isnan(decisive).all():
         return None
@@ -122,9 +119,7 @@ def _at(use: CapacityUse, limits: Limits, estimate: int, k: int, q: int, date: i
     )
 
 
-def _excuses(
-    use: CapacityUse, limits: Limits, decisive: NDArray[np.float64], estimate: int, shape: Shape
-) -> tuple[Excuse, ...]:
+def _excuses(use: CapacityUse, limits: Limits, decisive: Floats, estimate: int, shape: Shape) -> tuple[Excuse, ...]:
     found = []
     for k, q in np.ndindex(*decisive.shape[:2]):
         ratios = decisive[k, q]
@@ -205,7 +200,7 @@ class Passing:
     broker: int
 
 
-def passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> Passing | None:
+def passing_day(ratios: Floats, dates: tuple[str, ...]) -> Passing | None:
     """Return the first day on which any ratio, float64[L, D, B], passes 1, on straight lines between the dates."""
     is_over = ratios > 1.0
     if not is_over.any():
@@ -219,7 +214,7 @@ def passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> Passing 
     before = ratios[layers, date - 1, brokers]
     share = (1.0 - before) / (now - before)
     soonest = int(np.lexsort((-now, share))[0])
-    times = date_seconds(dates) / _DAY_SECONDS
+    times = date_seconds(dates) / DAY_SECONDS
     step = times[date] - times[date - 1]
     days = times[date - 1] + float(share[soonest]) * step
     # Dates a day apart are the last day before a change and its first: what it passes is passed on the first. Else what
@@ -229,7 +224,7 @@ def passing_day(ratios: NDArray[np.float64], dates: tuple[str, ...]) -> Passing 
     return Passing(date=day.isoformat(), layer=int(layers[soonest]), broker=int(brokers[soonest]))
 
 
-def _exhaustion(use: CapacityUse, ratios: NDArray[np.float64]) -> tuple[Exhaustion, ...]:
+def _exhaustion(use: CapacityUse, ratios: Floats) -> tuple[Exhaustion, ...]:
     found = []
     for q, resource in enumerate(RESOURCES):
         if np.isnan(ratios[:, q]).all():

@@ -18,7 +18,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Lags, Workload
@@ -26,9 +25,10 @@ from kafka_capacity.hardware.cpu import STATED, CpuCosts, cores, speed_factor
 from kafka_capacity.hardware.flows import PEAKS, Placed, flows_after_losses, normal_flows, peaks
 from kafka_capacity.hardware.limits import CONDITIONS, NEVER_SECONDS, RESOURCES, Condition, Resource
 from kafka_capacity.hardware.shapes import DiskKind, Shape, hardware
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.reassignment.flow import closing_rates, gate_seconds
-from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, SYSTEM_BYTES, window_seconds
+from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, SYSTEM_BYTES, cache_bytes, window_seconds
 from kafka_capacity.questions.capacity.added import AddedLoad, added_load
 from kafka_capacity.questions.capacity.results import CapacityUse
 
@@ -39,17 +39,15 @@ class CacheReads:
 
     # float64[2, D, B] each: how far back page caches reach at peak, NaN where that is not known; what is read from disk
     # for groups, 0 likewise; and from the object store for those further behind than brokers keep (KIP-405)
-    window_seconds: NDArray[np.float64]
-    read_bytes_per_second: NDArray[np.float64]
-    remote_bytes_per_second: NDArray[np.float64]
+    window_seconds: Floats
+    read_bytes_per_second: Floats
+    remote_bytes_per_second: Floats
     fallen_out: tuple[
         tuple[str, str], ...
     ]  # groups that read from disk at the high estimate, by name, and from when on
 
 
-def cache_reads(
-    workload: Workload, leader: NDArray[np.int32], cache_bytes: NDArray[np.float64], written: NDArray[np.float64]
-) -> CacheReads:
+def cache_reads(workload: Workload, leader: Int32s, cache_bytes: Floats, written: Floats) -> CacheReads:
     """Compare windows with lags.
 
     Args:
@@ -70,8 +68,8 @@ def cache_reads(
 
 
 def _read_by_leaders(
-    workload: Workload, lags: Lags, leader: NDArray[np.int32], window: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], tuple[tuple[str, str], ...]]:
+    workload: Workload, lags: Lags, leader: Int32s, window: Floats
+) -> tuple[Floats, tuple[tuple[str, str], ...]]:
     """Return what leaders read for groups that are further behind than a window, and which are, from which date on."""
     read = np.zeros(window.shape)
     # Who is behind by nothing that could be told is served from memory, whatever the memory.
@@ -97,8 +95,8 @@ def _read_by_leaders(
 
 
 def reads_taken_over(
-    workload: Workload, lags: Lags, replicas: NDArray[np.int32], unit_of: NDArray[np.int32], window: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    workload: Workload, lags: Lags, replicas: Int32s, unit_of: Int32s, window: Floats
+) -> tuple[Floats, Int32s]:
     """Return what who leads after a loss reads for groups that are behind, beside what it reads for them now.
 
     That is of the loss of what is together, int32[B], that is worst for each broker: float64[2, D, B], and which loss
@@ -154,23 +152,23 @@ class PlacedLoads:
     """What a placement puts on brokers, whatever these are."""
 
     brokers: Brokers  # the B brokers
-    replicas: NDArray[np.int32]  # int32[P, W], positions of brokers
-    load: NDArray[np.float64]  # float64[K, Q, 2, D, B] as in `CapacityUse`, without reads beyond the page cache
-    cause: NDArray[np.int32]  # int32[K, Q, 2, D, B] likewise
-    written: NDArray[np.float64]  # float64[2, D, B], bytes per second written at peak, for the page caches
-    sizes: NDArray[np.float64]  # float64[P, 2, D], bytes of one replica
-    produced: NDArray[np.float64]  # float64[2, D, B], bytes per second produced on average to the replicas of each
+    replicas: Int32s  # int32[P, W], positions of brokers
+    load: Floats  # float64[K, Q, 2, D, B] as in `CapacityUse`, without reads beyond the page cache
+    cause: Int32s  # int32[K, Q, 2, D, B] likewise
+    written: Floats  # float64[2, D, B], bytes per second written at peak, for the page caches
+    sizes: Floats  # float64[P, 2, D], bytes of one replica
+    produced: Floats  # float64[2, D, B], bytes per second produced on average to the replicas of each
     settings: LoadSettings  # the request
 
 
 def placed_loads(
     workload: Workload,
     brokers: Brokers,
-    replicas: NDArray[np.int32],
+    replicas: Int32s,
     settings: LoadSettings,
     *,
     replication_factor: int | None = None,
-    sizes: NDArray[np.float64] | None = None,
+    sizes: Floats | None = None,
     conditions: Collection[Condition] = CONDITIONS,
 ) -> PlacedLoads:
     """Sum up what each broker carries.
@@ -215,14 +213,14 @@ def placed_loads(
 
 
 def _fill_traffic(
-    load: NDArray[np.float64],
-    cause: NDArray[np.int32],
+    load: Floats,
+    cause: Int32s,
     workload: Workload,
     placed: Placed,
     settings: LoadSettings,
     factor: int | None,
     conditions: Collection[Condition],
-) -> NDArray[np.float64]:
+) -> Floats:
     """Fill in network, clients, CPU and writes, normal and after losses; returns what traffic normally writes."""
     ratios, brokers = workload.rate_ratios(), placed.broker_count
     if settings.only_estimate is not None:
@@ -252,13 +250,13 @@ def _fill_traffic(
     return np.asarray(normal[0])
 
 
-def _lost_together(rack_of: NDArray[np.int32]) -> tuple[tuple[Condition, NDArray[np.int32]], ...]:
+def _lost_together(rack_of: Int32s) -> tuple[tuple[Condition, Int32s], ...]:
     """Return the losses, and int32[B], what of the brokers is lost together by each."""
     alone = np.arange(len(rack_of), dtype=np.int32)
     return (Condition.BROKER_LOST, alone), (Condition.RACK_LOST, rack_of)
 
 
-def _added_peaks(added: AddedLoad, settings: LoadSettings) -> NDArray[np.float64]:
+def _added_peaks(added: AddedLoad, settings: LoadSettings) -> Floats:
     """Return float64[5, 1, D, 1], what added topics put on top of each of the peaks."""
     out = added.client_out + added.replication_out
     processors = cores(settings.cpu, added.client_in, added.follower_in, out) - settings.cpu.base_cores
@@ -266,7 +264,7 @@ def _added_peaks(added: AddedLoad, settings: LoadSettings) -> NDArray[np.float64
     return found[:, None, :, None]
 
 
-def _add_movement(load: NDArray[np.float64], placed: Placed, workload: Workload, settings: LoadSettings) -> None:
+def _add_movement(load: Floats, placed: Placed, workload: Workload, settings: LoadSettings) -> None:
     """Put what moves, catches up and is read once more on top of the normal load."""
     throttle, costs = settings.throttle_bytes_per_second, settings.cpu
     sends = throttle * _largest_source_share(placed, workload)
@@ -287,7 +285,7 @@ def _add_movement(load: NDArray[np.float64], placed: Placed, workload: Workload,
         at[_OF[Resource.CPU]] += cores(costs, 0.0, coming, going) - costs.base_cores
 
 
-def _recovery_seconds(placed: PlacedLoads, share: float) -> NDArray[np.float64]:
+def _recovery_seconds(placed: PlacedLoads, share: float) -> Floats:
     """Return float64[2, D, B], how long it takes to copy a share of what a broker held, and what comes meanwhile."""
     held, produced = share * placed.load[0, _OF[Resource.DISK]], share * placed.produced
     unknown = np.full(held.shape, np.nan)
@@ -296,7 +294,7 @@ def _recovery_seconds(placed: PlacedLoads, share: float) -> NDArray[np.float64]:
     return np.minimum(gate_seconds(held, closing), NEVER_SECONDS)
 
 
-def _largest_source_share(placed: Placed, workload: Workload) -> NDArray[np.float64]:
+def _largest_source_share(placed: Placed, workload: Workload) -> Floats:
     """Return float64[B], the largest share of what any other broker misses that this one leads."""
     count, replicas = placed.broker_count, placed.replicas
     if not replicas.shape[1]:
@@ -314,7 +312,7 @@ def _largest_source_share(placed: Placed, workload: Workload) -> NDArray[np.floa
     return np.asarray(np.divide(missed, total, out=np.zeros_like(missed), where=total > 0).max(axis=0, initial=0.0))
 
 
-def _per_broker(replicas: NDArray[np.int32], values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def _per_broker(replicas: Int32s, values: Floats, count: int) -> Floats:
     """Sum float64[P, 2, D] over the replicas of each broker: float64[2, D, B]."""
     from scipy.sparse import csr_matrix
 
@@ -327,7 +325,7 @@ def _per_broker(replicas: NDArray[np.int32], values: NDArray[np.float64], count:
 def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> CapacityUse:
     """Put the loads on brokers of a shape: what each has, and what it reads beyond its page cache."""
     has, settings = hardware(shape, placed.brokers), placed.settings
-    cache = np.maximum(has.memory_bytes - settings.heap_bytes - settings.system_bytes, 0.0)
+    cache = cache_bytes(has.memory_bytes, heap_bytes=settings.heap_bytes, system_bytes=settings.system_bytes)
     leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
     reads = cache_reads(workload, leader, cache, placed.written)
     load, cause = placed.load.copy(), placed.cause.copy()

@@ -12,17 +12,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shapes import Shape, hardware
+from kafka_capacity.kafka.arrays import Flags, Floats
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
+from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.proposal.grid import proposed_brokers
 from kafka_capacity.questions.capacity.added import added_bytes
 from kafka_capacity.questions.capacity.loads import LoadSettings
@@ -43,7 +44,7 @@ class SizingRequest:
     limits: Limits = field(default_factory=Limits)  # how far resources may be used
     loads: LoadSettings = field(default_factory=LoadSettings)  # what loads hang on
     estimate: int = HIGH  # of growth, that decides
-    placer: str = "fewest-bytes"  # who places replicas
+    placer: str = FEWEST_BYTES  # who places replicas
     is_takeover_levelled: bool = True  # whether lists are put in the order that levels what is taken over after losses
     rack_rule: RackRule = RackRule.STRICT  # how far they must be spread
     balance: Balance = Balance.BYTES  # what is made even
@@ -78,7 +79,7 @@ class SizingInputs:
     snapshot: Snapshot  # the cluster as it is
     workload: Workload  # its partitions, in the same order
     request: SizingRequest  # what is asked
-    sizes: NDArray[np.float64]  # float64[P, 2, D], of one replica at every date, as `partition_sizes` gives them
+    sizes: Floats  # float64[P, 2, D], of one replica at every date, as `partition_sizes` gives them
     options: tuple[CapacityOption, ...] = ()  # all of them
     today: MonthlyCost | None = None  # what doing nothing costs; `None` until that is known
 
@@ -88,7 +89,7 @@ class SizingInputs:
         inputs = cls(snapshot=snapshot, workload=workload, request=request, sizes=partition_sizes(workload))
         return dataclasses.replace(inputs, options=capacity_options(inputs))
 
-    def held_bytes(self) -> NDArray[np.float64]:
+    def held_bytes(self) -> Floats:
         """Return float64[D], what all replicas hold by the estimate that decides."""
         stored = replication_factors(self.snapshot.replicas) @ self.sizes[:, self.request.estimate]
         return np.asarray(stored + added_bytes(self.workload, is_every_replica=True), dtype=np.float64)
@@ -98,7 +99,7 @@ class SizingInputs:
         disks = hardware(self.request.today, brokers_of(self.snapshot.brokers, key)).disk_bytes
         return float(disks.sum()) * self.request.limits.disk_ratio
 
-    def has_room(self, key: PlacementKey) -> NDArray[np.bool_]:
+    def has_room(self, key: PlacementKey) -> Flags:
         """Return bool[D], whether so many disks hold all, were it spread as evenly as can be; unknown ones do."""
         return ~(self.held_bytes() > self.allowed_bytes(key))
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import FailureTolerance, Limits
+from kafka_capacity.hardware.plain import or_nan
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside, with_estimated_price
 from kafka_capacity.hardware.shapes import TODAY, Shape, observed_shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -36,10 +37,6 @@ _CORE_SPEED = TypeAdapter[float](Annotated[float, Field(ge=0.1, le=10.0, allow_i
 def _core_speed(item: str) -> tuple[str, float]:
     """Return the name of a shape or family and the speed of its cores from shape=ratio."""
     return named_number(item, _CORE_SPEED, "is not a core speed; write shape=ratio, such as m7g.*=1.2, from 0.1 to 10")
-
-
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value
 
 
 class SizingParameters(BaseModel):
@@ -227,8 +224,8 @@ class SizingParameters(BaseModel):
                 observed,
                 vcpu=observed_vcpu if self.broker_vcpu is None else self.broker_vcpu,
                 core_speed_ratio=dict(map(_core_speed, self.core_speeds)).get(TODAY, math.nan),
-                disk_bytes_per_second=_or_nan(self.broker_disk_bytes_per_second),
-                usd_per_hour=_or_nan(self.broker_usd_per_hour),
+                disk_bytes_per_second=or_nan(self.broker_disk_bytes_per_second),
+                usd_per_hour=or_nan(self.broker_usd_per_hour),
                 usd_per_gib_between_racks=rack_price if rack_price is not None else 0.0 if is_priced else math.nan,
                 replica_limit=float(self.broker_replica_limit),
             )

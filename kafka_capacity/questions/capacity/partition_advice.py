@@ -21,10 +21,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.health.hot import HOT_RATIO
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.producer.key_hashing import even_share_remapped
 from kafka_capacity.text import whole_percent
 from kafka_capacity.text.wording import shown_rate
@@ -62,7 +62,7 @@ class PartitionAdvice:
 
 
 def advise_partitions(
-    workload: Workload, replication_factor: NDArray[np.int32], rules: PartitionRules, *, estimate: int = HIGH
+    workload: Workload, replication_factor: Int32s, rules: PartitionRules, *, estimate: int = HIGH
 ) -> tuple[PartitionAdvice, ...]:
     """Describe what each topic needs, in the order of the topics; ``replication_factor`` is int[P]."""
     ratio = workload.rate_ratios()[workload.outlook.class_of, estimate].max(axis=1)
@@ -75,7 +75,7 @@ def advise_partitions(
     return tuple(found)
 
 
-def _one(topic: str, rates: NDArray[np.float64], factor: int, rules: PartitionRules) -> PartitionAdvice:
+def _one(topic: str, rates: Floats, factor: int, rules: PartitionRules) -> PartitionAdvice:
     count, total, fullest = len(rates), float(rates.sum()), float(rates.max())
     is_hot = bool(count > 1 and fullest > HOT_RATIO * total / count)
     limit = min(rules.in_bytes_per_second, rules.out_bytes_per_second)

@@ -12,13 +12,14 @@ import dataclasses
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.rack_aware import rack_aware_of, spread_by_rack
+from kafka_capacity.kafka.arrays import Flags, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
+from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.kafka.placement.takeover import level_takeovers
 from kafka_capacity.proposal.constraints.moves import THROTTLE
 from kafka_capacity.proposal.constraints.partitions import size_excuses
@@ -52,7 +53,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
     excuses: tuple[Excuse, ...] = ()
     after, in_place = snapshot.replicas, Copying()
 
-    def between_racks(copied: NDArray[np.bool_]) -> float:
+    def between_racks(copied: Flags) -> float:
         return moved_between_racks(snapshot.brokers, brokers, snapshot.leader, after, copied, workload.size_bytes)
 
     if not key.is_observed:
@@ -69,7 +70,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
             seconds=result.metrics.duration_seconds,
             least_throttle_bytes_per_second=result.metrics.smallest_throttle_bytes_per_second,
         )
-        if request.placer == TAKEOVER_PLACER and request.is_takeover_levelled:
+        if request.placer == FEWEST_BYTES and request.is_takeover_levelled:
             after = _with_level_takeovers(brokers, after, workload)
     held = bytes_per_broker(brokers, after, workload.size_bytes)
     sizes = inputs.sizes
@@ -100,10 +101,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
     )
 
 
-TAKEOVER_PLACER = "fewest-bytes"  # whose lists may be put in another order; those of the others are Kafka's own
-
-
-def _with_level_takeovers(brokers: Brokers, after: NDArray[np.int32], workload: Workload) -> NDArray[np.int32]:
+def _with_level_takeovers(brokers: Brokers, after: Int32s, workload: Workload) -> Int32s:
     """Return the lists in the order that levels what is taken over after losses as far as it goes.
 
     No list of a placement that nobody has made yet costs more for another order, and which shapes it must fit is not

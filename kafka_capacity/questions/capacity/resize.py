@@ -15,14 +15,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.changed import ClusterChange, changed_cluster
 from kafka_capacity.hardware.limits import RECOVERIES, Resource
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.proposal.resized import InTheWay, Resized
 from kafka_capacity.questions.capacity.choice import advise_size
 from kafka_capacity.questions.capacity.idle import options_better_idle
@@ -79,7 +78,7 @@ def resized(given: Resizing, change: ClusterChange) -> Resized:
     )
 
 
-def _changed(given: Resizing, change: ClusterChange) -> tuple[SizingInputs, NDArray[np.float64]]:
+def _changed(given: Resizing, change: ClusterChange) -> tuple[SizingInputs, Floats]:
     """Return what is sized, and what the object store holds at each date."""
     before = given.inputs
     cluster = changed_cluster(before.snapshot, before.workload, before.sizes, change)

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kafka_capacity.hardware.limits import Condition, Resource
 from kafka_capacity.hardware.plain import plain_number, to_plain
 from kafka_capacity.hardware.shapes import Shape
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.excuse import Excuse
 
@@ -62,10 +60,9 @@ class CapacityUse:
     brokers: Brokers  # the B brokers
     dates: tuple[str, ...]  # the D dates
     # float64[K, Q, 2, D, B]: condition (`CONDITIONS`), resource (`RESOURCES`), estimate (middle, high), date, broker
-    load: NDArray[np.float64]
-    # int32[K, Q, 2, D, B], the position of the broker or rack whose loss makes this load, -1 for none
-    cause: NDArray[np.int32]
-    capacity: NDArray[np.float64]  # float64[Q, B], NaN where it is not known
+    load: Floats
+    cause: Int32s  # int32[K, Q, 2, D, B], the position of the broker or rack whose loss makes this load, -1 for none
+    capacity: Floats  # float64[Q, B], NaN where it is not known
     fallen_out: tuple[
         tuple[str, str], ...
     ]  # groups that read beyond page caches at the high estimate, and from when on

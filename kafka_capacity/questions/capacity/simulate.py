@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import PeakBasis, Workload
-from kafka_capacity.hardware.limits import RECOVERIES, RESOURCES, Resource
+from kafka_capacity.hardware.limits import GIB, RECOVERIES, RESOURCES, Resource
 from kafka_capacity.hardware.plain import filled
-from kafka_capacity.hardware.shapes import GIB, Shape, is_changed_in_place
+from kafka_capacity.hardware.shapes import Shape, is_changed_in_place
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.choice import SizingAdvice, advise_size
@@ -150,7 +150,7 @@ def judged_option(
     )
 
 
-def provisioned_bytes(observed: Brokers, target: Brokers) -> NDArray[np.float64]:
+def provisioned_bytes(observed: Brokers, target: Brokers) -> Floats:
     """Return float64[B], the disks of those that stay, 0 for new ones and where they are not known."""
     stays = observed.index_of(target.ids) >= 0
     return np.where(stays, np.nan_to_num(target.disk_capacity_bytes), 0.0)

@@ -10,14 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import distinct_placements
 from kafka_capacity.proposal.scenario import PlacementResult, PlacementScenario
-from kafka_capacity.questions.change.move_schedule import SCHEDULED_PLACER, MoveSettings, scheduled
+from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
 from kafka_capacity.questions.change.tables import PLAN_TABLES, result_tables
 
 MOVES_FOR_ALL_UP_TO = 24
@@ -48,7 +49,7 @@ def placement_pieces(scenarios: Sequence[PlacementScenario]) -> list[PlacementPi
     """List the scenarios as pieces of work: several throttles need one placement only."""
     has_all_moves = len(scenarios) <= MOVES_FOR_ALL_UP_TO
     return [
-        PlacementPiece(scenarios=tuple(several), has_moves=has_all_moves or several[0].placer == SCHEDULED_PLACER)
+        PlacementPiece(scenarios=tuple(several), has_moves=has_all_moves or several[0].placer == FEWEST_BYTES)
         for several in distinct_placements(scenarios).values()
     ]
 
@@ -76,7 +77,7 @@ def placement_tables(inputs: SimulationInputs, piece: PlacementPiece) -> dict[st
     return tables
 
 
-def made_placements(bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, NDArray[np.int32]]:
+def made_placements(bundles: Iterable[Mapping[str, pa.Table]]) -> dict[str, Int32s]:
     """Return the replica lists of the placements that pieces of work made, by the first scenario of each."""
     rows = [row for bundle in bundles if MADE in bundle for row in bundle[MADE].to_pylist()]
     return {row["scenario_id"]: np.frombuffer(row["after"], "<i4").reshape(-1, row["width"]) for row in rows}

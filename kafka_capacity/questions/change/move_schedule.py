@@ -10,6 +10,7 @@ import numpy as np
 
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.kafka.reassignment.problem import (
     DEFAULT_HEADROOM_RATIO,
     Order,
@@ -29,7 +30,6 @@ from kafka_capacity.text.amounts import format_throttle_above
 from kafka_capacity.text.times import format_duration
 from kafka_capacity.text.wording import plural, shown_throttle
 
-SCHEDULED_PLACER = "fewest-bytes"  # the placer whose moves are scheduled however many there are
 SCHEDULED_UP_TO = 20_000
 """Moved replicas up to which the moves of other placers are scheduled as well: seconds, even with detours."""
 
@@ -160,7 +160,7 @@ def _overrun(schedule: Schedule) -> Excuse:
 def is_scheduled(result: PlacementResult) -> bool:
     """Return whether a result is worth a schedule: those of other placers are to compare with, and cost time."""
     moved = result.metrics.moved_replicas if result.metrics is not None else 0
-    return result.diff is not None and (result.scenario.placer == SCHEDULED_PLACER or moved <= SCHEDULED_UP_TO)
+    return result.diff is not None and (result.scenario.placer == FEWEST_BYTES or moved <= SCHEDULED_UP_TO)
 
 
 def scheduled(

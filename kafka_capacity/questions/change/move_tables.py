@@ -276,7 +276,7 @@ def _wave_row(scenario_id: str, schedule: Schedule, wave: Wave, files: WaveFiles
         fullest_ratio=None if fullest is None else float(ratio[fullest]),
         elections=int(wave.elects.sum()),
         files=json.dumps({each.name: each.sha256 for each in files.listed()}, sort_keys=True),
-        runbook=json.dumps(runbook_page(schedule, wave, files).as_dict(), sort_keys=True, ensure_ascii=False),
+        runbook=json.dumps(dataclasses.asdict(runbook_page(schedule, wave, files)), sort_keys=True, ensure_ascii=False),
         **_times(wave, problem.clock),
     )
 

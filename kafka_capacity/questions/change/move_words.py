@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.health.problem import Problem, serious
 from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.questions.change.wave_runbook import UNSIZED_TIME, are_unsized
 from kafka_capacity.text import (
@@ -13,6 +13,7 @@ from kafka_capacity.text import (
     format_throttle_above,
     plural,
 )
+from kafka_capacity.text.wording import few_names
 
 
 def summary(move: MoveView) -> str:
@@ -158,7 +159,7 @@ def detour_sentence(move: MoveView) -> str | None:
     waves = [wave["wave"] for wave in move.waves if wave["kind"] == "detour"]
     if not waves:
         return None
-    named = ", ".join(f"{wave:,}" for wave in waves[:5]) + ("" if len(waves) <= 5 else f" and {len(waves) - 5:,} more")
+    named = few_names((f"{wave:,}" for wave in waves), 5)
     return (
         f"In {'wave' if len(waves) == 1 else 'waves'} {named} partitions move by way of a third broker, because full "
         "disks block each other; these are copied twice."
@@ -178,24 +179,15 @@ def refusal_problem(move: MoveView) -> Problem | None:
     verbs = ("is", "stays") if count == 1 else ("are", "stay")
     lead = f"{plural(count, 'partition')} {verbs[0]} not in any wave and {verbs[1]} put"
     rest = f" (and {plural(more, 'more reason')})" if more else ""
-    return Problem(
-        severity=Severity.SERIOUS,
-        code="partitions-in-no-wave",
-        where=plural(count, "partition"),
-        message=f"{lead}: {_ended(str(move.refusals[0]['reason']))[:-1]}{rest}",
-        partitions=count,
-    )
+    message = f"{lead}: {_ended(str(move.refusals[0]['reason']))[:-1]}{rest}"
+    return serious("partitions-in-no-wave", plural(count, "partition"), message, partitions=count)
 
 
 def endless_problem(move: MoveView) -> Problem:
     """Describe that the waves never end, and with which throttle they would."""
     smallest = format_throttle_above(move.smallest_throttle("expected"))
-    return Problem(
-        severity=Severity.SERIOUS,
-        code="waves-never-end",
-        where="the throttle",
-        message=f"In waves the move never finishes at {move.throttle_text}; it needs more than {smallest}",
-    )
+    message = f"In waves the move never finishes at {move.throttle_text}; it needs more than {smallest}"
+    return serious("waves-never-end", "the throttle", message)
 
 
 def time_notes(move: MoveView, at_once: float | None) -> list[str]:

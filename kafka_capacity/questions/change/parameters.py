@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.placement import Balance, RackRule, placer_names
+from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.kafka.reassignment.clock import Window
 from kafka_capacity.kafka.reassignment.problem import Order, WaveSettings
 from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA, asked_maxima
@@ -196,7 +197,7 @@ class PlacementParameters(BaseModel):
         "the same name become one."
     )
     placers: tuple[str, ...] = _TRY.field(
-        ("fewest-bytes", "generate"),
+        (FEWEST_BYTES, "generate"),
         "Placers to compare",
         "--placer",
         form={"items": {"type": "string", "enum": list(PLACERS)}},

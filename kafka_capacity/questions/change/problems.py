@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
-from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.change import move_words
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
@@ -31,11 +31,11 @@ def cluster_problems(view: ChangeView) -> list[Problem]:
 
 
 def _serious(code: str, message: str, *, where: str = "the cluster", remedy: str = "") -> Problem:
-    return Problem(severity=Severity.SERIOUS, code=code, where=where, message=message, remedy=remedy)
+    return serious(code, where, message, remedy)
 
 
 def _note(code: str, message: str, *, where: str = "the plan") -> Problem:
-    return Problem(severity=Severity.INFO, code=code, where=where, message=message)
+    return info(code, where, message)
 
 
 def _inventory(view: ChangeView) -> list[Problem]:

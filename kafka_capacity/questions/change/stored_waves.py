@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import StorageError
+from kafka_capacity.kafka.arrays import Flags, Indices, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions, replica_matrix
 from kafka_capacity.kafka.reassignment.hops import widened
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_stem
@@ -71,7 +71,7 @@ def partitions_of(topics: pa.ChunkedArray, numbers: pa.ChunkedArray) -> Partitio
     )
 
 
-def replicas_of(lists: pa.ChunkedArray) -> NDArray[np.int32]:
+def replicas_of(lists: pa.ChunkedArray) -> Int32s:
     """Return a column of replica lists as int32[P, longest list], padded with -1."""
     values, is_held = _spread(lists.combine_chunks())
     matrix = np.full(is_held.shape, NO_BROKER, dtype=np.int32)
@@ -79,9 +79,7 @@ def replicas_of(lists: pa.ChunkedArray) -> NDArray[np.int32]:
     return matrix
 
 
-def log_dirs_of(
-    rows: pa.Table, before: NDArray[np.int32], after: NDArray[np.int32]
-) -> tuple[tuple[NDArray[np.int32], NDArray[np.int32]], tuple[str, ...]]:
+def log_dirs_of(rows: pa.Table, before: Int32s, after: Int32s) -> tuple[tuple[Int32s, Int32s], tuple[str, ...]]:
     """Read ``log_dirs_before`` and ``log_dirs_after`` as positions in the paths that they name, -1 for none.
 
     ``before`` is int32[P, W] and ``after`` int32[P, V], the replicas of the same rows of ``moves`` or ``wave_moves``.
@@ -91,7 +89,7 @@ def log_dirs_of(
     return (_places(sides[0], paths, before.shape), _places(sides[1], paths, after.shape)), tuple(paths)
 
 
-def _places(lists: pa.ListArray, paths: Sequence[str], shape: tuple[int, ...]) -> NDArray[np.int32]:
+def _places(lists: pa.ListArray, paths: Sequence[str], shape: tuple[int, ...]) -> Int32s:
     """Return the position of each path of the lists in ``paths``, -1 for null and padding."""
     values, is_held = _spread(lists)
     known = pc.index_in(values, value_set=pa.array(paths, pa.string()), skip_nulls=True)
@@ -100,17 +98,17 @@ def _places(lists: pa.ListArray, paths: Sequence[str], shape: tuple[int, ...]) -
     return matrix
 
 
-def _spread(lists: pa.ListArray) -> tuple[pa.Array, NDArray[np.bool_]]:
+def _spread(lists: pa.ListArray) -> tuple[pa.Array, Flags]:
     """Return the values of all lists, joined, and bool[P, longest list], the cells that they fill row by row."""
     lengths = pc.list_value_length(lists).to_numpy()
     return lists.flatten(), np.arange(lengths.max(initial=0)) < lengths[:, None]
 
 
-Target = tuple[Partitions, NDArray[np.int32], NDArray[np.int32], tuple[str, ...]]
+Target = tuple[Partitions, Int32s, Int32s, tuple[str, ...]]
 
 
 def stored_target(
-    partitions: Partitions, replicas: NDArray[np.int32], moves: pa.Table, added: Sequence[Mapping[str, Any]] = ()
+    partitions: Partitions, replicas: Int32s, moves: pa.Table, added: Sequence[Mapping[str, Any]] = ()
 ) -> Target | None:
     """Return the whole target: its partitions, int32[P, W] who holds them, int32[P, W] and paths of log dirs.
 
@@ -134,20 +132,20 @@ def stored_target(
     return partitions, target, places, paths
 
 
-def _keys(partitions: Partitions, topics: Sequence[str]) -> NDArray[np.int64]:
+def _keys(partitions: Partitions, topics: Sequence[str]) -> Ints:
     """Return one number for each partition that sorts as topic, by its place in ``topics``, and number do."""
     place = {name: number for number, name in enumerate(topics)}
     topic = np.array([place[name] for name in partitions.topics], dtype=np.int64)
     return np.asarray((topic[partitions.topic] << 32) | partitions.partition, dtype=np.int64)
 
 
-def _rows_of(partitions: Partitions, wanted: Partitions) -> NDArray[np.intp]:
+def _rows_of(partitions: Partitions, wanted: Partitions) -> Indices:
     return np.searchsorted(_keys(partitions, partitions.topics), _keys(wanted, partitions.topics))
 
 
 def _expanded(
-    partitions: Partitions, replicas: NDArray[np.int32], added: Sequence[Mapping[str, Any]]
-) -> tuple[Partitions, NDArray[np.int32]]:
+    partitions: Partitions, replicas: Int32s, added: Sequence[Mapping[str, Any]]
+) -> tuple[Partitions, Int32s]:
     """Return the assignment with the partitions that are made before anything moves."""
     place = {name: number for number, name in enumerate(partitions.topics)}
     made = replica_matrix([brokers for row in added for brokers in row["replicas"]])

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.changed import ClusterChange
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.bill import Bill
-from kafka_capacity.hardware.shapes import GIB
+from kafka_capacity.hardware.limits import GIB
 from kafka_capacity.inventory.owners import owner_of
 from kafka_capacity.inventory.sizing_workload import remote_sizes
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.questions.chargeback.ledger import Ledger, Owned, make_ledger
 from kafka_capacity.questions.chargeback.producers import Measured, Producers, stated_producers
@@ -155,7 +155,7 @@ def _ledger_table(ledger: Ledger, names: Sequence[str], readers: Readers, owners
     return of_columns("chargeback", columns)
 
 
-def _named(names: Sequence[str | None], place: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.Array:
+def _named(names: Sequence[str | None], place: Ints) -> pa.Array:
     return pa.array([names[one] if one >= 0 else None for one in place.tolist()], pa.string())
 
 
@@ -202,7 +202,7 @@ def _marginal_rows(
     return rows, whole.broker_count, smallest
 
 
-def _largest(place: NDArray[np.int64], cents: NDArray[np.int64], count: int) -> list[tuple[int, int]]:
+def _largest(place: Ints, cents: Ints, count: int) -> list[tuple[int, int]]:
     """Return those that pay most in all, in the order of their places, each with what it pays; -1 is nobody."""
     paid = np.bincount(place[place >= 0], weights=cents[place >= 0]).astype(np.int64)
     largest = np.argsort(-paid, kind="stable")[:count].tolist()
@@ -267,7 +267,7 @@ def rack_tables(bill: Bill, readers: Readers, producers: Producers) -> dict[str,
     }
 
 
-def _led(leader: NDArray[np.int32], amount: NDArray[np.float64], brokers: int) -> NDArray[np.float64]:
+def _led(leader: Int32s, amount: Floats, brokers: int) -> Floats:
     """Return float64[B], the sum of an amount of each partition by who leads it."""
     is_led = leader >= 0
     return np.bincount(leader[is_led], weights=amount[is_led], minlength=brokers).astype(np.float64)

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.inventory.owners import Owners, owner_of
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.questions.chargeback.producers import Measured
 from kafka_capacity.questions.chargeback.readers import Readers
 from kafka_capacity.questions.chargeback.split import CHARGES, USED, Charge, Drivers, shared_cents
@@ -25,19 +25,19 @@ class Ledger:
     """Rows of who pays what."""
 
     clients: tuple[str, ...]  # client ids of members and producers
-    topic: NDArray[np.int64]  # int64[N], position in `Partitions.topics`
-    group: NDArray[np.int64]  # int64[N], position in `Readers.groups`, -1 for what the topic itself and producers carry
-    client: NDArray[np.int64]  # int64[N], position in `clients`, -1 where it is not known
-    cents: Mapping[Charge, NDArray[np.int64]]  # int64[N] each
+    topic: Ints  # int64[N], position in `Partitions.topics`
+    group: Ints  # int64[N], position in `Readers.groups`, -1 for what the topic itself and producers carry
+    client: Ints  # int64[N], position in `clients`, -1 where it is not known
+    cents: Mapping[Charge, Ints]  # int64[N] each
 
     @property
-    def total_cents(self) -> NDArray[np.int64]:
+    def total_cents(self) -> Ints:
         """What each row pays in all: int64[N]."""
         return np.asarray(np.sum(list(self.cents.values()), axis=0), dtype=np.int64)
 
 
 def make_ledger(
-    topic: NDArray[np.int32],
+    topic: Int32s,
     drivers: Drivers,
     readers: Readers,
     producers: Measured,
@@ -68,16 +68,16 @@ def make_ledger(
     own, by, read = np.split(place, [len(topics), len(topics) + len(by_topic)])
     at = own[np.searchsorted(topics, topic)]
 
-    def written(rate: NDArray[np.float64]) -> NDArray[np.float64]:
+    def written(rate: Floats) -> Floats:
         return np.bincount(at, weights=rate, minlength=count).astype(np.float64)
 
-    def produced(rate: NDArray[np.float64]) -> NDArray[np.float64]:
+    def produced(rate: Floats) -> Floats:
         of_topic = np.bincount(topic, weights=rate, minlength=sizes[0])
         theirs = np.bincount(by, weights=of_topic[by_topic] * share, minlength=count)
         left = 1.0 - np.minimum(np.bincount(by_topic, weights=share, minlength=sizes[0]), 1.0)
         return theirs + written(rate * left[topic])
 
-    def consumed(rate: NDArray[np.float64]) -> NDArray[np.float64]:
+    def consumed(rate: Floats) -> Floats:
         return np.bincount(read, weights=rate[readers.row] * readers.share, minlength=count).astype(np.float64)
 
     weights = {
@@ -88,7 +88,7 @@ def make_ledger(
         Charge.CROSS_RACK: written(drivers.cross_rack_written) + consumed(drivers.cross_rack_read),
         Charge.PARTITIONS: written(drivers.replicas),
     }
-    cents: dict[Charge, NDArray[np.int64]] = {charge: shared_cents(charged[charge], weights[charge]) for charge in USED}
+    cents: dict[Charge, Ints] = {charge: shared_cents(charged[charge], weights[charge]) for charge in USED}
     # Idle capacity is of brokers and disks: what crosses racks says nothing of these.
     used = np.sum([cents[charge] for charge in USED if charge is not Charge.CROSS_RACK], axis=0).astype(np.float64)
     basis = used if used.any() else weights[Charge.PARTITIONS]

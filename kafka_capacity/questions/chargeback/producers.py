@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.topic_classes import matching
 from kafka_capacity.inventory.column_values import floats
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 
 LEAST_KNOWN_RATIO = 0.9
 """Of what is produced to a topic, clients whose rack is known must produce so much: then theirs are its racks."""
@@ -21,10 +21,10 @@ class Producers:
     """Where the producers of T topics are."""
 
     racks: tuple[str, ...]  # N names, whether or not brokers are there
-    share: NDArray[np.float64]  # float64[T, N], of what is produced to a topic; all 0 where it is not known
+    share: Floats  # float64[T, N], of what is produced to a topic; all 0 where it is not known
 
     @property
-    def is_known(self) -> NDArray[np.bool_]:
+    def is_known(self) -> Flags:
         """bool[T], whether their racks are known."""
         return np.asarray(self.share.any(axis=1), dtype=np.bool_)
 
@@ -44,13 +44,13 @@ class Measured:
 
     clients: tuple[str, ...]  # client ids
     racks: tuple[str, ...]
-    topic: NDArray[np.int64]  # int64[N]
-    client: NDArray[np.int64]  # int64[N], position in `clients`, -1 where it is not known
-    rack: NDArray[np.int64]  # int64[N], position in `racks`, likewise
-    share: NDArray[np.float64]  # float64[N], of all that is produced to the topic; what is missing nobody counts
+    topic: Ints  # int64[N]
+    client: Ints  # int64[N], position in `clients`, -1 where it is not known
+    rack: Ints  # int64[N], position in `racks`, likewise
+    share: Floats  # float64[N], of all that is produced to the topic; what is missing nobody counts
 
     @classmethod
-    def of(cls, raw: RawInventory, topics: Sequence[str], produced: NDArray[np.float64]) -> Measured:
+    def of(cls, raw: RawInventory, topics: Sequence[str], produced: Floats) -> Measured:
         """Read the table ``producers``; ``produced`` is to each topic, float64[T], bytes per second."""
         table = raw.table("producers")
         place = {name: number for number, name in enumerate(topics)}
@@ -80,7 +80,7 @@ class Measured:
         return Producers(racks=self.racks, share=np.divide(share, known, out=np.zeros(share.shape), where=is_enough))
 
 
-def _coded(names: Sequence[str | None]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+def _coded(names: Sequence[str | None]) -> tuple[tuple[str, ...], Ints]:
     known = tuple(sorted({name for name in names if name}))
     place = {name: number for number, name in enumerate(known)}
     return known, np.array([place.get(name or "", -1) for name in names], dtype=np.int64)

@@ -24,19 +24,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.hardware.bill import Bill
 from kafka_capacity.hardware.flows import read_shares
 from kafka_capacity.hardware.rack_aware import leader_racks, rack_aware
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.questions.chargeback.producers import Producers
 from kafka_capacity.questions.chargeback.readers import NOBODY, Readers
 
 PRODUCE, REPLICATE, CONSUME = "produce", "replicate", "consume"
 FLOWS = (PRODUCE, REPLICATE, CONSUME)
-
-Rates = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,35 +41,35 @@ class RackFlows:
     """Mean bytes per second from a rack to a rack, one entry a topic, group, flow and pair of racks, without zeros."""
 
     racks: tuple[str | None, ...]  # of brokers and members, `None` for each broker that has none
-    topic: Places
-    group: Places  # -1 where it is no group's
-    flow: Places  # position in `FLOWS`
-    source: Places  # position in `racks`
-    target: Places
-    is_known: NDArray[np.bool_]  # whether both racks are known, and not assumed
-    bytes_per_second: Rates
+    topic: Ints
+    group: Ints  # -1 where it is no group's
+    flow: Ints  # position in `FLOWS`
+    source: Ints  # position in `racks`
+    target: Ints
+    is_known: Flags  # whether both racks are known, and not assumed
+    bytes_per_second: Floats
     # the part of it that crosses racks, and that follower fetching would keep within one; 0 but for what is consumed
-    saved_bytes_per_second: Rates
+    saved_bytes_per_second: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RackAwareTopics:
     """What rack-aware producers would do, by topic, float64[T] each, and by partition, float64[P]."""
 
-    produced_bytes_per_second: Rates
-    saved_bytes_per_second: Rates  # that stay in their rack
-    fullest_ratio_now: Rates  # what the fullest partition gets over the mean, as measured; NaN without traffic
-    fullest_ratio_after: Rates
-    by_partition: Rates  # bytes per second
+    produced_bytes_per_second: Floats
+    saved_bytes_per_second: Floats  # that stay in their rack
+    fullest_ratio_now: Floats  # what the fullest partition gets over the mean, as measured; NaN without traffic
+    fullest_ratio_after: Floats
+    by_partition: Floats  # bytes per second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Placed:
-    rack_of: Places  # int64[B], position in the names below
+    rack_of: Ints  # int64[B], position in the names below
     names: tuple[str | None, ...]
     broker_racks: int  # how many racks with a name brokers have; the first of the names
-    leader: Places  # int64[P], the rack of the leader, -1 where there is none
-    replica: Places  # int64[P, W], of each replica, -1 in the padding
+    leader: Ints  # int64[P], the rack of the leader, -1 where there is none
+    replica: Ints  # int64[P, W], of each replica, -1 in the padding
 
 
 def _placed(bill: Bill, *others: Sequence[str]) -> _Placed:
@@ -98,7 +95,7 @@ def has_racks(bill: Bill) -> bool:
     return len(bill.brokers.rack_names()) > 1
 
 
-def produced_share(bill: Bill, producers: Producers) -> Rates:
+def produced_share(bill: Bill, producers: Producers) -> Floats:
     """Return float64[T, R + 1], how much of what is produced to topics is in each rack of brokers; nothing in the last.
 
     What is produced in racks without brokers is missing.
@@ -108,7 +105,7 @@ def produced_share(bill: Bill, producers: Producers) -> Rates:
     return np.pad(share[:, : len(named)], ((0, 0), (0, 1)))
 
 
-def _share_of_racks(producers: Producers, names: Sequence[str | None], broker_racks: int) -> Rates:
+def _share_of_racks(producers: Producers, names: Sequence[str | None], broker_racks: int) -> Floats:
     """Return float64[T, N], how much of what is produced to topics is in each rack; brokers are in the first."""
     place = np.array([names.index(rack) for rack in producers.racks], dtype=np.int64)
     share = np.zeros((len(producers.share), len(names)))
@@ -152,29 +149,29 @@ def rack_flows(bill: Bill, readers: Readers, producers: Producers) -> RackFlows:
 
 
 # row, group, flow, source, target, whether known, bytes per second, and those that follower fetching keeps in the rack
-_Part = tuple[Places, Places, Places, Places, Places, Places, Rates, Rates]
+_Part = tuple[Ints, Ints, Ints, Ints, Ints, Ints, Floats, Floats]
 
 
-def _produced(placed: _Placed, rate: Rates, producers: Producers, topic: Places) -> _Part:
+def _produced(placed: _Placed, rate: Floats, producers: Producers, topic: Ints) -> _Part:
     share = _share_of_racks(producers, placed.names, placed.broker_racks)
     row, source = np.nonzero((share[topic] > 0) & (placed.leader >= 0)[:, None])
     amount = rate[row] * share[topic[row], source]
     return _part(FLOWS.index(PRODUCE), row, source, placed.leader[row], amount, known=producers.is_known[topic[row]])
 
 
-def _replicated(placed: _Placed, rate: Rates) -> _Part:
+def _replicated(placed: _Placed, rate: Floats) -> _Part:
     row, column = np.nonzero((placed.replica >= 0) & (placed.leader >= 0)[:, None])
     row, column = row[column > 0], column[column > 0]
     known = np.ones(len(row), dtype=np.bool_)
     return _part(FLOWS.index(REPLICATE), row, placed.leader[row], placed.replica[row, column], rate[row], known=known)
 
 
-def _part(flow: int, row: Places, source: Places, target: Places, rate: Rates, *, known: NDArray[np.bool_]) -> _Part:
+def _part(flow: int, row: Ints, source: Ints, target: Ints, rate: Floats, *, known: Flags) -> _Part:
     same = np.ones(len(row), dtype=np.int64)
     return row, -same, flow * same, source, target, known.astype(np.int64), rate, np.zeros(len(row))
 
 
-def _consumed(placed: _Placed, rate: Rates, readers: Readers, *, is_read_in_rack: bool) -> _Part:
+def _consumed(placed: _Placed, rate: Floats, readers: Readers, *, is_read_in_rack: bool) -> _Part:
     entry, target, share, is_known = _where_read(placed, readers)
     row = readers.row[entry]
     is_led = placed.leader[row] >= 0
@@ -190,7 +187,7 @@ def _consumed(placed: _Placed, rate: Rates, readers: Readers, *, is_read_in_rack
     return row, group, flow, source, target, is_known.astype(np.int64), bytes_read, saved
 
 
-def _where_read(placed: _Placed, readers: Readers) -> tuple[Places, Places, Rates, NDArray[np.bool_]]:
+def _where_read(placed: _Placed, readers: Readers) -> tuple[Ints, Ints, Floats, Flags]:
     """Return for each entry of readers in which racks they are, with which share, and whether that is known."""
     place = {name: number for number, name in enumerate(placed.names) if name is not None}
     known_rack = np.array([place[name] for name in readers.racks], dtype=np.int64)
@@ -205,7 +202,7 @@ def _where_read(placed: _Placed, readers: Readers) -> tuple[Places, Places, Rate
     return entry, target, share, np.repeat([True, False], [len(known), len(unknown) * racks])
 
 
-def read_per_broker(bill: Bill, readers: Readers) -> tuple[Rates, Rates]:
+def read_per_broker(bill: Bill, readers: Readers) -> tuple[Floats, Floats]:
     """Return float64[B], what consumers read from each broker now, and with follower fetching, bytes per second."""
     placed = _placed(bill, readers.racks)
     rate = bill.workload.load.bytes_out_mean_bytes_per_second
@@ -226,7 +223,7 @@ def read_per_broker(bill: Bill, readers: Readers) -> tuple[Rates, Rates]:
     return (after if bill.is_read_in_rack else _per_broker(bill, leader * rate[:, None])), after
 
 
-def _per_broker(bill: Bill, rates: Rates) -> Rates:
+def _per_broker(bill: Bill, rates: Floats) -> Floats:
     alive = bill.replicas >= 0
     return _summed(bill.replicas[alive].astype(np.int64), rates[alive], len(bill.brokers))
 
@@ -254,11 +251,11 @@ def rack_aware_topics(bill: Bill, producers: Producers) -> RackAwareTopics:
     )
 
 
-def _summed(place: Places, amounts: Rates, count: int) -> Rates:
+def _summed(place: Ints, amounts: Floats, count: int) -> Floats:
     return np.bincount(place, weights=amounts, minlength=count).astype(np.float64)
 
 
-def _largest(topic: Places, values: Rates, topics: int) -> Rates:
+def _largest(topic: Ints, values: Floats, topics: int) -> Floats:
     found = np.zeros(topics)
     np.maximum.at(found, topic, values)
     return found
@@ -268,9 +265,9 @@ def _largest(topic: Places, values: Rates, topics: int) -> Rates:
 class MovedLeaders:
     """What would be different."""
 
-    is_moved: NDArray[np.bool_]  # bool[P], which partitions have another leader
-    kept: NDArray[np.float64]  # float64[T, 3], bytes per second that cross racks less, by flow in the order of `FLOWS`
-    leader: NDArray[np.int32]  # int32[P], positions of brokers, -1 for none
+    is_moved: Flags  # bool[P], which partitions have another leader
+    kept: Floats  # float64[T, 3], bytes per second that cross racks less, by flow in the order of `FLOWS`
+    leader: Int32s  # int32[P], positions of brokers, -1 for none
 
 
 def leaders_by_producers(bill: Bill, readers: Readers, producers: Producers) -> MovedLeaders:
@@ -288,13 +285,13 @@ def leaders_by_producers(bill: Bill, readers: Readers, producers: Producers) -> 
     return MovedLeaders(is_moved=place > 0, kept=kept, leader=moved.replicas[:, 0])
 
 
-def _racks_of(bill: Bill) -> NDArray[np.int64]:
+def _racks_of(bill: Bill) -> Ints:
     """Return int64[P, W], the rack of each replica; -1, where nobody produces, for padding and brokers without one."""
     rack = bill.brokers.rack_indexes().astype(np.int64)[bill.replicas.clip(min=0)]
     return np.where((bill.replicas >= 0) & (rack < len(bill.brokers.rack_names())), rack, -1)
 
 
-def _crossing(bill: Bill, readers: Readers, producers: Producers) -> NDArray[np.float64]:
+def _crossing(bill: Bill, readers: Readers, producers: Producers) -> Floats:
     """Return float64[T, 3], what crosses racks by topic and flow."""
     flows, found = rack_flows(bill, readers, producers), np.zeros((len(bill.workload.partitions.topics), len(FLOWS)))
     is_across = flows.source != flows.target

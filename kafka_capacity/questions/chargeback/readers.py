@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.inventory.column_values import PartitionIndex
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import Group, Snapshot
 
 NOBODY = -1  # known
@@ -27,11 +27,11 @@ class Readers:
     groups: tuple[str, ...]  # their ids
     clients: tuple[str, ...]  # client ids of members
     racks: tuple[str, ...]  # of members, whether or not brokers have them
-    row: NDArray[np.int64]  # int64[N], the partition
-    group: NDArray[np.int32]  # int32[N], position in `groups`, -1 where nobody known reads it
-    client: NDArray[np.int32]  # int32[N], position in `clients`, -1 where it is not known
-    rack: NDArray[np.int32]  # int32[N], position in `racks`, -1 where it is not known
-    share: NDArray[np.float64]  # float64[N], of what is read of the partition
+    row: Ints  # int64[N], the partition
+    group: Int32s  # int32[N], position in `groups`, -1 where nobody known reads it
+    client: Int32s  # int32[N], position in `clients`, -1 where it is not known
+    rack: Int32s  # int32[N], position in `racks`, -1 where it is not known
+    share: Floats  # float64[N], of what is read of the partition
 
 
 def known_readers(snapshot: Snapshot) -> Readers:
@@ -94,7 +94,7 @@ def _committed(groups: tuple[Group, ...]) -> Iterator[_Read]:
                 yield lag.topic, lag.partition, place, NOBODY, NOBODY
 
 
-def _found(snapshot: Snapshot, reads: Iterator[_Read]) -> NDArray[np.int64]:
+def _found(snapshot: Snapshot, reads: Iterator[_Read]) -> Ints:
     """Return int64[4, N]: the row of the partition, group, client id and rack, of those that the cluster has."""
     import pyarrow as pa
 

@@ -23,11 +23,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.hardware.bill import Bill, ResourceUse
-from kafka_capacity.hardware.limits import Resource
-from kafka_capacity.hardware.shapes import MIB
+from kafka_capacity.hardware.limits import MIB, Resource
+from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 
 
@@ -53,15 +52,15 @@ USED: tuple[Charge, ...] = tuple(charge for charge in CHARGES if charge not in (
 class Drivers:
     """What each partition carries, float64[P] each: what its costs are in proportion to."""
 
-    stored: NDArray[np.float64]  # bytes of all replicas
-    produced: NDArray[np.float64]  # bytes per second, on average
-    replicated: NDArray[np.float64]  # likewise, to all followers
-    consumed: NDArray[np.float64]  # likewise
-    uploaded: NDArray[np.float64]  # likewise, to the object store, of tiered topics
-    remote: NDArray[np.float64]  # likewise, read from the object store
-    replicas: NDArray[np.float64]  # how many
-    cross_rack_written: NDArray[np.float64]  # bytes per second that are paid for between racks, to write
-    cross_rack_read: NDArray[np.float64]  # likewise, to read
+    stored: Floats  # bytes of all replicas
+    produced: Floats  # bytes per second, on average
+    replicated: Floats  # likewise, to all followers
+    consumed: Floats  # likewise
+    uploaded: Floats  # likewise, to the object store, of tiered topics
+    remote: Floats  # likewise, read from the object store
+    replicas: Floats  # how many
+    cross_rack_written: Floats  # bytes per second that are paid for between racks, to write
+    cross_rack_read: Floats  # likewise, to read
 
     @classmethod
     def of(cls, bill: Bill) -> Drivers:
@@ -152,7 +151,7 @@ def in_cents(usd: float) -> int:
     return round(usd * 100)
 
 
-def shared_cents(cents: int, weights: NDArray[np.float64]) -> NDArray[np.int64]:
+def shared_cents(cents: int, weights: Floats) -> Ints:
     """Share out cents in proportion to weights: int64[N] that sums to the cents, each within one cent of its share.
 
     By the method of the largest remainder; of equal ones the first gets the cent. Weights, float64[N], are 0 or more.

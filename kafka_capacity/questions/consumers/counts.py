@@ -21,7 +21,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kafka_capacity.kafka.groups.streams import placed_standbys
+from kafka_capacity.kafka.groups.sticky_tasks import placed_standbys
 from kafka_capacity.kafka.rebalance.lag import lag_over_time
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import Rest, member_loads

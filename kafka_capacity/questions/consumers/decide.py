@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.hardware.plain import to_plain
-from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.health.problem import Problem, serious
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.consumers.choice import GroupChoice, GroupStatus, Row, choose, excuses_of
@@ -180,4 +180,4 @@ def _at_risk(kind: str, total: int, risky: Sequence[tuple[str, str]], code: str)
     if len(risky) > MAX_NAMED:
         named.append(f"and {len(risky) - MAX_NAMED:,} more")
     message = f"{len(risky):,} of {plural(total, kind)} at risk: {', '.join(named)}"
-    return (Problem(severity=Severity.SERIOUS, code=code, where=f"{kind}s", message=message),)
+    return (serious(code, f"{kind}s", message),)

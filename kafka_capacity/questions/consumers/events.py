@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.hardware.plain import plain_number
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.rebalance.lag import LagOverTime, lag_over_time
 from kafka_capacity.kafka.rebalance.model import NOBODY, Event, EventTrace, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
@@ -54,7 +54,7 @@ class TracedEvent:
     """What several draws of the clocks made of an event."""
 
     worst: EventTrace  # the one with the longest pause, the first of several
-    pauses: NDArray[np.float64]  # of all draws, in seconds
+    pauses: Floats  # of all draws, in seconds
     first_record_seconds: float  # the longest of all draws, see :func:`first_record_seconds`
 
     @classmethod
@@ -120,15 +120,13 @@ def without_rates(facts: GroupFacts) -> str:
     return f"nothing was produced to its partitions in {plural(facts.history_hours, 'hour')} of history"
 
 
-def rates_of(trace: EventTrace, bytes_per_second: NDArray[np.float64]) -> NDArray[np.float64]:
+def rates_of(trace: EventTrace, bytes_per_second: Floats) -> Floats:
     """Return the rate of every partition, float64[P']: one that was split shares it with those that came of it."""
     pieces = np.bincount(trace.sibling, minlength=len(bytes_per_second))
     return np.asarray((bytes_per_second / np.maximum(pieces, 1))[trace.sibling], dtype=np.float64)
 
 
-def lag_of(
-    trace: EventTrace, bytes_per_second: NDArray[np.float64], capacity: float, *, has_curve: bool = False
-) -> LagOverTime:
+def lag_of(trace: EventTrace, bytes_per_second: Floats, capacity: float, *, has_curve: bool = False) -> LagOverTime:
     """Follow the lag through a trace, of a group that has caught up before: what waits today is a matter of its own.
 
     Rates, float64[P], are of what is produced; where none is known a partition is behind by as long as it is not read,
@@ -205,14 +203,14 @@ def _is_restore_known(trace: EventTrace, facts: GroupFacts, scenario: GroupScena
     return not trace.restored_bytes or scenario.settings.restore_bytes_per_second is not None
 
 
-def _loads_after(trace: EventTrace, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+def _loads_after(trace: EventTrace, rate: Floats) -> Floats:
     """Sum what everybody reads in the end, by number: float64[M]."""
     is_read = trace.last_owner != NOBODY
     sums = np.bincount(trace.last_owner[is_read], weights=rate[is_read], minlength=len(trace.member_ids))
     return sums.astype(np.float64)
 
 
-def _keeps_up(trace: EventTrace, rate: NDArray[np.float64], capacity: Capacity) -> bool | None:
+def _keeps_up(trace: EventTrace, rate: Floats, capacity: Capacity) -> bool | None:
     """Return whether the members that are left can do what they are to do, ``None`` for not known."""
     busiest = _loads_after(trace, rate).max(initial=0.0)
     if (rate[trace.last_owner == NOBODY] > 0).any() or busiest > capacity.limit * (1 + 1e-9):
@@ -220,7 +218,7 @@ def _keeps_up(trace: EventTrace, rate: NDArray[np.float64], capacity: Capacity) 
     return True if busiest <= capacity.proven * (1 + 1e-9) and math.isfinite(capacity.proven) else None
 
 
-def _quantile(pauses: NDArray[np.float64], q: float) -> float:
+def _quantile(pauses: Floats, q: float) -> float:
     """Return a quantile that was really seen: of pauses that never end there is nothing in between."""
     return float(np.quantile(pauses, q, method="lower")) if len(pauses) else 0.0
 
@@ -250,7 +248,7 @@ def first_record_seconds(found: Interruptions) -> float:
 
 
 def _duplicates(
-    trace: EventTrace, event: Event, facts: GroupFacts, scenario: GroupScenario, rate: NDArray[np.float64]
+    trace: EventTrace, event: Event, facts: GroupFacts, scenario: GroupScenario, rate: Floats
 ) -> tuple[float, float]:
     """Return how many records are read twice: on average, and at most."""
     settings = scenario.settings
@@ -262,9 +260,7 @@ def _duplicates(
     return most / 2, most
 
 
-def _disk_reads(
-    trace: EventTrace, facts: GroupFacts, rate: NDArray[np.float64], lag: LagOverTime, capacity: float
-) -> float | None:
+def _disk_reads(trace: EventTrace, facts: GroupFacts, rate: Floats, lag: LagOverTime, capacity: float) -> float | None:
     """Return how much of the catch-up is no longer in the page cache.
 
     What waits beyond the window is read from disk, and so is what comes while the reader is still that far behind: it

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.rebalance.model import Event, GroupScenario
 from kafka_capacity.proposal.excuse import Excuse
 
@@ -24,10 +22,10 @@ class Verdict(StrEnum):
 class LagCurve:
     """How far a group is behind over time, all partitions at their rates of the group's peak hour."""
 
-    time_seconds: NDArray[np.float64]  # float64[T], after the event's start, ascending; the first is 0
-    lag_bytes: NDArray[np.float64]  # float64[T], of the whole group
-    lag_seconds: NDArray[np.float64]  # float64[T], of the partition with the highest lag: its waiting bytes ÷ its rate
-    paused_partitions: NDArray[np.int64]  # int64[T], how many are not read from then on
+    time_seconds: Floats  # float64[T], after the event's start, ascending; the first is 0
+    lag_bytes: Floats  # float64[T], of the whole group
+    lag_seconds: Floats  # float64[T], of the partition with the highest lag: its waiting bytes ÷ its rate
+    paused_partitions: Ints  # int64[T], how many are not read from then on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

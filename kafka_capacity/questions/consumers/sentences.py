@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_capacity.kafka.groups.streams import placed_standbys
+from kafka_capacity.kafka.groups.sticky_tasks import placed_standbys
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row, changes, excuses_of, why_not
 from kafka_capacity.questions.consumers.names import bare_name, event_phrase, part_name, variant_name

@@ -20,7 +20,7 @@ from kafka_capacity.text import format_count, format_duration, plural
 from kafka_capacity.text.wording import few_names, listed
 
 SHARED = "share_groups"  # among the facts about an inventory: what :func:`share_group` returns of each
-_VERDICTS: dict[str, str] = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_JUDGED: "not judged"}
+VERDICT_WORDS: dict[str, str] = {Verdict.FITS: "yes", Verdict.DOES_NOT_FIT: "no", Verdict.NOT_JUDGED: "not judged"}
 SHARE_COLUMNS = (
     column("group_id", "Share group", "name"),
     column("member_count", "Members", "count"),
@@ -29,7 +29,7 @@ SHARE_COLUMNS = (
     column("rate", "Records/s at peak", "count", lambda row: _rounded(row["peak_records_per_second"])),
     column("batch_seconds", "Time per full poll", "wait"),
     column("lock_seconds", "Lock duration", "wait"),
-    column("verdict", "Fits", "text", lambda row: _VERDICTS[row["verdict"]]),
+    column("verdict", "Fits", "text", lambda row: VERDICT_WORDS[row["verdict"]]),
 )
 """One row a share group: made of what :func:`share_group` returns."""
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.cpu import CpuCosts
+from kafka_capacity.kafka.arrays import Flags, Float32s, Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import OFFSETS_TOPIC, Group, PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, first_of, live_on, states_of
@@ -36,11 +37,11 @@ class GroupReads:
     """
 
     groups: tuple[str, ...]  # the names
-    partitions: NDArray[np.int64]  # int64[G], how many partitions each reads
-    group: NDArray[np.int32]  # int32[N], groups by partition
-    starts: NDArray[np.int64]  # int64[P + 1], where those of each partition begin in `group`
+    partitions: Ints  # int64[G], how many partitions each reads
+    group: Int32s  # int32[N], groups by partition
+    starts: Ints  # int64[P + 1], where those of each partition begin in `group`
     offsets: slice  # the rows of `__consumer_offsets`; none where it is not there
-    coordinator: NDArray[np.int64]  # int64[G], the partition of that topic; 0 where it is not there
+    coordinator: Ints  # int64[G], the partition of that topic; 0 where it is not there
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> GroupReads:
@@ -61,7 +62,7 @@ class GroupReads:
             coordinator=coordinator_partitions(names, offsets.stop - offsets.start),
         )
 
-    def count(self, of: NDArray[np.int64], row: NDArray[np.int64], sets: int) -> NDArray[np.int64]:
+    def count(self, of: Ints, row: Ints, sets: int) -> Ints:
         """Count, for each set, how many of some partitions each group reads: int64[S, G].
 
         ``of`` is int64[N], the set of each, and ``row`` int64[N], the partition.
@@ -75,7 +76,7 @@ class GroupReads:
         return found.astype(np.int64).reshape(sets, groups)
 
 
-def coordinator_partitions(groups: tuple[str, ...], count: int) -> NDArray[np.int64]:
+def coordinator_partitions(groups: tuple[str, ...], count: int) -> Ints:
     """Return the partition of ``__consumer_offsets`` of each group (``GroupCoordinator.partitionFor``): int64[G].
 
     >>> coordinator_partitions(("billing", "polygenelubricants"), 50).tolist()
@@ -88,7 +89,7 @@ def coordinator_partitions(groups: tuple[str, ...], count: int) -> NDArray[np.in
     return np.where(hashes == _LEAST_HASH, 0, np.abs(hashes)) % count
 
 
-def _rows(group: Group, slices: dict[str, slice]) -> NDArray[np.int64]:
+def _rows(group: Group, slices: dict[str, slice]) -> Ints:
     topics = {topic for member in group.members for topic in member.subscribed if topic in slices}
     parts = [np.arange(slices[topic].start, slices[topic].stop) for topic in sorted(topics)]
     single = [pair for member in group.members for pair in member.assigned if pair[0] in slices]
@@ -135,7 +136,7 @@ class Cluster:
     today: PartitionStates  # the partitions before any loss
     rows: BrokerRows  # which partitions each broker holds
     rates: PartitionRates  # of the partitions
-    topic: NDArray[np.int32]  # int32[P]
+    topic: Int32s  # int32[P]
     topic_count: int  # how many topics there are
     reads: GroupReads  # what the consumer groups read
     rules: ElectionRules  # of the controller
@@ -166,7 +167,7 @@ class Cluster:
             rules=rules,
         )
 
-    def flags(self, states: PartitionStates, row: NDArray[np.int64] | slice) -> dict[str, NDArray[np.bool_]]:
+    def flags(self, states: PartitionStates, row: Ints | slice) -> dict[str, Flags]:
         """Return what is the matter with some partitions: bool[N] for each of :data:`FLAGS`."""
         is_led = states.leader >= 0
         size = states.isr_size()
@@ -178,13 +179,11 @@ class Cluster:
             "unclean_leaders": is_led & states.is_unclean,
         }
 
-    def lost_now(
-        self, states: PartitionStates, live: NDArray[np.bool_], row: NDArray[np.int64] | slice
-    ) -> NDArray[np.bool_]:
+    def lost_now(self, states: PartitionStates, live: Flags, row: Ints | slice) -> Flags:
         """Return which replicas of some partitions were on live brokers today and no longer are: bool[N, W]."""
         return np.append(self.today.is_live, False)[self.today.replicas[row]] & ~live
 
-    def coordinator_states(self, flags: dict[str, NDArray[np.bool_]]) -> NDArray[np.int8]:
+    def coordinator_states(self, flags: dict[str, Flags]) -> NDArray[np.int8]:
         """Describe how a coordinator fares on each partition: int8[N], of :class:`CoordinatorState`."""
         found = np.full(len(flags["offline"]), CoordinatorState.STAYS, dtype=np.int8)
         found[flags["new_leaders"]] = CoordinatorState.MOVES
@@ -201,8 +200,8 @@ class BaselineState:
     counts: dict[str, int]  # how many partitions each of `FLAGS` is true of
     stopped_bytes_per_second: float  # produced on average to what nobody leads
     refused_bytes_per_second: float  # the same for what is under its minimum
-    is_topic_offline: NDArray[np.bool_]  # bool[T], nobody leads one of its partitions
-    group_offline: NDArray[np.int64]  # int64[G]
+    is_topic_offline: Flags  # bool[T], nobody leads one of its partitions
+    group_offline: Ints  # int64[G]
     coordinator: NDArray[np.int8]  # int8[K], for each partition of `__consumer_offsets`
     sums: BrokerSums  # of the brokers, S = 1
 
@@ -261,7 +260,7 @@ def shared_traffic(traffic: Traffic, expanded: Expanded) -> Traffic:
     topic = expanded.snapshot.partitions.topic
     raised = np.unique(topic[expanded.is_new])
 
-    def shared(hours: NDArray[np.float32]) -> NDArray[np.float32]:
+    def shared(hours: Float32s) -> Float32s:
         wide = np.zeros((len(topic), hours.shape[1]), dtype=np.float32)
         wide[~expanded.is_new] = hours
         for one in raised.tolist():

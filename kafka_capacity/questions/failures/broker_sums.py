@@ -13,10 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.hardware.cpu import CpuCosts, cores
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Ints
 from kafka_capacity.kafka.controller.partition_states import PartitionStates
 from kafka_capacity.kafka.reassignment.flow import closing_rates, gate_seconds
 
@@ -26,8 +26,8 @@ class PartitionRates:
     """What one replica of each partition takes."""
 
     traffic: Traffic  # hour by hour
-    size_bytes: NDArray[np.float64]  # float64[P]
-    mean_bytes_per_second: NDArray[np.float64]  # float64[P], produced on average
+    size_bytes: Floats  # float64[P]
+    mean_bytes_per_second: Floats  # float64[P], produced on average
     costs: CpuCosts | None = None  # of processors; `None` where what they can do is not known, so that nobody asks
 
 
@@ -35,14 +35,14 @@ class PartitionRates:
 class BrokerSums:
     """Sums of S sets of partitions on B brokers."""
 
-    leaders: NDArray[np.float64]  # float64[S, B]
-    written: NDArray[np.float32]  # float32[S, B, H], bytes per second
-    sent: NDArray[np.float32]  # float32[S, B, H]
-    cores: NDArray[np.float32]  # float32[S, B, H], what that takes of processors; H is 0 where nobody asks
-    copied_in: NDArray[np.float64]  # float64[S, B], bytes to be copied onto it
-    copied_out: NDArray[np.float64]  # float64[S, B], bytes that it sends for that
-    load_in: NDArray[np.float64]  # float64[S, B], produced on average to what is copied onto it
-    load_out: NDArray[np.float64]  # float64[S, B], what it sends of that, to followers in sync too
+    leaders: Floats  # float64[S, B]
+    written: Float32s  # float32[S, B, H], bytes per second
+    sent: Float32s  # float32[S, B, H]
+    cores: Float32s  # float32[S, B, H], what that takes of processors; H is 0 where nobody asks
+    copied_in: Floats  # float64[S, B], bytes to be copied onto it
+    copied_out: Floats  # float64[S, B], bytes that it sends for that
+    load_in: Floats  # float64[S, B], produced on average to what is copied onto it
+    load_out: Floats  # float64[S, B], what it sends of that, to followers in sync too
 
     def changed_by(self, after: BrokerSums, before: BrokerSums) -> BrokerSums:
         """Add what some sets have more after than before."""
@@ -53,7 +53,7 @@ class BrokerSums:
             }
         )
 
-    def rebuild_seconds(self, throttle_bytes_per_second: float) -> NDArray[np.float64]:
+    def rebuild_seconds(self, throttle_bytes_per_second: float) -> Floats:
         """Return float64[S], how long the slowest broker takes to copy; infinite for never."""
         amount = np.concatenate([self.copied_in, self.copied_out], axis=1)
         load = np.concatenate([self.load_in, self.load_out], axis=1)
@@ -65,14 +65,7 @@ class BrokerSums:
 
 
 def broker_sums(
-    states: PartitionStates,
-    live: NDArray[np.bool_],
-    lost: NDArray[np.bool_],
-    rates: PartitionRates,
-    *,
-    row: NDArray[np.int64],
-    of: NDArray[np.int64],
-    sets: int,
+    states: PartitionStates, live: Flags, lost: Flags, rates: PartitionRates, *, row: Ints, of: Ints, sets: int
 ) -> BrokerSums:
     """Add up N partitions by the set that each belongs to, ``of``, int64[N]; ``row``, int64[N], says which they are.
 
@@ -118,20 +111,16 @@ class _Adder:
     sets: int
     brokers: int
 
-    def at(
-        self, states: PartitionStates, of: NDArray[np.int64], place: NDArray[np.int64], slot: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def at(self, states: PartitionStates, of: Ints, place: Ints, slot: Ints) -> Ints:
         """Return the key of the set and broker of some replicas."""
         return np.asarray(of[place] * self.brokers + states.replicas[place, slot], dtype=np.int64)
 
-    def totals(self, key: NDArray[np.int64], amount: NDArray[np.float64]) -> NDArray[np.float64]:
+    def totals(self, key: Ints, amount: Floats) -> Floats:
         """Return float64[S, B]."""
         found = np.bincount(key, weights=amount, minlength=self.sets * self.brokers)
         return np.asarray(found, dtype=np.float64).reshape(self.sets, self.brokers)
 
-    def hourly(
-        self, key: NDArray[np.int64], row: NDArray[np.int64], weight: NDArray[np.float64], values: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
+    def hourly(self, key: Ints, row: Ints, weight: Floats, values: Float32s) -> Float32s:
         """Return float32[S, B, H], the weighted hours of the partitions."""
         if values.shape[1] == 1:
             return self.totals(key, values[row, 0] * weight).astype(np.float32)[:, :, None]

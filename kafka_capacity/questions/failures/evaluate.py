@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.errors import RequestError
@@ -14,6 +13,7 @@ from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.flows import percentile
 from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.shapes import Hardware
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import Losses, losses
@@ -183,7 +183,7 @@ SURVIVOR_RESOURCES = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, R
 """What a loss changes on those that are left: space on disk and replicas stay as they are until somebody moves them."""
 
 
-def capacities(brokers: Brokers, has: Hardware | None) -> Mapping[Resource, NDArray[np.float64]]:
+def capacities(brokers: Brokers, has: Hardware | None) -> Mapping[Resource, Floats]:
     """Return float64[B] of each resource that is known of any broker, NaN for those of which it is not.
 
     Networks are those of the brokers where ``has`` says nothing, or is not known.

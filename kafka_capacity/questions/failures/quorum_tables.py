@@ -15,10 +15,10 @@ from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, Failover
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter, majority
+from kafka_capacity.objects.profile_tables import QUANTILES
 from kafka_capacity.objects.tables import Int32, Tables, schema_of, table_of_rows
 
 _TIMES = ("leaderless", "inactive")
-_QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ def _distribution(runs: pa.Table) -> dict[str, Any]:
             float(np.quantile(runs.column(f"{time}_seconds").to_numpy(), share, method="inverted_cdf"))
         )
         for time in _TIMES
-        for name, share in _QUANTILES.items()
+        for name, share in QUANTILES.items()
     }
     return {
         "runs": len(epochs),
@@ -167,7 +167,7 @@ def _loss(
     racks = {voter.rack for voter in voters if voter.rack is not None} - left
     found = times.get(count - living, {}) if living >= needed and not up.isdisjoint(lost) else {}
     chance = len(up.intersection(lost)) / max(1, len(up)) if quorum.active is None else float(quorum.active in lost)
-    names = [f"leaderless_{name}_seconds" for name in _QUANTILES]
+    names = [f"leaderless_{name}_seconds" for name in QUANTILES]
     return {
         "position": position,
         "lost": list(lost),

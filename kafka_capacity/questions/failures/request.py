@@ -15,6 +15,7 @@ from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
+from kafka_capacity.text.wording import few_names
 
 _MAX_NAMED = 8
 
@@ -29,9 +30,8 @@ class LostTogether:
     @property
     def name(self) -> str:
         """Describe it for people."""
-        shown = ", ".join(map(str, self.brokers[:_MAX_NAMED]))
-        more = f" and {len(self.brokers) - _MAX_NAMED} more" if len(self.brokers) > _MAX_NAMED else ""
-        lost = [f"broker{'s' if len(self.brokers) > 1 else ''} {shown}{more}"] if self.brokers else []
+        shown = few_names(self.brokers, _MAX_NAMED)
+        lost = [f"broker{'s' if len(self.brokers) > 1 else ''} {shown}"] if self.brokers else []
         return " + ".join([*lost, *(f"rack {rack}" for rack in self.racks)])
 
     def members(self, brokers: Brokers) -> tuple[int, ...]:

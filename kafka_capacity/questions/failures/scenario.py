@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.health.cluster_view import RackLoss
+from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.failing import ElectionRules
 
@@ -87,47 +88,45 @@ class FailureResult:
     left_out: tuple[LeftOut, ...]  # kinds of which not all sets were looked at
     brokers: Brokers  # the cluster's
     partition_count: int  # how many partitions there are
-    offline: NDArray[np.int64]  # int64[S], partitions that nobody leads: neither written nor read
-    offline_topics: NDArray[np.int64]  # int64[S], topics with at least one such partition
-    under_min_isr: NDArray[np.int64]  # int64[S], led, with fewer in sync than must be: `acks=all` is refused
-    at_min_isr: NDArray[np.int64]  # int64[S], led, with just as many: one more loss and `acks=all` is refused
-    new_leaders: NDArray[np.int64]  # int64[S], led by another broker than today
-    unclean_leaders: NDArray[np.int64]  # int64[S], led by a replica that was not in sync: committed records are lost
+    offline: Ints  # int64[S], partitions that nobody leads: neither written nor read
+    offline_topics: Ints  # int64[S], topics with at least one such partition
+    under_min_isr: Ints  # int64[S], led, with fewer in sync than must be: `acks=all` is refused
+    at_min_isr: Ints  # int64[S], led, with just as many: one more loss and `acks=all` is refused
+    new_leaders: Ints  # int64[S], led by another broker than today
+    unclean_leaders: Ints  # int64[S], led by a replica that was not in sync: committed records are lost
     offline_today: int  # of `offline`
     under_min_isr_today: int  # of `under_min_isr`
-    stopped_bytes_per_second: NDArray[np.float64]  # float64[S], what is produced on average to offline partitions
-    refused_bytes_per_second: NDArray[np.float64]  # float64[S], likewise to partitions under the minimum
+    stopped_bytes_per_second: Floats  # float64[S], what is produced on average to offline partitions
+    refused_bytes_per_second: Floats  # float64[S], likewise to partitions under the minimum
     stopped_today_bytes_per_second: float  # of `stopped_bytes_per_second`
     refused_today_bytes_per_second: float  # of `refused_bytes_per_second`
-    leaders: NDArray[np.int64]  # int64[S, B], partitions that each broker leads
-    peak_in_bytes_per_second: NDArray[np.float64]  # float64[S, B], written at the 99th percentile; NaN for the dead
-    peak_out_bytes_per_second: NDArray[np.float64]  # float64[S, B], sent by each survivor to consumers and followers
-    peak_cores: NDArray[np.float64]  # float64[S, B], processors that this takes; 0 where their number is not known
-    peak_in_today_bytes_per_second: NDArray[np.float64]  # float64[B]
-    peak_out_today_bytes_per_second: NDArray[np.float64]  # float64[B]
-    peak_cores_today: NDArray[np.float64]  # float64[B]
-    capacity: Mapping[Resource, NDArray[np.float64]]  # by resource, float64[B], what each broker can do, NaN if unknown
+    leaders: Ints  # int64[S, B], partitions that each broker leads
+    peak_in_bytes_per_second: Floats  # float64[S, B], written at the 99th percentile; NaN for the dead
+    peak_out_bytes_per_second: Floats  # float64[S, B], sent by each survivor to consumers and followers
+    peak_cores: Floats  # float64[S, B], processors that this takes; 0 where their number is not known
+    peak_in_today_bytes_per_second: Floats  # float64[B]
+    peak_out_today_bytes_per_second: Floats  # float64[B]
+    peak_cores_today: Floats  # float64[B]
+    capacity: Mapping[Resource, Floats]  # by resource, float64[B], what each broker can do, NaN if unknown
     peak_basis: PeakBasis  # what these percentiles are of
     groups: tuple[str, ...]  # the consumer groups' names
-    group_partitions: NDArray[np.int64]  # int64[G], how many partitions each reads
-    group_offline: NDArray[np.int64]  # int64[S, G], how many of these nobody leads
+    group_partitions: Ints  # int64[G], how many partitions each reads
+    group_offline: Ints  # int64[S, G], how many of these nobody leads
     coordinator: NDArray[np.int8]  # int8[S, G], a `CoordinatorState` each
-    rebuild_bytes: NDArray[np.float64]  # float64[S], what the lost brokers held of partitions that are still led
-    rebuild_seconds: NDArray[np.float64]  # float64[S], to copy it onto empty disks, at mean rates; infinite for never
+    rebuild_bytes: Floats  # float64[S], what the lost brokers held of partitions that are still led
+    rebuild_seconds: Floats  # float64[S], to copy it onto empty disks, at mean rates; infinite for never
 
-    def peaks(self) -> dict[Resource, NDArray[np.float64]]:
+    def peaks(self) -> dict[Resource, Floats]:
         """Return float64[S, B], what each survivor carries at peak of each of :attr:`capacity`."""
         return self._of_capacity(self.peak_in_bytes_per_second, self.peak_out_bytes_per_second, self.peak_cores)
 
-    def peaks_today(self) -> dict[Resource, NDArray[np.float64]]:
+    def peaks_today(self) -> dict[Resource, Floats]:
         """Return float64[B], what each broker carries at peak before any loss."""
         return self._of_capacity(
             self.peak_in_today_bytes_per_second, self.peak_out_today_bytes_per_second, self.peak_cores_today
         )
 
-    def _of_capacity(
-        self, coming: NDArray[np.float64], going: NDArray[np.float64], cores: NDArray[np.float64]
-    ) -> dict[Resource, NDArray[np.float64]]:
+    def _of_capacity(self, coming: Floats, going: Floats, cores: Floats) -> dict[Resource, Floats]:
         every = {
             Resource.NETWORK_IN: coming,
             Resource.NETWORK_OUT: going,
@@ -137,17 +136,17 @@ class FailureResult:
         }
         return {resource: every[resource] for resource in self.capacity}
 
-    def used_ratios(self) -> NDArray[np.float64]:
+    def used_ratios(self) -> Floats:
         """Return float64[Q, S, B], peaks over what there is of each of :attr:`capacity`; NaN where it is not known."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.stack([peak / self.capacity[resource] for resource, peak in self.peaks().items()])
 
-    def overloaded(self) -> NDArray[np.int64]:
+    def overloaded(self) -> Ints:
         """Count the survivors with a peak above what they can do: int64[S]."""
         over = np.nan_to_num(self.used_ratios(), nan=0.0) > 1.0
         return np.asarray(over.any(axis=0).sum(axis=1), dtype=np.int64)
 
-    def groups_affected(self) -> NDArray[np.int64]:
+    def groups_affected(self) -> Ints:
         """Count the groups that lose partitions, commits or their coordinator: int64[S]."""
         is_hurt = (self.group_offline > 0) | (self.coordinator >= CoordinatorState.REFUSES)
         return np.asarray(is_hurt.sum(axis=1), dtype=np.int64)
@@ -167,7 +166,7 @@ class FailureResult:
             if one.kind is SetKind.RACK
         )
 
-    def worst_first(self) -> NDArray[np.int64]:
+    def worst_first(self) -> Ints:
         """Order the sets: most offline, of as many the most traffic, then under the minimum, overloaded, to rebuild."""
         traffic = np.where(self.offline > 0, self.stopped_bytes_per_second + self.refused_bytes_per_second, 0.0)
         keys = (self.rebuild_seconds, self.overloaded(), self.under_min_isr, traffic, self.offline)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.failures.request import LostTogether
 from kafka_capacity.questions.failures.scenario import FailureScenario, FailureSet, LeftOut, SetKind
 
 
 def failure_sets(
-    brokers: Brokers, replicas: NDArray[np.int32], scenario: FailureScenario
+    brokers: Brokers, replicas: Int32s, scenario: FailureScenario
 ) -> tuple[tuple[FailureSet, ...], tuple[LeftOut, ...]]:
     """Return the sets of a scenario, and the kinds of which some were left out.
 
@@ -78,9 +78,7 @@ def _racks(brokers: Brokers) -> list[FailureSet]:
     ]
 
 
-def _racks_and_brokers(
-    brokers: Brokers, replicas: NDArray[np.int32], scenario: FailureScenario
-) -> tuple[list[FailureSet], int]:
+def _racks_and_brokers(brokers: Brokers, replicas: Int32s, scenario: FailureScenario) -> tuple[list[FailureSet], int]:
     del replicas
     alive = brokers.ids[~brokers.is_fenced].tolist()
     every = [(rack, one) for rack in _racks(brokers) for one in alive if one not in rack.brokers]
@@ -96,7 +94,7 @@ def _racks_and_brokers(
     ], len(every)
 
 
-def _pairs(brokers: Brokers, replicas: NDArray[np.int32], scenario: FailureScenario) -> tuple[list[FailureSet], int]:
+def _pairs(brokers: Brokers, replicas: Int32s, scenario: FailureScenario) -> tuple[list[FailureSet], int]:
     alive = np.flatnonzero(~brokers.is_fenced)
     first, second = (alive[index] for index in np.triu_indices(len(alive), 1))
     chosen = np.arange(len(first))
@@ -114,14 +112,14 @@ def _pairs(brokers: Brokers, replicas: NDArray[np.int32], scenario: FailureScena
     return found, len(first)
 
 
-def _drawn(count: int, most: int, seed: int) -> NDArray[np.int64]:
+def _drawn(count: int, most: int, seed: int) -> Ints:
     """Draw so many of a number of things, ascending; all of them where they are no more."""
     if count <= most:
         return np.arange(count)
     return np.sort(np.random.default_rng(seed).choice(count, size=most, replace=False))
 
 
-def shared_partitions(place: NDArray[np.int32], count: int) -> NDArray[np.int64]:
+def shared_partitions(place: Int32s, count: int) -> Ints:
     """Count the partitions that each two brokers both hold: int64[B, B], both ways round.
 
     ``place`` is int32[P, W], positions of brokers, -1 in the padding.

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.workload import Lags
 from kafka_capacity.hardware.cpu import CpuCosts
@@ -23,6 +22,7 @@ from kafka_capacity.hardware.shapes import Shape, hardware
 from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Problem, Problems
+from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, failovers
 from kafka_capacity.kafka.controller.quorum.settings import Environment
@@ -55,7 +55,7 @@ class ProposedPlacement:
 
     scenario: PlacementScenario  # the first of those that share it
     # int32[P, W], its replica lists where they are known; else the placement is made here
-    after: NDArray[np.int32] | None = None
+    after: Int32s | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

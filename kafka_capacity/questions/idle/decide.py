@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem, Severity, some
+from kafka_capacity.health.problem import Problem, info, some
 from kafka_capacity.inventory.topic_use import LEAST_HOURS
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.text import format_bytes, plural
@@ -67,11 +67,10 @@ def _held(topics: list[dict[str, Any]]) -> str:
 def _problem(topics: list[dict[str, Any]], brokers: list[dict[str, Any]]) -> Problem:
     most = max(brokers, key=lambda row: (row["size_bytes"], -row["broker_id"]))
     freed = f"; that frees {format_bytes(most['size_bytes'])} on broker {most['broker_id']}, the most of any broker"
-    return Problem(
-        severity=Severity.INFO,
-        code="idle-topics",
-        where=some([row["topic"] for row in topics], len(topics)),
-        message=f"{_idle(topics)}; {_held(topics)}",
-        remedy=f"ask their owners and remove what nobody needs{freed if most['size_bytes'] else ''}",
+    return info(
+        "idle-topics",
+        some(row["topic"] for row in topics),
+        f"{_idle(topics)}; {_held(topics)}",
+        f"ask their owners and remove what nobody needs{freed if most['size_bytes'] else ''}",
         partitions=sum(row["partitions"] for row in topics),
     )

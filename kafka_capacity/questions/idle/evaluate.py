@@ -7,8 +7,9 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.inventory.column_values import Flags, ReplicaColumns
+from kafka_capacity.inventory.column_values import ReplicaColumns
 from kafka_capacity.inventory.topic_use import named_topics, topic_use
+from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.questions.idle.tables import IDLE_TABLES
 from kafka_capacity.questions.question import Basis
 

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.demand.calendar_days import DAY_SECONDS
 from kafka_capacity.demand.changed import ClusterChange, compacted_today, kept_today
 from kafka_capacity.demand.reading import late_read_seconds
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.rack_aware import rack_aware_of
 from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topics
+from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.question import SizedCluster
 from kafka_capacity.questions.savings.actions import Action, ActionKind, time_words, topics_words
@@ -27,7 +28,7 @@ from kafka_capacity.questions.savings.quotas import find_quotas
 from kafka_capacity.text import plural, whole_percent
 from kafka_capacity.text.wording import few_names, shown_rate
 
-_DAY_SECONDS, _HOUR_SECONDS = 86_400.0, 3600.0
+_HOUR_SECONDS = 3600.0
 _NAMED = 3
 _FAR_TOO_MANY = 4  # times as many partitions as are needed
 _LEAST_SKEW = 0.1  # less, of the mean of a topic, is not worth a word
@@ -37,7 +38,7 @@ NOT_COMPRESSED = frozenset({"uncompressed", "producer"})
 
 CONFIGS = ("compression_type", "remote_storage_enable")  # columns of the table `topics` that are looked at
 
-Chosen = NDArray[np.bool_]  # bool[T], some topics
+Chosen = Flags  # bool[T], some topics
 Configs = Mapping[str, Mapping[str, Any]]  # `CONFIGS` by topic, `None` or nothing for what is not known
 
 
@@ -304,13 +305,13 @@ class _Finder:
     def _flags(self, values: Iterable[bool]) -> Chosen:
         return np.fromiter(values, dtype=np.bool_, count=len(self.topics))
 
-    def _target(self, least_seconds: float) -> NDArray[np.float64]:
+    def _target(self, least_seconds: float) -> Floats:
         """Return float64[T], how long records must be kept: whole hours up to a day, else whole days; NaN unknown."""
         wanted = np.maximum(self.needed * self.settings.lag_margin, least_seconds)
-        step = np.where(wanted > _DAY_SECONDS, _DAY_SECONDS, _HOUR_SECONDS)
+        step = np.where(wanted > DAY_SECONDS, DAY_SECONDS, _HOUR_SECONDS)
         return np.asarray(np.ceil(wanted / step) * step, dtype=np.float64)
 
-    def _cuts(self) -> tuple[NDArray[np.float64], Chosen]:
+    def _cuts(self) -> tuple[Floats, Chosen]:
         """Return float64[T], to what retention may be cut, and of which topics that is less than they have."""
         target = self._target(self.settings.least_retention_seconds)
         return target, self.is_shortened & np.isfinite(self.retention) & (target < self.retention)
@@ -325,11 +326,11 @@ class _Finder:
         about = words if chosen.sum() == 1 else f"{words}@{of_class}"
         yield self._action(ActionKind.RETENTION, text, chosen, self._freed(kept)[rows], about=about, kept_seconds=kept)
 
-    def _freed(self, kept_seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _freed(self, kept_seconds: Floats) -> Floats:
         workload = self.cluster.workload
         return (workload.size_bytes - kept_today(workload, kept_seconds)) * self.factors
 
-    def _size(self) -> NDArray[np.float64]:
+    def _size(self) -> Floats:
         return np.asarray(self.cluster.workload.size_bytes * self.factors, dtype=np.float64)
 
     def _names(self, chosen: Chosen) -> tuple[str, ...]:
@@ -343,7 +344,7 @@ class _Finder:
         kind: ActionKind,
         text: str,
         chosen: Chosen | None = None,
-        freed: NDArray[np.float64] | NDArray[np.int64] | None = None,
+        freed: Floats | Ints | None = None,
         *,
         about: str | None = None,
         affected: str = "",
@@ -364,7 +365,7 @@ class _Finder:
         )
 
 
-def _reach_seconds(workload: Workload) -> NDArray[np.float64]:
+def _reach_seconds(workload: Workload) -> Floats:
     """Return float64[T], how far back limits of time and bytes let the quietest used partition of each topic reach."""
     rate, count = workload.load.bytes_in_mean_bytes_per_second, len(workload.partitions.topics)
     unused = np.where(np.isfinite(workload.retention_bytes), 0.0, np.inf)
@@ -374,7 +375,7 @@ def _reach_seconds(workload: Workload) -> NDArray[np.float64]:
     return found
 
 
-def needed_seconds(cluster: SizedCluster, use: TopicUse) -> tuple[NDArray[np.float64], Sequence[str]]:
+def needed_seconds(cluster: SizedCluster, use: TopicUse) -> tuple[Floats, Sequence[str]]:
     """Return float64[T], how far back topics were seen to be read, and the groups of which that is not known.
 
     It is the furthest of how far groups are behind now and of how far back was read in the hours that are known. It is

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import PEAK_QUANTILE
 from kafka_capacity.demand.quota import least_quota, throttled
 from kafka_capacity.demand.reading import late_read_seconds
 from kafka_capacity.inventory.topic_use import LEAST_HOURS, named_topics
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Ints
 from kafka_capacity.kafka.cluster.snapshot import Group
 from kafka_capacity.questions.question import SizedCluster
 from kafka_capacity.text import format_duration, plural
@@ -29,25 +29,21 @@ _LEAST_CUT_RATIO = 0.05  # of the cluster's peak, that all quotas together must 
 _HOUR_SECONDS = 3600.0
 _NAMED = 3
 
-Rates = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Quotas:
     """Quotas on a few topics, of all that is produced to them or of all that is read of them."""
 
     is_on_reads: bool  # else on writes
-    topics: NDArray[np.bool_]  # bool[T], which
+    topics: Flags  # bool[T], which
     total: float  # bytes per second, all quotas together
     cut_ratio: float  # of the cluster's peak of reads or writes, that is gone
-    in_quota: Rates  # float64[P], infinite for none
-    out_quota: Rates  # float64[P], likewise
+    in_quota: Floats  # float64[P], infinite for none
+    out_quota: Floats  # float64[P], likewise
     affected: str  # who is throttled, how often and for how long, a clause
 
 
-def find_quotas(
-    cluster: SizedCluster, can_wait: NDArray[np.bool_], needed: Rates, delay_seconds: float
-) -> Iterator[Quotas]:
+def find_quotas(cluster: SizedCluster, can_wait: Flags, needed: Floats, delay_seconds: float) -> Iterator[Quotas]:
     """Yield quotas on consumers and quotas on producers, where they cut the cluster's peak.
 
     Topics with ``can_wait``, bool[T], may be throttled, so that nothing waits longer than ``delay_seconds``;
@@ -89,9 +85,7 @@ def find_quotas(
         )
 
 
-def _chosen(
-    hours: NDArray[np.float32], first: NDArray[np.int64], can_wait: NDArray[np.bool_], delay_seconds: float
-) -> tuple[Rates, float]:
+def _chosen(hours: Float32s, first: Ints, can_wait: Flags, delay_seconds: float) -> tuple[Floats, float]:
     """Return float64[P], the quotas, and by how much of it the cluster's peak falls; ``first`` rows of topics."""
     by_topic = np.add.reduceat(hours, first, axis=0, dtype=np.float64)
     mean, after, quota = by_topic.mean(axis=1), by_topic.sum(axis=0), np.full(len(hours), np.inf)
@@ -110,9 +104,7 @@ def _chosen(
     return quota, 1.0 - float(np.quantile(after, PEAK_QUANTILE)) / peak if peak > 0 else 0.0
 
 
-def _of_reads_at_once(
-    coming: NDArray[np.float32], going: NDArray[np.float32], quota: Rates, rows: NDArray[np.int64]
-) -> Rates:
+def _of_reads_at_once(coming: Float32s, going: Float32s, quota: Floats, rows: Ints) -> Floats:
     """Return float64[P], what is read at most of what is read as soon as it is written."""
     read, written = going[rows].sum(axis=1, dtype=np.float64), coming[rows].sum(axis=1, dtype=np.float64)
     is_at_once = (read > 0) & (late_read_seconds(coming[rows], going[rows]) < 2 * _HOUR_SECONDS)

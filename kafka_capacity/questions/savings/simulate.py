@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.changed import all_of
 from kafka_capacity.demand.disk import time_shares
+from kafka_capacity.hardware.limits import GIB
 from kafka_capacity.hardware.plain import plain_number
-from kafka_capacity.hardware.shapes import GIB
 from kafka_capacity.inventory.topic_use import topic_use
+from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.objects.tables import table_of_rows
 from kafka_capacity.proposal.resized import Resized
 from kafka_capacity.questions.question import Basis, RunPieces, SizedCluster
@@ -96,17 +96,17 @@ class Judge:
         counts, without = self.counts(found), self.counts(NOTHING)
         return bool((np.isnan(counts) & ~np.isnan(without)).any())
 
-    def counts(self, found: ActionSet) -> NDArray[np.float64]:
+    def counts(self, found: ActionSet) -> Floats:
         """Return float64[D], brokers, NaN where nothing lasts."""
         return np.array(self.resized[found].broker_counts, dtype=np.float64)
 
-    def usd(self, found: ActionSet) -> NDArray[np.float64]:
+    def usd(self, found: ActionSet) -> Floats:
         """Return float64[D], dollars a month with those of the object store, NaN where they are not known."""
         one = self.resized[found]
         store = np.array(one.remote_bytes) / GIB * self.settings.object_store_usd_per_gib_month
         return np.array(one.usd_per_month, dtype=np.float64) + store
 
-    def saved_brokers(self, found: ActionSet) -> NDArray[np.float64]:
+    def saved_brokers(self, found: ActionSet) -> Floats:
         """Return float64[D], NaN where either is not known."""
         return self.counts(NOTHING) - self.counts(found)
 
@@ -116,11 +116,11 @@ class Judge:
         known = known[~np.isnan(known)]
         return int(known.max()) if len(known) else None
 
-    def saved_usd(self, found: ActionSet) -> NDArray[np.float64]:
+    def saved_usd(self, found: ActionSet) -> Floats:
         """Return float64[D] likewise, dollars a month; what sums differ by in their order is nothing."""
         return np.round(self.usd(NOTHING) - self.usd(found), 6) + 0.0  # no negative zero
 
-    def mean(self, values: NDArray[np.float64]) -> float | None:
+    def mean(self, values: Floats) -> float | None:
         """Return the average over the time of which values are known; ``None`` where none is."""
         weight = np.where(np.isnan(values), 0.0, time_shares(self.cluster.workload.outlook.dates))
         return float(np.nan_to_num(values) @ weight / weight.sum()) if weight.sum() > 0 else None

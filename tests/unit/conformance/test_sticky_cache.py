@@ -56,15 +56,6 @@ def test_each_topic_sticks_to_its_own():
     assert [cache.partition(name, TopicMetadata.of(2)) for name in "abab"] == [0, 1, 0, 1]
 
 
-@given(st.integers(-(2**63), 2**63 - 1), st.integers(0, 50), st.integers(0, 50), st.integers(1, 2**40))
-def test_drawing_in_bulk_is_drawing_one_by_one(seed, first, second, thread):
-    bulk, single = ThreadRandom(seed, thread=thread), ThreadRandom(seed, thread=thread)
-
-    drawn = [*bulk.next_ints(first).tolist(), *bulk.next_ints(second).tolist(), bulk.next_int()]
-
-    assert drawn == [single.next_int() for _ in range(first + second + 1)]
-
-
 @given(st.integers(0, 2**63), st.integers(2, 9), st.data())
 def test_a_new_batch_always_changes_between_two_leaders(seed, partitions, data):
     leaders = data.draw(st.sets(st.integers(0, partitions - 1), min_size=2))

@@ -6,9 +6,9 @@ import math
 import pytest
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.limits import Resource
+from kafka_capacity.hardware.limits import GIB, MIB, Resource
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes
-from kafka_capacity.hardware.shapes import GIB, MIB, DiskKind, hardware
+from kafka_capacity.hardware.shapes import DiskKind, hardware
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from tests.shapes import read_shapes
 

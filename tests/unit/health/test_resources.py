@@ -8,8 +8,8 @@ import pytest
 
 from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic
 from kafka_capacity.hardware.cpu import CpuCosts
-from kafka_capacity.hardware.limits import Limits
-from kafka_capacity.hardware.shapes import MIB, hardware, observed_shape
+from kafka_capacity.hardware.limits import MIB, Limits
+from kafka_capacity.hardware.shapes import hardware, observed_shape
 from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Figure, Severity

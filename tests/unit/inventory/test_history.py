@@ -7,7 +7,7 @@ import pytest
 from kafka_capacity.inventory.history import HISTORY, by_day, hours_of, keep_history, merge, read_history_manifest
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.objects.dataset import read_table
-from kafka_capacity.objects.keys import history_prefix, list_history_days
+from kafka_capacity.objects.keys import day_prefix, list_days
 from kafka_capacity.objects.store import open_store
 
 START = datetime.datetime(2026, 3, 1, tzinfo=datetime.UTC)
@@ -70,7 +70,7 @@ def store(tmp_path):
 
 
 def stored(store, day="2026-03-01"):
-    return read_table(store, read_history_manifest(store, history_prefix("c", day)), "hours")
+    return read_table(store, read_history_manifest(store, day_prefix("history", "c", day)), "hours")
 
 
 def test_history_grows_by_each_inventory_and_staging_twice_changes_nothing(store):
@@ -82,7 +82,7 @@ def test_history_grows_by_each_inventory_and_staging_twice_changes_nothing(store
 
     later = metrics([("a", 0, 24, 2.0, 2.0), ("a", 0, 30, 5.0, 5.0), ("a", 0, 48, 3.0, 3.0)])
     assert keep_history(store, "c", later, captured="2026-03-03") == ["2026-03-02", "2026-03-03"]
-    assert list_history_days(store, "c") == ["2026-03-01", "2026-03-02", "2026-03-03"]
+    assert list_days(store, "c", "history") == ["2026-03-01", "2026-03-02", "2026-03-03"]
     assert known(stored(store, "2026-03-02"), 0) == {0: 2.0, 6: 5.0}
 
 
@@ -96,7 +96,7 @@ def test_an_old_inventory_that_is_staged_late_does_not_overwrite_a_newer_one(sto
 def test_a_broken_day_is_made_anew(store, what):
     hours = metrics([("a", 0, 0, 10.0, 10.0)])
     keep_history(store, "c", hours, captured="2026-03-02")
-    prefix = history_prefix("c", "2026-03-01")
+    prefix = day_prefix("history", "c", "2026-03-01")
     (part,) = read_history_manifest(store, prefix).parts()
     if what == "gone":
         store.delete(prefix + part.key)

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.objects.keys import (
+    day_prefix,
     decode_value,
     encode_value,
-    inventory_prefix,
+    list_days,
     list_inventory_clusters,
-    list_inventory_days,
     list_plans,
     plan_prefix,
     report_prefix,
@@ -22,7 +22,7 @@ HOSTILE = ["..", ".", "a/b", "../../etc", "ü ☃", "a=b", "100%", "%2F", "<scri
 
 
 def test_keys_are_those_of_the_contract():
-    assert inventory_prefix("shop-eu", "2026-11-20") == "inventory/cluster=shop-eu/ds=2026-11-20/"
+    assert day_prefix("inventory", "shop-eu", "2026-11-20") == "inventory/cluster=shop-eu/ds=2026-11-20/"
     assert plan_prefix("c", "2026-11-20", "ab12") == "plans/cluster=c/ds=2026-11-20/plan=ab12/"
     assert report_prefix("c", "2026-11-20", "ab12") == "reports/cluster=c/ds=2026-11-20/plan=ab12/"
     assert request_key("c", "2026-11-20", "ab12") == "requests/cluster=c/ds=2026-11-20/plan=ab12/request.json"
@@ -47,12 +47,12 @@ def test_two_names_never_share_a_key(names):
 
 def test_hostile_clusters_are_found_again(store):
     for name in HOSTILE:
-        store.write_bytes(inventory_prefix(name, "2026-11-20") + "manifest.json", b"{}")
+        store.write_bytes(day_prefix("inventory", name, "2026-11-20") + "manifest.json", b"{}")
         store.write_bytes(plan_prefix(name, "2026-11-20", "p/1") + "manifest.json", b"{}")
 
     assert list_inventory_clusters(store) == sorted(HOSTILE)
     for name in HOSTILE:
-        assert list_inventory_days(store, name) == ["2026-11-20"]
+        assert list_days(store, name, "inventory") == ["2026-11-20"]
         assert list_plans(store, name) == [("2026-11-20", "p/1")]
 
 
@@ -66,5 +66,5 @@ def test_plans_are_listed_oldest_day_first(store):
 @pytest.mark.parametrize("ds", ["2026-13-01", "20261120", "2026-W47-5", "", "../x", "2026-11-20/.."])
 def test_a_day_that_is_none_is_refused(ds):
     with pytest.raises(RequestError) as refused:
-        inventory_prefix("c", ds)
+        day_prefix("inventory", "c", ds)
     assert str(refused.value) == f"ds {ds!r} is not a day; write it as YYYY-MM-DD"

@@ -12,7 +12,7 @@ from kafka_capacity.cli.planning import make_plan, plan_decision
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest, read_table
-from kafka_capacity.objects.keys import inventory_prefix, untold_key
+from kafka_capacity.objects.keys import day_prefix, untold_key
 from kafka_capacity.objects.manifest import kept_key
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
@@ -176,7 +176,7 @@ def test_without_the_pinned_inventory_the_whole_target_is_left_out(store):
     release_plan_files(store, pinned)
     assert folder_of(store, pinned) == before
 
-    store.delete(kept_key(inventory_prefix(pinned.cluster, pinned.ds), pinned.inventory_sha256))
+    store.delete(kept_key(day_prefix("inventory", pinned.cluster, pinned.ds), pinned.inventory_sha256))
     release_plan_files(store, pinned)
     assert KAFKAS - set(folder_of(store, pinned)) == {"target.json", "reassignment.json"}
 

@@ -47,7 +47,6 @@ class QuorumReplica:
     is_broker: bool = False  # whether there is a broker of that id
     rack: str | None = None  # of the voter
     directory_id: str | None = None  # of the directory that holds its log: an id votes with one only
-    endpoint: str | None = None  # host and port that controllers reach it at
     is_active: bool = False  # whether it is the active controller
     lag_records: int | None = None  # what it lacks of the active controller's log
     behind_seconds: float | None = None  # since when it has not been caught up

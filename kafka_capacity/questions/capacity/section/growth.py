@@ -15,6 +15,7 @@ from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_duration, format_limit, format_rate, plural
+from kafka_capacity.text.wording import few_names
 
 MAX_CLASSES = 60
 
@@ -129,7 +130,9 @@ def _assumptions(view: SizingView) -> list[dict[str, str]]:
             priced = f"prices as of {shape['priced_on']}; " if shape["priced_on"] else ""
             sources.setdefault(f"{priced}{shape['source']}", []).append(shape["name"])
     rows = [{"name": name, "value": value} for name, value in found.items()]
-    return rows + [{"name": "Figures for shapes", "value": f"{_named(n)}: {source}."} for source, n in sources.items()]
+    return rows + [
+        {"name": "Figures for shapes", "value": f"{few_names(n, _NAMED)}: {source}."} for source, n in sources.items()
+    ]
 
 
 _PEAKS = {
@@ -139,11 +142,6 @@ _PEAKS = {
     "unknown": "no rates are known: nothing that depends on traffic can be judged.",
 }
 _NAMED = 6
-
-
-def _named(names: list[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _hardware(shape: Mapping[str, Any]) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kafka_capacity.kafka.arrays import Floats, Indices
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row
 from kafka_capacity.questions.consumers.names import event_phrase, variant_name
 from kafka_capacity.questions.consumers.section.view import GroupsView
@@ -19,7 +19,7 @@ MAX_POINTS = 32  # of one curve: what is drawn, and what stands in the table und
 MAX_TIMES_ALLOWED = 5  # how many times the allowed lag curves are drawn to, if one of them stays below
 FLAT = 10  # a curve whose peak is so many times lower than another one's lies flat below it on an even scale
 LINEAR = 1e12  # a lag up to which a scale is even: any
-Curve = tuple[NDArray[np.float64], NDArray[np.float64]]  # times and lags
+Curve = tuple[Floats, Floats]  # times and lags
 FINE_ENOUGH = 0.005  # a point closer than this part of the peak to the line that is drawn already adds nothing to see
 
 
@@ -134,14 +134,14 @@ def _bent(curve: Curve) -> Curve:
     return every, np.interp(every, times, lags)
 
 
-def thinned(times: NDArray[np.float64], values: NDArray[np.float64], limit: int = MAX_POINTS) -> NDArray[np.intp]:
+def thinned(times: Floats, values: Floats) -> Indices:
     """Choose the points that a curve is drawn through: both ends, the peak, then always the one that is furthest off.
 
     Times, float64[T], are ascending, and so are the positions that are returned, intp[N].
     """
     last = len(times) - 1
     kept = {0, last, int(np.argmax(values))}
-    while len(kept) < min(limit, len(times)):
+    while len(kept) < min(MAX_POINTS, len(times)):
         chosen = sorted(kept)
         distance = np.abs(values - np.interp(times, times[chosen], values[chosen]))
         distance[chosen] = -1.0

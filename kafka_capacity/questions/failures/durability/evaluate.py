@@ -12,9 +12,9 @@ from functools import lru_cache
 from math import isinf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker, diff_assignments
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, Topics
@@ -65,7 +65,7 @@ def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: Durab
     )
 
 
-def _smallest(factors: NDArray[np.int32], topic: NDArray[np.int32], count: int) -> NDArray[np.int64]:
+def _smallest(factors: Int32s, topic: Int32s, count: int) -> Ints:
     found = np.full(count, np.iinfo(np.int64).max)
     np.minimum.at(found, topic, factors.astype(np.int64))
     return np.where(found == np.iinfo(np.int64).max, 0, found)
@@ -138,9 +138,7 @@ def _losses(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenari
     )
 
 
-def _repair_seconds(
-    snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _repair_seconds(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> tuple[Floats, Floats]:
     """Return float64[B] and float64[K]: until a broker's, and a rack's data are re-replicated."""
     brokers, racks = snapshot.brokers, snapshot.brokers.rack_indexes()
     asked = FailureScenario(
@@ -167,7 +165,7 @@ def _repair_seconds(
     return repair + scenario.replacement_seconds, rack_repair + scenario.replacement_seconds
 
 
-def _tails(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> NDArray[np.float64]:
+def _tails(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> Floats:
     """Return float64[T]: what leaders have acknowledged alone when they die, unless all replicas must have it."""
     deaths = SECONDS_PER_YEAR / scenario.crash_mttf_seconds
     if scenario.acks is Acks.ALL:
@@ -189,8 +187,8 @@ FAILURE_MODES: dict[str, tuple[FailureKind, ...]] = {
 
 
 def explored_settings(
-    scenario: DurabilityScenario, factor: NDArray[np.int64], settings: Topics
-) -> tuple[NDArray[np.int64], tuple[dict[str, Explored], ...]]:
+    scenario: DurabilityScenario, factor: Ints, settings: Topics
+) -> tuple[Ints, tuple[dict[str, Explored], ...]]:
     """Explore the distinct settings of topics: int64[T], which of them each topic has, and the modes of each, by name.
 
     A topic has -1 where its factor is beyond what can be explored. Brokers write Kafka's own topics, with ``acks=all``

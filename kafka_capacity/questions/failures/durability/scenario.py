@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.controller.annual_losses import AnnualLosses
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks, Explored
@@ -42,9 +40,9 @@ class DurabilityScenario:
 class PlacementLosses:
     """What one placement loses."""
 
-    replicas: NDArray[np.int32]  # int32[P, W], broker ids
+    replicas: Int32s  # int32[P, W], broker ids
     losses: AnnualLosses  # of its topics in a year; NaN where a broker never has its data again under the throttle
-    repair_seconds: NDArray[np.float64]  # float64[B], the replacement and the copy; infinite for never
+    repair_seconds: Floats  # float64[B], the replacement and the copy; infinite for never
     highest_over_mean: float  # bytes on the fullest broker over those on the mean one
 
 
@@ -54,13 +52,12 @@ class DurabilityResult:
 
     scenario: DurabilityScenario  # the request
     topics: tuple[str, ...]  # their names
-    partitions: NDArray[np.int64]  # int64[T]
-    replication_factor: NDArray[np.int64]  # int64[T], the smallest of a topic
-    min_insync_replicas: NDArray[np.int64]  # int64[T], as it is set
-    is_unclean_allowed: NDArray[np.bool_]  # bool[T]
-    is_internal: NDArray[np.bool_]  # bool[T], Kafka's own, which brokers write with `acks=all`
-    # int64[T], which of `settings` a topic has; -1 where its factor is too large to be explored
-    setting: NDArray[np.int64]
+    partitions: Ints  # int64[T]
+    replication_factor: Ints  # int64[T], the smallest of a topic
+    min_insync_replicas: Ints  # int64[T], as it is set
+    is_unclean_allowed: Flags  # bool[T]
+    is_internal: Flags  # bool[T], Kafka's own, which brokers write with `acks=all`
+    setting: Ints  # int64[T], which of `settings` a topic has; -1 where its factor is too large to be explored
     # the distinct ones, in the course of each kind of failure, by its name (`FAILURE_MODES`)
     settings: tuple[dict[str, Explored], ...]
     today: PlacementLosses  # the placement that the scenario stands on
@@ -69,4 +66,4 @@ class DurabilityResult:
     few_copysets: PlacementLosses | None
     moved_bytes: int  # what that copies, and so costs
     # float64[T], lost a year with leaders that die before followers have everything, where `acks` is not `all`
-    tail_bytes: NDArray[np.float64]
+    tail_bytes: Floats

@@ -1,5 +1,7 @@
 """The runbook of a schedule."""
 
+from dataclasses import asdict
+
 from kafka_capacity.kafka.reassignment.kafka_json import wave_files
 from kafka_capacity.kafka.reassignment.problem import Throttle
 from kafka_capacity.kafka.reassignment.runbook import runbook_page
@@ -70,7 +72,7 @@ def test_brokers_with_more_room_get_larger_throttles():
 def test_a_page_is_plain_data():
     (page,) = pages([[1, 2]], [[1, 3]])
 
-    assert page.as_dict()["steps"][0]["does"] == "start"
+    assert asdict(page)["steps"][0]["does"] == "start"
 
 
 def test_replicas_of_unknown_size_are_copied_under_a_throttle_too():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad
 from kafka_capacity.kafka.storage import page_cache
-from kafka_capacity.kafka.storage.page_cache import GIB, HEAP_BYTES, SYSTEM_BYTES, page_caches
+from kafka_capacity.kafka.storage.page_cache import GIB, HEAP_BYTES, SYSTEM_BYTES, cache_bytes, peak_windows
 from tests.properties.strategies import repeatable
 
 
@@ -34,43 +34,36 @@ def test_the_window_is_the_cache_by_what_leaders_and_followers_write():
     brokers = Brokers.of([1, 2, 3], memory_bytes=[64 * GIB, 32 * GIB, None])
     replicas = np.array([[1, 2], [2, 1], [3, 2]], dtype=np.int32)
 
-    caches = page_caches(brokers, replicas, load([10e6, 20e6, 30e6], [15e6, 40e6, 30e6]))
+    windows = peak_windows(brokers, replicas, load([10e6, 20e6, 30e6], [15e6, 40e6, 30e6]))
 
     assert HEAP_BYTES == 6 * GIB
     assert SYSTEM_BYTES == GIB
-    assert caches.cache_bytes[:2].tolist() == [57 * GIB, 25 * GIB]
-    assert caches.written_mean_bytes_per_second.tolist() == [30e6, 60e6, 30e6]
-    assert caches.written_peak_bytes_per_second.tolist() == [55e6, 85e6, 30e6]
-    assert caches.window_mean_seconds[:2].tolist() == [57 * GIB / 30e6, 25 * GIB / 60e6]
-    assert caches.window_peak_seconds[:2].tolist() == [57 * GIB / 55e6, 25 * GIB / 85e6]
-    assert np.isnan(caches.cache_bytes[2])
-    assert np.isnan(caches.window_mean_seconds[2])
-    assert np.isnan(caches.window_peak_seconds[2])
+    assert cache_bytes(brokers.memory_bytes)[:2].tolist() == [57 * GIB, 25 * GIB]
+    assert windows[:2].tolist() == [57 * GIB / 55e6, 25 * GIB / 85e6]
+    assert np.isnan(cache_bytes(brokers.memory_bytes)[2])
+    assert np.isnan(windows[2])
 
 
 def test_a_broker_that_nothing_is_written_to_forgets_nothing():
-    caches = page_caches(Brokers.of([1, 2], memory_bytes=[8 * GIB, None]), np.array([[-1]], dtype=np.int32), load([5]))
+    windows = peak_windows(
+        Brokers.of([1, 2], memory_bytes=[8 * GIB, None]), np.array([[-1]], dtype=np.int32), load([5])
+    )
 
-    assert caches.window_peak_seconds[0] == np.inf
-    assert np.isnan(caches.window_peak_seconds[1])
+    assert windows[0] == np.inf
+    assert np.isnan(windows[1])
 
 
 def test_a_heap_that_needs_all_memory_leaves_no_window():
     brokers, replicas = Brokers.of([1], memory_bytes=[6.5 * GIB]), np.array([[1]], dtype=np.int32)
 
-    assert page_caches(brokers, replicas, load([5.0])).window_mean_seconds.tolist() == [0.0]
-    smaller = page_caches(brokers, replicas, load([5.0]), heap_bytes=4 * GIB, system_bytes=0.5 * GIB)
-    assert smaller.cache_bytes.tolist() == [2 * GIB]
+    assert peak_windows(brokers, replicas, load([5.0])).tolist() == [0.0]
+    assert cache_bytes(brokers.memory_bytes, heap_bytes=4 * GIB, system_bytes=0.5 * GIB).tolist() == [2 * GIB]
 
 
 def test_without_a_history_nobody_knows_the_window():
-    caches = page_caches(
-        Brokers.of([1], memory_bytes=[64 * GIB]), np.array([[1]], dtype=np.int32), PartitionLoad.unknown(1)
-    )
+    brokers = Brokers.of([1], memory_bytes=[64 * GIB])
 
-    assert caches.cache_bytes.tolist() == [57 * GIB]
-    assert np.isnan(caches.written_peak_bytes_per_second).all()
-    assert np.isnan(caches.window_peak_seconds).all()
+    assert np.isnan(peak_windows(brokers, np.array([[1]], dtype=np.int32), PartitionLoad.unknown(1))).all()
 
 
 @repeatable(60)
@@ -84,23 +77,24 @@ def test_windows_shrink_with_traffic_and_follow_their_broker(memory, rates, grow
     ids = list(range(1, len(memory) + 1))
     brokers = Brokers.of(ids, memory_bytes=[gib * GIB for gib in memory])
     replicas = np.array([[ids[(p + r) % len(ids)] for r in range(min(2, len(ids)))] for p in range(len(rates))])
-    caches = page_caches(brokers, replicas.astype(np.int32), load(rates))
+    windows = peak_windows(brokers, replicas.astype(np.int32), load(rates))
 
     # What is written somewhere is written on every replica's broker.
-    assert caches.written_mean_bytes_per_second.sum() == pytest.approx(sum(rates) * replicas.shape[1])
-    grown = page_caches(brokers, replicas.astype(np.int32), load([rate * growth for rate in rates]))
-    finite = np.isfinite(caches.window_mean_seconds)
-    assert np.allclose(grown.window_mean_seconds[finite] * growth, caches.window_mean_seconds[finite])
-    assert (grown.window_mean_seconds[~finite] == np.inf).all()
+    written = brokers.sum_held(replicas.astype(np.int32), np.array(rates))
+    assert written.sum() == pytest.approx(sum(rates) * replicas.shape[1])
+    grown = peak_windows(brokers, replicas.astype(np.int32), load([rate * growth for rate in rates]))
+    finite = np.isfinite(windows)
+    assert np.allclose(grown[finite] * growth, windows[finite])
+    assert (grown[~finite] == np.inf).all()
     # Another order of the brokers is another order of the answer.
     order = random.sample(range(len(ids)), len(ids))
     renamed = {ids[place]: new for new, place in enumerate(order, start=1)}
-    other = page_caches(
+    other = peak_windows(
         Brokers.of(range(1, len(ids) + 1), memory_bytes=[memory[place] * GIB for place in order]),
         np.vectorize(renamed.__getitem__)(replicas).astype(np.int32),
         load(rates),
     )
-    assert other.window_mean_seconds.tolist() == caches.window_mean_seconds[order].tolist()
+    assert other.tolist() == windows[order].tolist()
 
 
 class Pages:
@@ -139,14 +133,13 @@ def hits(*, partitions, pages_a_second, cache_pages, lag_seconds, seconds):
 def test_a_reader_is_served_from_memory_if_and_only_if_it_is_within_the_window(partitions, cache_pages):
     page, pages_a_second = 4096.0, 100
     brokers = Brokers.of([1], memory_bytes=[cache_pages * page])
-    caches = page_caches(
+    (window,) = peak_windows(
         brokers,
         np.ones((partitions, 1), dtype=np.int32),
         load([pages_a_second * page / partitions] * partitions),
         heap_bytes=0.0,
         system_bytes=0.0,
-    )
-    (window,) = caches.window_mean_seconds.tolist()
+    ).tolist()
     assert window == pytest.approx(cache_pages / pages_a_second)
 
     def share(lag_seconds):

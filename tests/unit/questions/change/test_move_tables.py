@@ -1,6 +1,7 @@
 """The tables of a schedule."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def test_a_row_a_wave():
     files = json.loads(row.pop("files"))
     page = json.loads(row.pop("runbook"))
     written = wave_files(schedule, schedule.waves[0])
-    assert page == json.loads(json.dumps(runbook_page(schedule, schedule.waves[0], written).as_dict()))
+    assert page == json.loads(json.dumps(asdict(runbook_page(schedule, schedule.waves[0], written))))
     assert files == {each.name: each.sha256 for each in written.listed()}
     assert row == {
         "scenario_id": "four",

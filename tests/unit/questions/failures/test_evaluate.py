@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from kafka_capacity.demand.workload import PeakBasis, Traffic
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.cpu import CpuCosts
-from kafka_capacity.hardware.shapes import MIB, hardware, observed_shape
+from kafka_capacity.hardware.limits import MIB
+from kafka_capacity.hardware.shapes import hardware, observed_shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
