@@ -26,8 +26,9 @@ def read_shares(
 ) -> Weights:
     """Return which replicas consumers read from in their own rack, and from the leader where it has none (KIP-392).
 
-    Shares of what is read, float32[N, W], as ``leader`` is, 1 for who leads. ``readers`` is float32[N, R], how much of
-    each partition is read from each rack; ``None`` for the same from all.
+    Shares of what is read, float32[N, W], as ``leader`` is, 1 for who leads. ``replicas``, int[N, W], are positions of
+    brokers, -1 for padding; ``alive``, bool[N, W], which of them live; ``rack_of``, int32[B], where brokers are;
+    ``readers``, float32[N, R], how much of each partition is read from each rack, ``None`` for the same from all.
     """
     racks = int(rack_of.max(initial=-1)) + 1
     asked, total = (readers, 1) if readers is not None else (np.ones((len(replicas), racks), np.float32), max(1, racks))

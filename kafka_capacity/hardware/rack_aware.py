@@ -30,8 +30,13 @@ class RackAware:
 
 
 def leader_racks(replicas: Int32s, brokers: Brokers) -> Ints:
-    """Return int64[P], the place of each leader's rack among the racks that have a name, -1 where there is none."""
-    leader = replicas[:, 0] if replicas.shape[1] else np.full(len(replicas), -1)
+    """Return int64[P], the place of each leader's rack among the racks that have a name, -1 where there is none.
+
+    ``replicas`` is int32[P, W], positions of brokers, the leader first, -1 for padding.
+    """
+    if not replicas.shape[1]:
+        return np.full(len(replicas), -1, dtype=np.int64)
+    leader = replicas[:, 0]
     rack = brokers.rack_indexes().astype(np.int64)[leader.clip(min=0)]
     return np.where((leader >= 0) & (rack < len(brokers.rack_names())), rack, -1)
 

@@ -212,7 +212,7 @@ def _after(problem: PlacementProblem, name: str) -> Int32s:
     if problem.before.size > _REMEMBERED_REPLICAS:
         return placer(name).place(problem)
     digest = hashlib.sha256(pickle.dumps(problem)).digest()
-    return _remembered_after(_Asked(name=name, digest=digest, problem=problem))
+    return remembered_after(_Asked(name=name, digest=digest, problem=problem))
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +223,8 @@ class _Asked:
 
 
 @functools.lru_cache(maxsize=64)
-def _remembered_after(asked: _Asked) -> Int32s:
+def remembered_after(asked: _Asked) -> Int32s:
+    """Return where all replicas of a small problem go: int32[P, W], read-only; remembered."""
     after = placer(asked.name).place(asked.problem)
     after.flags.writeable = False
     return after

@@ -76,7 +76,7 @@ class JavaRandom:
             items[size - 1], items[chosen] = items[chosen], items[size - 1]
 
     def next_ints_bound(self, bounds: Sequence[int] | NDArray[np.integer]) -> Int32s:
-        """Draw once for each bound, int[N], as :meth:`next_int_bound` in a loop would, but in bulk: int32[N]."""
+        """Draw once for each bound, int[N], as :meth:`next_int_bound` and its errors would, in bulk: int32[N]."""
         limits = np.asarray(bounds, dtype=np.int64)
         if limits.size and int(limits.min()) <= 0:
             raise ValueError(f"bound must be positive, not {int(limits.min())}")

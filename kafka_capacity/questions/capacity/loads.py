@@ -99,8 +99,9 @@ def reads_taken_over(
 ) -> tuple[Floats, Int32s]:
     """Return what who leads after a loss reads for groups that are behind, beside what it reads for them now.
 
-    That is of the loss of what is together, int32[B], that is worst for each broker: float64[2, D, B], and which loss
-    it is, -1 for none. A window is how far back each page cache reaches, 0 for what none has.
+    ``unit_of``, int32[B], says what is lost together. Returned is what the loss that is worst for each broker adds,
+    float64[2, D, B], and which loss that is, -1 for none. A window, of the same shape, is how far back each page cache
+    reaches, 0 for what none has.
     """
     brokers = window.shape[2]
     found, cause = np.zeros(window.shape), np.full(window.shape, -1, dtype=np.int32)

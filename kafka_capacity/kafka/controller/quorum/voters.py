@@ -149,7 +149,7 @@ def quorum_unavailability(up_ratios: Sequence[float]) -> float:
 def rack_correlated_unavailability(voters: Sequence[Voter], up_ratio: float, rack_up_ratio: float) -> float:
     """Return the share of time without a majority, likewise, of voters that also fail with their rack, if any.
 
-    ``up_ratio`` is the share of time that a voter is up while its rack is.
+    ``up_ratio`` is the share of time that a voter is up while its rack is; errors are those without racks.
     """
     racks = [voter.rack for voter in voters]
     together = [(rack_up_ratio, [up_ratio] * racks.count(rack)) for rack in sorted({*racks} - {None}, key=str)]
