@@ -34,7 +34,8 @@ class LeavingRatios:
 def leaving_ratios(replicas: Int32s, brokers: Brokers, *, is_read_in_rack: bool) -> LeavingRatios:
     """Compute how often bytes leave their rack.
 
-    ``replicas`` is int32[P, W], positions of brokers, the leader first, -1 for padding. Consumers may read from the follower in their rack (KIP-392).
+    ``replicas`` is int32[P, W], positions of brokers, the leader first, -1 for padding. Consumers may
+    read from the follower in their rack (KIP-392).
     """
     racks = len(brokers.rack_names())
     if racks < 2:

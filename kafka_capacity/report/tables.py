@@ -104,7 +104,7 @@ def table(
 ) -> dict[str, Any]:
     """Describe a table; the first column names its rows, which are values by keys and perhaps a :data:`NOTE`.
 
-    Under it stand the definitions of its columns, unless something else has them once for many tables
+    Values that have no column are left out. Under it stand the definitions of its columns, unless something else has them once for many tables
     (``is_defined``), and a note, such as what was left out.
     """
     kept = list(columns)
