@@ -108,7 +108,8 @@ def write_dataset(
 ) -> Manifest:
     """Write tables and documents below a prefix, the manifest last, then drop what has long been named by none.
 
-    ``prefix`` ends with ``/``; a reader asks for the ``kind``, such as ``inventory``. A table is ``<name>/part-….parquet``.
+    ``prefix`` ends with ``/``; a reader asks for the ``kind``, such as ``inventory``. A table is
+    ``<name>/part-….parquet``.
     Sort the tables first, since the bytes follow the order of rows; a document is stored under its name with the hash
     of its content in it, and read back by its plain name. ``facts`` are plain data that a reader may want without
     opening a table. ``kept_folders`` below the prefix, each with a trailing ``/``, have manifests of their own.

@@ -213,9 +213,9 @@ def read_manifest(
 ) -> Manifest:
     """Read what a dataset holds, or one ``share`` of it.
 
-    ``prefix`` ends with ``/``. ``kind`` is what the reader expects, ``schema_version`` the newest that it knows: it reads
-    the one before as well. ``version`` is the hash of the version to read, where another may have been written over it
-    since.
+    ``prefix`` ends with ``/``. ``kind`` is what the reader expects, ``schema_version`` the newest that it knows: it
+    reads the one before as well. ``version`` is the hash of the version to read, where another may have been written
+    over it since.
 
     Raises:
         MissingManifestError: nobody has finished writing it.

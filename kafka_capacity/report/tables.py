@@ -104,8 +104,8 @@ def table(
 ) -> dict[str, Any]:
     """Describe a table; the first column names its rows, which are values by keys and perhaps a :data:`NOTE`.
 
-    Values that have no column are left out. Under it stand the definitions of its columns, unless something else has them once for many tables
-    (``is_defined``), and a note, such as what was left out.
+    Values that have no column are left out. Under it stand the definitions of its columns, unless something else has
+    them once for many tables (``is_defined``), and a note, such as what was left out.
     """
     kept = list(columns)
     notes = " ".join(text for text in (definitions(kept) if is_defined else "", note) if text)
