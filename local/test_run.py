@@ -5,9 +5,9 @@ part fails the run.
 
 Where there are two cores there are courses side by side, and what each says is printed when it is done. The tests with
 live brokers and with a running Airflow mostly wait, for heartbeats, throttles and deadlines: they run beside
-``make check``. What is left are parts of whole files, since tests of a file rest on what those before them have stored;
-as soon as one is done the next begins, the longest first: one at a time beside ``make check``, then some more at once
-than there are cores, since all of them wait now and then.
+``make check``, which has something to do for every core. What is left are parts of whole files, since tests of a file
+rest on what those before them have stored; as soon as one is done the next begins, the longest first, and some more at
+once than there are cores, since all of them wait now and then.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from itertools import chain
 
 PARTS = {
@@ -43,8 +41,7 @@ PARTS_LEFT = (
     ("tests/frozen", "tests/reliability"),
 )
 """The longest first; what is in none of them is the last part."""
-BESIDE_CHECK, AT_ONCE = 1, 4
-"""How many of what is left run at once, beside ``make check`` and afterwards."""
+AT_ONCE = 4
 CHECKED = ("unit", "properties", "golden", "docker", "fuzz")  # folders that `make check` has run
 
 
@@ -58,8 +55,7 @@ def main() -> int:
     named = [*PARTS_LEFT, *BESIDE]
     others = [*wanted, *(f"--ignore={path}" for path in chain(*named))]
     left = [*(_pytest([*part, *_elsewhere(part), *left_out]) for part in PARTS_LEFT), _pytest(others)]
-    beside = [_pytest([*part, *_elsewhere(part), *left_out]) for part in BESIDE]
-    return side_by_side(check, left, beside=beside)
+    return side_by_side(check, left, beside=[_pytest([*part, *_elsewhere(part), *left_out]) for part in BESIDE])
 
 
 def _elsewhere(part: Sequence[str]) -> list[str]:
@@ -84,26 +80,16 @@ def _pytest(arguments: Sequence[str]) -> list[str]:
 
 
 def side_by_side(first: Sequence[str], left: Sequence[Sequence[str]], *, beside: Sequence[Sequence[str]]) -> int:
-    """Run a command with others beside it, and with what is left, and show what each of these says when it is done.
+    """Run a command with others beside it, then what is left, and show what each of these says when it is done.
 
     Where the first fails, nothing else is run to its end. Returns 0, or the status of one that ended otherwise.
     """
     with ThreadPoolExecutor(AT_ONCE) as several, _Background() as background:
         waiting = [background.start(command) for command in beside]
-        pending = deque(left)
-
-        def run_pending() -> list[int]:
-            done: list[int] = []
-            with suppress(IndexError):
-                while True:
-                    done.append(background.run(pending.popleft()))
-            return done
-
-        places = [several.submit(run_pending) for _ in range(BESIDE_CHECK)]
         if status := subprocess.call(first):
             return status
-        places += [several.submit(run_pending) for _ in range(AT_ONCE - BESIDE_CHECK)]
-        statuses = [*(end() for end in waiting), *chain.from_iterable(place.result() for place in places)]
+        ends = [several.submit(background.run, command) for command in left]
+        statuses = [*(end() for end in waiting), *(end.result() for end in ends)]
     return next((status for status in statuses if status), 0)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.test_run import AT_ONCE, BESIDE, BESIDE_CHECK, PARTS_LEFT, deselected, main, side_by_side
+from local.test_run import AT_ONCE, BESIDE, PARTS_LEFT, deselected, main, side_by_side
 
 WAIT_SECONDS = 300
 WAIT = f"import time; time.sleep({WAIT_SECONDS})"
@@ -48,28 +48,13 @@ def test_each_says_all_it_has_to_say_when_it_is_done(capfd, tmp_path):
 
 
 def test_what_is_left_waits_for_a_place(tmp_path):
-    """No more run at once than there shall be, fewer beside the first: each counts those that run with it."""
-    running, first_runs = tmp_path / "running", tmp_path / "first runs"
-    running.mkdir()
-    first_runs.touch()
-    first = f"import pathlib, time; time.sleep(1); pathlib.Path({str(first_runs)!r}).unlink()"
+    """No more run at once than there shall be: each counts those that run with it."""
     code = (
-        f"import pathlib, os, time; folder = pathlib.Path({str(running)!r}); mine = folder / str(os.getpid())\n"
-        "mine.touch(); time.sleep(0.3); count = len(list(folder.iterdir()))\n"
-        f"is_beside = pathlib.Path({str(first_runs)!r}).exists(); mine.unlink()\n"
-        f"raise SystemExit(count > ({BESIDE_CHECK} if is_beside else {AT_ONCE}))"
+        f"import pathlib, os, time; folder = pathlib.Path({str(tmp_path)!r}); mine = folder / str(os.getpid())\n"
+        "mine.touch(); time.sleep(0.3); count = len(list(folder.iterdir())); mine.unlink()\n"
+        f"raise SystemExit(count > {AT_ONCE})"
     )
-    assert side_by_side(python(first), [python(code)] * (AT_ONCE + 4), beside=[python("")]) == 0
-
-
-def test_what_is_left_begins_in_the_order_given(tmp_path):
-    """The longest come first, so that none of them is left alone at the end."""
-    begun = tmp_path / "begun"
-    codes = [f"open({str(begun)!r}, 'a').write('{number} '); import time; time.sleep(0.5)" for number in range(8)]
-    assert side_by_side(python("import time; time.sleep(0.2)"), [python(code) for code in codes], beside=[]) == 0
-    numbers = [int(number) for number in begun.read_text().split()]
-    assert all(abs(number - place) < AT_ONCE for place, number in enumerate(numbers))
-    assert numbers[0] == 0
+    assert side_by_side(python(""), [python(code)] * (AT_ONCE + 2), beside=[python("")]) == 0
 
 
 def test_the_others_do_not_outlive_an_interrupt(monkeypatch, tmp_path):
