@@ -68,7 +68,11 @@ def listen(listener: object) -> None:
 
 
 def run_dag(dag_id: str, params: dict[str, Any] | None = None, **options: Any) -> DagRun:
-    """Run one DAG to its end; further options are those of ``dag.test()``."""
+    """Run one DAG to its end; further options are those of ``dag.test()``.
+
+    Raises:
+        RuntimeError: the DAG file cannot be loaded.
+    """
     from airflow.dag_processing.dagbag import DagBag
 
     # Made again each time: a run leaves its values in the DAG's parameters, where the next would find them as defaults.

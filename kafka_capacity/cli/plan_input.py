@@ -26,7 +26,11 @@ from kafka_capacity.text.files import read_text_file
 
 
 def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> PlanContext:
-    """Read a snapshot and put to it what was typed; wrong options are told before a large snapshot is read."""
+    """Read a snapshot and put to it what was typed; wrong options are told before a large snapshot is read.
+
+    Raises:
+        KafkaCapacityError: an option or the snapshot is wrong.
+    """
     request_of("not read yet", "2000-01-01", given)
     basis = read_plan_input(place)
     return PlanContext(basis=basis, parameters=request_of(basis.snapshot.cluster, basis.snapshot.ds, given), **more)

@@ -88,6 +88,9 @@ def ask_plan(snapshot: str, given: Mapping[str, Any], brokers_file: Path | None,
     """Read a snapshot and what is asked of it; it has no scenarios where the broker count is left open.
 
     A list of brokers stands in place of counts.
+
+    Raises:
+        KafkaCapacityError: an option, the snapshot or the list is wrong.
     """
     instead = [name for name in BROKER_FIELDS if given.get(name)]
     if brokers_file is not None and instead:

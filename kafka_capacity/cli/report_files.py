@@ -29,7 +29,11 @@ def snapshot_sha256(place: str) -> str:
 
 
 def simulate_report(asked: PlanContext, files: SizeFiles, run: RunPieces, *, snapshot: str, out: str) -> ReportInputs:
-    """Ask all questions of a snapshot, as a scheduled plan does, and return what the report is made of."""
+    """Ask all questions of a snapshot, as a scheduled plan does, and return what the report is made of.
+
+    Raises:
+        KafkaCapacityError: something that is asked for cannot be.
+    """
     basis = asked.basis
     check_groups(asked.parameters.groups, basis.raw.table("groups"), cluster=basis.snapshot.cluster)
     check_failures(asked.parameters, basis.snapshot.brokers, asked.scenarios)

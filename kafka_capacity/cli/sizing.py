@@ -179,6 +179,9 @@ def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, given: M
     """Read the files, so that what is wrong with them is told before a large snapshot is read.
 
     A shape that is asked for and is neither shipped nor in the file is refused, too.
+
+    Raises:
+        KafkaCapacityError: a file is wrong, or a shape that is asked for is neither shipped nor in the file.
     """
     own = "" if shapes_file is None else read_text_file(shapes_file)
     name = f"--shapes-file {shapes_file}"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
-import pickle
+import pickle  # of our own problems, within this process
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.placement.exact import bound_of_plan
 from kafka_capacity.kafka.placement.overflow_relief import placed_log_dirs
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
+from kafka_capacity.kafka.placement.refining import MAX_STEPS
 from kafka_capacity.kafka.placement.registry import FEWEST_BYTES, placer
 from kafka_capacity.kafka.placement.relaxing import limit_states
 from kafka_capacity.kafka.placement.shares import balance_limits
@@ -200,32 +200,21 @@ def _place(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:
     return _Placed(diff=runs[(seeds - 1) // 2], low_bytes=low, high_bytes=high, seeds=seeds)
 
 
-_REMEMBERED_REPLICAS = 20_000
-"""Up to this size placements are refined step by step, which takes far longer than to recognise a problem."""
-
-
 def _after(problem: PlacementProblem, name: str) -> Int32s:
-    """Return what a placer makes of a problem: int32[P, W], read-only; the same problem is not placed again.
+    """Return what a placer makes of a problem: int32[P, W], read-only where it may be asked for again.
 
     Sizing asks for the same placements over and over: after an action that changes only traffic, and on each shape.
+    Those that are refined take far longer than it takes to recognise their problem.
     """
-    if problem.before.size > _REMEMBERED_REPLICAS:
+    if name != FEWEST_BYTES or int(problem.replication_factor.sum()) * len(problem.target) > MAX_STEPS:
         return placer(name).place(problem)
-    digest = hashlib.sha256(pickle.dumps(problem)).digest()
-    return remembered_after(_Asked(name=name, digest=digest, problem=problem))
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    name: str
-    digest: bytes
-    problem: PlacementProblem = dataclasses.field(compare=False)  # what the digest is of
+    return refined_after(pickle.dumps(problem))
 
 
 @functools.lru_cache(maxsize=64)
-def remembered_after(asked: _Asked) -> Int32s:
-    """Return where all replicas of a small problem go: int32[P, W], read-only; remembered."""
-    after = placer(asked.name).place(asked.problem)
+def refined_after(pickled: bytes) -> Int32s:
+    """Place a small pickled problem with the fewest bytes, once a process."""
+    after = placer(FEWEST_BYTES).place(pickle.loads(pickled))  # noqa: S301 - made just now
     after.flags.writeable = False
     return after
 

@@ -163,7 +163,11 @@ def sender() -> str:
 
 
 def are_approvals_demanded() -> bool:
-    """Return whether no plan files are released without an approval, whatever a run says."""
+    """Return whether no plan files are released without an approval, whatever a run says.
+
+    Raises:
+        RequestError: the variable says neither.
+    """
     value = str(Variable.get(APPROVAL, default="") or "as asked")
     if value not in {"always", "as asked"}:
         raise RequestError(f"the Airflow variable {APPROVAL} is {value!r}; write 'always' or 'as asked'")

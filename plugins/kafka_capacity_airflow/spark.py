@@ -41,7 +41,8 @@ def job_file(job: str) -> Path:
 def refuse_mixed_pyspark() -> None:
     """See that what is in pyspark's folder is pyspark, and no other version out of pyspark-client.
 
-    If it is not, workers of Python would die for no reason that they tell: the task fails.
+    Raises:
+        AirflowFailException: it is not, and workers of Python would die for no reason that they tell.
     """
     from airflow.sdk.exceptions import AirflowFailException
 
@@ -156,7 +157,11 @@ class KafkaCapacitySparkOperator(SparkSubmitOperator):
         self.aws_conn_id = aws_conn_id
 
     def execute(self, context: Context) -> None:
-        """Pack, submit, wait; a plan that is simulated already is left as it is. Raises what the driver refused."""
+        """Pack, submit, wait; a plan that is simulated already is left as it is.
+
+        Raises:
+            KafkaCapacityError: what the driver refused, as it said it.
+        """
         from kafka_capacity.plan.package_zip import build_zip
 
         if self._is_done():

@@ -87,7 +87,11 @@ def describe_traffic(staged: Mapping[str, str], days: int) -> list[str]:
 
 
 def newest_inventories(only: str | None, run_after: datetime.datetime) -> list[dict[str, str]]:
-    """Find the newest inventory of each cluster that has a complete one, or of the one asked for, which must."""
+    """Find the newest inventory of each cluster that has a complete one, or of the one asked for, which must.
+
+    Raises:
+        InventoryError: the one asked for has none.
+    """
     store = airflow_store()
     run_date = run_after.astimezone(datetime.UTC).date()
     found = []
@@ -170,7 +174,11 @@ def pin(
 
 
 def fail_if_unplanned(unplanned: list[str]) -> None:
-    """Fail where a cluster of the deployment could not be planned, so that its owner is told of each and why."""
+    """Fail where a cluster of the deployment could not be planned, so that its owner is told of each and why.
+
+    Raises:
+        InventoryError: there is one; the message names each with its reason.
+    """
     if unplanned:
         raise InventoryError("\n".join(unplanned))
 
@@ -253,7 +261,11 @@ def seal(pinned: Mapping[str, str]) -> dict[str, Any]:
 
 
 def release_if_approved(pinned: Mapping[str, str], params: Mapping[str, Any], ti: Any) -> list[str]:
-    """Release the reassignment files of a plan, and return their addresses; skips where it was not approved."""
+    """Release the reassignment files of a plan, and return their addresses; skips where it was not approved.
+
+    Raises:
+        AirflowSkipException: the plan was not approved.
+    """
     if not is_released(ti, params):
         withdraw(pinned)  # another run may have released the same plan while this one waited for its answer
         raise AirflowSkipException("the plan was not approved")

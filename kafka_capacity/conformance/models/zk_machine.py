@@ -120,7 +120,9 @@ class ControlledPartition:
     def assign(self, assignment: ReplicaAssignment) -> None:
         """Change the replicas (``updatePartitionFullReplicaAssignment``).
 
-        PlacementError where there are none, before or after, while a leader is known; they are changed all the same.
+        Raises:
+            PlacementError: there are none, before or after, while a leader is known (Java:
+                ``NoSuchElementException``). The replicas are changed all the same.
         """
         before, self.assignment = self.assignment, assignment
         self._count(before, self.known, -1)

@@ -33,7 +33,11 @@ _NAMES = "ABCD"
 
 
 def trace(explored: Explored, outcome: Outcome) -> list[str]:
-    """Describe a shortest way to a possible outcome, among those with the fewest failures, a line a step."""
+    """Describe a shortest way to a possible outcome, among those with the fewest failures, a line a step.
+
+    Raises:
+        KeyError: the outcome is not possible within the bounds.
+    """
     reached, rules = explored.reached, explored.reached.rules
     way = reached.way_to(explored.shortest[outcome])
     here = _named(reached.states.one(way[0]))

@@ -216,6 +216,9 @@ def assign_server_ranges(group: Group) -> Assignment:
     >>> group = Group(topics=(Topic(name=orders, partitions=3),), members=members)
     >>> {name: [p for _, p in part] for name, part in assign_server_ranges(group).lists().items()}
     {'a': [0, 1], 'b': [2]}
+
+    Raises:
+        AssignmentError: a member subscribes to a topic that does not exist.
     """
     order = map_order(group)
     topics = tuple(sorted({topic for listed in distinct_lists(group, order) for topic in listed}))

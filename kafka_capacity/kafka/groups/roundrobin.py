@@ -35,7 +35,11 @@ from kafka_capacity.kafka.groups.subscriptions import Subscribers, Subscriptions
 
 @register("roundrobin", GroupProtocol.CLASSIC)
 def assign_round_robin(group: Group) -> Assignment:
-    """Deal the partitions of all topics to one circle of members, of at least one."""
+    """Deal the partitions of all topics to one circle of members, of at least one.
+
+    Raises:
+        AssignmentError: the group has no member.
+    """
     if not group.members:
         message = "a circle of members needs at least one member"
         raise AssignmentError(message, kafka_type="java.lang.IllegalArgumentException")

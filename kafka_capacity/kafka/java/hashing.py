@@ -96,6 +96,9 @@ def uuid_hashes(texts: Sequence[str]) -> Int32s:
 
     >>> uuid_hashes(["AAAAAAAAAAAAAAAAAAAAAQ"]).tolist() == [uuid_hash("AAAAAAAAAAAAAAAAAAAAAQ")]
     True
+
+    Raises:
+        ValueError: a text is not 16 bytes of base64url.
     """
     if not all(len(text) == 22 and text.isascii() for text in texts):
         return np.array([uuid_hash(text) for text in texts], dtype=np.int32)

@@ -11,7 +11,7 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement import RackRule, placer
-from kafka_capacity.proposal.evaluate import GENERATE_SEEDS, evaluate_placement, placement_problem, remembered_after
+from kafka_capacity.proposal.evaluate import GENERATE_SEEDS, evaluate_placement, placement_problem, refined_after
 from tests.properties.strategies import repeatable
 from tests.unit.proposal.snapshots import GIB, observed, scenario, without_leaders
 
@@ -31,18 +31,18 @@ def test_an_even_cluster_that_stays_as_it_is_moves_nothing_and_fits():
 
 
 def test_a_problem_that_was_placed_is_not_placed_again_and_a_changed_one_is():
-    remembered_after.cache_clear()
+    refined_after.cache_clear()
     snapshot, load = observed()
     first = evaluate_placement(snapshot, load, scenario(9))
-    assert (remembered_after.cache_info().misses, remembered_after.cache_info().hits) == (1, 0)
+    assert (refined_after.cache_info().misses, refined_after.cache_info().hits) == (1, 0)
     again = evaluate_placement(snapshot, load, scenario(9, throttle_bytes_per_second=1e6))
-    assert (remembered_after.cache_info().misses, remembered_after.cache_info().hits) == (1, 1)
+    assert (refined_after.cache_info().misses, refined_after.cache_info().hits) == (1, 1)
     np.testing.assert_array_equal(again.diff.after, first.diff.after)
     # What was placed is not told by the arrays themselves, but by what is in them.
     snapshot.size_bytes[:] += np.arange(len(snapshot.size_bytes))[:, None] * GIB
     other = evaluate_placement(snapshot, load, scenario(9))
-    assert remembered_after.cache_info().misses == 2
-    remembered_after.cache_clear()
+    assert refined_after.cache_info().misses == 2
+    refined_after.cache_clear()
     np.testing.assert_array_equal(evaluate_placement(snapshot, load, scenario(9)).diff.after, other.diff.after)
 
 
