@@ -63,27 +63,40 @@ def folder(request, tmp_path_factory):
     return made
 
 
+@pytest.fixture(scope="module")
+def window(browser):
+    """Where one page is opened after another: a window of its own takes a browser longer than a page."""
+    opened = browser.new_page()
+    opened.set_default_timeout(PATIENCE_MS)
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
-def opened(browser, folder, request):
+def opened(window, folder):
     """Open a page and watch it: give the page and what it asked for."""
-    pages = []
+    asked, said = [], []
+    watched = {
+        "request": lambda made: asked.append(made.url),
+        # What the page's own policy forbids is an error of the console.
+        "console": lambda told: said.append(told.text) if told.type == "error" else None,
+        "dialog": lambda dialog: said.append(dialog.message) or dialog.dismiss(),
+    }
+    for event, take in watched.items():
+        window.on(event, take)
 
     def open_page(name, *, width, scheme="light"):
-        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-        page.set_default_timeout(PATIENCE_MS)
-        pages.append(page)
-        asked, said = [], []
-        page.on("request", lambda made: asked.append(made.url))
-        # What the page's own policy forbids is an error of the console.
-        page.on("console", lambda told: said.append(told.text) if told.type == "error" else None)
-        page.on("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
-        page.goto((folder / name).as_uri())
+        asked.clear()
+        window.set_viewport_size({"width": width, "height": 800})
+        window.emulate_media(media="screen", color_scheme=scheme)
+        window.goto((folder / name).as_uri())
         assert not said
-        return page, asked
+        return window, asked
 
     yield open_page
-    for page in pages:
-        page.close()
+    window.goto("about:blank")
+    for event, take in watched.items():
+        window.remove_listener(event, take)
 
 
 @pytest.mark.parametrize("name", ["index.html", "email.html"])
