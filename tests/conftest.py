@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 
 import pytest
+from botocore.loaders import JSONFileLoader
 from hypothesis import HealthCheck, settings
 
 from kafka_capacity.report import charts
@@ -30,11 +32,17 @@ settings.load_profile(_profile())
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _drawn_once():
-    """Charts of the same data are drawn once a process: of a thousand, three in four are the same."""
+def _once():
+    """What a process makes again and again is made once.
+
+    Of a thousand charts, three in four are the same; each task of a DAG has a client of S3, which reads the whole
+    description of AWS.
+    """
     with pytest.MonkeyPatch.context() as patched:
         for name in ("_svg", "_png"):
             patched.setattr(charts, name, _remembered(getattr(charts, name)))
+        read = functools.cache(JSONFileLoader().load_file)
+        patched.setattr(JSONFileLoader, "load_file", lambda _, path: read(path))
         yield
 
 

@@ -8,12 +8,16 @@ test process itself is killed.
 
 from __future__ import annotations
 
+import base64
 import ctypes
+import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -283,18 +287,22 @@ class KafkaCluster:
         )
 
     def _format(self, nodes: list[Node], *options: str) -> None:
-        formats = []
+        """Format one node of each kind with Kafka's tool; the others get what it wrote, with names of their own."""
+        kinds: dict[bool, list[Node]] = {}
         for node in nodes:
             node.folder.mkdir()
             text = server_properties(node, list(self.nodes.values()), self.log_dirs, self.certificates, self.settings)
             node.settings.write_text(text, encoding="utf-8")
-            levels = [word for name, level in self.features.items() for word in ("--feature", f"{name}={level}")]
-            users = ["--add-scram", f"SCRAM-SHA-512=[name={SCRAM_USER},password={SCRAM_PASSWORD}]"]
+            kinds.setdefault(node.is_controller, []).append(node)
+        levels = [word for name, level in self.features.items() for word in ("--feature", f"{name}={level}")]
+        users = ["--add-scram", f"SCRAM-SHA-512=[name={SCRAM_USER},password={SCRAM_PASSWORD}]"]
+        formats = []
+        for is_controller, (first, *_) in kinds.items():
             command = self._java(
                 "kafka.tools.StorageTool",
-                *("format", "-t", CLUSTER_ID, "-c", str(node.settings), *options),
+                *("format", "-t", CLUSTER_ID, "-c", str(first.settings), *options),
                 *levels,
-                *(users if self.protocols and node.is_controller else []),
+                *(users if self.protocols and is_controller else []),
                 version=self.version,
             )
             formats.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
@@ -302,6 +310,9 @@ class KafkaCluster:
             output, _ = process.communicate()
             if process.returncode:
                 raise AssertionError(f"a node could not be formatted:\n{output.decode(errors='replace')}")
+        for first, *others in kinds.values():
+            for node in others:
+                _format_alike(first, node)
 
     def _spawn(self, broker_id: int) -> None:
         node = self.nodes[broker_id]
@@ -322,6 +333,18 @@ class KafkaCluster:
         options = [f"-Dlog4j2.configurationFile={self.log4j}", *quick]
         class_path = kafka_jars.class_path(version)
         return java_command(main_class, *arguments, class_path=class_path, heap=heap, options=options)
+
+
+def _format_alike(first: Node, node: Node) -> None:
+    for disk in first.folder.glob("data*"):
+        copy = shutil.copytree(disk, node.folder / disk.name)
+        names = copy / "meta.properties"
+        own = {"node.id": node.broker_id, "directory.id": base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[:22]}
+        text = names.read_text(encoding="utf-8")
+        for name, value in own.items():
+            text, found = re.subn(rf"^{name}=.*$", f"{name}={value}", text, flags=re.MULTILINE)
+            assert found == 1
+        names.write_text(text, encoding="utf-8")
 
 
 def _listens(running: _Running) -> bool:
