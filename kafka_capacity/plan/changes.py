@@ -40,7 +40,7 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
     is_alike = _request(earlier) == _request(now)
     # What another request brings about, or no longer does, is neither new nor resolved.
     old, new = (_problems(one, is_of_cluster=not is_alike) for one in (before, after))
-    lines = [{"label": label, "text": text} for label, text in _lines(before, after)]
+    lines = [{"label": label, "text": text} for label, text in _lines(earlier, now)]
     come, gone = ([key for key in one if key not in other] for one, other in ((new, old), (old, new)))
     return {
         "since": earlier["ds"],
@@ -67,24 +67,24 @@ def gist(changes: Mapping[str, Any] | None) -> str:
     return ", ".join(filter(None, counts)) or f"as on {changes['since']}"
 
 
-def _lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _lines(earlier: Report, now: Report) -> Iterator[tuple[str, str]]:
+    before, after = earlier["verdict"], now["verdict"]
     pairs = (
         ("Brokers now", *(_count_now(one) for one in (before, after))),
         ("Verdict", *(_verdict(one) for one in (before, after))),
         ("Today’s brokers run out on", *(sizing_figure(one, "runs_out") for one in (before, after))),
-        ("Full disk", *(_date(one, "disk_full") for one in (before, after))),
-        ("At the middle estimate", *(_date(one, "runs_out_middle") for one in (before, after))),
+        ("Full disk", *(_date(one, "disk_full") for one in (earlier, now))),
+        ("At the middle estimate", *(_date(one, "runs_out_middle") for one in (earlier, now))),
         ("Per month", *(sizing_figure(one, "usd_per_month") for one in (before, after))),
     )
     for label, old, new in pairs:
         # Another day is no other verdict: the lines of dates say it.
         if old != new and (label != "Verdict" or _DAY.sub("", old) != _DAY.sub("", new)):
             yield label, f"{old} → {new}"
-    old_steps, new_steps = _later(before), _later(after)
-    for count in sorted({*old_steps, *new_steps}):
-        was, is_now = old_steps.get(count), new_steps.get(count)
+    for count in sorted({*_later(before), *_later(after)}):
+        was, is_now = (_needed(one, count) for one in (before, after))
         if was != is_now:
-            yield f"{count:,} brokers", f"by {was or 'no date'} → {is_now or 'not before the horizon'}"
+            yield f"{count:,} brokers", f"{was} → {is_now}"
 
 
 def _count_now(verdict: Mapping[str, Any]) -> str:
@@ -107,10 +107,23 @@ def sizing_figure(verdict: Mapping[str, Any], name: str) -> str:
     return format_usd(found["value"]) if found["unit"] == "usd" else str(found["value"])
 
 
-def _date(verdict: Mapping[str, Any], name: str) -> str:
+def _date(report: Report, name: str) -> str:
     """Return one of the days that the box names."""
-    dates = (verdict.get("sizing") or {}).get("dates")
-    return "not known" if not dates else dates[name] or "not before the horizon"
+    dates = (report["verdict"].get("sizing") or {}).get("dates")
+    if not dates:
+        return "not known"
+    return "already" if dates[name] == report["ds"] else dates[name] or "not before the horizon"
+
+
+def _needed(verdict: Mapping[str, Any], count: int) -> str:
+    """Return when so many brokers are needed at least."""
+    steps = (verdict.get("recommendation") or {}).get("steps", ())
+    if not steps:
+        return "no date"
+    if count <= int(steps[0]["broker_count"]):
+        return "in place" if count <= verdict.get("today", {}).get("broker_count", 0) else "now"
+    day = next((one["from_day"] for one in steps if count <= int(one["broker_count"])), None)
+    return "not before the horizon" if day is None else f"by {day}"
 
 
 def _later(verdict: Mapping[str, Any]) -> dict[int, str]:

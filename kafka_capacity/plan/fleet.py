@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -61,7 +61,7 @@ def newest_standing(store: ObjectStore, cluster: str) -> Standing:
     that cannot be read is not passed over for an older one: that would look as if nothing was new.
     """
     for ds, plans in newest_plans(store, cluster):
-        for plan_id in sorted(plans, key=lambda one: _usual_first(store, cluster, ds, one)):
+        for plan_id in usual_first(store, cluster, ds, plans):
             try:
                 decision = decision_below(store, plan_prefix(cluster, ds, plan_id))
                 told = with_states(decision, read_entries(store, cluster))
@@ -74,11 +74,18 @@ def newest_standing(store: ObjectStore, cluster: str) -> Standing:
     return Standing(cluster=cluster, ds=next(reversed(list_days(store, cluster, "inventory")), ""))
 
 
-def _usual_first(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> tuple[int, float]:
-    request = read_request(store, request_key(cluster, ds, plan_id)) or {}
-    written = store.list_objects(plan_prefix(cluster, ds, plan_id) + DECISION_FOLDER)
-    own = sum(not is_default(name, value) for name, value in request.items())
-    return own, -max((one.written for one in written.values()), default=0.0)
+def usual_first(store: ObjectStore, cluster: str, ds: str, plans: Sequence[str]) -> list[str]:
+    """Sort the plans of a day: that with the fewest parameters of its own stands for the cluster, of these the last."""
+    if len(plans) < 2:
+        return list(plans)
+
+    def rank(plan_id: str) -> tuple[int, float]:
+        request = read_request(store, request_key(cluster, ds, plan_id)) or {}
+        written = store.list_objects(plan_prefix(cluster, ds, plan_id) + DECISION_FOLDER)
+        own = sum(not is_default(name, value) for name, value in request.items())
+        return own, -max((one.written for one in written.values()), default=0.0)
+
+    return sorted(plans, key=rank)
 
 
 def fleet(store: ObjectStore) -> dict[str, Any]:

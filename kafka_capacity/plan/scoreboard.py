@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
@@ -34,6 +35,7 @@ from kafka_capacity.objects.keys import day_prefix, list_days, list_plans, plan_
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
 from kafka_capacity.plan.drift_effects import Effect, drifted_classes, move_effect, sizing_effect
+from kafka_capacity.plan.fleet import usual_first
 from kafka_capacity.plan.plan_dataset import finished_document
 from kafka_capacity.plan.publish import decision_below
 from kafka_capacity.questions.accuracy.executed_moves import score_moves
@@ -59,7 +61,10 @@ SHOWN_WEEKS = 12  # so many scored weeks count in the sums, the last ones
 
 def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> dict[str, float]:
     """Return what a day brought, measured as the predictions were made: traffic of the last week that is known."""
-    return {TRAFFIC: peak_of_all(_scored_hours(raw, snapshot, traffic)), STORED: float(snapshot.size_bytes.sum())}
+    # What a broker that is down holds is not known: its replicas are as large as the others of their partitions.
+    size = np.where(snapshot.size_bytes > 0, snapshot.size_bytes, snapshot.partition_size_bytes()[:, None])
+    stored = float(size[snapshot.replicas >= 0].sum())
+    return {TRAFFIC: peak_of_all(_scored_hours(raw, snapshot, traffic)), STORED: stored}
 
 
 def _scored_hours(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> Float32s:
@@ -67,14 +72,16 @@ def _scored_hours(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad)
 
 
 def find_predictions(store: ObjectStore, cluster: str, *, before: str) -> list[Prediction]:
-    """Read what plans of earlier days expected; plans that expected the same on the same day count once."""
-    found: dict[tuple[Any, ...], Prediction] = {}
+    """Read what plans of earlier days expected; of several of one day, the one that stands for the cluster counts."""
+    by_day: dict[str, list[str]] = {}
     for made_on, plan_id in list_plans(store, cluster):
-        if made_on >= before:
-            continue
-        for one in _predictions(store, cluster, made_on, plan_id):
-            found.setdefault((one.made_on, one.figure, one.dates, one.middle, one.high), one)
-    return list(found.values())
+        if made_on < before:
+            by_day.setdefault(made_on, []).append(plan_id)
+    found: list[Prediction] = []
+    for made_on, plans in by_day.items():
+        in_order = usual_first(store, cluster, made_on, plans)
+        found += next(filter(None, (_predictions(store, cluster, made_on, one) for one in in_order)), [])
+    return found
 
 
 def _predictions(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -> list[Prediction]:
