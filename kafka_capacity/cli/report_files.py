@@ -55,5 +55,6 @@ def simulate_report(asked: PlanContext, files: SizeFiles, run: RunPieces, *, sna
         request=asked.request,
         plan_id=plan_id,
         rests_on={"snapshot_sha256": sha256},
+        own_shapes=asked.own_shapes,
         report_uri=open_store(out).uri("index.html"),
     )

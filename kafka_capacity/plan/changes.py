@@ -8,14 +8,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kafka_capacity.health.check import NEW
-from kafka_capacity.plan.lifecycle import CLUSTER, followed
+from kafka_capacity.health.problem import DOWN_NOW, Code, Severity
+from kafka_capacity.plan.lifecycle import CLUSTER, followed, id_of
+from kafka_capacity.plan.results import OWN_SHAPES_SHA256
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION
 from kafka_capacity.text import format_usd, plural, uncapitalised
 
 Report = Mapping[str, Any]
 
 METHOD_IS_SAME = "Same request and same method: differences come from the cluster."
-_METHOD = {"code_version": "version", "model_version": "model"}
+_METHOD = {"code_version": "version", "model_version": "model", OWN_SHAPES_SHA256: "own shapes and prices"}
+_SPREADING = frozenset({*DOWN_NOW, Code.FENCED})  # problems that are worse with every partition more
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|[A-Z][a-z]+ \d{4}")  # as badges name days, near and far ones
 
 
@@ -29,10 +32,10 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
     """Return what changed from one report to the next; ``None`` where there is no earlier one.
 
     Returns:
-        ``since``, the day of the earlier inventory; ``lines`` of ``label`` and ``text``; ``new`` and ``resolved``, the
-        problems, and their ``new_ids`` and ``resolved_ids``; ``passed``, which steps were due since; ``is_alike``,
-        whether both were asked the same; ``method``, a sentence on who changed: the cluster, or the way it is looked
-        at.
+        ``since``, the day of the earlier inventory; ``lines`` of ``label`` and ``text``; ``new``, ``worse`` and
+        ``resolved``, the problems, and their ``new_ids``, ``worse_ids`` and ``resolved_ids``; ``asked_ids``, the
+        actions of the earlier one; ``passed``, which steps were due since; ``is_alike``, whether both were asked the
+        same; ``method``, a sentence on who changed: the cluster, or the way it is looked at.
     """
     if earlier is None or not is_comparable(earlier):
         return None
@@ -42,13 +45,18 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
     old, new = (_problems(one, is_of_cluster=not is_alike) for one in (before, after))
     lines = [{"label": label, "text": text} for label, text in _lines(earlier, now)]
     come, gone = ([key for key in one if key not in other] for one, other in ((new, old), (old, new)))
+    was, is_now = ({id_of(one): one for one in verdict["problems"]} for verdict in (before, after))
+    worse = [key for key in new if key in old and _is_worse(is_now[key], was[key])]
     return {
         "since": earlier["ds"],
         "lines": lines,
         "new": [new[key] for key in come],
         "new_ids": come,
+        "worse": [new[key] for key in worse],
+        "worse_ids": worse,
         "resolved": [old[key] for key in gone],
         "resolved_ids": gone,
+        "asked_ids": [id_of(one) for one in before.get("actions", ())],
         "passed": _passed(earlier, now),
         "is_alike": is_alike,
         "method": _method(earlier, now),
@@ -62,6 +70,7 @@ def gist(changes: Mapping[str, Any] | None) -> str:
     counts = [
         f"{changes['lines'][0]['label'].lower()} {changes['lines'][0]['text']}" if changes["lines"] else "",
         f"{plural(len(changes['new']), 'new problem')}" if changes["new"] else "",
+        f"{len(changes['worse']):,} worse" if changes["worse"] else "",
         f"{len(changes['resolved']):,} resolved" if changes["resolved"] else "",
     ]
     return ", ".join(filter(None, counts)) or f"as on {changes['since']}"
@@ -153,10 +162,17 @@ def _problems(verdict: Mapping[str, Any], *, is_of_cluster: bool) -> dict[str, s
     return {key: f"{str(one['message']).rstrip('.')}." for key, one in problems.items()}
 
 
+def _is_worse(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
+    """Return whether a problem is more severe than it was, has spread, or is dismissed no longer."""
+    has_spread = now["code"] in _SPREADING and now.get("partitions", 0) > then.get("partitions", 0)
+    counts_again = "is_again" in now and "is_again" not in then
+    return Severity(now["severity"]).rank < Severity(then["severity"]).rank or has_spread or counts_again
+
+
 def _method(earlier: Report, now: Report) -> str:
     old, new = earlier["provenance"], now["provenance"]
     changed = [
-        f"{label} {old.get(name, 'unknown')} → {new.get(name, 'unknown')}"
+        f"{label} {str(old.get(name, 'none'))[:12]} → {str(new.get(name, 'none'))[:12]}"
         for name, label in _METHOD.items()
         if old.get(name) != new.get(name)
     ]

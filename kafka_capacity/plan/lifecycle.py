@@ -125,13 +125,16 @@ def state_words(entry: Entry | None, row: Row, ds: str) -> str:
 def with_states(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> dict[str, Any]:
     """Return a decision whose problems and actions have a ``state``, and ``is_dismissed`` where they are.
 
+    Those that were, and count again, are marked ``is_again``.
+
     A dismissed step that the decision box is about stands in its first line: what is to be approved stays as it was.
     """
 
     def told(row: Row) -> dict[str, Any]:
         entry, ds = entries.get(id_of(row)), decision["ds"]
-        is_dismissed = {"is_dismissed": True} if dismissal(entry, row, ds) is not None else {}
-        return {**row, "state": state_words(entry, row, ds), **is_dismissed}
+        was_dismissed = entry is not None and entry["dismissed"] is not None
+        mark = {"is_dismissed" if dismissal(entry, row, ds) is not None else "is_again": True} if was_dismissed else {}
+        return {**row, "state": state_words(entry, row, ds), **mark}
 
     problems = [told(one) if is_followed(one) else dict(one) for one in decision["problems"]]
     actions = [told(one) for one in decision.get("actions", ())]
@@ -152,14 +155,14 @@ def done_words(
 ) -> dict[str, str]:
     """Return what was done since the last report, by id, and the effect that was measured.
 
-    Problems are done that the comparison with the last report resolves, actions that are no longer requested; but for
-    problems of the cluster only where that report was asked alike.
+    Problems are done that the comparison with the last report resolves, actions that it requested and this one does
+    not; but for problems of the cluster only where that report was asked alike.
     """
     found: dict[str, str] = {}
     if changes is None:
         return found
     for key, entry in entries.items():
-        is_over = key in changes["resolved_ids"] if entry["kind"] == PROBLEM else entry["last"] < decision["ds"]
+        is_over = key in changes["resolved_ids" if entry["kind"] == PROBLEM else "asked_ids"]
         is_told = is_over and (changes["is_alike"] or entry["question"] == CLUSTER) and key not in followed(decision)
         if is_told and (entry["done"] is None or entry["done"]["on"] == decision["ds"]):
             found[key] = _effect(entry, decision["today"])

@@ -18,10 +18,10 @@ _ANSWER = frozenset({"Verdict", "Brokers now"})  # lines of the comparison that 
 
 
 def reasons(report: Mapping[str, Any]) -> list[str]:
-    """Return why a report is news: another verdict, a day that has passed, a new serious problem, or drift.
+    """Return why a report is news: another verdict, a day that has passed, a new or worse serious problem, or drift.
 
-    Nothing is where there is no earlier report. After one that was asked otherwise only a new serious problem of the
-    cluster counts: the rest may come from the asking.
+    Nothing is where there is no earlier report. After one that was asked otherwise only what is new or worse with
+    the cluster counts: the rest may come from the asking.
     """
     changes = report["changes"]
     return [] if changes is None else list(_reasons(report["verdict"], changes))
@@ -33,9 +33,11 @@ def _reasons(verdict: Mapping[str, Any], changes: Mapping[str, Any]) -> Iterator
         yield from changes["passed"]
     for problem in verdict["problems"]:
         is_news = problem["severity"] in _GRAVE or problem["code"] == PREDICTION_DRIFT
-        is_told = is_news and "is_dismissed" not in problem and id_of(problem) in changes["new_ids"]
+        how = {"New": changes["new_ids"], "Worse": changes.get("worse_ids", ())}
+        label = next((label for label, ids in how.items() if id_of(problem) in ids), None)
+        is_told = is_news and "is_dismissed" not in problem and label is not None
         if is_told and (changes["is_alike"] or problem["question"] == CLUSTER):
-            yield f"New: {problem['text']}"
+            yield f"{label}: {problem['text']}"
 
 
 def message(report: Mapping[str, Any]) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.errors import ConflictError, MissingObjectError, StorageError
 from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.inventory.snapshot import observed_assignment
@@ -36,7 +37,7 @@ from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.changes import is_comparable
 from kafka_capacity.plan.lifecycle import keep_observed, read_entries
 from kafka_capacity.plan.owners import topic_rows
-from kafka_capacity.plan.pinned import PinnedPlan
+from kafka_capacity.plan.pinned import PinnedPlan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import (
     DECISION,
     DECISION_DATASET_KIND,
@@ -51,6 +52,7 @@ from kafka_capacity.plan.runbook_page import RUNBOOK
 
 log = logging.getLogger(__name__)
 
+ALIKE_DAYS = 35  # a report that was asked the same is compared with rather than a newer one, up to this age
 REPORT_KIND = "report"
 PLAN_FILES_KIND = "plan_files"
 PLAN_FILES_FOLDER = "reassignment/"
@@ -123,21 +125,23 @@ def _undelivered(store: ObjectStore, cluster: str) -> str:
 
 
 def last_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any] | None:
-    """Return the data of the cluster's report of the newest earlier inventory; ``None`` where there is none to read.
+    """Return the data of the cluster's report to compare with; ``None`` where there is none to read.
 
-    Of several of one day, the one that was asked the same counts, else the first by its plan's name.
+    It is the newest of an earlier inventory that was asked the same, of the last :data:`ALIKE_DAYS`; where there is
+    none, the newest, of several of one day the first by its plan's name.
     """
 
-    def is_other(one: tuple[str, str]) -> bool:
-        return bool(read_request(store, request_key(pinned.cluster, *one)) != request)
+    def is_alike(ds: str, plan_id: str) -> bool:
+        is_recent = days_between(ds, pinned.ds) <= ALIKE_DAYS
+        return is_recent and bool(read_request(store, request_key(pinned.cluster, ds, plan_id)) == request)
 
     request = read_request(store, pinned.request_key)
     earlier = [one for one in list_plans(store, pinned.cluster, "reports") if one[0] < pinned.ds]
-    for day in sorted({ds for ds, _ in earlier}, reverse=True):
-        for one in sorted((one for one in earlier if one[0] == day), key=is_other):
-            found = _report(store, report_prefix(pinned.cluster, *one))
-            if found is not None and is_comparable(found):
-                return found
+    newest_first = sorted(earlier, key=lambda one: one[0], reverse=True)
+    for one in sorted(newest_first, key=lambda one: not is_alike(*one)):
+        found = _report(store, report_prefix(pinned.cluster, *one))
+        if found is not None and is_comparable(found):
+            return found
     return None
 
 
@@ -205,6 +209,7 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
             "plan_manifest_sha256": manifest.sha256,
             "plan_id": pinned.plan_id,
         },
+        own_shapes=read_plan_inputs(store, pinned.request_key).own_shapes,
         report_uri=store.uri(pinned.report_prefix + "index.html"),
         more_facts={"manifest_sha256": pinned.inventory_sha256},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from kafka_capacity.questions.consumers.share import GROUPS_DOCUMENT
 from kafka_capacity.questions.failures.share import FAILURES_DOCUMENT
 from kafka_capacity.report.inputs import ReportInputs
 
+OWN_SHAPES_SHA256 = "own_shapes_sha256"  # of a deployment's own shapes and prices, where it has some
+
 
 def plan_results(
     tables: Mapping[str, pa.Table],
@@ -24,6 +27,7 @@ def plan_results(
     request: Mapping[str, Any],
     plan_id: str = "",
     rests_on: Mapping[str, str] | None = None,
+    own_shapes: str = "",
     report_uri: str = "",
     more_facts: Mapping[str, Any] | None = None,
 ) -> ReportInputs:
@@ -45,7 +49,12 @@ def plan_results(
         },
         findings=facts["findings"],
         proposed=facts.get("proposed", {}),
-        provenance={"code_version": __version__, "model_version": MODEL_VERSION, **(rests_on or {})},
+        provenance={
+            "code_version": __version__,
+            "model_version": MODEL_VERSION,
+            **({OWN_SHAPES_SHA256: hashlib.sha256(own_shapes.encode()).hexdigest()} if own_shapes else {}),
+            **(rests_on or {}),
+        },
         links={"report_uri": report_uri},
         # The day of the inventory, not of the run: a report says nothing that is newer, and the bytes stay the same.
         generated_at=f"{ds}T00:00:00+00:00",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,9 +45,7 @@ from kafka_capacity.questions.accuracy.stored_scores import (
     SCHEMA_VERSION,
     SCORES,
     TABLE,
-    read_score_document,
-    read_scores,
-    score_manifest,
+    read_scored_day,
 )
 from kafka_capacity.questions.accuracy.watch import Drift, Held, find_drift, watch, weekly
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
@@ -133,13 +130,15 @@ def _document(
 ) -> dict[str, Any]:
     cluster = raw.cluster
     earlier = weekly([*(day for day in list_days(store, cluster, "scores") if day < ds), ds])[:-1]
-    by_week = [*(read_scores(store, cluster, day) for day in earlier), scores]
+    stored = [read_scored_day(store, cluster, day) for day in earlier]
+    by_week = [*(found for found, _ in stored), scores]
     watched = [one for week in by_week for one in week]
     shown = [one for week in by_week[-SHOWN_WEEKS:] for one in week]
     moves = score_moves(store, cluster, ds)
     held_cpu = hold_cpu(store, cluster, ds, raw)
     drifts = [watch(one.held for one in watched if one.figure == figure) for figure in (TRAFFIC, STORED)]
-    drifts.append(watch([*_earlier_cpu(store, cluster, earlier), *held_cpu]))
+    earlier_cpu = (Held(**one) for _, document in stored for one in document.get(CPU_HELD, ()))
+    drifts.append(watch([*earlier_cpu, *held_cpu]))
     drifts.append(find_drift([one.held for one in sorted(moves, key=lambda one: one.done_by) if one.held is not None]))
     return {
         "ds": ds,
@@ -159,12 +158,6 @@ def _document(
 
 
 CPU_HELD = "cpu"  # where `scores.json` has what the day's processors were held against
-
-
-def _earlier_cpu(store: ObjectStore, cluster: str, days: Sequence[str]) -> Iterator[Held]:
-    for day in days:
-        document = read_score_document(store, score_manifest(store, cluster, day))
-        yield from (Held(**one) for one in document.get(CPU_HELD, ()))
 
 
 def _consequences(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ from kafka_capacity.objects.manifest import complete_days
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.questions.accuracy.scores import MoveScore, score_move
 
+log = logging.getLogger(__name__)
+
 LOOKED_BACK_DAYS = 90  # plans that are older are taken to be forgotten, or done long ago
 _MOVED = ["scenario_id", "topic", "partition", "replicas_after", "moved_bytes"]
 
@@ -30,7 +33,7 @@ def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
     A move counts once, for the newest plan that planned it: plans of later days find it done.
     """
     days = sorted(complete_days(store, cluster, "inventory", up_to=ds))
-    held: dict[str, _Held] = {}
+    held: dict[str, _Held | None] = {}
     found: dict[tuple[str, str], MoveScore] = {}
     for made_on, plan_id in list_plans(store, cluster):
         later = [day for day in days if made_on < day]
@@ -40,14 +43,14 @@ def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
             wanted = _wanted(moves)
             for day in later:
                 if day not in held:
-                    held[day] = _held(store, cluster, day)
+                    held[day] = _held_if_read(store, cluster, day)
             score = score_move(
                 plan_id,
                 scenario["scenario_id"],
                 made_on,
                 scenario["duration_seconds"],
                 scenario["duration_peak_seconds"],
-                [(day, _share(moves, wanted, held[day])) for day in later],
+                [(day, _share(moves, wanted, found_then)) for day in later if (found_then := held[day]) is not None],
             )
             if score is not None:
                 found[score.done_by, score.scenario_id] = score
@@ -73,6 +76,14 @@ class _Held:
 
     index: PartitionIndex
     brokers: Int32s
+
+
+def _held_if_read(store: ObjectStore, cluster: str, day: str) -> _Held | None:
+    try:
+        return _held(store, cluster, day)
+    except StorageError as error:
+        log.warning("moves are not looked for in the inventory of %s: %s", day, error)
+        return None
 
 
 def _held(store: ObjectStore, cluster: str, day: str) -> _Held:

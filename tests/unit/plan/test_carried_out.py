@@ -4,6 +4,7 @@ import pytest
 
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_table
+from kafka_capacity.objects.keys import day_prefix
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.scoreboard import score_cluster
@@ -72,3 +73,16 @@ def test_another_order_of_the_same_brokers_is_done_too(planned):
     turned = {partition: brokers[::-1] for partition, brokers in lists.items()}
     stage(with_lists(inventory("2026-11-24", brokers=9), turned), store)
     assert [one.done_by for one in score_moves(store, "payments", "2026-11-24")] == ["2026-11-23"]
+
+
+def test_an_inventory_that_is_damaged_is_passed_over(planned, caplog):
+    store, _, lists = planned
+    stage(with_lists(inventory("2026-11-28", brokers=9), lists), store)
+    found = score_moves(store, "payments", "2026-11-28")
+    damaged = stage(inventory("2026-11-27", brokers=9), store)
+    for one in store.list_keys(day_prefix("inventory", "payments", "2026-11-27")):
+        if "/replicas/" in one:
+            store.write_bytes(one, b"damaged")
+    assert damaged
+    assert score_moves(store, "payments", "2026-11-28") == found
+    assert "moves are not looked for in the inventory of 2026-11-27" in caplog.text

@@ -88,6 +88,71 @@ def test_another_request_is_no_other_method_and_brings_no_new_problems(before, n
     assert changes["method"].startswith("The request changed (horizon months): differences may come from that")
 
 
+def test_a_step_that_is_due_or_taken_says_so(before, now):
+    then, after = before["verdict"], copy.deepcopy(now)
+    then["recommendation"]["steps"] = [
+        {"broker_count": 6, "from_day": "2026-11-13", "until": "2027-03-01"},
+        {"broker_count": 8, "from_day": "2027-03-01", "until": "2027-06-01"},
+        {"broker_count": 9, "from_day": "2027-06-01", "until": None},
+    ]
+    steps = after["verdict"]["recommendation"]["steps"] = [{"broker_count": 9, "from_day": "2026-11-20", "until": None}]
+    after["verdict"]["today"]["broker_count"] = 8
+    assert counts(before, after) == {"8 brokers": "by 2027-03-01 → in place", "9 brokers": "by 2027-06-01 → now"}
+    # What is not a step any more is needed as soon as more than that is.
+    steps[:] = [{**steps[0], "broker_count": 6}, {"broker_count": 9, "from_day": "2027-02-01", "until": None}]
+    after["verdict"]["today"]["broker_count"] = 6
+    assert counts(before, after) == {
+        "8 brokers": "by 2027-03-01 → by 2027-02-01",
+        "9 brokers": "by 2027-06-01 → by 2027-02-01",
+    }
+
+
+def counts(before, after):
+    lines = changes_since(before, after)["lines"]
+    return {one["label"]: one["text"] for one in lines if one["label"].endswith("brokers")}
+
+
+def test_what_has_run_out_does_not_move_from_week_to_week(before, now):
+    after = copy.deepcopy(now)
+    for report in (before, after):
+        report["verdict"]["sizing"]["dates"] = {"disk_full": report["ds"], "runs_out_middle": report["ds"]}
+    assert before["ds"] != after["ds"]
+    assert changes_since(before, after)["lines"] == []
+    before["verdict"]["sizing"]["dates"]["disk_full"] = "2027-01-01"
+    (line,) = changes_since(before, after)["lines"]
+    assert line == {"label": "Full disk", "text": "2027-01-01 → already"}
+
+
+def test_other_prices_are_another_method(before, now):
+    after = copy.deepcopy(now)
+    after["provenance"]["own_shapes_sha256"] = "0123456789abcdef"
+    changes = changes_since(before, after)
+    assert changes["method"].startswith("The method changed (own shapes and prices none → 0123456789ab): differences")
+
+
+@pytest.mark.parametrize(
+    ("change", "is_worse"),
+    [
+        ({}, False),
+        ({"severity": "fatal"}, True),
+        ({"severity": "warning"}, False),
+        ({"partitions": 7}, True),
+        ({"partitions": 7, "code": "disk-over-limit"}, False),
+        ({"partitions": 2}, False),
+        ({"is_again": True}, True),
+    ],
+)
+def test_problems_that_were_there_may_be_worse(before, now, change, is_worse):
+    problem = {"question": "cluster", "severity": "serious", "where": "brokers", "text": "", "message": "3 down"}
+    then = {**problem, "code": change.get("code", "fenced-brokers"), "partitions": 3}
+    after = copy.deepcopy(now)
+    before["verdict"]["problems"].append(then)
+    after["verdict"]["problems"].append({**then, **change})
+    changes = changes_since(before, after)
+    assert (changes["new"], changes["worse"]) == ([], ["3 down."] if is_worse else [])
+    assert gist(changes) == ("1 worse" if is_worse else "as on 2026-11-13")
+
+
 @pytest.mark.parametrize("then", ["↑ More brokers by 2026-11-23", "↑ More brokers by March 2027"])
 def test_another_day_is_no_other_verdict(before, now, then):
     before["verdict"]["sizing"]["badge"]["text"] = then

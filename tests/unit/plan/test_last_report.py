@@ -59,6 +59,18 @@ def test_the_newest_earlier_inventory_counts_and_of_one_day_what_was_asked_alike
     assert found(store) == ("2026-11-13", "b")
 
 
+def test_a_what_if_in_between_is_not_compared_with(store):
+    publish(store, "2026-11-13", "weekly")
+    publish(store, "2026-11-18", "what-if", horizon=6)
+    assert found(store) == ("2026-11-13", "weekly")
+
+
+def test_what_was_asked_the_same_long_ago_gives_way_to_what_is_newer(store):
+    publish(store, "2026-10-15", "weekly")
+    publish(store, "2026-11-18", "what-if", horizon=6)
+    assert found(store) == ("2026-11-18", "what-if")
+
+
 def test_what_cannot_be_read_is_passed_over(store):
     publish(store, "2026-11-06", "old")
     publish(store, "2026-11-13", "first-version", version=1)

@@ -55,8 +55,8 @@ def decided(ds, problems, actions=(), *, brokers=12, disk=0.95, usd=13_140.0):
     }
 
 
-def changed(*resolved, is_alike=True):
-    return {"resolved_ids": [*resolved], "is_alike": is_alike}
+def changed(*resolved, is_alike=True, asked=("have-15-brokers",)):
+    return {"resolved_ids": [*resolved], "is_alike": is_alike, "asked_ids": [*asked]}
 
 
 def states(document, decision):
@@ -202,6 +202,21 @@ def test_what_an_earlier_version_decided_has_a_state_as_well():
 def test_what_is_asked_for_no_more_is_not_called_reached(document):
     lines = followed_lines(entries_of(document), decided("2026-11-15", [FULL]), changed())
     assert lines == [{"label": "Dropped", "text": "Have 15 brokers: no longer requested; there are 12 brokers."}]
+
+
+def test_a_dismissed_problem_that_got_worse_counts_again(document):
+    said = Said(ids=("disk-over-limit",), verb=Verb.DISMISS, by="ana", on="2026-11-08", reason="disks are ordered")
+    kept = entries_of(after_saying(document, decided("2026-11-08", [FULL], [HAVE]), said))
+    (same, *_) = with_states(decided("2026-11-15", [FULL]), kept)["problems"]
+    assert ("is_dismissed" in same, "is_again" in same) == (True, False)
+    (worse, *_) = with_states(decided("2026-11-15", [{**FULL, "where": "brokers 1, 2, 3"}]), kept)["problems"]
+    assert ("is_dismissed" in worse, "is_again" in worse) == (False, True)
+
+
+def test_what_only_a_what_if_asked_for_is_neither_done_nor_dropped(document):
+    fits = decided("2026-11-15", [FULL], brokers=15, disk=0.7)
+    assert followed_lines(entries_of(document), fits, changed(asked=())) == []
+    assert entries_of(observed(document, fits, changed(asked=())))["have-15-brokers"]["done"] is None
 
 
 def test_a_plan_that_was_asked_otherwise_says_nothing_of_what_others_asked(first):

@@ -100,6 +100,13 @@ def test_of_new_problems_serious_ones_and_drift_are_news(before, report, problem
     assert reasons(after(with_problem(before, **problem), now)) == []
 
 
+def test_a_serious_problem_that_got_worse_is_news(before, report):
+    then = with_problem(before, code="fenced-brokers", partitions=3)
+    now = with_problem(report, code="fenced-brokers", partitions=9)
+    assert reasons(after(then, now)) == ["Worse: A is offline."]
+    assert reasons(after(now, then)) == []
+
+
 def test_a_plan_that_was_asked_otherwise_is_news_only_for_what_is_wrong_with_the_cluster(before, report):
     (asked,) = [one["data"] for one in before["sections"] if one["name"] == "request"]
     asked["parameters"] = [{"label": "horizon_months", "value": "6", "format": "text"}]

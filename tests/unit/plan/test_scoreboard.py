@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kafka_capacity.errors import InventoryError
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_document, read_manifest, read_table
 from kafka_capacity.objects.keys import list_plans, plan_prefix
@@ -15,11 +16,11 @@ from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.plan.scoreboard import find_predictions, score_cluster
+from kafka_capacity.plan.scoreboard import find_predictions, observed_figures, score_cluster
 from kafka_capacity.questions.accuracy.decide import drift_problems
-from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document, read_scores
+from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document, read_scored_day
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
-from tests.builders import cluster, topic
+from tests.builders import cluster, rows_of, topic, with_rows
 from tests.report.decided import build_report, render_all
 from tests.sized_plans import simulated_plan
 
@@ -88,6 +89,42 @@ def test_what_was_expected_is_held_against_what_came(scored):
     assert manifest.facts["observed"]["stored"] == 12 * 3 * 260 * GIB
 
 
+def test_of_a_day_the_plan_that_stands_for_the_cluster_is_scored_and_no_what_if(tmp_path):
+    store = LocalStore(tmp_path)
+    stage(inventory("2026-11-20"), store)
+    usual = plan(store, "2026-11-20")[0].plan_id
+    growing = {"growth_per_year_ratio": 3.0, "growth_high_per_year_ratio": 4.0}
+    assert plan(store, "2026-11-20", **growing)[0].plan_id != usual
+    assert {one.plan_id for one in find_predictions(store, "payments", before="2026-12-20")} == {usual}
+
+
+def test_what_a_broker_that_is_down_holds_is_estimated():
+    raw = inventory("2026-12-20")
+    rows = [
+        row | {"size_bytes": None if row["broker_id"] == 2 else row["size_bytes"]} for row in rows_of(raw, "replicas")
+    ]
+    assert any(row["size_bytes"] is None for row in rows)
+    figures = []
+    for one in (raw, with_rows(raw, "replicas", rows)):
+        snapshot = build_snapshot(one)
+        figures.append(observed_figures(one, snapshot, partition_load(one, snapshot)))
+    assert figures[0]["stored"] == figures[1]["stored"] == 12 * 3 * 200 * GIB
+
+
+def test_scores_that_are_damaged_are_passed_over(tmp_path, caplog):
+    store = LocalStore(tmp_path)
+    for day in ("2026-11-20", "2026-12-04", "2026-12-20"):
+        stage(inventory(day), store)
+        manifest = score_cluster(store, "payments", day)
+        plan(store, day)
+        if day == "2026-12-04":
+            (damaged,) = (tmp_path / manifest.prefix).glob("scores-*.json")
+            damaged.write_bytes(b"{}")
+    document = read_score_document(store, manifest)
+    assert {one["scored_on"] for one in document["scores"]} == {"2026-12-20"}
+    assert "the scores of 2026-12-04 are passed over" in caplog.text
+
+
 def test_scoring_again_changes_nothing(scored):
     store, manifest = scored
     assert score_cluster(store, "payments", "2026-12-20").sha256 == manifest.sha256
@@ -125,7 +162,7 @@ def test_scores_add_up_over_the_days(scored):
     assert {one["scored_on"] for one in document["scores"]} == {"2026-12-20", "2027-01-10"}
     assert newest_scores(store, "payments", not_after="2027-01-01").facts["ds"] == "2026-12-20"
     assert newest_scores(store, "payments", not_after="2026-12-01") is None
-    assert read_scores(store, "payments", "2026-01-01") == []
+    assert read_scored_day(store, "payments", "2026-01-01") == ([], {})
 
 
 def test_a_day_without_an_inventory_is_refused(scored):
