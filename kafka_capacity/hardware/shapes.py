@@ -148,7 +148,9 @@ def hardware(shape: Shape, brokers: Brokers) -> Hardware:
         return np.full(len(brokers), value)
 
     def own_first(own: Floats, value: float) -> Floats:
-        return np.where(np.isfinite(own) & (shape.name == TODAY), own, value)
+        is_known = np.isfinite(own) & (shape.name == TODAY)
+        # Where the others were observed, that one is not known to be like them; a shape that was named is that of all.
+        return own if is_known.any() and shape.provider == TODAY else np.where(is_known, own, value)
 
     network, disk_rate = shape.network_bytes_per_second, shape.disk_bytes_per_second
     if shape.volume is not None and not math.isnan(disk_rate):

@@ -1,0 +1,27 @@
+"""What brokers can do: each by its own figures where they are known."""
+
+import dataclasses
+
+import numpy as np
+
+from kafka_capacity.hardware.shapes import TODAY, hardware, observed_shape
+from kafka_capacity.kafka.cluster.brokers import Brokers
+
+BROKERS = Brokers.of([1, 2, 3], disk_capacity_bytes=[4e12, None, 1e12], memory_bytes=[None] * 3)
+
+
+def test_what_is_not_known_of_one_observed_broker_is_not_taken_from_the_others():
+    has = hardware(observed_shape(BROKERS), BROKERS)
+    assert np.array_equal(has.disk_bytes, [4e12, np.nan, 1e12], equal_nan=True)
+    assert np.isnan(has.memory_bytes).all()
+
+
+def test_a_broker_that_nobody_observed_is_like_the_middle_of_those_that_were():
+    assert hardware(observed_shape(BROKERS), Brokers.of([9])).disk_bytes.tolist() == [2.5e12]
+
+
+def test_a_shape_that_was_named_says_what_is_not_known():
+    named = dataclasses.replace(observed_shape(BROKERS), provider="aws-ec2", disk_bytes=2e12)
+    assert named.name == TODAY
+    assert hardware(named, BROKERS).disk_bytes.tolist() == [4e12, 2e12, 1e12]
+    assert hardware(dataclasses.replace(named, name="m7g.large"), BROKERS).disk_bytes.tolist() == [2e12] * 3
