@@ -10,6 +10,7 @@ from kafka_capacity.hardware.limits import Resource, resource_name, shown_amount
 from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.answer import BADGES, Status
+from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, outlook_costs
 from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
 from kafka_capacity.text.wording import listed
@@ -35,6 +36,11 @@ _MISSING = {
 def idle_brokers(option: Row) -> int:
     """Return how many brokers of an option hold nothing; plans of earlier versions leave none idle."""
     return int(option.get("idle_brokers") or 0)
+
+
+def is_rebalance(option: Row) -> bool:
+    """Return whether an option keeps today's brokers and moves replicas between them."""
+    return option["kind"] == OptionKind.REBALANCE
 
 
 def option_name(option: Row) -> str:
@@ -63,7 +69,7 @@ def option_label(option: Row) -> str:
     """Name an option so that no two of a plan have the same name."""
     if option["kind"] == "do-nothing":
         return f"Do nothing ({option_name(option)})"
-    return option_name(option) + (", rebalanced" if option["kind"] == "rebalance" else "")
+    return option_name(option) + (", rebalanced" if is_rebalance(option) else "")
 
 
 def tightest_phrase(option: Row) -> str | None:
@@ -85,7 +91,7 @@ def steps_phrase(view: SizingView) -> str:
     parts = []
     for place, step in enumerate(view.steps):
         count = option_name(step.option) if not place else f"{step.option['broker_count']:,}"
-        count += " rebalanced" if step.option["kind"] == "rebalance" else ""
+        count += " rebalanced" if is_rebalance(step.option) else ""
         parts.append(f"{count} {'now' if not place else 'by ' + _when(view, step.from_day)}")
     return ", ".join(parts)
 
@@ -233,11 +239,30 @@ def badge(view: SizingView) -> tuple[str, str]:
         return "bad", "✕ No option lasts" if is_free else "✕ Over budget"
     if view.today["fits"]:
         return BADGES[Status.NOT_JUDGED] if view.today["not_judged"] else ("good", "✓ Enough brokers")
-    if view.today["fits_until"] is None:
-        return "bad", "! Too few brokers now"
-    out = view.runs_out(view.today)
-    by = f" by {_when(view, str(out[view.estimate]))}" if out is not None else ""
-    return "warn", f"↑ More brokers{by}"
+    kind, sign = ("bad", "!") if view.today["fits_until"] is None else ("warn", None)
+    arrow, words = _change_words(view)
+    return kind, f"{sign or arrow} {words}"
+
+
+def _change_words(view: SizingView) -> tuple[str, str]:
+    """Return what the steps do to today's brokers, as an arrow and in words; more of them count before all else.
+
+    Where today's do not fit, it is what is done now that counts.
+    """
+    first, today = view.steps[0], view.today
+    steps = view.steps if today["fits_until"] else (first,)
+    if first.option["shape"] != today["shape"]:
+        return "⇄", "Other brokers now"
+    more = next((step for step in steps if step.option["broker_count"] > today["broker_count"]), None)
+    if more is first:
+        return "↑", "Too few brokers now"
+    if more is not None:
+        return "↑", f"More brokers by {_when(view, more.from_day)}"
+    if first.option["broker_count"] < today["broker_count"]:
+        return "↓", "Fewer brokers now"
+    change = next(step for step in steps if step.option is not today)
+    words = "Rebalance" if is_rebalance(change.option) else "Change brokers"
+    return "⇄", f"{words} {'now' if change is first else 'by ' + _when(view, change.from_day)}"
 
 
 def subject_words(view: SizingView) -> str:

@@ -122,6 +122,32 @@ def test_todays_brokers_are_the_first_step_where_they_last_for_a_while():
     assert runs_out.note == "CPU of broker 8; at the middle estimate 2027-09-30"
 
 
+def test_the_badge_says_what_the_steps_do_to_the_brokers_there_are():
+    def shown(own_until, *rows, recommended):
+        own = option("do-nothing", "do-nothing", 12, until=own_until)
+        ends = [passing("do-nothing", "2027-05-02"), passing("012", "2027-09-02")]
+        return badge(view_of([own, *rows], ends if own_until else ends[1:], recommended=recommended))
+
+    def rebalanced(until):
+        return option("012", "rebalance", 12, until=until)
+
+    lasting, fewer = rebalanced(DATES[3]), option("009", "scale-in", 9, until=DATES[3])
+    other = option("009.big", "other-hardware", 9, until=DATES[3], shape="big")
+    # More brokers are due when their step is, and not on the day of a rebalancing before that.
+    assert shown(DATES[1], rebalanced(DATES[2]), GROWING[4], recommended="021") == (
+        "warn",
+        "↑ More brokers by September 2027",
+    )
+    assert shown(DATES[1], fewer, recommended="009") == ("warn", "↓ Fewer brokers now")
+    assert shown(DATES[1], lasting, recommended="012") == ("warn", "⇄ Rebalance now")
+    assert shown(DATES[1], other, recommended="009.big") == ("warn", "⇄ Other brokers now")
+    # Where today's do not fit, brokers lack only where more of them are needed now.
+    assert shown(None, GROWING[4], recommended="021") == ("bad", "! Too few brokers now")
+    assert shown(None, rebalanced(DATES[2]), GROWING[4], recommended="021") == ("bad", "! Rebalance now")
+    assert shown(None, lasting, recommended="012") == ("bad", "! Rebalance now")
+    assert shown(None, fewer, recommended="009") == ("bad", "! Fewer brokers now")
+
+
 def test_a_day_of_the_month_that_has_begun_is_named():
     rows = [option("do-nothing", "do-nothing", 12, until=DATES[0]), *GROWING[4:]]
     view = view_of(rows, [passing("do-nothing", "2026-11-28")], recommended="021")
