@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -83,18 +84,27 @@ def otherwise(view: SizingView) -> str:
     name += "" if out["broker_id"] is None else f" of broker {out['broker_id']}"
     is_disk = out["resource"] == Resource.DISK
     limit = f"its limit of {format_limit(view.document['limits']['disk_ratio'])}" if is_disk else "its limit"
-    passes = f"already exceeds {limit}" if day == view.dates[0] else f"exceeds {limit} on {day}"
+    is_already = view.is_already_out(today, out["resource"], day)
+    passes = f"already exceeds {limit}" if is_already else f"exceeds {limit} on {day}"
     if full is None:
         end = f"; no disk is full before {view.horizon}" if is_disk else ""
         return f"{capitalised(name)} {passes}{end}."
-    when, broker = full
-    what = "it" if is_disk and broker == out["broker_id"] else name
-    filled = f"The disk of broker {broker} {'is already full' if when == view.dates[0] else f'will be full on {when}'}"
+    what = "it" if is_disk and full.broker_id == out["broker_id"] else name
+    when = "is already full" if full.is_already else f"will be full on {full.day}"
+    filled = f"The disk of broker {full.broker_id} {when}"
     return f"{filled}, which stops the broker; {what} {passes}."
 
 
-def disk_full(view: SizingView) -> tuple[str, int] | None:
-    """Return the first day on which a disk of today is full, and whose; ``None`` for not before the horizon.
+class FullDisk(NamedTuple):
+    """The first disk of today that is full."""
+
+    day: str  # when
+    broker_id: int  # whose
+    is_already: bool  # whether it is so in the inventory itself, and not in the course of its day or later
+
+
+def disk_full(view: SizingView) -> FullDisk | None:
+    """Return the first disk of today that is full; ``None`` for not before the horizon.
 
     Full is all of the disk, whatever its limit; at the estimate that decides, on straight lines between the dates.
     """
@@ -106,7 +116,9 @@ def disk_full(view: SizingView) -> tuple[str, int] | None:
             place = view.dates.index(row["date"]), brokers.index(row["broker_id"])
             ratios[0, *place] = row["load"] / row["capacity"]
     found = passing_day(ratios, tuple(view.dates))
-    return None if found is None else (found.date, brokers[found.broker])
+    if found is None:
+        return None
+    return FullDisk(found.date, brokers[found.broker], bool((ratios[0, 0] > 1.0).any()))
 
 
 def assumed_ratio(view: SizingView) -> float:

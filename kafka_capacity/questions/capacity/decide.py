@@ -217,6 +217,7 @@ def _run_out_figure(view: SizingView) -> KeyFigure:
     day = str(out[view.estimate])
     where = "" if out["broker_id"] is None else f" of broker {out['broker_id']}"
     note = resource_name(out["resource"]) + where
-    if view.estimate == "high" and day != view.dates[0]:
+    is_already = view.is_already_out(view.today, out["resource"], day)
+    if view.estimate == "high" and not is_already:
         note += f"; at the middle estimate {out['middle'] or 'not before ' + view.horizon}"
-    return _figure("runs_out", label, "already" if day == view.dates[0] else day, "text", note)
+    return _figure("runs_out", label, "already" if is_already else day, "text", note)

@@ -171,6 +171,23 @@ class SizingView:
         """Return whether an option fits up to a day of the outlook."""
         return bool(option["fits"]) or (option["fits_until"] or "") >= day
 
+    def worst_used(self, option: Row) -> Mapping[tuple[str, str, str], float]:
+        """Return, by resource, date and estimate, the used share of the limit where it is largest.
+
+        That is at whichever broker and condition; an option of which no details were kept has none.
+        """
+        rows = self.use_of(option).filter(pc.field("used_ratio").is_valid())
+        found = rows.group_by(["resource", "date", "estimate"]).aggregate([("used_ratio", "max")])
+        return {(row["resource"], row["date"], row["estimate"]): row["used_ratio_max"] for row in found.to_pylist()}
+
+    def is_already_out(self, option: Row, resource: str, day: str | None, estimate: str = "") -> bool:
+        """Return whether what passes a limit on a day is beyond it in the inventory itself.
+
+        Else it passes in the course of the day of the inventory, or later. Where no details were kept, the day tells.
+        """
+        key = resource, self.dates[0], estimate or self.estimate
+        return day == self.dates[0] and self.worst_used(option).get(key, math.inf) > 1.0
+
     def runs_out(self, option: Row, estimate: str = "") -> Row | None:
         """Return the first resource that runs out at an estimate, of itself the one that decides; ``None`` if none."""
         at = estimate or self.estimate

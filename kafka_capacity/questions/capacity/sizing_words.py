@@ -40,7 +40,7 @@ def idle_brokers(option: Row) -> int:
 
 def is_rebalance(option: Row) -> bool:
     """Return whether an option keeps today's brokers and moves replicas between them."""
-    return option["kind"] == OptionKind.REBALANCE
+    return bool(option["kind"] == OptionKind.REBALANCE)
 
 
 def option_name(option: Row) -> str:
@@ -184,7 +184,7 @@ def today_phrase(view: SizingView) -> str:
         return f"{what} {run_verb(count, 'last')} until {format_month(view.horizon)}"
     day = str(out[view.estimate])
     name = resource_name(out["resource"])
-    if day == view.dates[0]:
+    if view.is_already_out(view.today, out["resource"], day):
         return f"{what} already {'exceeds' if count == 1 else 'exceed'} the limit of {name}"
     return f"{what} {run_verb(count, 'run')} out of {name} {'on' if _is_soon(view, day) else 'in'} {_when(view, day)}"
 

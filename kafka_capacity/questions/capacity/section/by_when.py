@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import Resource, resource_name
 from kafka_capacity.questions.capacity.section.outlook_chart import outlook_chart
-from kafka_capacity.questions.capacity.section.sizing_use import drawn_options, used_charts, worst_used
+from kafka_capacity.questions.capacity.section.sizing_use import drawn_options, used_charts
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, sizing_of
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
@@ -124,13 +124,12 @@ def shorter_time_table(view: SizingView) -> dict[str, Any] | None:
 
 def exhaustion_table(view: SizingView, name: str, option: Row) -> dict[str, Any]:
     """Return when each resource passes its limit, the first one first."""
-    used = worst_used(view, option)
+    used = view.worst_used(option)
     judged = view.exhaustion.get(option["option_id"], {})
     rows = [
         {
             "resource": resource_name(resource),
-            "high": _day(view, row["high"]),
-            "middle": _day(view, row["middle"]),
+            **{name: _day(view, option, resource, row[name], name) for name in ("high", "middle")},
             "condition": CONDITION_WORDS[row["condition"]] if row["condition"] else None,
             "broker": None if row["broker_id"] is None else str(row["broker_id"]),
             "now": used.get((resource, view.dates[0], view.estimate)),
@@ -147,10 +146,10 @@ def exhaustion_table(view: SizingView, name: str, option: Row) -> dict[str, Any]
     return table(label, _EXHAUSTION, rows, note=note)
 
 
-def _day(view: SizingView, day: str | None) -> str:
+def _day(view: SizingView, option: Row, resource: str, day: str | None, estimate: str) -> str:
     if day is None:
         return f"not before {view.horizon}"
-    return "already" if day == view.dates[0] else day
+    return "already" if view.is_already_out(option, resource, day, estimate) else day
 
 
 def _traffic(view: SizingView) -> dict[str, Any]:

@@ -19,8 +19,7 @@ MAX_CELLS = 240  # of one option's table of brokers: larger ones show the fulles
 
 _IS_USED = pc.field("used_ratio").is_valid()
 
-Worst = Mapping[tuple[str, str, str], float]
-"""By resource, date and estimate: the used share of the limit at the broker and condition where it is largest."""
+Worst = Mapping[tuple[str, str, str], float]  # of :meth:`SizingView.worst_used`
 
 
 def drawn_options(view: SizingView) -> tuple[tuple[str, Row], ...]:
@@ -29,16 +28,9 @@ def drawn_options(view: SizingView) -> tuple[tuple[str, Row], ...]:
     return (today,) if option is None or option is view.today else (today, ("last step", option))
 
 
-def worst_used(view: SizingView, option: Row) -> Worst:
-    """Return the largest used share by resource, date and estimate."""
-    rows = view.use_of(option).filter(_IS_USED)
-    found = rows.group_by(["resource", "date", "estimate"]).aggregate([("used_ratio", "max")])
-    return {(row["resource"], row["date"], row["estimate"]): row["used_ratio_max"] for row in found.to_pylist()}
-
-
 def used_charts(view: SizingView) -> list[dict[str, Any]]:
     """Draw the resources that are used most, each over time for every option that is kept."""
-    used = {name: worst_used(view, option) for name, option in drawn_options(view)}
+    used = {name: view.worst_used(option) for name, option in drawn_options(view)}
     resources = sorted(
         {key[0] for worst in used.values() for key in worst},
         key=lambda one: (-max(ratio for worst in used.values() for key, ratio in worst.items() if key[0] == one), one),
@@ -89,9 +81,7 @@ def fullest_line(view: SizingView) -> str:
     """Return what the fullest broker uses at the horizon, and of which limit, with each option that is kept."""
     found = []
     for name, option in drawn_options(view):
-        at = {
-            key[0]: used for key, used in worst_used(view, option).items() if key[1:] == (view.horizon, view.estimate)
-        }
+        at = {key[0]: used for key, used in view.worst_used(option).items() if key[1:] == (view.horizon, view.estimate)}
         if at:
             resource = max(at, key=lambda one: at[one])
             brokers = plural(option["broker_count"], "broker")

@@ -16,9 +16,10 @@ from kafka_capacity.questions.capacity.approval import (
     disk_full,
     otherwise,
 )
-from kafka_capacity.questions.capacity.decide import count_sentence
-from kafka_capacity.questions.capacity.section.by_when import shorter_time_table
+from kafka_capacity.questions.capacity.decide import count_sentence, key_figures
+from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, shorter_time_table
 from kafka_capacity.questions.capacity.sizing_view import sizing_of
+from kafka_capacity.questions.capacity.sizing_words import today_phrase
 from tests.report.decided import view_plan
 from tests.report.sized import sized_inputs
 
@@ -150,6 +151,37 @@ def test_the_day_on_which_a_disk_is_full_is_on_a_straight_line_between_the_dates
     assert found[0] > sizing.runs_out(sizing.today)[sizing.estimate]
     assert f"will be full on {found[0]}, which stops the broker; " in otherwise(sizing)
     assert "exceeds its limit of 85 % on" in otherwise(sizing)
+
+
+def test_already_is_what_the_inventory_itself_says_and_not_what_the_rest_of_its_day_brings(sizing):
+    now = sizing.dates[0]
+
+    def filling(first, later):
+        """Return the view with so much more in use on the first date and on the others."""
+        times = [first if row["date"] == now else later for row in sizing.use.to_pylist()]
+        rows = [
+            {**row, "load": row["load"] * factor, "used_ratio": row["used_ratio"] and row["used_ratio"] * factor}
+            for row, factor in zip(sizing.use.to_pylist(), times, strict=True)
+        ]
+        out = {**sizing.exhaustion[sizing.today["option_id"]]["disk"], "high": now, "middle": now}
+        exhaustion = {**sizing.exhaustion, sizing.today["option_id"]: {"disk": out}}
+        use = type(sizing.use).from_pylist(rows, schema=sizing.use.schema)
+        return dataclasses.replace(sizing, use=use, exhaustion=exhaustion)
+
+    def told(view):
+        (row,) = exhaustion_table(view, "doing nothing", view.today)["rows"]
+        return key_figures(view)[1].value, row["high"], row["middle"], otherwise(view), today_phrase(view)
+
+    value, high, middle, sentence, phrase = told(filling(0.0, 1000.0))
+    assert (value, high, middle) == (now, now, now)
+    assert f"will be full on {now}, which stops the broker; " in sentence
+    assert f"exceeds its limit of 85 % on {now}." in sentence
+    assert phrase == f"today’s 6 run out of disk space on {now}"
+    value, high, middle, sentence, phrase = told(filling(1000.0, 1000.0))
+    assert (value, high, middle) == ("already", "already", "already")
+    assert "is already full, which stops the broker; " in sentence
+    assert sentence.endswith("already exceeds its limit of 85 %.")
+    assert phrase == "today’s 6 already exceed the limit of disk space"
 
 
 def test_confidence_is_that_of_the_estimate_and_unknown_where_growth_is_assumed(sizing):

@@ -11,7 +11,6 @@ import pytest
 
 from kafka_capacity.questions.capacity.decide import key_figures
 from kafka_capacity.questions.capacity.section.options_costs import _row
-from kafka_capacity.questions.capacity.section.sizing_use import worst_used
 from kafka_capacity.questions.capacity.sizing_view import read_sizing, sizing_of
 from kafka_capacity.questions.capacity.sizing_words import badge, cost_sentence, headline, option_name, subject_words
 from kafka_capacity.questions.capacity.tables import SIZING_EXHAUSTION, SIZING_OPTIONS, SIZING_USE
@@ -316,7 +315,7 @@ def test_every_option_is_listed_once(report):
 def test_the_worst_of_brokers_and_conditions_is_drawn(report):
     inputs = sized_inputs()
     view = view_plan(inputs).of(sizing_of)
-    used = worst_used(view, view.today)
+    used = view.worst_used(view.today)
     by_hand = {}
     for row in inputs.tables["sizing_use"].to_pylist():
         if row["option_id"] == "do-nothing" and row["used_ratio"] is not None:
