@@ -28,7 +28,7 @@ from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
 from kafka_capacity.questions.capacity.approval import disk_full
 from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sentence
 from kafka_capacity.questions.capacity.share import CAPACITY
-from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown
 from kafka_capacity.questions.capacity.sizing_words import subject_words as sizing_subject
 from kafka_capacity.questions.capacity.sizing_words import until_words
 from kafka_capacity.questions.change.change_view import ChangeView
@@ -300,7 +300,7 @@ def _until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
     if row["fits"]:
         return "horizon", None
     if row["fits_until"] is None:
-        return "not-today", None
+        return "not-judged" if is_unknown(row) else "not-today", None
     return "until", sizing.until(row)
 
 

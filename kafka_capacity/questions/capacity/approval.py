@@ -11,7 +11,7 @@ import numpy as np
 from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.results import day_before
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step, is_alike
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step, is_alike, is_unknown
 from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb, until_words
 from kafka_capacity.text import capitalised, format_limit, format_percent, format_usd, plural
 
@@ -22,6 +22,8 @@ NO_BROKERS = "Approve no new brokers yet"
 
 def approval(view: SizingView) -> str:
     """Return what to approve now and what it adds to a month, and by when the next steps are due."""
+    if view.is_unknown:
+        return "Approve no broker count: none is judged."
     if not view.steps:
         return "Approve no broker count: no option fits today."
     soon = view.due_soon
@@ -79,6 +81,8 @@ def otherwise(view: SizingView) -> str:
         if today["fits"]:
             count = today["broker_count"]
             return f"Today’s {plural(count, 'broker')} {run_verb(count, 'last')} beyond {view.horizon}."
+        if is_unknown(today):
+            return f"Not known: {today['excuses'][0]['reason']}."
         return f"Today’s brokers do not fit: {today['excuses'][0]['reason']}."
     day, name = str(out[view.estimate]), resource_name(out["resource"])
     name += "" if out["broker_id"] is None else f" of broker {out['broker_id']}"
@@ -167,8 +171,9 @@ def at_other_loads(view: SizingView) -> str | None:
     above = f"more than {tried:,} (the largest count tried)" if more is None else f"{more:,}"
     below, expected = goal["broker_count"] if less is None else less, goal["broker_count"]
     if below == more == expected:
-        return f"{expected:,} brokers by {view.horizon} either way."
-    return f"By {view.horizon}: {below:,} brokers at a lower load, {expected:,} as expected, {above} at a higher one."
+        return f"{plural(expected, 'broker')} by {view.horizon} either way."
+    lower = plural(below, "broker")
+    return f"By {view.horizon}: {lower} at a lower load, {expected:,} as expected, {above} at a higher one."
 
 
 def _count_for(alike: list[Row], factor: float) -> int | None:

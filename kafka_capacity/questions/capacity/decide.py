@@ -9,7 +9,14 @@ from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status
 from kafka_capacity.questions.capacity.approval import assumed_ratio
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_alike, mean_usd_per_month
+from kafka_capacity.questions.capacity.sizing_view import (
+    Row,
+    SizingView,
+    has_no_rates,
+    is_alike,
+    is_unknown,
+    mean_usd_per_month,
+)
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     badge,
@@ -34,9 +41,9 @@ def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Ans
     if view is None:
         return _without_rates() if has_no_rates(document) else None
     now = view.steps[0].option if view.steps else view.nearest
-    status = Status.NOT_JUDGED if now["not_judged"] else Status.FITS
+    status = Status.NOT_JUDGED if now["not_judged"] or view.is_unknown else Status.FITS
     return Answer(
-        status=status if view.steps else Status.DOES_NOT_FIT,
+        status=status if view.steps or view.is_unknown else Status.DOES_NOT_FIT,
         headline=headline(view),
         badge=badge(view),
         reasons=() if view.nearest["total_usd_per_month"] is None else (cost_sentence(view),),
@@ -210,6 +217,8 @@ def _run_out_figure(view: SizingView) -> KeyFigure:
     if out is None:
         if not view.today["fits"]:
             excuse = view.today["excuses"][0]
+            if is_unknown(view.today):
+                return _figure("runs_out", label, "not known", "text", str(excuse["reason"]))
             when = "already" if view.today["fits_until"] is None else str(excuse.get("when") or "later")
             return _figure("runs_out", label, when, "text", str(excuse["reason"]))
         left = format_percent(view.today["headroom_ratio"])

@@ -26,7 +26,7 @@ from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.health.hot import HOT_RATIO
 from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.producer.key_hashing import even_share_remapped
-from kafka_capacity.text import whole_percent
+from kafka_capacity.text import plural, whole_percent
 from kafka_capacity.text.wording import shown_rate
 
 
@@ -91,7 +91,8 @@ def _one(topic: str, rates: Floats, factor: int, rules: PartitionRules) -> Parti
         reason += f"; it carries {times:.1f} times the mean, which more partitions do not fix: check its keys"
     if needed > count:
         reason += (
-            f"; {needed} instead of {count} partitions move {whole_percent(share)} of the keys to other partitions"
+            f"; {needed:,} instead of {plural(count, 'partition')} move {whole_percent(share)} of the keys to other "
+            "partitions"
         )
     return PartitionAdvice(
         topic=topic,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -138,6 +139,11 @@ def day_before(day: str) -> str:
 UNKNOWN = frozenset({"rates", "capacities", "sizes"})  # not known, so that an option neither fits nor fails
 
 
+def speaks_of_unknowns(constraints: Collection[str]) -> bool:
+    """Return whether all that speaks against an option, by the constraints named, is that something is not known."""
+    return bool(constraints) and UNKNOWN.issuperset(constraints)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judgement:
     """How the loads of an option stand to the limits."""
@@ -170,7 +176,7 @@ class CapacityResult(Judgement):
     @property
     def is_not_judged(self) -> bool:
         """Whether all that speaks against it is that something is not known."""
-        return bool(self.excuses) and all(excuse.constraint in UNKNOWN for excuse in self.excuses)
+        return speaks_of_unknowns([excuse.constraint for excuse in self.excuses])
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, without the details; what is not known is null."""

@@ -18,7 +18,7 @@ from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.proposal.excuse import distance
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
-from kafka_capacity.questions.capacity.results import day_before
+from kafka_capacity.questions.capacity.results import day_before, speaks_of_unknowns
 from kafka_capacity.report.view import ReportView
 
 Row = Mapping[str, Any]
@@ -31,6 +31,11 @@ KIND = ("shape", "extra_racks", "replication_factor")  # options with these in c
 def is_alike(row: Row, other: Row) -> bool:
     """Return whether two options differ in their number of brokers only."""
     return all(row[name] == other[name] for name in KIND)
+
+
+def is_unknown(row: Row) -> bool:
+    """Return whether an option neither fits nor fails, because something is not known."""
+    return speaks_of_unknowns([excuse["constraint"] for excuse in row["excuses"]])
 
 
 def is_soon(day: str, today: str) -> bool:
@@ -96,6 +101,11 @@ class SizingView:
             return distance(row["excuses"]), math.inf if usd is None else float(usd)
 
         return self.recommended or min(self.options, key=rank)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether no count can be named, because something is not known."""
+        return not self.steps and is_unknown(self.nearest)
 
     @property
     def budget_usd_per_month(self) -> float | None:

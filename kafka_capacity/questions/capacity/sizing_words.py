@@ -103,7 +103,7 @@ def later_steps(view: SizingView) -> list[str]:
 
 def headline(view: SizingView) -> str:
     """Answer how many brokers by when, as far as is known."""
-    if has_no_rates(view.document) and view.nearest["excuses"]:
+    if view.is_unknown or (has_no_rates(view.document) and view.nearest["excuses"]):
         return f"Not judged how many brokers are needed: {view.nearest['excuses'][0]['reason']}."
     sentence = _headline(view)
     return f"As far as known, {uncapitalised(sentence)}" if view.nearest["not_judged"] else sentence
@@ -234,6 +234,8 @@ def _nothing_lasts(view: SizingView) -> str:
 
 def badge(view: SizingView) -> tuple[str, str]:
     """Return the kind of the word in front of the headline, and the word."""
+    if view.is_unknown:
+        return BADGES[Status.NOT_JUDGED]
     if view.recommended is None:
         is_free = view.budget_usd_per_month is None or not view.nearest["fits"]
         return "bad", "✕ No option lasts" if is_free else "✕ Over budget"
@@ -268,6 +270,8 @@ def _change_words(view: SizingView) -> tuple[str, str]:
 def subject_words(view: SizingView) -> str:
     """Describe the answer in the subject of an e-mail."""
     month = format_month(view.horizon)
+    if view.is_unknown:
+        return "not judged how many brokers are needed"
     if view.recommended is None:
         budget = view.budget_usd_per_month
         within = "tried" if budget is None else f"within {format_usd(budget)} per month"

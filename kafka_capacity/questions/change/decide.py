@@ -196,8 +196,8 @@ def _reasons(view: ChangeView) -> list[str]:
         direction = "receives" if figures["bottleneck_direction"] == "in" else "sends"
         found.append(f"Broker {figures['bottleneck_broker']} is the bottleneck, by what it {direction}.")
     leaders = figures["leaders_changed"]
-    of_all = f" of {view.facts['partition_count']:,}"
-    found.append(f"{leaders:,}{of_all} partitions {'gets' if leaders == 1 else 'get'} another preferred leader.")
+    of_all = f"of {plural(view.facts['partition_count'], 'partition')}"
+    found.append(f"{leaders:,} {of_all} {'gets' if leaders == 1 else 'get'} another preferred leader.")
     return found
 
 

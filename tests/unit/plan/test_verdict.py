@@ -66,6 +66,18 @@ def test_where_no_size_is_known_nothing_is_judged_and_no_bytes_or_times_are_show
     assert {row.get(name) for name in ("moved_bytes", "lower_bound_bytes", "in_waves", "duration")} == {None}
 
 
+def test_of_one_partition_the_singular_is_told():
+    inputs = make_inputs(placers=("fewest-bytes",))
+    table = inputs.tables["scenarios"]
+    rows = [{**row, "leaders_changed": 1} for row in table.to_pylist()]
+    alone = dataclasses.replace(
+        inputs,
+        tables={**inputs.tables, "scenarios": pa.Table.from_pylist(rows, schema=table.schema)},
+        snapshot_facts={**inputs.snapshot_facts, "partition_count": 1},
+    )
+    assert decision_of(alone)["reasons"][-1] == "1 of 1 partition gets another preferred leader."
+
+
 def test_a_count_that_fails_is_in_the_subject_and_among_the_reasons():
     spec = ClusterSpec(disk_capacity_bytes=180 * GIB)
     verdict = verdict_of(make_inputs(spec, broker_counts=(5, 6, 9), placers=("fewest-bytes",)))

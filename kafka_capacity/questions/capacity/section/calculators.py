@@ -56,7 +56,7 @@ def _waterfall(one: Mapping[str, Any]) -> dict[str, Any]:
     theirs, ours = int(one["theirs"]["brokers"]), int(one["ours"])
     usd = one["theirs"]["usd_per_month"]
     steps = [step for step in one["steps"] if step["change"]]
-    title = f"From {theirs:,} to {ours:,} brokers of {hardware}"
+    title = f"From {theirs:,} to {plural(ours, 'broker')} of {hardware}"
     words = "; ".join(f"{step['name']} {format_count_delta(step['change'])}" for step in steps)
     price = "" if usd is None else f", {format_usd(usd)} per month"
     end = "the smallest count tried that fits"

@@ -217,3 +217,6 @@ def test_counts_at_other_loads_are_those_whose_headroom_allows_it(sizing):
         in at_other_loads(with_headroom(n6=-0.2, n9=0.05, n12=0.05))
     )
     assert at_other_loads(with_headroom(n6=-0.2, n9=0.2, n12=0.3)) == f"9 brokers by {sizing.horizon} either way."
+    one = {**goal, "broker_count": 1, "headroom_ratio": 0.5, "is_recommended": True}
+    alone = dataclasses.replace(sizing, options=(one,))
+    assert at_other_loads(alone) == f"1 broker by {sizing.horizon} either way."

@@ -109,6 +109,7 @@ def test_a_topic_gets_as_many_partitions_as_its_fullest_one_needs():
     assert expanded.added_replicas == 6
     assert expanded.remapped_ratio == 0.5
     assert "4 instead of 2 partitions move 50 % of the keys to other partitions" in expanded.reason
+    assert "; 2 instead of 1 partition move 50 % of" in advised([10e6], growth=(1.0, 2.0)).reason
     assert advised([9e6, 10e6], out_bytes_per_second=5e6).needed == 4
 
 

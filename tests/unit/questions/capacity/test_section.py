@@ -9,7 +9,10 @@ import json
 import pyarrow as pa
 import pytest
 
-from kafka_capacity.questions.capacity.decide import key_figures
+from kafka_capacity.plan.decision import _until
+from kafka_capacity.questions.capacity.approval import approval, otherwise
+from kafka_capacity.questions.capacity.decide import decide_capacity, key_figures
+from kafka_capacity.questions.capacity.section.calculators import chosen_waterfalls
 from kafka_capacity.questions.capacity.section.options_costs import _row
 from kafka_capacity.questions.capacity.sizing_view import read_sizing, sizing_of
 from kafka_capacity.questions.capacity.sizing_words import badge, cost_sentence, headline, option_name, subject_words
@@ -351,6 +354,42 @@ def test_bars_of_a_waterfall_join(report):
         assert first["end"] == (steps[0]["start"] if steps else last["end"])
         assert all(before["end"] == after["start"] for before, after in itertools.pairwise(steps))
         assert not steps or steps[-1]["end"] == last["end"]
+
+
+def test_a_waterfall_to_one_broker_speaks_of_one():
+    sizing = view_plan(sized_inputs()).of(sizing_of)
+    (first, *_) = sizing.document["waterfalls"]
+    one = {**first, "shape": sizing.today["shape"], "theirs": {**first["theirs"], "brokers": 1}, "ours": 1}
+    few = dataclasses.replace(sizing, document={**sizing.document, "waterfalls": [one]})
+    (drawn,) = chosen_waterfalls(few)
+    assert drawn["title"] == "From 1 to 1 broker of today’s hardware"
+
+
+def test_what_rests_on_unknown_sizes_is_not_judged():
+    lacking = {
+        "reason": "the sizes of 6 partitions are unknown",
+        "constraint": "sizes",
+        "needed": None,
+        "available": None,
+    }
+    rows = [
+        option(name, kind, count, until=None, excuses=json.dumps([lacking]))
+        for name, kind, count in (("do-nothing", "do-nothing", 3), ("006", "scale-out", 6))
+    ]
+    view = view_of(rows, by_date=[(day, None) for day in DATES])
+    assert headline(view) == "Not judged how many brokers are needed: the sizes of 6 partitions are unknown."
+    assert badge(view) == ("warn", "? Not judged")
+    assert subject_words(view) == "not judged how many brokers are needed"
+    runs_out = key_figures(view)[1]
+    assert (runs_out.value, runs_out.note) == ("not known", "the sizes of 6 partitions are unknown")
+    assert otherwise(view) == "Not known: the sizes of 6 partitions are unknown."
+    assert approval(view) == "Approve no broker count: none is judged."
+    assert decide_capacity(view, view.document).status == "not_judged"
+    assert _until(view, 3) == ("not-judged", None)
+    # What fails for another reason too is judged.
+    failing = view_of([{**row, "excuses": json.dumps([lacking, too_small("x")])} for row in rows])
+    assert badge(failing) == ("bad", "✕ No option lasts")
+    assert _until(failing, 3) == ("not-today", None)
 
 
 def test_the_move_is_set_against_the_months_to_come(report):
