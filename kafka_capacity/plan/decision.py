@@ -26,7 +26,7 @@ from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
 from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
 from kafka_capacity.questions.capacity.approval import disk_full
-from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sentence
+from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sentence, rebalance_words
 from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown
 from kafka_capacity.questions.capacity.sizing_words import subject_words as sizing_subject
@@ -168,9 +168,19 @@ def _steps_to_take(view: ChangeView, capacity: Answer | None, other: Problem | N
         text = f"{capitalised(other.remedy)}."
         found.append(Action(code="plan-again", about=other.remedy.split(" with ")[0], text=text))
     for action in capacity.actions if capacity is not None else ():
+        if _is_done_by(view, action):
+            continue
         if action.by is not None or other is not None or view.recommended is None:
             found.append(action)
     return found
+
+
+def _is_done_by(view: ChangeView, action: Action) -> bool:
+    """Return whether the recommended move already is the rebalance that an action asks for later."""
+    option = view.recommended
+    if option is None or not option.figures["changed_partitions"]:
+        return False
+    return action.about == rebalance_words(option.broker_count)
 
 
 _TOLD_APART = frozenset({CHANGE.name, CAPACITY.name, CONSUMERS.name, FAILURES.name})
@@ -326,7 +336,7 @@ def _relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) 
             f"networks in the inventory; the answer above uses those of {today['shape']}."
         )
     if count == needed["broker_count"]:
-        lasts = until_words(sizing, sizing.steps[0].until)
+        lasts = until_words(sizing, _until(sizing, count)[1])
         return f"{sentence} It goes to the {count:,} that are needed now, which last {lasts}.", None
     if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
         lasts = until_words(sizing, due.until)

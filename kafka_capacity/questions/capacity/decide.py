@@ -22,6 +22,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
     badge,
     cost_sentence,
     headline,
+    is_rebalance,
     later_steps,
     month_words,
     not_judged_sentence,
@@ -31,7 +32,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
     silence_sentence,
     tightest_phrase,
 )
-from kafka_capacity.text import format_month, format_percent, format_usd, listed, plural
+from kafka_capacity.text import capitalised, format_month, format_percent, format_usd, listed, plural
 
 SINGLE_REPLICAS = "single-replicas"  # partitions with one, today or planned, where a loss must be tolerated
 
@@ -93,7 +94,10 @@ def _actions(view: SizingView) -> list[Action]:
             continue
         usd = step.usd_per_month
         name = option_name(step.option)
-        text = f"Have {name}"
+        about = f"have {name}"
+        if is_rebalance(step.option):
+            about = rebalance_words(step.option["broker_count"])
+        text = capitalised(about)
         if place:
             before = view.steps[place - 1]
             why = f"run out of {resource_name(before.resource)}" if before.resource else "are not enough"
@@ -101,7 +105,7 @@ def _actions(view: SizingView) -> list[Action]:
         found.append(
             Action(
                 code="brokers",
-                about=f"have {name}",
+                about=about,
                 text=f"{text}.",
                 by=step.from_day if place else None,
                 cost=None if usd is None else month_words(step.option, usd),
@@ -109,6 +113,11 @@ def _actions(view: SizingView) -> list[Action]:
             )
         )
     return found
+
+
+def rebalance_words(count: int) -> str:
+    """Return what a step that keeps so many brokers does, which names its action."""
+    return f"rebalance {plural(count, 'broker')}"
 
 
 def count_sentence(view: SizingView, count: int) -> str:

@@ -98,7 +98,11 @@ def steps_phrase(view: SizingView) -> str:
 
 def later_steps(view: SizingView) -> list[str]:
     """Return how many brokers are needed later, and by which day, a phrase for each step after the first."""
-    return [f"{step.option['broker_count']:,} by {step.from_day}" for step in view.steps[1:]]
+    return [f"{_counted(step.option)} by {step.from_day}" for step in view.steps[1:]]
+
+
+def _counted(option: Row) -> str:
+    return f"{option['broker_count']:,}{' rebalanced' if is_rebalance(option) else ''}"
 
 
 def headline(view: SizingView) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
-from kafka_capacity.plan.decision import _until
+from kafka_capacity.plan.decision import _is_done_by, _relation, _until
 from kafka_capacity.questions.capacity.approval import approval, otherwise
 from kafka_capacity.questions.capacity.decide import decide_capacity, key_figures
 from kafka_capacity.questions.capacity.section.calculators import chosen_waterfalls
@@ -390,6 +391,26 @@ def test_what_rests_on_unknown_sizes_is_not_judged():
     failing = view_of([{**row, "excuses": json.dumps([lacking, too_small("x")])} for row in rows])
     assert badge(failing) == ("bad", "✕ No option lasts")
     assert _until(failing, 3) == ("not-today", None)
+
+
+def test_a_step_of_the_same_count_is_a_rebalance_and_the_move_may_already_be_it():
+    own, later = option("do-nothing", "do-nothing", 12, until=DATES[1]), option("012", "rebalance", 12, until=DATES[2])
+    ends = [passing("do-nothing", "2027-05-02"), passing("012", "2027-09-02")]
+    view = view_of([own, later, GROWING[4]], ends, recommended="021")
+    assert key_figures(view)[0].note == "12 today; 12 rebalanced by 2027-05-02 and 21 by 2027-09-02"
+    rebalanced, more = decide_capacity(view, view.document).actions
+    assert rebalanced.text == "Rebalance 12 brokers: 12 run out of disk space on 2027-05-02."
+    assert (rebalanced.as_dict()["id"], more.as_dict()["id"]) == ("rebalance-12-brokers", "have-21-brokers")
+
+    def moving(partitions):
+        chosen = SimpleNamespace(broker_count=12, figures={"changed_partitions": partitions})
+        return SimpleNamespace(recommended=chosen, nearest=chosen, options=())
+
+    assert [_is_done_by(moving(1), one) for one in (rebalanced, more)] == [True, False]
+    assert not _is_done_by(moving(0), rebalanced)
+    sentence, problem = _relation(moving(1), view, {})
+    assert sentence.endswith("It goes to the 12 that are needed now, which last until 2027-09-01.")
+    assert problem is None
 
 
 def test_the_move_is_set_against_the_months_to_come(report):
