@@ -336,7 +336,9 @@ def _relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) 
             f"networks in the inventory; the answer above uses those of {today['shape']}."
         )
     if count == needed["broker_count"]:
-        lasts = until_words(sizing, _until(sizing, count)[1])
+        # Where nothing is moved, a rebalance that is due later makes today's brokers last no longer.
+        is_moved = view.recommended.figures["changed_partitions"]
+        lasts = until_words(sizing, _until(sizing, count)[1] if is_moved else sizing.steps[0].until)
         return f"{sentence} It goes to the {count:,} that are needed now, which last {lasts}.", None
     if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
         lasts = until_words(sizing, due.until)

@@ -32,7 +32,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
     silence_sentence,
     tightest_phrase,
 )
-from kafka_capacity.text import capitalised, format_month, format_percent, format_usd, listed, plural
+from kafka_capacity.text import format_month, format_percent, format_usd, listed, plural
 
 SINGLE_REPLICAS = "single-replicas"  # partitions with one, today or planned, where a loss must be tolerated
 
@@ -94,10 +94,9 @@ def _actions(view: SizingView) -> list[Action]:
             continue
         usd = step.usd_per_month
         name = option_name(step.option)
-        about = f"have {name}"
+        about, text = f"have {name}", f"Have {name}"
         if is_rebalance(step.option):
-            about = rebalance_words(step.option["broker_count"])
-        text = capitalised(about)
+            about, text = rebalance_words(step.option["broker_count"]), f"Rebalance the {name}"
         if place:
             before = view.steps[place - 1]
             why = f"run out of {resource_name(before.resource)}" if before.resource else "are not enough"

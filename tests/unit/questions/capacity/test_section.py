@@ -399,7 +399,7 @@ def test_a_step_of_the_same_count_is_a_rebalance_and_the_move_may_already_be_it(
     view = view_of([own, later, GROWING[4]], ends, recommended="021")
     assert key_figures(view)[0].note == "12 today; 12 rebalanced by 2027-05-02 and 21 by 2027-09-02"
     rebalanced, more = decide_capacity(view, view.document).actions
-    assert rebalanced.text == "Rebalance 12 brokers: 12 run out of disk space on 2027-05-02."
+    assert rebalanced.text == "Rebalance the 12 brokers: 12 run out of disk space on 2027-05-02."
     assert (rebalanced.as_dict()["id"], more.as_dict()["id"]) == ("rebalance-12-brokers", "have-21-brokers")
 
     def moving(partitions):
@@ -411,6 +411,7 @@ def test_a_step_of_the_same_count_is_a_rebalance_and_the_move_may_already_be_it(
     sentence, problem = _relation(moving(1), view, {})
     assert sentence.endswith("It goes to the 12 that are needed now, which last until 2027-09-01.")
     assert problem is None
+    assert _relation(moving(0), view, {})[0].endswith("which last until 2027-05-01.")
 
 
 def test_the_move_is_set_against_the_months_to_come(report):
