@@ -171,8 +171,9 @@ def _is_worse(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
 
 def _method(earlier: Report, now: Report) -> str:
     old, new = earlier["provenance"], now["provenance"]
+    shown = {name: 12 if name == OWN_SHAPES_SHA256 else None for name in _METHOD}  # so many characters; all of versions
     changed = [
-        f"{label} {str(old.get(name, 'none'))[:12]} → {str(new.get(name, 'none'))[:12]}"
+        f"{label} {str(old.get(name, 'none'))[: shown[name]]} → {str(new.get(name, 'none'))[: shown[name]]}"
         for name, label in _METHOD.items()
         if old.get(name) != new.get(name)
     ]

@@ -132,9 +132,10 @@ def with_states(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> di
 
     def told(row: Row) -> dict[str, Any]:
         entry, ds = entries.get(id_of(row)), decision["ds"]
-        was_dismissed = entry is not None and entry["dismissed"] is not None
-        mark = {"is_dismissed" if dismissal(entry, row, ds) is not None else "is_again": True} if was_dismissed else {}
-        return {**row, "state": state_words(entry, row, ds), **mark}
+        found = {**row, "state": state_words(entry, row, ds)}
+        if entry is not None and entry["dismissed"] is not None:
+            found["is_again" if dismissal(entry, row, ds) is None else "is_dismissed"] = True
+        return found
 
     problems = [told(one) if is_followed(one) else dict(one) for one in decision["problems"]]
     actions = [told(one) for one in decision.get("actions", ())]

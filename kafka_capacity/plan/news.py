@@ -31,10 +31,10 @@ def _reasons(verdict: Mapping[str, Any], changes: Mapping[str, Any]) -> Iterator
     if changes["is_alike"]:
         yield from (f"{line['label']}: {line['text']}." for line in changes["lines"] if line["label"] in _ANSWER)
         yield from changes["passed"]
+    labels = dict.fromkeys(changes.get("worse_ids", ()), "Worse") | dict.fromkeys(changes["new_ids"], "New")
     for problem in verdict["problems"]:
         is_news = problem["severity"] in _GRAVE or problem["code"] == PREDICTION_DRIFT
-        how = {"New": changes["new_ids"], "Worse": changes.get("worse_ids", ())}
-        label = next((label for label, ids in how.items() if id_of(problem) in ids), None)
+        label = labels.get(id_of(problem))
         is_told = is_news and "is_dismissed" not in problem and label is not None
         if is_told and (changes["is_alike"] or problem["question"] == CLUSTER):
             yield f"{label}: {problem['text']}"

@@ -43,14 +43,14 @@ def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
             wanted = _wanted(moves)
             for day in later:
                 if day not in held:
-                    held[day] = _held_if_read(store, cluster, day)
+                    held[day] = _held(store, cluster, day)
             score = score_move(
                 plan_id,
                 scenario["scenario_id"],
                 made_on,
                 scenario["duration_seconds"],
                 scenario["duration_peak_seconds"],
-                [(day, _share(moves, wanted, found_then)) for day in later if (found_then := held[day]) is not None],
+                [(day, _share(moves, wanted, then)) for day in later if (then := held[day]) is not None],
             )
             if score is not None:
                 found[score.done_by, score.scenario_id] = score
@@ -78,17 +78,13 @@ class _Held:
     brokers: Int32s
 
 
-def _held_if_read(store: ObjectStore, cluster: str, day: str) -> _Held | None:
+def _held(store: ObjectStore, cluster: str, day: str) -> _Held | None:
     try:
-        return _held(store, cluster, day)
+        manifest = read_manifest(store, day_prefix("inventory", cluster, day), kind=INVENTORY)
+        replicas = ReplicaColumns.of(read_table(store, manifest, "replicas"))
     except StorageError as error:
         log.warning("moves are not looked for in the inventory of %s: %s", day, error)
         return None
-
-
-def _held(store: ObjectStore, cluster: str, day: str) -> _Held:
-    manifest = read_manifest(store, day_prefix("inventory", cluster, day), kind=INVENTORY)
-    replicas = ReplicaColumns.of(read_table(store, manifest, "replicas"))
     rows = _ascending(replicas.partition_of_row, replicas.broker, replicas.partition_count)
     return _Held(index=replicas.index(), brokers=rows)
 

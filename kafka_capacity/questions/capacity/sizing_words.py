@@ -90,9 +90,8 @@ def steps_phrase(view: SizingView) -> str:
     """Return how many brokers now, and how many by when, up to the count that lasts longest."""
     parts = []
     for place, step in enumerate(view.steps):
-        count = option_name(step.option) if not place else f"{step.option['broker_count']:,}"
-        count += " rebalanced" if is_rebalance(step.option) else ""
-        parts.append(f"{count} {'now' if not place else 'by ' + _when(view, step.from_day)}")
+        when = f"by {_when(view, step.from_day)}" if place else "now"
+        parts.append(f"{_counted(step.option, option_name(step.option) if not place else '')} {when}")
     return ", ".join(parts)
 
 
@@ -101,8 +100,8 @@ def later_steps(view: SizingView) -> list[str]:
     return [f"{_counted(step.option)} by {step.from_day}" for step in view.steps[1:]]
 
 
-def _counted(option: Row) -> str:
-    return f"{option['broker_count']:,}{' rebalanced' if is_rebalance(option) else ''}"
+def _counted(option: Row, name: str = "") -> str:
+    return f"{name or format(option['broker_count'], ',')}{' rebalanced' if is_rebalance(option) else ''}"
 
 
 def headline(view: SizingView) -> str:
