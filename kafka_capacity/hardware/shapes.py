@@ -51,6 +51,7 @@ class Shape:
     name: str  # as people know it, such as `m7g.2xlarge`
     provider: str  # such as `aws-ec2`; its brokers can change their shape in place when their disks are attached
     vcpu: float  # how many, NaN where it is not known
+    is_vcpu_given: bool = False  # whether that is said of all of today's brokers, whatever the inventory has of each
     core_speed_ratio: float = math.nan  # how much each does over one of an m5, NaN where it is not known
     memory_bytes: float  # of the whole machine
     network_bytes_per_second: float  # in each direction
@@ -123,7 +124,8 @@ def observed_shape(
     return Shape(
         name=TODAY,
         provider=TODAY,
-        vcpu=vcpu,
+        vcpu=known_median(brokers.cpu_cores) if math.isnan(vcpu) else vcpu,
+        is_vcpu_given=not math.isnan(vcpu),
         core_speed_ratio=core_speed_ratio,
         memory_bytes=known_median(brokers.memory_bytes),
         network_bytes_per_second=known_median(network),
@@ -140,8 +142,8 @@ def observed_shape(
 def hardware(shape: Shape, brokers: Brokers) -> Hardware:
     """Describe what each broker can do when it runs on a shape.
 
-    For today's hardware the figures of ``brokers`` come first, broker by broker. Where a provider publishes quotas,
-    processors are not known: the quotas stand for them.
+    For today's hardware the figures of ``brokers`` come first, broker by broker, but for cores that the request gives.
+    Where a provider publishes quotas, processors are not known: the quotas stand for them.
     """
 
     def all_alike(value: float) -> Floats:
@@ -155,8 +157,9 @@ def hardware(shape: Shape, brokers: Brokers) -> Hardware:
     network, disk_rate = shape.network_bytes_per_second, shape.disk_bytes_per_second
     if shape.volume is not None and not math.isnan(disk_rate):
         disk_rate = min(disk_rate, shape.volume.largest_bytes_per_second)
+    cores = math.nan if shape.has_quotas else shape.vcpu
     return Hardware(
-        vcpu=all_alike(math.nan if shape.has_quotas else shape.vcpu),
+        vcpu=all_alike(cores) if shape.has_quotas or shape.is_vcpu_given else own_first(brokers.cpu_cores, cores),
         memory_bytes=own_first(brokers.memory_bytes, shape.memory_bytes),
         network_in_bytes_per_second=own_first(brokers.network_in_bytes_per_second, network),
         network_out_bytes_per_second=own_first(brokers.network_out_bytes_per_second, network),

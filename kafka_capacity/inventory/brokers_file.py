@@ -250,5 +250,6 @@ def brokers_of(table: pa.Table) -> Brokers:
         disk_capacity_bytes=columns["disk_capacity_bytes"],
         network_in_bytes_per_second=columns["network_in_bytes_per_second"],
         network_out_bytes_per_second=columns["network_out_bytes_per_second"],
+        cpu_cores=columns["cpu_cores"],
         memory_bytes=columns["memory_bytes"],
     )

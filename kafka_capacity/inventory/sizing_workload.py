@@ -196,9 +196,3 @@ def broker_hours(raw: RawInventory, *, after: str | None = None) -> Floats:
         table = table.filter(pc.greater_equal(table.column("hour"), pa.scalar(day, table.schema.field("hour").type)))
     samples = np.stack([floats(table.column(name)) for name in MEASURES])
     return samples[:, (np.isfinite(samples) & (samples >= 0)).all(axis=0)]
-
-
-def observed_vcpu(raw: RawInventory) -> float:
-    """Return the median of the brokers' cores, NaN where none is known."""
-    cores = raw.table("brokers").column("cpu_cores").drop_null().to_numpy()
-    return float(np.median(cores)) if len(cores) else float("nan")

@@ -22,7 +22,7 @@ from kafka_capacity.inventory.checks.replicas import check_leadership, check_pla
 from kafka_capacity.inventory.checks.topics import check_topic_names, check_topic_settings
 from kafka_capacity.inventory.column_values import ReplicaColumns
 from kafka_capacity.inventory.raw import RawInventory, is_utc_moment
-from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic, observed_costs, observed_vcpu
+from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic, observed_costs
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.objects.keys import is_day
 
@@ -92,7 +92,7 @@ def inventory_problems(raw: RawInventory) -> Problems:
     snapshot = build_snapshot(raw)
     load = partition_load(raw, snapshot)
     measured = observed_costs(raw)
-    shape = observed_shape(snapshot.brokers, vcpu=observed_vcpu(raw))
+    shape = observed_shape(snapshot.brokers)
     view = ClusterView.of(
         snapshot,
         load,

@@ -168,7 +168,7 @@ def proposed_brokers(
     racks = list(kept.racks)
     for number in added:
         racks.append(new_racks[number % len(new_racks)] if new_racks else _smallest_rack(racks))
-    known = (*DISK_AND_NETWORK, "memory_bytes")
+    known = (*DISK_AND_NETWORK, "cpu_cores", "memory_bytes")
     hardware: dict[str, Any] = {name: [known_median(getattr(observed, name))] * len(added) for name in known}
     return kept.joined(Brokers.of([first_free + number for number in added], racks[len(keep) :], **hardware))
 

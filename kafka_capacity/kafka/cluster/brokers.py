@@ -26,6 +26,7 @@ class Brokers:
     disk_capacity_bytes: Floats  # float64[B], NaN where it is not known
     network_in_bytes_per_second: Floats  # float64[B], NaN where it is not known
     network_out_bytes_per_second: Floats  # float64[B], NaN where it is not known
+    cpu_cores: Floats  # float64[B], NaN where it is not known
     memory_bytes: Floats  # float64[B], of the whole machine, NaN where it is not known
 
     @classmethod
@@ -40,6 +41,7 @@ class Brokers:
         disk_capacity_bytes: Sequence[float | None] | None = None,
         network_in_bytes_per_second: Sequence[float | None] | None = None,
         network_out_bytes_per_second: Sequence[float | None] | None = None,
+        cpu_cores: Sequence[float | None] | None = None,
         memory_bytes: Sequence[float | None] | None = None,
     ) -> Brokers:
         """Build from plain sequences in any order; ``None`` means not known."""
@@ -63,6 +65,7 @@ class Brokers:
             disk_capacity_bytes=figures(disk_capacity_bytes),
             network_in_bytes_per_second=figures(network_in_bytes_per_second),
             network_out_bytes_per_second=figures(network_out_bytes_per_second),
+            cpu_cores=figures(cpu_cores),
             memory_bytes=figures(memory_bytes),
         )
 

@@ -10,7 +10,7 @@ from kafka_capacity.hardware.cpu import STATED, CpuCalibration, CpuCosts, on_cor
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.inventory.daily_history import topic_history
-from kafka_capacity.inventory.sizing_workload import observed_costs, observed_vcpu, sizing_workload
+from kafka_capacity.inventory.sizing_workload import observed_costs, sizing_workload
 from kafka_capacity.proposal.log_dirs import fullest_dir_ratio
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
 from kafka_capacity.questions.question import PlanContext
@@ -47,7 +47,6 @@ def sizing_request_of(asked: PlanContext) -> tuple[SizingRequest, CpuCalibration
     request: SizingRequest = parameters.sizing_request(
         asked.basis.snapshot.brokers,
         shapes_beside(asked.own_shapes, asked.own_shapes_name),
-        observed_vcpu=observed_vcpu(raw),
         plan=parameters,
     )
     cpu = observed_costs(raw) if asked.cpu is None else asked.cpu

@@ -151,19 +151,15 @@ class SizingParameters(BaseModel):
             out_bytes_per_second=self.partition_out_bytes_per_second,
         )
 
-    def sizing_request(
-        self, observed: Brokers, catalogue: Mapping[str, Shape], *, observed_vcpu: float, plan: Any
-    ) -> SizingRequest:
+    def sizing_request(self, observed: Brokers, catalogue: Mapping[str, Shape], *, plan: Any) -> SizingRequest:
         """Return what sizing is asked; it rests on other sections of the plan's form, too.
-
-        ``observed_vcpu`` are cores of one broker as the inventory knows them, NaN for not known.
 
         Raises:
             RequestError: a shape is not in the catalogue.
         """
         catalogue = self._with_core_speeds({name: self._discounted(shape) for name, shape in catalogue.items()})
         return SizingRequest(
-            today=self._today(observed, catalogue, observed_vcpu),
+            today=self._today(observed, catalogue),
             shapes=tuple(one for one in chosen_shapes(dict(catalogue), self.shapes) if one.name != self.current_shape),
             broker_counts=self.sizing_broker_counts,
             extra_racks=self.extra_racks,
@@ -216,13 +212,13 @@ class SizingParameters(BaseModel):
         shape = shapes_beside("", "").get(self.current_shape)
         return None if shape is None or math.isnan(shape.replica_limit) else int(shape.replica_limit)
 
-    def _today(self, observed: Brokers, catalogue: Mapping[str, Shape], observed_vcpu: float) -> Shape:
+    def _today(self, observed: Brokers, catalogue: Mapping[str, Shape]) -> Shape:
         if self.current_shape == TODAY:
             is_priced = self.broker_usd_per_hour is not None
             rack_price = self.usd_per_gib_between_racks
             today = observed_shape(
                 observed,
-                vcpu=observed_vcpu if self.broker_vcpu is None else self.broker_vcpu,
+                vcpu=or_nan(self.broker_vcpu),
                 core_speed_ratio=dict(map(_core_speed, self.core_speeds)).get(TODAY, math.nan),
                 disk_bytes_per_second=or_nan(self.broker_disk_bytes_per_second),
                 usd_per_hour=or_nan(self.broker_usd_per_hour),

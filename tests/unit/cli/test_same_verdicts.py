@@ -9,6 +9,7 @@ from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.plan.handing import failures_today
 from tests.asking import ask, simulate_here
+from tests.builders import cluster, rows_of, topic, with_rows
 from tests.unit.inventory.broken import change_all
 
 COUNTS = ("offline", "offline_topics", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
@@ -58,6 +59,26 @@ def test_survivors_short_of_processors_are_over_capacity_in_both(run, tmp_path):
     said = lost(run, raw, tmp_path)
     assert {row["resource"] for one in said.values() for row in one["overloads"]} == {"cpu"}
     assert_same(said, tables)
+
+
+@pytest.mark.parametrize(("cores", "unjudged"), [((2.0, 16.0, 16.0), False), ((None, 2.0, 16.0), True)])
+def test_each_broker_is_judged_with_its_own_cores(cores, unjudged, run, tmp_path):
+    busy = topic("orders", bytes_in=2e7, bytes_out=2e7)
+    raw = cluster(brokers=3, topics=[busy], disk_capacity_bytes=4e14)
+    changed = [{**row, "cpu_cores": own} for row, own in zip(rows_of(raw, "brokers"), cores, strict=True)]
+    write_snapshot_files(with_rows(raw, "brokers", changed), tmp_path)
+    small = cores.index(2.0) + 1
+
+    said = json.loads(run("doctor", tmp_path, "--json").stdout)["problems"]
+    assert f"worst is broker {small} " in next(one["message"] for one in said if one["code"] == "cpu-over-limit")
+    options = json.loads(run("size", "--snapshot", tmp_path, "--json").stdout)["options"]
+    nothing = next(option for option in options if option["kind"] == "do-nothing")
+    short = {excuse["reason"].partition(" (")[0] for excuse in nothing["excuses"] if " cores" in excuse["reason"]}
+    assert short == {f"broker {small}"}
+    assert ("cpu" in nothing["not_judged"]) == unjudged
+    lost = json.loads(run("failures", tmp_path, "--json").stdout)["sets"]
+    short = {row["broker"] for one in lost for row in one["overloads"] if row["resource"] == "cpu"}
+    assert short == {small}
 
 
 def test_doctor_staging_and_plan_find_the_same(run, example, planned, tmp_path):

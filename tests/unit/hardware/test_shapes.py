@@ -7,12 +7,15 @@ import numpy as np
 from kafka_capacity.hardware.shapes import TODAY, hardware, observed_shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
 
-BROKERS = Brokers.of([1, 2, 3], disk_capacity_bytes=[4e12, None, 1e12], memory_bytes=[None] * 3)
+BROKERS = Brokers.of(
+    [1, 2, 3], disk_capacity_bytes=[4e12, None, 1e12], cpu_cores=[2, None, 16], memory_bytes=[None] * 3
+)
 
 
 def test_what_is_not_known_of_one_observed_broker_is_not_taken_from_the_others():
     has = hardware(observed_shape(BROKERS), BROKERS)
     assert np.array_equal(has.disk_bytes, [4e12, np.nan, 1e12], equal_nan=True)
+    assert np.array_equal(has.vcpu, [2, np.nan, 16], equal_nan=True)
     assert np.isnan(has.memory_bytes).all()
 
 
@@ -25,3 +28,12 @@ def test_a_shape_that_was_named_says_what_is_not_known():
     assert named.name == TODAY
     assert hardware(named, BROKERS).disk_bytes.tolist() == [4e12, 2e12, 1e12]
     assert hardware(dataclasses.replace(named, name="m7g.large"), BROKERS).disk_bytes.tolist() == [2e12] * 3
+
+
+def test_cores_that_the_request_gives_are_those_of_every_broker():
+    assert hardware(observed_shape(BROKERS, vcpu=8.0), BROKERS).vcpu.tolist() == [8.0] * 3
+
+
+def test_quotas_stand_for_the_cores_of_every_broker():
+    quotas = dataclasses.replace(observed_shape(BROKERS), has_quotas=True)
+    assert np.isnan(hardware(quotas, BROKERS).vcpu).all()

@@ -26,6 +26,7 @@ SIX = Brokers.of(
     ["a", "b", "c"] * 2,
     disk_capacity_bytes=[10.0, 20.0, 30.0, 40.0, 50.0, None],
     network_in_bytes_per_second=[1.0] * 6,
+    cpu_cores=[16.0, 16.0, 8.0, None, 32.0, 16.0],
     memory_bytes=[4.0, None, 2.0, 8.0, 6.0, None],
 )
 REQUEST = GridRequest(
@@ -50,6 +51,7 @@ def test_new_brokers_get_the_next_ids_the_smallest_racks_and_the_median_hardware
     assert proposed.disk_capacity_bytes[6:].tolist() == [30.0, 30.0]
     assert proposed.network_in_bytes_per_second[6:].tolist() == [1.0, 1.0]
     assert np.isnan(proposed.network_out_bytes_per_second).all()
+    assert proposed.cpu_cores[6:].tolist() == [16.0, 16.0]
     assert proposed.memory_bytes[6:].tolist() == [5.0, 5.0]
 
 

@@ -53,11 +53,10 @@ def viewed(results, advice, dates=("2026-11-20", "2026-12-20")):
     return view_sizing(tables, {"advice": to_plain(advice), "dates": list(dates)}, {})
 
 
-def asked(list_of=None, *, vcpu=16.0, **given):
+def asked(list_of=None, *, cpu_cores=16.0, **given):
     return SizingParameters(**given).sizing_request(
-        brokers(3, memory_bytes=64 * GIB) if list_of is None else list_of,
+        brokers(3, memory_bytes=64 * GIB, cpu_cores=cpu_cores) if list_of is None else list_of,
         read_shapes(),
-        observed_vcpu=vcpu,
         plan=parse_plan_request({"cluster": "payments"}),
     )
 
@@ -111,7 +110,7 @@ def test_a_price_that_nobody_gave_is_that_of_the_nearest_shape_and_an_estimate()
     assert asked(usd_per_gib_between_racks=0.0).today.usd_per_gib_between_racks == 0.0
     given = asked(broker_usd_per_hour=2.0).today
     assert (given.priced_as, given.usd_per_hour, given.usd_per_gib_between_racks) == (None, 2.0, 0.0)
-    nothing = asked(brokers(3), vcpu=math.nan).today
+    nothing = asked(brokers(3)).today
     assert nothing.priced_as is None
     assert math.isnan(nothing.usd_per_hour)
 
