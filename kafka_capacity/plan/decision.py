@@ -24,9 +24,9 @@ from kafka_capacity.health.problem import DOWN_NOW, Code, Problem, info, serious
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
 from kafka_capacity.questions.accuracy.decide import drift_problems
-from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
+from kafka_capacity.questions.answer import BADGES, Action, Answer, Status, StepVerb
 from kafka_capacity.questions.capacity.approval import disk_full
-from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sentence, rebalance_words
+from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sentence
 from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown
 from kafka_capacity.questions.capacity.sizing_words import subject_words as sizing_subject
@@ -180,7 +180,7 @@ def _is_done_by(view: ChangeView, action: Action) -> bool:
     option = view.recommended
     if option is None or not option.figures["changed_partitions"]:
         return False
-    return action.about == rebalance_words(option.broker_count)
+    return action.about == StepVerb.REBALANCE.about(option.broker_count)
 
 
 _TOLD_APART = frozenset({CHANGE.name, CAPACITY.name, CONSUMERS.name, FAILURES.name})

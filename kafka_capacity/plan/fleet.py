@@ -64,7 +64,7 @@ def newest_standing(store: ObjectStore, cluster: str) -> Standing:
         for plan_id in usual_first(store, cluster, ds, plans):
             try:
                 decision = decision_below(store, plan_prefix(cluster, ds, plan_id))
-                told = with_states(decision, read_entries(store, cluster))
+                told = with_states(decision, read_entries(store, decision))
                 return Standing(cluster=cluster, ds=ds, plan_id=plan_id, decision=told)
             except MissingManifestError:
                 continue  # it is under way

@@ -7,7 +7,6 @@ here changes what is decided: a problem that was dismissed still stands in ``dec
 
 from __future__ import annotations
 
-import datetime
 import difflib
 import json
 import logging
@@ -17,11 +16,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.errors import MissingObjectError, RequestError, StorageError
 from kafka_capacity.health.problem import Code, Severity
 from kafka_capacity.objects.keys import lifecycle_key
 from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.questions.answer import StepVerb
 from kafka_capacity.text import capitalised, format_percent, format_usd, plural
 from kafka_capacity.text.names import slug
 
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 
 LIFECYCLE_KIND = "kafka-capacity-lifecycle"
 LIFECYCLE_VERSION = 1
+ALIKE_DAYS = 35  # a report is compared with one that was asked the same rather than with a newer one, up to this age
 CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
 _APPROVED = frozenset({"move", "brokers"})  # codes of the actions that the decision box is about
 GONE, DROPPED = "no longer found", "no longer requested"  # what became of a problem, and of an action not taken
@@ -90,6 +92,24 @@ def entries_of(document: Mapping[str, Any] | None) -> Mapping[str, Entry]:
     return entries
 
 
+def with_steps_continued(entries: Mapping[str, Entry], decision: Mapping[str, Any]) -> dict[str, Entry]:
+    """Return what is kept, of steps of brokers by the ids that they have in a decision.
+
+    A step to have 12 brokers goes on as the move to 12 once it is due: its age and who claimed it stay. A dismissal
+    does not, which was of the other.
+    """
+    found, rows = dict(entries), followed(decision)
+    for key, row in rows.items():
+        names = [slug(verb.about(row["broker_count"])) for verb in StepVerb] if row.get("broker_count") else []
+        if key not in names or (key in found and found[key]["done"] is None):
+            continue
+        for name in names:
+            old = found.get(name)
+            if name not in rows and old and not old["done"] and days_between(old["last"], decision["ds"]) <= ALIKE_DAYS:
+                found[key] = {**found.pop(name), "dismissed": None}
+    return found
+
+
 def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, str] | None:
     """Return the dismissal of a problem that holds on a day.
 
@@ -111,7 +131,7 @@ def state_words(entry: Entry | None, row: Row, ds: str) -> str:
     if entry is None or since is None or since >= ds:
         age = "new"
     else:
-        days = (datetime.date.fromisoformat(ds) - datetime.date.fromisoformat(since)).days
+        days = days_between(since, ds)
         age = f"open for {plural(days // 7, 'week') if days >= 7 else plural(days, 'day')}"
     found = dismissal(entry, row, ds)
     if found is not None:
@@ -222,7 +242,7 @@ def observed(
 
     A report of an earlier day than the newest changes nothing.
     """
-    ds, entries = decision["ds"], dict(entries_of(document))
+    ds, entries = decision["ds"], with_steps_continued(entries_of(document), decision)
     if document is not None and document["day"] > ds:
         return dict(document)
     for key, effect in done_words(entries, decision, changes).items():
@@ -293,10 +313,14 @@ def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any]
     return {**changed, "entries": entries}
 
 
-def read_entries(store: ObjectStore, cluster: str) -> Mapping[str, Entry]:
-    """Read what is kept of a cluster; nothing, and a warning, where it cannot be read: no report waits for it."""
+def read_entries(store: ObjectStore, decision: Mapping[str, Any]) -> Mapping[str, Entry]:
+    """Read what is kept of a cluster, for a decision about it.
+
+    Where it cannot be read that is nothing, and a warning says so: no report waits for it.
+    """
     try:
-        return entries_of(read_with_own_hash(store, lifecycle_key(cluster), json.loads))
+        kept = read_with_own_hash(store, lifecycle_key(decision["cluster"]), json.loads)
+        return with_steps_continued(entries_of(kept), decision)
     except MissingObjectError:
         return {}
     except StorageError as error:

@@ -35,7 +35,7 @@ from kafka_capacity.objects.manifest import read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.changes import is_comparable
-from kafka_capacity.plan.lifecycle import keep_observed, read_entries
+from kafka_capacity.plan.lifecycle import ALIKE_DAYS, keep_observed, read_entries
 from kafka_capacity.plan.owners import topic_rows
 from kafka_capacity.plan.pinned import PinnedPlan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import (
@@ -52,7 +52,6 @@ from kafka_capacity.plan.runbook_page import RUNBOOK
 
 log = logging.getLogger(__name__)
 
-ALIKE_DAYS = 35  # a report that was asked the same is compared with rather than a newer one, up to this age
 REPORT_KIND = "report"
 PLAN_FILES_KIND = "plan_files"
 PLAN_FILES_FOLDER = "reassignment/"
@@ -74,7 +73,7 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan, owners: Owners | None
     inputs = report_inputs(store, pinned, read_plan(store, pinned))
     if undelivered := _undelivered(store, pinned.cluster):
         inputs = replace(inputs, provenance={**inputs.provenance, "not_delivered_so_far": undelivered})
-    entries = read_entries(store, pinned.cluster)
+    entries = read_entries(store, decision)
     replicas = _pinned_replicas(store, pinned, "owner pages are without topics") if owners else None
     topics = [] if replicas is None else topic_rows(replicas)
     known = {"last": last_report(store, pinned), "entries": entries, "owners": owners, "topics": topics}
@@ -127,7 +126,7 @@ def _undelivered(store: ObjectStore, cluster: str) -> str:
 def last_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any] | None:
     """Return the data of the cluster's report to compare with; ``None`` where there is none to read.
 
-    It is the newest of an earlier inventory that was asked the same, of the last :data:`ALIKE_DAYS`; where there is
+    It is the newest of an earlier inventory that was asked the same, of the last ``ALIKE_DAYS``; where there is
     none, the newest, of several of one day the first by its plan's name.
     """
 

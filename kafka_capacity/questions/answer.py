@@ -12,6 +12,7 @@ from typing import Any
 
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.report.tables import plain_badge
+from kafka_capacity.text import plural
 from kafka_capacity.text.names import slug
 
 
@@ -42,6 +43,18 @@ class KeyFigure:
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return asdict(self)
+
+
+class StepVerb(StrEnum):
+    """What a step that ends with so many brokers does to get there."""
+
+    HAVE = "have"
+    MOVE = "move to"
+    REBALANCE = "rebalance"
+
+    def about(self, count: int) -> str:
+        """Return the words that name the action."""
+        return f"{self} {plural(count, 'broker')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

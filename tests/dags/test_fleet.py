@@ -309,7 +309,7 @@ def test_who_approves_has_what_is_due_and_who_rejects_does_without_the_move(
     }
     given = operator.execute_complete({"ti": SimpleNamespace(), "task": operator}, event)
     assert given["chosen_options"] == [chosen]
-    entries = read_entries(store, "north")
+    entries = read_entries(store, decision)
     found = {
         key: (verb, entry[verb]["reason"])
         for key, entry in entries.items()

@@ -64,7 +64,7 @@ def problems(
             )
             with named_as_options({name: f"--{name}" for name in ("reason", "until", *map(str, Verb))}):
                 keep_said(store, decision, said)
-    entries = read_entries(store, standing.cluster)
+    entries = read_entries(store, decision)
     if is_json:
         print_json({"cluster": standing.cluster, "ds": standing.ds, "entries": entries})
         return

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, info, serious
-from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status
+from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status, StepVerb
 from kafka_capacity.questions.capacity.approval import assumed_ratio
 from kafka_capacity.questions.capacity.sizing_view import (
     Row,
@@ -94,9 +94,9 @@ def _actions(view: SizingView) -> list[Action]:
             continue
         usd = step.usd_per_month
         name = option_name(step.option)
-        about, text = f"have {name}", f"Have {name}"
+        about, text = f"{StepVerb.HAVE} {name}", f"Have {name}"
         if is_rebalance(step.option):
-            about, text = rebalance_words(step.option["broker_count"]), f"Rebalance the {name}"
+            about, text = StepVerb.REBALANCE.about(step.option["broker_count"]), f"Rebalance the {name}"
         if place:
             before = view.steps[place - 1]
             why = f"run out of {resource_name(before.resource)}" if before.resource else "are not enough"
@@ -112,11 +112,6 @@ def _actions(view: SizingView) -> list[Action]:
             )
         )
     return found
-
-
-def rebalance_words(count: int) -> str:
-    """Return what a step that keeps so many brokers does, which names its action."""
-    return f"rebalance {plural(count, 'broker')}"
 
 
 def count_sentence(view: SizingView, count: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_capacity.proposal.constraints.registry import standing_sentence
 from kafka_capacity.proposal.gap import gap_text, is_proven_least
-from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, Status
+from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, Status, StepVerb
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option, counts_by_fit
 from kafka_capacity.questions.change.move_view import MoveView
@@ -65,12 +65,18 @@ def _actions(view: ChangeView) -> tuple[Action, ...]:
     option = view.recommended
     if option is None or not option.figures["changed_partitions"]:
         return ()
-    about = plural(option.broker_count, "broker")
-    text = f"Move to {about} with the plan of {option.placer}: "
+    text = f"Move to {plural(option.broker_count, 'broker')} with the plan of {option.placer}: "
     moved = option.figures["moved_bytes"]
     size = f"{format_bytes(moved)} to copy" if moved else "no bytes to copy"
     text += "an unknown number of bytes" if view.has_no_sizes else size
-    return (Action(code="move", about=f"move to {about}", text=f"{text}.", broker_count=option.broker_count),)
+    return (
+        Action(
+            code="move",
+            about=StepVerb.MOVE.about(option.broker_count),
+            text=f"{text}.",
+            broker_count=option.broker_count,
+        ),
+    )
 
 
 def _headline(view: ChangeView) -> str:

@@ -22,6 +22,7 @@ from kafka_capacity.plan.lifecycle import (
     read_entries,
     with_ids,
     with_states,
+    with_steps_continued,
 )
 
 FULL = {
@@ -242,7 +243,7 @@ def test_of_several_that_say_something_at_once_all_are_kept(tmp_path, first):
         thread.start()
     for thread in saying:
         thread.join()
-    claims = {entry["claimed"]["by"] for entry in read_entries(store, "shop").values()}
+    claims = {entry["claimed"]["by"] for entry in read_entries(store, decision).values()}
     assert claims == {str(number) for number in range(12)}
 
 
@@ -251,7 +252,7 @@ def test_what_cannot_be_read_costs_no_report_and_is_not_written_over(tmp_path, f
     keep_observed(store, first, None)
     broken = store.read_bytes(key)[:-40]
     store.write_bytes(key, broken)
-    assert read_entries(store, "shop") == {}
+    assert read_entries(store, first) == {}
     keep_observed(store, first, None)
     assert "the state of problems was not saved" in caplog.text
     assert store.read_bytes(key) == broken
@@ -285,3 +286,41 @@ def test_what_is_due_or_claimed_stands_with_what_changed(document):
     claimed = say(document, first, Verb.CLAIM, "have-18-brokers")
     bought = {"label": "Have 18 brokers", "text": "open for 1 week, claimed by ana on 2026-11-02"}
     assert followed_lines(entries_of(claimed), week, changed()) == [due, bought]
+
+
+MOVE = {
+    **HAVE,
+    "id": "move-to-15-brokers",
+    "code": "move",
+    "text": "Move to 15 brokers.",
+    "about": "move to 15 brokers",
+}
+
+
+def test_a_step_that_is_due_goes_on_as_the_move_that_takes_it(document, first):
+    claimed = say(document, first, Verb.CLAIM, "have-15-brokers")
+    week = decided("2026-11-08", [FULL], [MOVE])
+    entries = with_steps_continued(entries_of(claimed), week)
+    lines = followed_lines(entries, week, changed())
+    assert lines == [{"label": "Move to 15 brokers", "text": "open for 1 week, claimed by ana on 2026-11-02"}]
+    kept = observed(claimed, week, changed())
+    assert set(entries_of(kept)) == {"disk-over-limit", "groups-behind", "move-to-15-brokers"}
+    moved = decided("2026-11-15", [FULL], brokers=15)
+    (line,) = followed_lines(entries_of(kept), moved, changed(asked=("move-to-15-brokers",)))
+    assert line == {"label": "Done", "text": "Move to 15 brokers: 12 brokers → 15 brokers."}
+
+
+@pytest.mark.parametrize(
+    ("ds", "actions"),
+    [("2026-11-08", [{**MOVE, "id": "move-to-9-brokers", "broker_count": 9}]), ("2026-12-20", [MOVE])],
+)
+def test_another_step_or_one_of_long_after_is_not_the_same(document, ds, actions):
+    assert set(with_steps_continued(entries_of(document), decided(ds, [], actions))) == set(entries_of(document))
+
+
+def test_a_step_that_was_put_off_is_asked_again_once_it_is_due(document, first):
+    dismissed = say(document, first, Verb.DISMISS, "have-15-brokers", reason="not this year")
+    week = decided("2026-11-08", [], [MOVE])
+    assert with_states(week, with_steps_continued(entries_of(dismissed), week))["actions"][0]["state"] == (
+        "open for 1 week"
+    )
