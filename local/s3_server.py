@@ -32,6 +32,7 @@ _REPORTS_CAN_BE_READ = {
     "Version": "2012-10-17",
     "Statement": [{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": _REPORTS}],
 }
+_STOP_SECONDS = 0.05  # how often the server looks whether it is to stop
 _CHANGES = frozenset({"PUT", "POST", "DELETE"})
 
 
@@ -177,7 +178,7 @@ class LocalS3:
         app = _Mirror(werkzeug_app.create_backend_app("s3"), folder)
         self._server: BaseWSGIServer = make_server("127.0.0.1", port, app, threaded=True)
         self._server.app = _OwnClientsOnly(app, self._server.server_port)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(_STOP_SECONDS,), daemon=True)
 
     @property
     def endpoint(self) -> str:

@@ -22,6 +22,7 @@ import numpy as np
 from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.planning import Judged, Planned, plan_caveats, serious_sentences
 from kafka_capacity.health.problem import Problem
+from kafka_capacity.kafka.cluster.brokers import DISK_AND_NETWORK
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import canonical_json
@@ -75,7 +76,7 @@ def _wave_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _broker_rows(loads: BrokerLoads) -> list[dict[str, Any]]:
     columns: dict[str, list[Any]] = {"broker_id": loads.brokers.ids.tolist(), "rack": list(loads.brokers.racks)}
-    for name in ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second"):
+    for name in DISK_AND_NETWORK:
         values = getattr(loads.brokers, name)
         columns[name] = [float(value) if np.isfinite(value) else None for value in values]
     for field in dataclasses.fields(loads):

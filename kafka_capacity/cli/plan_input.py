@@ -11,6 +11,7 @@ import numpy as np
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.errors import DamagedInputError
+from kafka_capacity.hardware.plain import known_median
 from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.brokers_file import brokers_of, listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.checks.brokers import check_brokers
@@ -18,9 +19,8 @@ from kafka_capacity.inventory.files import read_snapshot_files
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import with_chosen_hours
 from kafka_capacity.inventory.validation import validate
-from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.brokers import FIGURES, Brokers
 from kafka_capacity.plan.packing import Tables
-from kafka_capacity.proposal.grid import DISK_AND_NETWORK
 from kafka_capacity.questions.question import Basis, Piece, PlanContext, RunPieces, Shared
 from kafka_capacity.text.files import read_text_file
 
@@ -86,17 +86,17 @@ def completed(wanted: Brokers, observed: Brokers, *, has_own_rack: set[int]) -> 
         observed.racks[i] if i >= 0 and broker not in has_own_rack else rack
         for broker, i, rack in zip(wanted.ids.tolist(), place.tolist(), wanted.racks, strict=True)
     ]
-    capacities = {}
-    for name in DISK_AND_NETWORK:
+    figures = {}
+    for name in FIGURES:
         own, seen = getattr(wanted, name), getattr(observed, name)
-        known = seen[np.isfinite(seen)]
-        usual = float(np.median(known)) if len(known) else np.nan
+        usual = known_median(seen)
         standing_in = np.where(is_observed, seen[place], usual) if len(seen) else np.full(len(own), usual)
-        capacities[name] = np.where(np.isfinite(own), own, standing_in).tolist()
+        figures[name] = np.where(np.isfinite(own), own, standing_in).tolist()
     return Brokers.of(
         wanted.ids.tolist(),
         racks,
         is_fenced=[i >= 0 and bool(observed.is_fenced[i]) for i in place.tolist()],
         is_cordoned=[i >= 0 and bool(observed.is_cordoned[i]) for i in place.tolist()],
-        **capacities,
+        is_voter=[i >= 0 and bool(observed.is_voter[i]) for i in place.tolist()],
+        **figures,
     )

@@ -21,7 +21,7 @@ import numpy as np
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import filled, known_median, to_plain
-from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.brokers import DISK_AND_NETWORK, FIGURES, Brokers
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.proposal.constraints.registry import maxima_by_parameter
 from kafka_capacity.proposal.pins import Pin
@@ -29,7 +29,6 @@ from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.text.wording import few_names
 
 _MAX_NAMES = 12
-DISK_AND_NETWORK = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,8 +167,7 @@ def proposed_brokers(
     racks = list(kept.racks)
     for number in added:
         racks.append(new_racks[number % len(new_racks)] if new_racks else _smallest_rack(racks))
-    known = (*DISK_AND_NETWORK, "cpu_cores", "memory_bytes")
-    hardware: dict[str, Any] = {name: [known_median(getattr(observed, name))] * len(added) for name in known}
+    hardware: dict[str, Any] = {name: [known_median(getattr(observed, name))] * len(added) for name in FIGURES}
     return kept.joined(Brokers.of([first_free + number for number in added], racks[len(keep) :], **hardware))
 
 

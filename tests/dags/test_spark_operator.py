@@ -151,7 +151,7 @@ class _ResourceManager(http.server.BaseHTTPRequestHandler):
 def yarn(monkeypatch):
     """A cluster in whose connection the ResourceManager is named."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _ResourceManager)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     address = f"http://127.0.0.1:{server.server_address[1]}"
     extra = {"deploy-mode": "cluster", "yarn_resourcemanager_webapp_address": address}
     connection = {"conn_type": "spark", "host": "yarn", "extra": extra}

@@ -54,7 +54,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def sink():
     with Sink() as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
         yield server
         server.shutdown()

@@ -66,7 +66,7 @@ class _Page(http.server.BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def their_port():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Page)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     yield server.server_port
     server.shutdown()
 

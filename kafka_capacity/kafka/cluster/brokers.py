@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.arrays import Flags, Floats, Int32s
 from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
 
+DISK_AND_NETWORK = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
+FIGURES = (*DISK_AND_NETWORK, "cpu_cores", "memory_bytes")  # the columns that say what each broker can do
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Brokers:

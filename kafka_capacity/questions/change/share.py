@@ -16,9 +16,9 @@ from kafka_capacity.health.problem import CLUSTER_CODES
 from kafka_capacity.health.racks import proposed_problems
 from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.cluster.brokers import DISK_AND_NETWORK
 from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 from kafka_capacity.objects.tables import merge_tables
-from kafka_capacity.proposal.grid import DISK_AND_NETWORK
 from kafka_capacity.proposal.log_dirs import log_dir_facts
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.hardware.plain import filled
+from kafka_capacity.kafka.cluster.brokers import DISK_AND_NETWORK
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.objects.tables import (
@@ -28,7 +29,6 @@ from kafka_capacity.objects.tables import (
 )
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import new_partitions
-from kafka_capacity.proposal.grid import DISK_AND_NETWORK
 from kafka_capacity.proposal.log_dirs import joining_dirs
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult
 from kafka_capacity.questions.change.move_tables import MOVE_TABLES, list_column, path_lists, schedule_tables
