@@ -10,7 +10,7 @@ from typing import Any
 from kafka_capacity.health.check import NEW
 from kafka_capacity.health.problem import DOWN_NOW, Code, Severity
 from kafka_capacity.plan.lifecycle import CLUSTER, followed, id_of
-from kafka_capacity.plan.results import OWN_SHAPES_SHA256
+from kafka_capacity.plan.results import OWN_SHAPES_SHA256, PLAN_SHA256
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION
 from kafka_capacity.text import format_usd, plural, uncapitalised
 
@@ -35,12 +35,12 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
         ``since``, the day of the earlier inventory; ``lines`` of ``label`` and ``text``; ``new``, ``worse`` and
         ``resolved``, the problems, and their ``new_ids``, ``worse_ids`` and ``resolved_ids``; ``asked_ids``, the
         actions of the earlier one; ``passed``, which steps were due since; ``is_alike``, whether both were asked the
-        same; ``method``, a sentence on who changed: the cluster, or the way it is looked at.
+        same of the same kind of data; ``method``, a sentence on who changed: the cluster, or the way it is looked at.
     """
     if earlier is None or not is_comparable(earlier):
         return None
     before, after = earlier["verdict"], now["verdict"]
-    is_alike = _request(earlier) == _request(now)
+    is_alike = _request(earlier) == _request(now) and _data(earlier) == _data(now)
     # What another request brings about, or no longer does, is neither new nor resolved.
     old, new = (_problems(one, is_of_cluster=not is_alike) for one in (before, after))
     lines = [{"label": label, "text": text} for label, text in _lines(earlier, now)]
@@ -177,12 +177,18 @@ def _method(earlier: Report, now: Report) -> str:
         for name, label in _METHOD.items()
         if old.get(name) != new.get(name)
     ]
+    changed += [f"{_data(earlier)} → {_data(now)}"] if _data(earlier) != _data(now) else []
     asked = sorted({label.replace("_", " ") for label, value in _request(earlier) ^ _request(now)})
     found = [f"The method changed ({'; '.join(changed)})"] if changed else []
     found += [f"{'so did the request' if found else 'The request changed'} ({', '.join(asked)})"] if asked else []
     if found:
         return f"{', and '.join(found)}: differences may come from that, not from the cluster."
     return METHOD_IS_SAME
+
+
+def _data(report: Report) -> str:
+    """Return what a report rests on beside its inventory, in words."""
+    return "history and scores" if PLAN_SHA256 in report["provenance"] else "snapshot alone"
 
 
 def _request(report: Report) -> set[tuple[str, str]]:

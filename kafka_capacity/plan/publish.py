@@ -192,7 +192,7 @@ def decision_below(store: ObjectStore, prefix: str) -> dict[str, Any]:
 
 def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) -> Any:
     """Gather what a report is made of from a stored plan."""
-    from kafka_capacity.plan.results import plan_results
+    from kafka_capacity.plan.results import PLAN_SHA256, plan_results
     from kafka_capacity.questions.change.share import REQUEST_DOCUMENT
 
     documents = {name: read_plan_document(store, manifest, name) for name in manifest.documents}
@@ -205,7 +205,7 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
         request=documents[REQUEST_DOCUMENT]["request"],
         rests_on={
             "inventory_manifest_sha256": pinned.inventory_sha256,
-            "plan_manifest_sha256": manifest.sha256,
+            PLAN_SHA256: manifest.sha256,
             "plan_id": pinned.plan_id,
         },
         own_shapes=read_plan_inputs(store, pinned.request_key).own_shapes,

@@ -178,3 +178,13 @@ def test_page_mail_and_subject_tell(before):
     for text in (rendered.index_html.decode(), rendered.email_html.decode(), rendered.email_text):
         assert "Changed since 2026-11-13" in text
         assert "5 → 6" in text
+
+
+def test_a_report_of_a_snapshot_alone_resolves_nothing_that_only_history_shows(before, now):
+    drift = {"question": "capacity", "severity": "warning", "where": "the plan", "text": "", "code": "drift"}
+    full = {**drift, "question": "cluster", "code": "a"}
+    before["verdict"]["problems"] += [{**drift, "message": "1 drift"}, {**full, "message": "1 a"}]
+    before["provenance"]["plan_manifest_sha256"] = "ab"
+    changes = changes_since(before, now)
+    assert (changes["resolved"], changes["is_alike"]) == (["1 a."], False)
+    assert changes["method"].startswith("The method changed (history and scores → snapshot alone): differences may")
