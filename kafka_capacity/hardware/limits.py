@@ -75,17 +75,32 @@ class FailureTolerance(StrEnum):
     ONE_RACK = "one-rack"
 
 
-def shown_amount(resource: Resource, value: float) -> str:
-    """Write an amount of a resource with its unit."""
+_MOST_DIGITS = 6  # more than usual, by which two amounts are told apart
+
+
+def shown_amount(resource: Resource, value: float, more_digits: int = 0) -> str:
+    """Write an amount of a resource with its unit, to the usual number of digits or more."""
     if resource is Resource.CPU:
-        return f"{value:,.1f} cores"
+        return f"{value:,.{1 + more_digits}f} cores"
     if resource is Resource.DISK:
-        return f"{value / GIB:,.0f} GiB"
+        return f"{value / GIB:,.{more_digits}f} GiB"
     if resource is Resource.REPLICAS:
-        return f"{value:,.0f} replicas"
+        return f"{value:,.{more_digits}f} replicas"
     if resource in RECOVERIES:
-        return f"{value / 3600:,.1f} hours" if value < NEVER_SECONDS else "more than a year"
-    return shown_rate(value)
+        return f"{value / 3600:,.{1 + more_digits}f} hours" if value < NEVER_SECONDS else "more than a year"
+    return shown_rate(value, more_digits)
+
+
+def digits_apart(resource: Resource, needed: float, allowed: float) -> int:
+    """Return how many more digits than usual show that two amounts differ.
+
+    >>> digits_apart(Resource.DISK, 0.31 * GIB, 0.27 * GIB)
+    2
+    """
+    for digits in range(_MOST_DIGITS):
+        if shown_amount(resource, needed, digits) != shown_amount(resource, allowed, digits):
+            return digits
+    return _MOST_DIGITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

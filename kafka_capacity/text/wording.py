@@ -8,12 +8,12 @@ from itertools import islice
 from kafka_capacity.text.figures import NOTHING, changed
 
 
-def shown_rate(bytes_per_second: float) -> str:
-    """Write a rate: ``12.3 MiB/s``."""
+def shown_rate(bytes_per_second: float, more_digits: int = 0) -> str:
+    """Write a rate to three digits, or more: ``12.3 MiB/s``."""
     for unit, size in (("GiB/s", 2**30), ("MiB/s", 2**20), ("KiB/s", 2**10)):
         if bytes_per_second >= size:
-            return f"{_three_digits(bytes_per_second / size)} {unit}"
-    return f"{_three_digits(bytes_per_second)} B/s"
+            return f"{_three_digits(bytes_per_second / size, more_digits)} {unit}"
+    return f"{_three_digits(bytes_per_second, more_digits)} B/s"
 
 
 def shown_throttle(bytes_per_second: float) -> str:
@@ -31,8 +31,8 @@ def few_names(names: Iterable[object], most: int, total: int | None = None) -> s
     return ", ".join(shown) + (f" and {rest:,} more" if rest > 0 else "")
 
 
-def _three_digits(value: float) -> str:
-    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
+def _three_digits(value: float, more: int) -> str:
+    return f"{value:,.{more}f}" if value >= 999.5 else f"{value:.{3 + more}g}"
 
 
 def format_ids(ids: Sequence[int]) -> str:

@@ -70,8 +70,10 @@ def problems(
         return
     rows = _rows(decision, entries)
     count = len(followed(decision))
+    done = sum(1 for key, entry in entries.items() if entry["done"] and key not in followed(decision))
+    unseen = f", {more} of other plans" if (more := len(rows) - count - done) else ""
     print_answer(
-        f"{standing.cluster} on {standing.ds}: {count} open or dismissed, {len(rows) - count} done",
+        f"{standing.cluster} on {standing.ds}: {count} open or dismissed, {done} done{unseen}",
         lambda: _print(rows),
         hint="--claim ID, --dismiss ID --reason TEXT",
         is_quiet=is_quiet,

@@ -12,7 +12,16 @@ import numpy as np
 from kafka_capacity.demand.calendar_days import DAY_SECONDS
 from kafka_capacity.demand.disk import date_seconds
 from kafka_capacity.demand.workload import HIGH, MIDDLE
-from kafka_capacity.hardware.limits import CONDITIONS, RESOURCES, UNITS, Condition, Limits, Resource, shown_amount
+from kafka_capacity.hardware.limits import (
+    CONDITIONS,
+    RESOURCES,
+    UNITS,
+    Condition,
+    Limits,
+    Resource,
+    digits_apart,
+    shown_amount,
+)
 from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.kafka.arrays import Flags, Floats
 from kafka_capacity.proposal.constraints.kinds import where_of
@@ -181,14 +190,15 @@ def _limit_sentence(at: Tightest, limits: Limits, shape: Shape, *, where: str, l
     """Return which limit is passed, by whom, when and by how much; and what the hardware bursts to, if it does."""
     resource, share = at.resource, limits.ratio(at.resource, at.condition)
     when = _STILL[resource] if resource in _STILL else " " + _WHEN[at.condition].format(lost=lost)
-    of = "" if share == 1.0 else f" ({whole_percent(share)} of {shown_amount(resource, at.allowed / share)})"
+    digits = digits_apart(resource, at.needed, at.allowed)
+    needed, allowed, there = (
+        shown_amount(resource, amount, digits) for amount in (at.needed, at.allowed, at.allowed / share)
+    )
+    of = "" if share == 1.0 else f" ({whole_percent(share)} of {there})"
     first = "" if passed_on in (None, at.date) else f"; the limit is exceeded on {passed_on}"
     if at.needed <= (burst := shape.bursts.get(resource, 0.0)):
         first += f"; bursts can reach {shown_amount(resource, burst)} for minutes"
-    return (
-        f"{where} {_WHAT[resource]} {shown_amount(resource, at.needed)}{when} on {at.date}, "
-        f"but {shown_amount(resource, at.allowed)} are allowed{of}{first}"
-    )
+    return f"{where} {_WHAT[resource]} {needed}{when} on {at.date}, but {allowed} are allowed{of}{first}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from kafka_capacity.cli.json_schema import document_schema
 from kafka_capacity.objects.store import LocalStore
+from kafka_capacity.plan.lifecycle import keep_observed
 from tests.report.decided import decision_of
 from tests.report.sized import sized_inputs
 from tests.unit.plan.test_fleet import decide
@@ -55,6 +56,14 @@ def test_what_is_claimed_and_dismissed_is_listed_so(run, store):
     assert "dismissed" not in run("problems", store, "--reopen", "disk-over-limit").stdout.partition("\n")[2]
     entries = json.loads(run("problems", store, "--json").stdout)["entries"]
     assert entries["have-9-brokers"]["claimed"]["by"] == "bo"
+
+
+def test_what_only_another_plan_asked_for_is_not_counted_as_done(run, store, decision):
+    what_if = {**decision, "actions": [{**decision["actions"][0], "id": "have-99-brokers"}]}
+    keep_observed(LocalStore(store), {**what_if, "ds": "2026-11-15", "cluster": "shop"}, None)
+    said = run("problems", store).stdout
+    assert said.partition("\n")[0].endswith(" open or dismissed, 0 done, 1 of other plans")
+    assert "last seen on 2026-11-15" in said
 
 
 @pytest.mark.parametrize(

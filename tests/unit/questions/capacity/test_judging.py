@@ -75,6 +75,11 @@ def test_network_in_binds_where_more_comes_in_than_goes_out():
     )
 
 
+def test_amounts_that_would_read_the_same_are_written_with_more_digits():
+    (excuse,) = judged(disk_bytes=0.27 * GIB / 0.85, size=0.31 * GIB).excuses
+    assert "would hold 0.31 GiB on 2026-11-20, but 0.27 GiB are allowed (85 % of 0.32 GiB)" in excuse.reason
+
+
 def test_the_loss_of_a_broker_has_its_own_limit_and_names_what_is_lost():
     # Broker 2 without 1: 20 MiB/s to consumers. Normal: broker 1 sends 30.
     lax = Limits(network_ratio=1.0, lost_ratio=1.0)
