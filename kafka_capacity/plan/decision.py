@@ -18,21 +18,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
-from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.check import NEW, ListedProblem, list_problems
-from kafka_capacity.health.problem import DOWN_NOW, Code, Problem, info, serious
+from kafka_capacity.health.problem import DOWN_NOW, Code, Problem
 from kafka_capacity.plan.decision_box import decision_box
 from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
+from kafka_capacity.plan.move_and_sizing import is_done_by, lasts_until, missing_of, relation_of
 from kafka_capacity.questions.accuracy.decide import drift_problems
-from kafka_capacity.questions.answer import BADGES, Action, Answer, Status, StepVerb
+from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
 from kafka_capacity.questions.capacity.approval import disk_full
 from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sentence
 from kafka_capacity.questions.capacity.share import CAPACITY
-from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown
+from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.sizing_words import subject_words as sizing_subject
-from kafka_capacity.questions.capacity.sizing_words import until_words
 from kafka_capacity.questions.change.change_view import ChangeView
-from kafka_capacity.questions.change.choice import Option, counts_by_fit
+from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.decide import subject_words as change_subject
 from kafka_capacity.questions.change.section.change_tables import broker_rows
 from kafka_capacity.questions.change.share import CHANGE
@@ -42,7 +41,7 @@ from kafka_capacity.questions.failures.share import FAILURES
 from kafka_capacity.questions.question import Handed
 from kafka_capacity.questions.registry import QUESTIONS
 from kafka_capacity.report.inputs import ReportInputs
-from kafka_capacity.text import capitalised, format_month, plural
+from kafka_capacity.text import capitalised
 from kafka_capacity.text.figures import steady
 from kafka_capacity.text.names import clipped, visible
 
@@ -130,7 +129,7 @@ def decide(results: ReportInputs) -> Decision:
     change, capacity = answers[CHANGE.name], answers.get(CAPACITY.name)
     view: ChangeView = change.details
     sizing: SizingView | None = None if capacity is None else capacity.details
-    sentence, other = _relation(view, sizing, results.request) if sizing is not None else ("", None)
+    sentence, other = relation_of(view, sizing, results.request) if sizing is not None else ("", None)
     status, reasons = verdict(view, sizing, change)
     return Decision(
         results=results,
@@ -168,19 +167,11 @@ def _steps_to_take(view: ChangeView, capacity: Answer | None, other: Problem | N
         text = f"{capitalised(other.remedy)}."
         found.append(Action(code="plan-again", about=other.remedy.split(" with ")[0], text=text))
     for action in capacity.actions if capacity is not None else ():
-        if _is_done_by(view, action):
+        if is_done_by(view, action):
             continue
         if action.by is not None or other is not None or view.recommended is None:
             found.append(action)
     return found
-
-
-def _is_done_by(view: ChangeView, action: Action) -> bool:
-    """Return whether the recommended move already is the rebalance that an action asks for later."""
-    option = view.recommended
-    if option is None or not option.figures["changed_partitions"]:
-        return False
-    return action.about == StepVerb.REBALANCE.about(option.broker_count)
 
 
 _TOLD_APART = frozenset({CHANGE.name, CAPACITY.name, CONSUMERS.name, FAILURES.name})
@@ -269,7 +260,7 @@ def _recommendation(view: ChangeView, sizing: SizingView | None) -> dict[str, An
         "scenario_id": None if option is None else option.scenario_id,
         "broker_count_now": count,
         "moves_to": None if option is None else option.broker_count,
-        "until": None if option is None else _until(sizing, option.broker_count)[1],
+        "until": None if option is None else lasts_until(sizing, option.broker_count)[1],
         "steps": steps,
     }
 
@@ -282,7 +273,7 @@ def _options(view: ChangeView, sizing: SizingView | None) -> list[dict[str, Any]
             "label": option.label,
             "status": str(_option_status(view, sizing, option)),
             "is_recommended": option is view.recommended,
-            **dict(zip(("lasts", "until"), _until(sizing, option.broker_count), strict=True)),
+            **dict(zip(("lasts", "until"), lasts_until(sizing, option.broker_count), strict=True)),
         }
         for option in view.options
     ]
@@ -291,82 +282,7 @@ def _options(view: ChangeView, sizing: SizingView | None) -> list[dict[str, Any]
 def _option_status(view: ChangeView, sizing: SizingView | None, option: Option) -> Status:
     """Return the verdict on an option: what sizing misses of its brokers is not judged, as :func:`verdict` has it."""
     status = view.status(option)
-    return Status.NOT_JUDGED if status is Status.FITS and _missing(sizing, option.broker_count) else status
-
-
-def _missing(sizing: SizingView | None, count: int) -> Sequence[str]:
-    """Return what is not known of the hardware, which is so for every count of it."""
-    if sizing is None:
-        return ()
-    missing: Sequence[str] = (sizing.of_count(count) or sizing.nearest)["not_judged"]
-    return missing
-
-
-def _until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
-    """Return whether a count lasts (``horizon``, ``until``, ``not-today``, ``not-judged``), and until which day."""
-    row: Mapping[str, Any] | None = None if sizing is None else sizing.of_count(count)
-    if sizing is None or row is None:
-        return "not-judged", None
-    if row["fits"]:
-        return "horizon", None
-    if row["fits_until"] is None:
-        return "not-judged" if is_unknown(row) else "not-today", None
-    return "until", sizing.until(row)
-
-
-_COUNTS_NAMED = 6  # broker counts of the move that are named; of more the first
-
-
-def _relation(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -> tuple[str, Problem | None]:
-    """Return how the move stands to the months to come, and the problem where it goes to another count than needed."""
-    sentence = (
-        f"The move is judged at today’s sizes and rates, among {_counts(view, request)}; the answer above is for "
-        f"peaks up to {format_month(sizing.horizon)}, failures included."
-    )
-    count, needed = view.nearest.broker_count, sizing.steps[0].option if sizing.steps else None
-    if view.recommended is None or needed is None:
-        return sentence, None
-    today = sizing.today
-    if needed["shape"] != today["shape"]:
-        return f"{sentence} It moves replicas on today’s hardware, not onto {needed['shape']}.", None
-    _, failing = counts_by_fit(view.options)
-    if today["shape"] != TODAY and today["broker_count"] in failing and today["fits_until"]:
-        sentence += (
-            f" For the move {plural(today['broker_count'], 'broker')} do not fit, because it uses the disks and "
-            f"networks in the inventory; the answer above uses those of {today['shape']}."
-        )
-    if count == needed["broker_count"]:
-        # Where nothing is moved, a rebalance that is due later makes today's brokers last no longer.
-        is_moved = view.recommended.figures["changed_partitions"]
-        lasts = until_words(sizing, _until(sizing, count)[1] if is_moved else sizing.steps[0].until)
-        return f"{sentence} It goes to the {count:,} that are needed now, which last {lasts}.", None
-    if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
-        lasts = until_words(sizing, due.until)
-        return f"{sentence} It goes to the {count:,} that are needed by {due.from_day}, which last {lasts}.", None
-    wanted = int(needed["broker_count"])
-    if needed is today:
-        enough = until_words(sizing, sizing.steps[0].until)
-        return f"{sentence} It goes to {plural(count, 'broker')}; today’s {wanted:,} last {enough}.", None
-    other = f"It goes to {plural(count, 'broker')}, not to the {wanted:,} that are needed now: "
-    other += count_sentence(sizing, count)
-    if wanted in failing:
-        return f"{sentence} {other}; at today’s sizes no option with {wanted:,} fits.", None
-    make = serious if wanted > count else info
-    message = other.replace("It goes", "The move goes", 1)
-    remedy = f"plan the move to {wanted:,} with broker_counts: [{wanted}]"
-    problem = make("other-count", plural(count, "broker"), message, remedy)
-    return f"{sentence} {other}. A run with broker_counts: [{wanted}] plans the move to {wanted:,}.", problem
-
-
-def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:
-    fitting, failing = counts_by_fit(view.options)
-    tried = sorted([*fitting, *failing])
-    shown = ", ".join(f"{count:,}" for count in tried[:_COUNTS_NAMED]) + (", …" if tried[_COUNTS_NAMED:] else "")
-    if request.get("broker_counts"):
-        return f"the requested counts ({shown})"
-    if any(request.get(name) for name in ("removed_brokers", "replaced_brokers", "rack_names")):
-        return f"the requested brokers ({shown})"
-    return f"the default counts ({shown})"
+    return Status.NOT_JUDGED if status is Status.FITS and missing_of(sizing, option.broker_count) else status
 
 
 SUBJECT_NAME_LENGTH = 60  # a longer cluster name is cut in the subject, where the verdict must stay in sight
@@ -387,7 +303,7 @@ def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tupl
     row = None if sizing is None else sizing.of_count(count)
     if sizing is not None and row is not None and not row["fits"] and row["fits_until"] is None:
         return (Status.DOES_NOT_FIT if status is Status.FITS else status), (count_sentence(sizing, count),)
-    missing = _missing(sizing, count)
+    missing = missing_of(sizing, count)
     if status is Status.FITS and missing:
         return Status.NOT_JUDGED, tuple(f"{resource_name(one)} is unknown" for one in missing)
     return status, ()

@@ -1,0 +1,98 @@
+"""How the move stands to sizing: the one is judged today, the other for the months to come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.health.problem import Problem, info, serious
+from kafka_capacity.questions.answer import Action, StepVerb
+from kafka_capacity.questions.capacity.decide import count_sentence
+from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown
+from kafka_capacity.questions.capacity.sizing_words import until_words
+from kafka_capacity.questions.change.change_view import ChangeView
+from kafka_capacity.questions.change.choice import counts_by_fit
+from kafka_capacity.text import format_month, plural
+
+_COUNTS_NAMED = 6  # broker counts of the move that are named; of more the first
+
+
+def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]) -> tuple[str, Problem | None]:
+    """Return how the move stands to the months to come, and the problem where it goes to another count than needed."""
+    sentence = (
+        f"The move is judged at today’s sizes and rates, among {_counts(view, request)}; the answer above is for "
+        f"peaks up to {format_month(sizing.horizon)}, failures included."
+    )
+    count, needed = view.nearest.broker_count, sizing.steps[0].option if sizing.steps else None
+    if view.recommended is None or needed is None:
+        return sentence, None
+    today = sizing.today
+    if needed["shape"] != today["shape"]:
+        return f"{sentence} It moves replicas on today’s hardware, not onto {needed['shape']}.", None
+    _, failing = counts_by_fit(view.options)
+    if today["shape"] != TODAY and today["broker_count"] in failing and today["fits_until"]:
+        sentence += (
+            f" For the move {plural(today['broker_count'], 'broker')} do not fit, because it uses the disks and "
+            f"networks in the inventory; the answer above uses those of {today['shape']}."
+        )
+    if count == needed["broker_count"]:
+        # Where nothing is moved, a rebalance that is due later makes today's brokers last no longer.
+        is_moved = view.recommended.figures["changed_partitions"]
+        lasts = until_words(sizing, lasts_until(sizing, count)[1] if is_moved else sizing.steps[0].until)
+        return f"{sentence} It goes to the {count:,} that are needed now, which last {lasts}.", None
+    if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
+        lasts = until_words(sizing, due.until)
+        return f"{sentence} It goes to the {count:,} that are needed by {due.from_day}, which last {lasts}.", None
+    wanted = int(needed["broker_count"])
+    if needed is today:
+        enough = until_words(sizing, sizing.steps[0].until)
+        return f"{sentence} It goes to {plural(count, 'broker')}; today’s {wanted:,} last {enough}.", None
+    other = f"It goes to {plural(count, 'broker')}, not to the {wanted:,} that are needed now: "
+    other += count_sentence(sizing, count)
+    if wanted in failing:
+        return f"{sentence} {other}; at today’s sizes no option with {wanted:,} fits.", None
+    make = serious if wanted > count else info
+    message = other.replace("It goes", "The move goes", 1)
+    remedy = f"plan the move to {wanted:,} with broker_counts: [{wanted}]"
+    problem = make("other-count", plural(count, "broker"), message, remedy)
+    return f"{sentence} {other}. A run with broker_counts: [{wanted}] plans the move to {wanted:,}.", problem
+
+
+def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:
+    fitting, failing = counts_by_fit(view.options)
+    tried = sorted([*fitting, *failing])
+    shown = ", ".join(f"{count:,}" for count in tried[:_COUNTS_NAMED]) + (", …" if tried[_COUNTS_NAMED:] else "")
+    if request.get("broker_counts"):
+        return f"the requested counts ({shown})"
+    if any(request.get(name) for name in ("removed_brokers", "replaced_brokers", "rack_names")):
+        return f"the requested brokers ({shown})"
+    return f"the default counts ({shown})"
+
+
+def lasts_until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
+    """Return whether a count lasts (``horizon``, ``until``, ``not-today``, ``not-judged``), and until which day."""
+    row: Mapping[str, Any] | None = None if sizing is None else sizing.of_count(count)
+    if sizing is None or row is None:
+        return "not-judged", None
+    if row["fits"]:
+        return "horizon", None
+    if row["fits_until"] is None:
+        return "not-judged" if is_unknown(row) else "not-today", None
+    return "until", sizing.until(row)
+
+
+def missing_of(sizing: SizingView | None, count: int) -> Sequence[str]:
+    """Return what is not known of the hardware, which is so for every count of it."""
+    if sizing is None:
+        return ()
+    missing: Sequence[str] = (sizing.of_count(count) or sizing.nearest)["not_judged"]
+    return missing
+
+
+def is_done_by(view: ChangeView, action: Action) -> bool:
+    """Return whether the recommended move already is the rebalance that an action asks for later."""
+    option = view.recommended
+    if option is None or not option.figures["changed_partitions"]:
+        return False
+    return action.about == StepVerb.REBALANCE.about(option.broker_count)

@@ -1,0 +1,30 @@
+"""How the move stands to sizing."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from kafka_capacity.plan.move_and_sizing import is_done_by, relation_of
+from kafka_capacity.questions.capacity.decide import decide_capacity, key_figures
+from tests.unit.questions.capacity.sizing_rows import DATES, GROWING, option, passing, view_of
+
+
+def test_a_step_of_the_same_count_is_a_rebalance_and_the_move_may_already_be_it():
+    own, later = option("do-nothing", "do-nothing", 12, until=DATES[1]), option("012", "rebalance", 12, until=DATES[2])
+    ends = [passing("do-nothing", "2027-05-02"), passing("012", "2027-09-02")]
+    view = view_of([own, later, GROWING[4]], ends, recommended="021")
+    assert key_figures(view)[0].note == "12 today; 12 rebalanced by 2027-05-02 and 21 by 2027-09-02"
+    rebalanced, more = decide_capacity(view, view.document).actions
+    assert rebalanced.text == "Rebalance the 12 brokers: 12 run out of disk space on 2027-05-02."
+    assert (rebalanced.as_dict()["id"], more.as_dict()["id"]) == ("rebalance-12-brokers", "have-21-brokers")
+
+    def moving(partitions):
+        chosen = SimpleNamespace(broker_count=12, figures={"changed_partitions": partitions})
+        return SimpleNamespace(recommended=chosen, nearest=chosen, options=())
+
+    assert [is_done_by(moving(1), one) for one in (rebalanced, more)] == [True, False]
+    assert not is_done_by(moving(0), rebalanced)
+    sentence, problem = relation_of(moving(1), view, {})
+    assert sentence.endswith("It goes to the 12 that are needed now, which last until 2027-09-01.")
+    assert problem is None
+    assert relation_of(moving(0), view, {})[0].endswith("which last until 2027-05-01.")

@@ -1,0 +1,226 @@
+"""How many brokers by when, in words: the answer, its steps and what is to be approved."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+from kafka_capacity.plan.move_and_sizing import lasts_until
+from kafka_capacity.questions.capacity.approval import approval, otherwise
+from kafka_capacity.questions.capacity.decide import decide_capacity, key_figures
+from kafka_capacity.questions.capacity.sizing_words import badge, cost_sentence, headline, subject_words
+from tests.report.decided import build_report
+from tests.report.plans import make_inputs
+from tests.report.sized import sized_inputs
+from tests.unit.questions.capacity.sizing_rows import DATES, GROWING, PASSED, option, passing, too_small, view_of
+
+
+def test_each_step_is_due_when_the_one_before_runs_out():
+    view = view_of(GROWING, PASSED, recommended="021")
+    assert [(step.option["option_id"], step.from_day, step.until, step.resource) for step in view.steps] == [
+        ("015", "2026-11-15", "2027-04-15", "disk"),
+        ("018", "2027-04-16", "2027-08-28", "disk"),
+        ("021", "2027-08-29", None, None),
+    ]
+    assert headline(view) == (
+        "15 brokers now, 18 by April 2027, 21 by August 2027: disk space is the limiting resource; today’s 12 "
+        "already exceed the limit of disk space."
+    )
+    assert subject_words(view) == "15 brokers now, 18 by April 2027, 21 by August 2027"
+    assert badge(view) == ("bad", "! Too few brokers now")
+
+
+def test_todays_brokers_are_the_first_step_where_they_last_for_a_while():
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[1]), *GROWING[2:]]
+    view = view_of(rows, [passing("do-nothing", "2027-05-02", "2027-09-30", "cpu"), *PASSED[1:]], recommended="021")
+    assert headline(view) == "12 brokers now, 18 by May 2027, 21 by August 2027: disk space is the limiting resource."
+    assert badge(view) == ("warn", "↑ More brokers by May 2027")
+    runs_out = key_figures(view)[1]
+    assert runs_out.value == "2027-05-02"
+    assert runs_out.note == "CPU of broker 8; at the middle estimate 2027-09-30"
+
+
+def test_the_badge_says_what_the_steps_do_to_the_brokers_there_are():
+    def shown(own_until, *rows, recommended):
+        own = option("do-nothing", "do-nothing", 12, until=own_until)
+        ends = [passing("do-nothing", "2027-05-02"), passing("012", "2027-09-02")]
+        return badge(view_of([own, *rows], ends if own_until else ends[1:], recommended=recommended))
+
+    def rebalanced(until):
+        return option("012", "rebalance", 12, until=until)
+
+    lasting, fewer = rebalanced(DATES[3]), option("009", "scale-in", 9, until=DATES[3])
+    other = option("009.big", "other-hardware", 9, until=DATES[3], shape="big")
+    # More brokers are due when their step is, and not on the day of a rebalancing before that.
+    assert shown(DATES[1], rebalanced(DATES[2]), GROWING[4], recommended="021") == (
+        "warn",
+        "↑ More brokers by September 2027",
+    )
+    assert shown(DATES[1], fewer, recommended="009") == ("warn", "↓ Fewer brokers now")
+    assert shown(DATES[1], lasting, recommended="012") == ("warn", "⇄ Rebalance now")
+    assert shown(DATES[1], other, recommended="009.big") == ("warn", "⇄ Other brokers now")
+    # Where today's do not fit, brokers lack only where more of them are needed now.
+    assert shown(None, GROWING[4], recommended="021") == ("bad", "! Too few brokers now")
+    assert shown(None, rebalanced(DATES[2]), GROWING[4], recommended="021") == ("bad", "! Rebalance now")
+    assert shown(None, lasting, recommended="012") == ("bad", "! Rebalance now")
+    assert shown(None, fewer, recommended="009") == ("bad", "! Fewer brokers now")
+
+
+def test_a_day_of_the_month_that_has_begun_is_named():
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[0]), *GROWING[4:]]
+    view = view_of(rows, [passing("do-nothing", "2026-11-28")], recommended="021")
+    assert subject_words(view) == "12 brokers now, 21 by 2026-11-28"
+
+
+def test_the_middle_estimate_decides_where_it_was_asked_to():
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[1]), *GROWING[4:]]
+    view = view_of(rows, [passing("do-nothing", "2027-01-02", "2027-06-30")], recommended="021", estimate="middle")
+    assert subject_words(view) == "12 brokers now, 21 by June 2027"
+    assert key_figures(view)[1].value == "2027-06-30"
+
+
+def test_enough_brokers_are_said_to_be_enough():
+    same = option("012", "rebalance", 12, until=DATES[3])
+    view = view_of([option("do-nothing", "do-nothing", 12, until=DATES[3]), same], recommended="012")
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and no other option needs fewer brokers."
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[3], usd=25_389.0)]
+    view = view_of(rows, recommended="do-nothing")
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and no other option costs less."
+    cheaper = option("009", "scale-in", 9, until=DATES[3], usd=24_674.0, change_usd=187.0, break_even_days=7.9)
+    view = view_of([*rows, cheaper], recommended="009")
+    assert headline(view) == (
+        "Today’s 12 brokers last until November 2027; 9 brokers would be enough too, and cost $24,674 per month "
+        "instead of $25,389."
+    )
+    assert cost_sentence(view) == (
+        "9 brokers cost $24,674 per month, today’s 12 $25,389, on average until November 2027; the change costs $187 "
+        "and pays for itself after 8 days."
+    )
+    assert badge(view)[0] == "good"
+
+
+def test_a_planned_topic_may_ask_for_more_brokers_before_anything_runs_out():
+    topic = {"reason": "topic fraud takes 15 brokers", "constraint": "replication_factor", "when": "2026-12-01"}
+    disk = {"reason": "broker 8 would hold too much", "constraint": "disk", "when": "2027-06-01"}
+    rows = [
+        option("do-nothing", "do-nothing", 12, until=DATES[0], excuses=json.dumps([topic, disk])),
+        option("015", "scale-out", 15, until=DATES[3]),
+    ]
+    view = view_of(rows, [passing("do-nothing", "2027-06-01")], recommended="015")
+    assert [(step.option["option_id"], step.from_day, step.until, step.resource) for step in view.steps] == [
+        ("do-nothing", "2026-11-15", "2026-11-30", None),
+        ("015", "2026-12-01", None, None),
+    ]
+
+
+def test_nothing_binds_where_nothing_runs_out():
+    racks = {"reason": "4 partitions have all replicas in one rack", "constraint": "racks"}
+    rows = [
+        option("do-nothing", "do-nothing", 12, until=None, excuses=json.dumps([racks])),
+        option("012", "rebalance", 12, until=DATES[3]),
+    ]
+    view = view_of(rows, recommended="012")
+    assert headline(view) == "12 brokers rebalanced now last until November 2027; today’s 12 do not fit."
+
+
+def test_other_machines_grow_by_their_own_counts():
+    rows = [
+        option("do-nothing", "do-nothing", 12, until=None),
+        option("006.big", "other-hardware", 6, until=DATES[1], shape="big"),
+        option("009.big", "other-hardware", 9, until=DATES[3], shape="big"),
+    ]
+    view = view_of(rows, [passing("006.big", "2027-05-20", resource="cpu")], recommended="009.big")
+    assert headline(view).startswith(
+        "6 brokers of big now, 9 by May 2027: CPU is the limiting resource; today’s 12 do not fit"
+    )
+
+
+def test_what_does_not_last_says_how_long_it_does():
+    rows = GROWING[:4]
+    by_date = [(DATES[0], "015"), (DATES[1], "015"), (DATES[2], "018"), (DATES[3], None)]
+    view = view_of(rows, PASSED, by_date=by_date)
+    assert headline(view) == (
+        "Nothing that was tried lasts until November 2027: 15 brokers now, 18 by April 2027, and these last until "
+        "August 2027; today’s 12 already exceed the limit of disk space."
+    )
+    assert badge(view)[0] == "bad"
+    nowhere = view_of(GROWING[:2], PASSED[:1], by_date=[(day, None) for day in DATES])
+    assert headline(nowhere).startswith("Nothing that was tried lasts until November 2027, nor fits today. The nearest")
+
+
+def test_no_broker_is_given_up_that_would_be_missed_before_the_horizon():
+    lasting = [
+        option("do-nothing", "do-nothing", 12, until=DATES[1]),
+        option("009", "scale-in", 9, until=DATES[1]),
+        option("009.big", "other-hardware", 9, until=DATES[1], shape="big"),
+        option("012", "rebalance", 12, until=DATES[2]),
+    ]
+    passed = [passing(row["option_id"], "2027-05-02") for row in lasting[:3]] + [passing("012", "2027-09-02")]
+    by_date = [(day, "009") for day in DATES[:2]] + [(day, None) for day in DATES[2:]]
+    # Fewer brokers, or others, that last no longer than doing nothing: nothing is to be changed for that.
+    for cheapest in ("009", "009.big"):
+        view = view_of(lasting[:3], passed[:3], by_date=[(day, one and cheapest) for day, one in by_date])
+        assert [step.option["option_id"] for step in view.steps] == ["do-nothing"]
+    # Where fewer last longer than doing nothing, and as many as today as long: those.
+    rows = [*lasting[:2], lasting[3]]
+    longer = [{**rows[0], "fits_until": DATES[0]}, rows[1], {**rows[2], "fits_until": DATES[1]}]
+    ends = [passing("do-nothing", "2026-12-02"), passing("009", "2027-05-02"), passing("012", "2027-05-02")]
+    view = view_of(longer, ends, by_date=by_date)
+    assert [step.option["option_id"] for step in view.steps] == ["012"]
+    # What lasts longest is taken, whatever it is.
+    view = view_of(longer[:2], ends[:2], by_date=by_date)
+    assert [step.option["option_id"] for step in view.steps] == ["009"]
+
+
+def test_one_broker_lasts():
+    view = view_of([option("do-nothing", "do-nothing", 1, until=DATES[3], usd=9.5)], recommended="do-nothing")
+    assert headline(view) == "Today’s 1 broker lasts until November 2027, and no other option costs less."
+    assert cost_sentence(view) == "1 broker costs $9.50 per month."
+
+
+def test_an_inventory_without_rates_gives_the_move_first_and_says_why():
+    inputs = sized_inputs()
+    report = build_report(dataclasses.replace(inputs, sizing={**inputs.sizing, "peak_basis": "unknown"}))
+    assert report["verdict"]["sizing"] is None
+    serious = [one["text"] for one in report["verdict"]["caveats"] if one["severity"] == "serious"]
+    assert any(text.startswith("Broker needs cannot be determined: no rates") for text in serious)
+
+
+def test_a_price_that_is_not_known_says_what_would_tell_it():
+    view = view_of(GROWING, PASSED, recommended="021")
+    assert cost_sentence(view) == "What 21 brokers cost is unknown: give broker_usd_per_hour, or current_shape."
+    assert key_figures(view)[2].value == "not known"
+
+
+def test_a_plan_without_sizing_has_nothing_of_it():
+    report = build_report(make_inputs(placers=("zk",)))
+    assert report["verdict"]["sizing"] is None
+    names = {section["name"] for section in report["sections"]}
+    assert not names & {"by_when", "options_costs", "broker_use", "growth", "calculators", "partition_advice"}
+
+
+def test_what_rests_on_unknown_sizes_is_not_judged():
+    lacking = {
+        "reason": "the sizes of 6 partitions are unknown",
+        "constraint": "sizes",
+        "needed": None,
+        "available": None,
+    }
+    rows = [
+        option(name, kind, count, until=None, excuses=json.dumps([lacking]))
+        for name, kind, count in (("do-nothing", "do-nothing", 3), ("006", "scale-out", 6))
+    ]
+    view = view_of(rows, by_date=[(day, None) for day in DATES])
+    assert headline(view) == "Not judged how many brokers are needed: the sizes of 6 partitions are unknown."
+    assert badge(view) == ("warn", "? Not judged")
+    assert subject_words(view) == "not judged how many brokers are needed"
+    runs_out = key_figures(view)[1]
+    assert (runs_out.value, runs_out.note) == ("not known", "the sizes of 6 partitions are unknown")
+    assert otherwise(view) == "Not known: the sizes of 6 partitions are unknown."
+    assert approval(view) == "Approve no broker count: none is judged."
+    assert decide_capacity(view, view.document).status == "not_judged"
+    assert lasts_until(view, 3) == ("not-judged", None)
+    # What fails for another reason too is judged.
+    failing = view_of([{**row, "excuses": json.dumps([lacking, too_small("x")])} for row in rows])
+    assert badge(failing) == ("bad", "✕ No option lasts")
+    assert lasts_until(failing, 3) == ("not-today", None)
