@@ -108,12 +108,15 @@ def _ascending(row: Ints, broker: Ints, count: int) -> Int32s:
 def _share(moves: pa.Table, wanted: Int32s, held: _Held) -> float:
     """Return which share of the bytes that were to be copied is where it should be; the order does not count.
 
-    Of moves that copy nothing it is the share of the partitions.
+    Of moves that copy nothing it is the share of the partitions. Those of topics that are gone are not missed.
     """
     place = held.index.find(moves.column("topic"), moves.column("partition"))
+    exists = place >= 0
+    if not exists.any():
+        return 0.0
     width = max(wanted.shape[1], held.brokers.shape[1])
-    is_there = (place >= 0) & (_widened(held.brokers[place], width) == _widened(wanted, width)).all(axis=1)
-    weight = floats(moves.column("moved_bytes"))
+    is_there = (_widened(held.brokers[place[exists]], width) == _widened(wanted[exists], width)).all(axis=1)
+    weight = floats(moves.column("moved_bytes"))[exists]
     return float(np.average(is_there, weights=weight if weight.sum() > 0 else None))
 
 

@@ -46,12 +46,19 @@ def planned(tmp_path_factory):
     return store, pinned, {row["partition"]: row["replicas_after"] for row in rows}
 
 
-def test_a_move_is_scored_once_it_is_done(planned):
+@pytest.fixture(scope="module")
+def executed(planned):
+    """The plan, and the inventories of the days on which it was executed."""
     store, pinned, lists = planned
     assert len(lists) > 1
     half = dict(list(lists.items())[: len(lists) // 2])
     for day, done in (("2026-11-21", {}), ("2026-11-22", half), ("2026-11-23", lists)):
         stage(with_lists(inventory(day, brokers=9), done), store)
+    return store, pinned, lists
+
+
+def test_a_move_is_scored_once_it_is_done(executed):
+    store, pinned, _ = executed
     assert score_moves(store, "payments", "2026-11-22") == []
     (score,) = score_moves(store, "payments", "2026-11-23")
     assert (score.plan_id, score.scenario_id) == (pinned.plan_id, "009-brokers.fewest-bytes")
@@ -68,15 +75,15 @@ def test_a_move_is_scored_once_it_is_done(planned):
     assert row["is_consistent"]
 
 
-def test_another_order_of_the_same_brokers_is_done_too(planned):
-    store, _, lists = planned
+def test_another_order_of_the_same_brokers_is_done_too(executed):
+    store, _, lists = executed
     turned = {partition: brokers[::-1] for partition, brokers in lists.items()}
     stage(with_lists(inventory("2026-11-24", brokers=9), turned), store)
     assert [one.done_by for one in score_moves(store, "payments", "2026-11-24")] == ["2026-11-23"]
 
 
-def test_an_inventory_that_is_damaged_is_passed_over(planned, caplog):
-    store, _, lists = planned
+def test_an_inventory_that_is_damaged_is_passed_over(executed, caplog):
+    store, _, lists = executed
     stage(with_lists(inventory("2026-11-28", brokers=9), lists), store)
     found = score_moves(store, "payments", "2026-11-28")
     damaged = stage(inventory("2026-11-27", brokers=9), store)
@@ -86,3 +93,18 @@ def test_an_inventory_that_is_damaged_is_passed_over(planned, caplog):
     assert damaged
     assert score_moves(store, "payments", "2026-11-28") == found
     assert "moves are not looked for in the inventory of 2026-11-27" in caplog.text
+
+
+def test_a_topic_that_is_deleted_meanwhile_is_not_missed(tmp_path):
+    store = LocalStore(tmp_path)
+    short_lived = topic("short-lived", partitions=12, bytes_in=1000.0)
+    both = cluster(ds="2026-11-20", topics=[topic("orders", partitions=12, bytes_in=1000.0), short_lived])
+    stage(both, store)
+    _, manifest = plan(store, "2026-11-20")
+    rows = read_table(store, manifest, "moves").to_pylist()
+    assert {row["topic"] for row in rows} == {"orders", "short-lived"}
+    lists = {row["partition"]: row["replicas_after"] for row in rows if row["topic"] == "orders"}
+    for day, done in (("2026-11-21", {}), ("2026-11-22", lists)):
+        stage(with_lists(inventory(day, brokers=9), done), store)
+    (score,) = score_moves(store, "payments", "2026-11-22")
+    assert (score.begun_after, score.done_by) == ("2026-11-21", "2026-11-22")
