@@ -70,15 +70,19 @@ def _scored_hours(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad)
 
 def find_predictions(store: ObjectStore, cluster: str, *, before: str) -> list[Prediction]:
     """Read what plans of earlier days expected; of several of one day, the one that stands for the cluster counts."""
+    found: list[Prediction] = []
+    for made_on, plans in plans_by_day(store, cluster, before=before).items():
+        found += next(filter(None, (_predictions(store, cluster, made_on, one) for one in plans)), [])
+    return found
+
+
+def plans_by_day(store: ObjectStore, cluster: str, *, before: str) -> dict[str, list[str]]:
+    """List the plans of earlier days by the day of their inventory, the one that stands for the cluster first."""
     by_day: dict[str, list[str]] = {}
     for made_on, plan_id in list_plans(store, cluster):
         if made_on < before:
             by_day.setdefault(made_on, []).append(plan_id)
-    found: list[Prediction] = []
-    for made_on, plans in by_day.items():
-        in_order = usual_first(store, cluster, made_on, plans)
-        found += next(filter(None, (_predictions(store, cluster, made_on, one) for one in in_order)), [])
-    return found
+    return {made_on: usual_first(store, cluster, made_on, plans) for made_on, plans in by_day.items()}
 
 
 def _predictions(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -> list[Prediction]:
@@ -134,7 +138,7 @@ def _document(
     by_week = [*(found for found, _ in stored), scores]
     watched = [one for week in by_week for one in week]
     shown = [one for week in by_week[-SHOWN_WEEKS:] for one in week]
-    moves = score_moves(store, cluster, ds)
+    moves = score_moves(store, cluster, ds, plans_by_day(store, cluster, before=ds))
     held_cpu = hold_cpu(store, cluster, ds, raw)
     drifts = [watch(one.held for one in watched if one.figure == figure) for figure in (TRAFFIC, STORED)]
     earlier_cpu = (Held(**one) for _, document in stored for one in document.get(CPU_HELD, ()))

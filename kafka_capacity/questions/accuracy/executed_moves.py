@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from kafka_capacity.inventory.column_values import PartitionIndex, ReplicaColumn
 from kafka_capacity.inventory.staging import KIND as INVENTORY
 from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.objects.dataset import read_manifest, read_table
-from kafka_capacity.objects.keys import day_prefix, list_plans, plan_prefix
+from kafka_capacity.objects.keys import day_prefix, plan_prefix
 from kafka_capacity.objects.manifest import complete_days
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.questions.accuracy.scores import MoveScore, score_move
@@ -27,15 +28,16 @@ LOOKED_BACK_DAYS = 90  # plans that are older are taken to be forgotten, or done
 _MOVED = ["scenario_id", "topic", "partition", "replicas_after", "moved_bytes"]
 
 
-def score_moves(store: ObjectStore, cluster: str, ds: str) -> list[MoveScore]:
+def score_moves(store: ObjectStore, cluster: str, ds: str, plans: Mapping[str, Sequence[str]]) -> list[MoveScore]:
     """Find the moves of earlier plans that are done on a day, and hold their times against the days in between.
 
-    A move counts once, for the newest plan that planned it: plans of later days find it done.
+    ``plans`` are earlier ones by the day of their inventory. A move counts once, for the newest plan that planned it,
+    of several of one day for the first: plans of later days find it done.
     """
     days = sorted(complete_days(store, cluster, "inventory", up_to=ds))
     held: dict[str, _Held | None] = {}
     found: dict[tuple[str, str], MoveScore] = {}
-    for made_on, plan_id in list_plans(store, cluster):
+    for made_on, plan_id in ((day, one) for day in sorted(plans) for one in reversed(plans[day])):
         later = [day for day in days if made_on < day]
         if not later or later[-1] != ds or days_between(made_on, ds) > LOOKED_BACK_DAYS:
             continue

@@ -7,7 +7,7 @@ from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.objects.keys import day_prefix
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.publish import report_inputs
-from kafka_capacity.plan.scoreboard import score_cluster
+from kafka_capacity.plan.scoreboard import plans_by_day, score_cluster
 from kafka_capacity.questions.accuracy.executed_moves import score_moves
 from kafka_capacity.questions.accuracy.stored_scores import read_score_document
 from tests.builders import cluster, rows_of, topic, with_rows
@@ -37,6 +37,10 @@ def plan(store, ds):
     return simulated_plan(store, {**REQUEST, "ds": ds})
 
 
+def scored(store, ds):
+    return score_moves(store, "payments", ds, plans_by_day(store, "payments", before=ds))
+
+
 @pytest.fixture(scope="module")
 def planned(tmp_path_factory):
     store = LocalStore(tmp_path_factory.mktemp("objects"))
@@ -59,8 +63,8 @@ def executed(planned):
 
 def test_a_move_is_scored_once_it_is_done(executed):
     store, pinned, _ = executed
-    assert score_moves(store, "payments", "2026-11-22") == []
-    (score,) = score_moves(store, "payments", "2026-11-23")
+    assert scored(store, "2026-11-22") == []
+    (score,) = scored(store, "2026-11-23")
     assert (score.plan_id, score.scenario_id) == (pinned.plan_id, "009-brokers.fewest-bytes")
     assert (score.begun_after, score.done_by) == ("2026-11-21", "2026-11-23")
     assert score.longest_seconds == 2 * 86_400
@@ -79,19 +83,19 @@ def test_another_order_of_the_same_brokers_is_done_too(executed):
     store, _, lists = executed
     turned = {partition: brokers[::-1] for partition, brokers in lists.items()}
     stage(with_lists(inventory("2026-11-24", brokers=9), turned), store)
-    assert [one.done_by for one in score_moves(store, "payments", "2026-11-24")] == ["2026-11-23"]
+    assert [one.done_by for one in scored(store, "2026-11-24")] == ["2026-11-23"]
 
 
 def test_an_inventory_that_is_damaged_is_passed_over(executed, caplog):
     store, _, lists = executed
     stage(with_lists(inventory("2026-11-28", brokers=9), lists), store)
-    found = score_moves(store, "payments", "2026-11-28")
+    found = scored(store, "2026-11-28")
     damaged = stage(inventory("2026-11-27", brokers=9), store)
     for one in store.list_keys(day_prefix("inventory", "payments", "2026-11-27")):
         if "/replicas/" in one:
             store.write_bytes(one, b"damaged")
     assert damaged
-    assert score_moves(store, "payments", "2026-11-28") == found
+    assert scored(store, "2026-11-28") == found
     assert "moves are not looked for in the inventory of 2026-11-27" in caplog.text
 
 
@@ -106,5 +110,18 @@ def test_a_topic_that_is_deleted_meanwhile_is_not_missed(tmp_path):
     lists = {row["partition"]: row["replicas_after"] for row in rows if row["topic"] == "orders"}
     for day, done in (("2026-11-21", {}), ("2026-11-22", lists)):
         stage(with_lists(inventory(day, brokers=9), done), store)
-    (score,) = score_moves(store, "payments", "2026-11-22")
+    (score,) = scored(store, "2026-11-22")
     assert (score.begun_after, score.done_by) == ("2026-11-21", "2026-11-22")
+
+
+def test_of_several_plans_of_a_day_the_usual_one_is_scored(tmp_path):
+    store = LocalStore(tmp_path)
+    stage(inventory("2026-11-20"), store)
+    usual, manifest = plan(store, "2026-11-20")
+    slow = [
+        simulated_plan(store, {**REQUEST, "ds": "2026-11-20", "throttle_bytes_per_second": rate}) for rate in (3e6, 5e6)
+    ]
+    assert len({usual.plan_id, *(pinned.plan_id for pinned, _ in slow)}) == 3
+    lists = {row["partition"]: row["replicas_after"] for row in read_table(store, manifest, "moves").to_pylist()}
+    stage(with_lists(inventory("2026-11-21", brokers=9), lists), store)
+    assert [one.plan_id for one in scored(store, "2026-11-21")] == [usual.plan_id]
