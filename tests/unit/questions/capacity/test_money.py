@@ -218,7 +218,7 @@ def test_a_time_to_recover_binds_with_its_reason_and_more_brokers_keep_it():
     results, advice = sized(bytes_in=10.0, partitions=16, growth=(1.0, 1.0), loads=loads)
     found = {result.option_id: result for result in results}
     (excuse,) = [one for one in found["003-brokers.today"].excuses if one.constraint == "recovery"]
-    assert "would take 0.1 hours to be re-replicated after its loss on " in excuse.reason
+    assert "would take 0.10 hours to be re-replicated after its loss on " in excuse.reason
     assert excuse.needed == pytest.approx(16 * GIB / 50e6, rel=1e-3)
     assert advice.recommended not in (None, "003-brokers.today")
     assert all(one.resource is not Resource.RECOVERY for result in sized()[0] for one in result.exhaustion)
