@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.text.wording import shown_rate
+from kafka_capacity.text.wording import shown_rate, told_apart
 
 
 class Resource(StrEnum):
@@ -75,9 +77,6 @@ class FailureTolerance(StrEnum):
     ONE_RACK = "one-rack"
 
 
-_MOST_DIGITS = 6  # more than usual, by which two amounts are told apart
-
-
 def shown_amount(resource: Resource, value: float, more_digits: int = 0) -> str:
     """Write an amount of a resource with its unit, to the usual number of digits or more."""
     if resource is Resource.CPU:
@@ -91,16 +90,9 @@ def shown_amount(resource: Resource, value: float, more_digits: int = 0) -> str:
     return shown_rate(value, more_digits)
 
 
-def digits_apart(resource: Resource, needed: float, allowed: float) -> int:
-    """Return how many more digits than usual show that two amounts differ.
-
-    >>> digits_apart(Resource.DISK, 0.31 * GIB, 0.27 * GIB)
-    2
-    """
-    for digits in range(_MOST_DIGITS):
-        if shown_amount(resource, needed, digits) != shown_amount(resource, allowed, digits):
-            return digits
-    return _MOST_DIGITS
+def amounts_apart(resource: Resource, needed: float, allowed: float) -> Callable[[float], str]:
+    """Return how to write two amounts of a resource so that they are seen to differ: :func:`told_apart`."""
+    return told_apart(functools.partial(shown_amount, resource), needed, allowed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,12 @@ import numpy as np
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.flows import PEAKS, Placed, normal_flows, peaks
-from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Resource, shown_amount
+from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Resource, amounts_apart
 from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Figure, Problem, serious
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.text import whole_percent
+from kafka_capacity.text.wording import told_apart
 
 _CODES = {
     Resource.DISK: Code.DISK_OVER_LIMIT,
@@ -46,12 +47,14 @@ def check_resources(view: ClusterView) -> Iterator[Problem]:
             continue
         worst = int(over[np.argmax(load[over] / np.maximum(capacity[over], 1e-9))])
         needed, there = float(load[worst]), float(capacity[worst])
+        written = amounts_apart(resource, needed, there)
+        percent = told_apart(whole_percent, needed / there, share)(needed / there)
         count, total = len(over), len(brokers)
         message = (
             f"{f'all {total:,}' if count == total > 1 else f'{count:,} of {total:,}'} brokers "
             f"{'is' if count == 1 else 'are'} over the limit of {whole_percent(share)} of {RESOURCE_NAMES[resource]}, "
             f"worst is broker {int(brokers.ids[worst])} (rack {brokers.racks[worst] or 'none'}) with "
-            f"{shown_amount(resource, needed)} of {shown_amount(resource, there)}, {whole_percent(needed / there)}"
+            f"{written(needed)} of {written(there)}, {percent}"
         )
         where, figure = called("broker", brokers.ids[over].tolist()), Figure(needed, there * share, UNITS[resource])
         yield serious(_CODES[resource], where, message, _REMEDIES[resource], figure=figure)

@@ -199,7 +199,7 @@ def followed_lines(
     """
     done = [
         {
-            "label": "Dropped" if effect.startswith(DROPPED) else "Done",
+            "label": capitalised(ended(effect)),
             "text": f"{entries[key]['text'].rstrip('.')}: {effect}.",
         }
         for key, effect in done_words(entries, decision, changes).items()
@@ -211,6 +211,11 @@ def followed_lines(
         if (state := state_words(entries.get(row["id"]), row, decision["ds"])) != "new"
         and (row["by"] is None or not state.startswith("open") or "claimed" in state)
     ]
+
+
+def ended(effect: str) -> str:
+    """Return in a word how what had that effect ended."""
+    return "dropped" if effect.startswith(DROPPED) else "gone" if effect == GONE else "done"
 
 
 def _effect(entry: Entry, today: Mapping[str, Any]) -> str:

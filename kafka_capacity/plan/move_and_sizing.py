@@ -54,9 +54,9 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
         return f"{sentence} {other}; at today’s sizes no option with {wanted:,} fits.", None
     make = serious if wanted > count else info
     message = other.replace("It goes", "The move goes", 1)
-    remedy = f"plan the move to {wanted:,} with broker_counts: [{wanted}]"
+    remedy = f"plan the move to {wanted:,} with broker_counts {wanted}"
     problem = make("other-count", plural(count, "broker"), message, remedy)
-    return f"{sentence} {other}. A run with broker_counts: [{wanted}] plans the move to {wanted:,}.", problem
+    return f"{sentence} {other}. A run with broker_counts {wanted} plans the move to {wanted:,}.", problem
 
 
 def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:

@@ -76,13 +76,13 @@ def format_percent(ratio: float | None) -> str:
     return f"{sign}{tenth:,} %" if tenth < 100 else f"{sign}{size.quantize(Decimal(1), ROUND_HALF_EVEN):,} %"
 
 
-def whole_percent(ratio: float, *, signed: bool = False) -> str:
-    """Write a ratio in whole percent, for sentences; with its sign where that is asked for, and where it is not 0.
+def whole_percent(ratio: float, more_digits: int = 0, *, signed: bool = False) -> str:
+    """Write a ratio in whole percent or finer, for sentences; with its sign where that is asked for and it is not 0.
 
     >>> whole_percent(0.847), whole_percent(0.2, signed=True), whole_percent(-0.002, signed=True)
     ('85 %', '+20 %', '0 %')
     """
-    percent = f"{ratio:z.0%}"
+    percent = f"{ratio:z.{more_digits}%}"
     sign = "+" if signed and ratio > 0 and percent != "0%" else ""
     return f"{sign}{percent}".replace("%", " %").replace("-", MINUS)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from kafka_capacity.text.figures import NOTHING, changed
+
+_MOST_DIGITS = 6  # more than usual, by which two amounts are told apart
 
 
 def shown_rate(bytes_per_second: float, more_digits: int = 0) -> str:
@@ -14,6 +16,18 @@ def shown_rate(bytes_per_second: float, more_digits: int = 0) -> str:
         if bytes_per_second >= size:
             return f"{_three_digits(bytes_per_second / size, more_digits)} {unit}"
     return f"{_three_digits(bytes_per_second, more_digits)} B/s"
+
+
+def told_apart(write: Callable[[float, int], str], one: float, other: float) -> Callable[[float], str]:
+    """Return how to write two amounts, and what belongs to them, with as many more digits as show that they differ.
+
+    >>> write = told_apart(lambda gib, more: f"{gib:.{more}f} GiB", 0.31, 0.27)
+    >>> write(0.31), write(0.27), write(12.0)
+    ('0.31 GiB', '0.27 GiB', '12.00 GiB')
+    """
+    differing = (more for more in range(_MOST_DIGITS) if write(one, more) != write(other, more))
+    more = next(differing, 0)
+    return lambda amount: write(amount, more)
 
 
 def shown_throttle(bytes_per_second: float) -> str:

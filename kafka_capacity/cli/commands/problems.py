@@ -70,10 +70,10 @@ def problems(
         return
     rows = _rows(decision, entries)
     count = len(followed(decision))
-    done = sum(1 for key, entry in entries.items() if entry["done"] and key not in followed(decision))
-    unseen = f", {more} of other plans" if (more := len(rows) - count - done) else ""
+    over = sum(1 for key, entry in entries.items() if entry["done"] and key not in followed(decision))
+    unseen = f", {more} of other plans" if (more := len(rows) - count - over) else ""
     print_answer(
-        f"{standing.cluster} on {standing.ds}: {count} open or dismissed, {done} done{unseen}",
+        f"{standing.cluster} on {standing.ds}: {count} open or dismissed, {over} over{unseen}",
         lambda: _print(rows),
         hint="--claim ID, --dismiss ID --reason TEXT",
         is_quiet=is_quiet,
@@ -110,7 +110,7 @@ def _found(place: str, cluster: str | None) -> tuple[ObjectStore, Standing]:
 
 def _rows(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> list[dict[str, str]]:
     """Return a row each of what stands, the worst first, then of what was done or is not asked any more."""
-    from kafka_capacity.plan.lifecycle import followed, state_words
+    from kafka_capacity.plan.lifecycle import ended, followed, state_words
 
     standing = followed(decision)
     rows = [
@@ -125,7 +125,7 @@ def _rows(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> list[dic
     for key, entry in entries.items():
         if key not in standing:
             done, last = entry["done"], entry["last"]
-            state = f"done on {done['on']}: {done['effect']}" if done else f"last seen on {last}"
+            state = f"{ended(done['effect'])} on {done['on']}: {done['effect']}" if done else f"last seen on {last}"
             rows.append({"id": key, "severity": "", "state": state, "text": entry["text"]})
     return rows
 

@@ -17,13 +17,13 @@ from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
 from kafka_capacity.text import whole_percent
 
 
-def gib(amount: float) -> str:
+def gib(amount: float, more_digits: int = 0) -> str:
     """Write an amount of bytes."""
-    return f"{amount / GIB:,.0f} GiB"
+    return f"{amount / GIB:,.{more_digits}f} GiB"
 
 
-def _mib_per_second(rate: float) -> str:
-    return f"{rate / MIB:,.1f} MiB/s"
+def _mib_per_second(rate: float, more_digits: int) -> str:
+    return f"{rate / MIB:,.{1 + more_digits}f} MiB/s"
 
 
 def disk_limit_bytes(scenario: PlacementScenario, brokers: Brokers) -> Floats:
@@ -51,9 +51,9 @@ DISK = BrokerConstraint(
     limit=disk_limit_bytes,
     after=lambda proposal: _carried(proposal.loads, "bytes_after"),
     before=lambda loads: _carried(loads, "bytes_before"),
-    sentence=lambda scenario, needed, available: (
-        f"would hold {gib(needed)} but may be filled to {gib(available)} "
-        f"({whole_percent(scenario.disk_limit_ratio)} of its disk): {gib(needed - available)} too much"
+    sentence=lambda scenario, written, needed, available: (
+        f"would hold {written(needed)} but may be filled to {written(available)} "
+        f"({whole_percent(scenario.disk_limit_ratio)} of its disk): {written(needed - available)} too much"
     ),
     figure=gib,
     placer_limit="disk_bytes",
@@ -77,9 +77,9 @@ DISK_LATER = BrokerConstraint(
     limit=disk_limit_bytes,
     after=_held_later,
     before=lambda loads: _carried(loads, "bytes_before"),
-    sentence=lambda scenario, needed, available: (
-        f"would hold {gib(needed)} once the records of the topics with new partitions have been replaced, but may be "
-        f"filled to {gib(available)} ({whole_percent(scenario.disk_limit_ratio)} of its disk)"
+    sentence=lambda scenario, written, needed, available: (
+        f"would hold {written(needed)} once the records of the topics with new partitions have been replaced, but may "
+        f"be filled to {written(available)} ({whole_percent(scenario.disk_limit_ratio)} of its disk)"
     ),
     figure=gib,
 )
@@ -97,8 +97,8 @@ DISK_ON_THE_WAY = BrokerConstraint(
     unit="bytes",
     limit=lambda scenario, brokers: brokers.disk_capacity_bytes,
     after=_held_on_the_way,
-    sentence=lambda scenario, needed, available: (
-        f"would hold {gib(needed)} while it has both old and new copies, but its disk has {gib(available)}"
+    sentence=lambda scenario, written, needed, available: (
+        f"would hold {written(needed)} while it has both old and new copies, but its disk has {written(available)}"
     ),
     figure=gib,
 )
@@ -115,9 +115,8 @@ def _network(direction: Literal["in", "out"]) -> BrokerConstraint:
         limit=limit,
         after=lambda proposal: _carried(proposal.loads, f"peak_{direction}_after"),
         before=lambda loads: _carried(loads, f"peak_{direction}_before"),
-        sentence=lambda scenario, needed, available: (
-            f"would carry {_mib_per_second(needed)} {direction} at peak but its network takes "
-            f"{_mib_per_second(available)}"
+        sentence=lambda scenario, written, needed, available: (
+            f"would carry {written(needed)} {direction} at peak but its network takes {written(available)}"
         ),
         figure=_mib_per_second,
         placer_limit=f"network_{direction}_bytes_per_second",
@@ -141,8 +140,10 @@ def _count_limit(name: str, noun: str, parameter: str) -> BrokerConstraint:
         limit=limit,
         after=lambda proposal: _carried(proposal.loads, f"{noun}s_after"),
         before=lambda loads: _carried(loads, f"{noun}s_before"),
-        sentence=lambda scenario, needed, available: f"would hold {needed:,.0f} {noun}s but may hold {available:,.0f}",
-        figure=lambda count: f"{count:,.0f}",
+        sentence=lambda scenario, written, needed, available: (
+            f"would hold {written(needed)} {noun}s but may hold {written(available)}"
+        ),
+        figure=lambda count, more_digits: f"{count:,.{more_digits}f}",
         placer_limit=name,
         higher=lambda scenario, state, worst: f"a limit of {worst.needed:,.0f}",
         parameter=parameter,

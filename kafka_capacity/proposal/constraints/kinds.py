@@ -18,6 +18,7 @@ from kafka_capacity.kafka.placement.relaxing import LimitState
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementScenario
+from kafka_capacity.text.wording import told_apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,8 +78,9 @@ class BrokerConstraint:
     after: Callable[[Proposal], Floats | None]
     # float64[B], what each carries today; `None` where no broker can be over it before
     before: Callable[[BrokerLoads], Floats] | None = None
-    sentence: Callable[[PlacementScenario, float, float], str]  # says what a broker, named first, would need and has
-    figure: Callable[[float], str]  # writes an amount
+    # says what a broker, named first, would need and has, with amounts as the second argument writes them
+    sentence: Callable[[PlacementScenario, Callable[[float], str], float, float], str]
+    figure: Callable[[float, int], str]  # writes an amount, to so many digits more than usual
     # the field of `BrokerLimits` by which placers keep it; `None` where they do not look at it
     placer_limit: str | None = None
     # names the limit that would do; `None` where how many times as high it is says enough
@@ -122,7 +124,8 @@ class BrokerConstraint:
         broker = int(brokers.ids[at])
         today = None if before is None else float(before[at])
         replaced = None if today is None else next((old for old, new in scenario.replaced if new == broker), None)
-        text = "" if today is None else f"; today it is {self.figure(today)}"
+        written = told_apart(self.figure, float(needed[at]), float(available[at]))
+        text = "" if today is None else f"; today it is {written(today)}"
         text += "" if replaced is None else f" on broker {replaced}, which it replaces"
         return Excuse(
             constraint=self.name,
@@ -131,7 +134,7 @@ class BrokerConstraint:
             needed=float(needed[at]),
             available=float(available[at]),
             unit=self.unit,
-            reason=f"{where} {self.sentence(scenario, float(needed[at]), float(available[at]))}{text}",
+            reason=f"{where} {self.sentence(scenario, written, float(needed[at]), float(available[at]))}{text}",
             before=today,
             replaced_broker_id=replaced,
         )

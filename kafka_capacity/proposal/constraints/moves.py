@@ -9,7 +9,7 @@ from kafka_capacity.proposal.constraints.kinds import Proposal, where_of
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.text import whole_percent
-from kafka_capacity.text.wording import shown_throttle
+from kafka_capacity.text.wording import shown_throttle, told_apart
 
 THROTTLE = "throttle"
 ALL_AT_ONCE = frozenset({DISK_ON_THE_WAY.name, THROTTLE})
@@ -61,6 +61,7 @@ def log_dirs(proposal: Proposal) -> list[Excuse]:
                 "does not"
             )
         name = where_of(target, int(np.searchsorted(target.ids, broker)))
+        written = told_apart(gib, held, limit)
         excuse = Excuse(
             constraint=LOG_DIR,
             where=f"{name}, log dir {path}",
@@ -69,7 +70,7 @@ def log_dirs(proposal: Proposal) -> list[Excuse]:
             available=limit,
             unit="bytes",
             reason=(
-                f"log dir {path} of {name} would hold {gib(held)} but may be filled to {gib(limit)} "
+                f"log dir {path} of {name} would hold {written(held)} but may be filled to {written(limit)} "
                 f"({whole_percent(scenario.disk_limit_ratio)} of it){remedy}"
             ),
             before=float(before[place]) if scenario.is_judged_against_today else None,

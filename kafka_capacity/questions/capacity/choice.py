@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Resource, shown_amount
+from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Resource, amounts_apart
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.proposal.excuse import Excuse, distance
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind
@@ -161,9 +161,10 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], bu
     tight = ""
     if chosen.tightest is not None and chosen.headroom_ratio is not None:
         name, where = RESOURCE_NAMES[chosen.tightest.resource], chosen.tightest
+        written = amounts_apart(where.resource, where.needed, where.allowed)
         tight = (
             f"; its tightest resource is {name} of broker {where.broker} on {where.date} ({where.condition}): "
-            f"{shown_amount(where.resource, where.needed)} of {shown_amount(where.resource, where.allowed)} allowed"
+            f"{written(where.needed)} of {written(where.allowed)} allowed"
         )
     what = "is the cheapest option that fits"
     if math.isnan(chosen.cost.total):

@@ -19,7 +19,7 @@ from kafka_capacity.hardware.limits import (
     Condition,
     Limits,
     Resource,
-    digits_apart,
+    amounts_apart,
     shown_amount,
 )
 from kafka_capacity.hardware.shapes import DiskKind, Shape
@@ -190,9 +190,8 @@ def _limit_sentence(at: Tightest, limits: Limits, shape: Shape, *, where: str, l
     """Return which limit is passed, by whom, when and by how much; and what the hardware bursts to, if it does."""
     resource, share = at.resource, limits.ratio(at.resource, at.condition)
     when = _STILL[resource] if resource in _STILL else " " + _WHEN[at.condition].format(lost=lost)
-    digits = digits_apart(resource, at.needed, at.allowed)
-    needed, allowed, there = (
-        shown_amount(resource, amount, digits) for amount in (at.needed, at.allowed, at.allowed / share)
+    needed, allowed, there = map(
+        amounts_apart(resource, at.needed, at.allowed), (at.needed, at.allowed, at.allowed / share)
     )
     of = "" if share == 1.0 else f" ({whole_percent(share)} of {there})"
     first = "" if passed_on in (None, at.date) else f"; the limit is exceeded on {passed_on}"

@@ -16,7 +16,7 @@ import numpy as np
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.hardware.limits import Limits
-from kafka_capacity.hardware.shapes import Shape, hardware
+from kafka_capacity.hardware.shapes import TODAY, Shape, hardware
 from kafka_capacity.kafka.arrays import Flags, Floats
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -112,6 +112,7 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     options = [as_placed(inputs, OptionKind.DO_NOTHING)]
     if request.today.volume is not None and _has_spare_space(inputs):
         options.append(as_placed(inputs, OptionKind.SHRINK_VOLUMES))
+    own = are_disks_uneven(inputs)
     counts = set(request.broker_counts or default_counts(observed, largest))
     fewer = scale_in_count(observed, largest)
     keys = [
@@ -127,8 +128,16 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     for key in sorted(set(keys), key=lambda key: (key.broker_count, key.extra_racks, key.replication_factor or 0)):
         for shape in shapes.values():
             if key.broker_count in counts or shape.name == request.today.name:
-                options.append(_option(key, shape, request.today, now))
+                by_disk = own and shape.name == request.today.name
+                placement = dataclasses.replace(key, is_by_disk=by_disk)
+                options.append(_option(placement, shape, request.today, now))
     return tuple(options)
+
+
+def are_disks_uneven(inputs: SizingInputs) -> bool:
+    """Return whether today's brokers are to hold by the size of their disks, as in a planned move: all are known."""
+    disks = inputs.snapshot.brokers.disk_capacity_bytes
+    return inputs.request.today.name == TODAY and bool(np.isfinite(disks).all() and len(np.unique(disks)) > 1)
 
 
 def as_placed(inputs: SizingInputs, kind: OptionKind) -> CapacityOption:
@@ -179,11 +188,16 @@ def used_brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
     return brokers_of(observed, dataclasses.replace(key, broker_count=used))
 
 
-def without_figures(brokers: Brokers) -> Brokers:
-    """Return the brokers without what they can do, so that a placement does not hang on a shape."""
+def placed_brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
+    """Return the brokers that replicas are placed on, without what they can do: so a placement hangs on no shape.
+
+    Where they hold by the size of their disks, that is known.
+    """
+    brokers = used_brokers_of(observed, key)
     return Brokers.of(
         brokers.ids.tolist(),
         brokers.racks,
         is_fenced=brokers.is_fenced.tolist(),
         is_cordoned=brokers.is_cordoned.tolist(),
+        disk_capacity_bytes=brokers.disk_capacity_bytes.tolist() if key.is_by_disk else None,
     )

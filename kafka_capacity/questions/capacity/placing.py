@@ -3,7 +3,9 @@
 The placer is the one of every proposed placement (:mod:`kafka_capacity.proposal.evaluate`), but the placements are not
 those of the question about the change, even for the same count of brokers. There the disks and networks of the observed
 brokers bound where replicas go; here a placement stands for every shape, each with disks and networks of its own, so
-brokers are placed without figures and log dirs, and each shape is judged on the loads afterwards.
+brokers are placed without figures and log dirs, and each shape is judged on the loads afterwards. Where the disks of
+today's brokers differ in size, their options are placed by them, as a move would: an equal share would be full on the
+smallest.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
 from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.kafka.placement.takeover import level_takeovers
+from kafka_capacity.proposal.constraints.brokers import DISK, DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.moves import THROTTLE
 from kafka_capacity.proposal.constraints.partitions import size_excuses
 from kafka_capacity.proposal.evaluate import evaluate_placement
@@ -28,7 +31,7 @@ from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.cost import TrafficBetweenRacks, moved_between_racks, traffic_between_racks
 from kafka_capacity.questions.capacity.loads import PlacedLoads, placed_loads
-from kafka_capacity.questions.capacity.options import SizingInputs, brokers_of, used_brokers_of, without_figures
+from kafka_capacity.questions.capacity.options import SizingInputs, brokers_of, placed_brokers_of
 from kafka_capacity.questions.capacity.redundancy import loss_excuses
 from kafka_capacity.questions.capacity.results import Copying, PlacementKey
 
@@ -57,10 +60,11 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
         return moved_between_racks(snapshot.brokers, brokers, snapshot.leader, after, copied, workload.size_bytes)
 
     if not key.is_observed:
-        scenario = _scenario(inputs, key, without_figures(used_brokers_of(snapshot.brokers, key)))
+        scenario = _scenario(inputs, key, placed_brokers_of(snapshot.brokers, key))
         result = evaluate_placement(_without_log_dirs(snapshot), workload.load, scenario)
-        # How to get there is judged with the change: a throttle can be raised.
-        excuses = tuple(excuse for excuse in result.excuses if excuse.constraint != THROTTLE)
+        # How to get there is judged with the change: a throttle can be raised. Disks are judged at every date.
+        passed = {THROTTLE, DISK.name, DISK_ON_THE_WAY.name}
+        excuses = tuple(excuse for excuse in result.excuses if excuse.constraint not in passed)
         if result.diff is None or result.metrics is None:
             return PlacedOption(brokers=brokers, excuses=excuses)
         after = result.diff.after

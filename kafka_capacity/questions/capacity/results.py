@@ -30,12 +30,13 @@ class OptionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementKey:
-    """What a placement hangs on; every shape is judged on the same one."""
+    """What a placement hangs on; every shape with disks that are alike is judged on the same one."""
 
     broker_count: int  # how many brokers
     extra_racks: int  # how many racks more than today, which new brokers go to
     replication_factor: int | None  # of all topics; `None` keeps each topic's own
     is_observed: bool = False  # today's placement as it is, and nothing moved
+    is_by_disk: bool = False  # brokers hold by the size of their disks, which differ, and not all alike
     used_brokers: int | None = None  # replicas are placed as on so many, and the others stay idle; `None` for on all
 
     @property

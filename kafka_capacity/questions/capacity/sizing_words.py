@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.demand.outlook import TRAFFIC
-from kafka_capacity.hardware.limits import Resource, resource_name, shown_amount
+from kafka_capacity.hardware.limits import Resource, amounts_apart, resource_name
 from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.answer import BADGES, Status
@@ -78,10 +79,9 @@ def tightest_phrase(option: Row) -> str | None:
     if resource is None:
         return None
     condition = "" if option["tightest_condition"] == "normal" else f", {CONDITION_WORDS[option['tightest_condition']]}"
-    needed, allowed = (
-        "an unknown amount" if option[name] is None else shown_amount(Resource(resource), option[name])
-        for name in ("tightest_needed", "tightest_allowed")
-    )
+    amounts = [option[name] for name in ("tightest_needed", "tightest_allowed")]
+    written = amounts_apart(Resource(resource), *(math.nan if one is None else one for one in amounts))
+    needed, allowed = ("an unknown amount" if one is None else written(one) for one in amounts)
     where = f"{resource_name(resource)} of broker {option['tightest_broker']} on {option['tightest_date']}{condition}"
     return f"{where}: {needed} of {allowed} allowed"
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from kafka_capacity.demand.changed import ClusterChange, changed_cluster
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.kafka.cluster.assignment import replication_factors
-from kafka_capacity.questions.capacity.options import SizingInputs
+from kafka_capacity.questions.capacity.options import SizingInputs, are_disks_uneven
 from kafka_capacity.questions.capacity.results import UNKNOWN, CapacityOption, CapacityResult, OptionKind, PlacementKey
 from kafka_capacity.questions.capacity.simulate import evaluate_placed
 
@@ -56,7 +56,7 @@ def smallest(inputs: SizingInputs, start: int) -> CapacityResult | None:
 
 def _enough(inputs: SizingInputs, count: int) -> CapacityResult | None:
     """Return how so many brokers fare, ``None`` where they do not carry it."""
-    if not inputs.has_room(_count_of(count))[0]:
+    if not inputs.has_room(_count_of(inputs, count))[0]:
         return None
     found = of_count(inputs, count)
     return found if is_enough(found) else None
@@ -64,14 +64,15 @@ def _enough(inputs: SizingInputs, count: int) -> CapacityResult | None:
 
 def of_count(inputs: SizingInputs, count: int) -> CapacityResult:
     """Return how so many of today's brokers fare, on volumes no larger than they must be."""
-    key = _count_of(count)
+    key = _count_of(inputs, count)
     kind, shape = OptionKind.SHRINK_VOLUMES, inputs.request.today
     option = CapacityOption(option_id=f"{count:03d}-brokers", kind=kind, placement=key, shape=shape)
     return evaluate_placed(dataclasses.replace(inputs, options=(option,)), key)[0]
 
 
-def _count_of(count: int) -> PlacementKey:
-    return PlacementKey(broker_count=count, extra_racks=0, replication_factor=None)
+def _count_of(inputs: SizingInputs, count: int) -> PlacementKey:
+    by_disk = are_disks_uneven(inputs)
+    return PlacementKey(broker_count=count, extra_racks=0, replication_factor=None, is_by_disk=by_disk)
 
 
 def is_enough(result: CapacityResult) -> bool:

@@ -62,7 +62,7 @@ def test_what_only_another_plan_asked_for_is_not_counted_as_done(run, store, dec
     what_if = {**decision, "actions": [{**decision["actions"][0], "id": "have-99-brokers"}]}
     keep_observed(LocalStore(store), {**what_if, "ds": "2026-11-15", "cluster": "shop"}, None)
     said = run("problems", store).stdout
-    assert said.partition("\n")[0].endswith(" open or dismissed, 0 done, 1 of other plans")
+    assert said.partition("\n")[0].endswith(" open or dismissed, 0 over, 1 of other plans")
     assert "last seen on 2026-11-15" in said
 
 

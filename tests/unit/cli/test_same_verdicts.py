@@ -9,7 +9,7 @@ from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.plan.handing import failures_today
 from tests.asking import ask, simulate_here
-from tests.builders import cluster, rows_of, topic, with_rows
+from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.unit.inventory.broken import change_all
 
 COUNTS = ("offline", "offline_topics", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
@@ -79,6 +79,30 @@ def test_each_broker_is_judged_with_its_own_cores(cores, unjudged, run, tmp_path
     lost = json.loads(run("failures", tmp_path, "--json").stdout)["sets"]
     short = {row["broker"] for one in lost for row in one["overloads"] if row["resource"] == "cpu"}
     assert short == {small}
+
+
+def test_disks_that_differ_are_filled_alike_by_sizing_and_by_the_move(run, tmp_path):
+    orders = topic("orders", partitions=36, size_bytes=20 * GIB, bytes_in=2e6, settings={"retention_ms": 10_737_418})
+    raw = cluster(topics=[orders], disk_capacity_bytes=1024.0 * GIB)
+    changed = [
+        {**row, "disk_capacity_bytes": 400.0 * GIB if row["broker_id"] == 3 else row["disk_capacity_bytes"]}
+        for row in rows_of(raw, "brokers")
+    ]
+    write_snapshot_files(with_rows(raw, "brokers", changed), tmp_path / "in")
+    none = ("--growth", "0", "--growth-high", "0")
+    done = run("report", tmp_path / "in", *none, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    decision = json.loads((tmp_path / "out" / "decision.json").read_text())
+    assert decision["box"]["approve"] == "Approve the rebalancing of today’s 6 brokers now."
+    assert decision["recommendation"]["scenario_id"] == "006-brokers.fewest-bytes"
+    chosen = next(one for one in decision["options"] if one["is_recommended"])
+    assert (chosen["status"], chosen["lasts"]) == ("fits", "horizon")
+    size = json.loads(run("size", "--snapshot", tmp_path / "in", *none, "--json").stdout)
+    assert size["advice"]["recommended"] == "006-brokers.today"
+    plan = json.loads(run("plan", "--snapshot", tmp_path / "in", "--broker-counts", "6", "--json").stdout)
+    own = next(option for option in size["options"] if option["option_id"] == "006-brokers.today")
+    moved = next(one for one in plan["scenarios"] if one["scenario_id"] == "006-brokers.fewest-bytes")["moved_bytes"]
+    assert own["change"]["moved_bytes"] == moved == 160 * GIB
 
 
 def test_doctor_staging_and_plan_find_the_same(run, example, planned, tmp_path):

@@ -104,3 +104,8 @@ def test_groups_that_are_hours_behind_are_serious_and_the_worst_is_named():
     assert serious.message == "2 consumer groups are more than 1 h behind, the worst is billing with 2 h"
     assert serious.figure == Figure(7200.0, 3600.0, "seconds")
     assert (minor.severity, minor.message) == (Severity.WARNING, "consumer group audit is 15 min behind")
+
+
+def test_amounts_and_shares_that_would_read_the_same_are_written_with_more_digits():
+    (one,) = found(disks=[*[1e12] * 5, 1000 / 0.8504]).values()
+    assert one.message.endswith(" GiB, 85.04 %")

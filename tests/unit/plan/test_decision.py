@@ -238,7 +238,7 @@ def test_a_count_that_sizing_finds_too_small_today_does_not_fit():
         f"Does not fit: {decision['because'][0]}. At today’s sizes: "
     )
     assert problem["severity"] == "serious"
-    assert problem["remedy"] == "plan the move to 9 with broker_counts: [9]"
+    assert problem["remedy"] == "plan the move to 9 with broker_counts 9"
     assert "plan-again" in [action["code"] for action in decision["actions"]]
     comparison = table_of(build_report(changed), "comparison")
     assert "recommended" not in [row["verdict"] for row in comparison]

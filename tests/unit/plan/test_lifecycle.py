@@ -14,6 +14,7 @@ from kafka_capacity.plan.lifecycle import (
     Said,
     Verb,
     after_saying,
+    ended,
     entries_of,
     followed_lines,
     keep_observed,
@@ -324,3 +325,15 @@ def test_a_step_that_was_put_off_is_asked_again_once_it_is_due(document, first):
     assert with_states(week, with_steps_continued(entries_of(dismissed), week))["actions"][0]["state"] == (
         "open for 1 week"
     )
+
+
+@pytest.mark.parametrize(
+    ("effect", "word"),
+    [
+        ("12 brokers → 15 brokers", "done"),
+        ("no longer found", "gone"),
+        ("no longer requested; there are 12 brokers", "dropped"),
+    ],
+)
+def test_only_what_was_reached_is_called_done(effect, word):
+    assert ended(effect) == word

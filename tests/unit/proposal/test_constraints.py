@@ -39,8 +39,8 @@ def test_replacing_a_broker_of_a_full_cluster_is_no_worse_than_today():
     new = next(one for one in result.standing if one.broker_id == 13)
     assert (new.before, new.replaced_broker_id) == (6 * GIB, 3)
     assert new.reason == (
-        "broker 13 (rack c) would hold 6 GiB but may be filled to 6 GiB (85 % of its disk): 0 GiB too much; today it "
-        "is 6 GiB on broker 3, which it replaces"
+        "broker 13 (rack c) would hold 6.0 GiB but may be filled to 5.5 GiB (85 % of its disk): 0.5 GiB too much; "
+        "today it is 6.0 GiB on broker 3, which it replaces"
     )
 
 
