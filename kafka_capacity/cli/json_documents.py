@@ -236,6 +236,7 @@ class SizeDocument(Head):
     stored_per_produced: tuple[Row, ...]  # by topic: stored bytes per byte produced
     peak_basis: str  # the basis of "at peak"
     today: Row  # the shape of today's brokers
+    uneven: Mapping[str, tuple[float, float]]  # by resource, the least and most of one of them, where they differ
     shapes: tuple[Row, ...]  # the others that were tried
     waterfalls: tuple[Row, ...]  # from the broker counts of public calculators to ours, step by step
     partitions: tuple[Row, ...]  # topics that need more partitions

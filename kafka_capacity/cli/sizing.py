@@ -70,7 +70,7 @@ def _leaving_voters(found: SizingSetup, sized: Sized) -> list[str]:
     if sized.advice.recommended is None:
         return []
     observed = found.inputs.snapshot.brokers
-    kept = brokers_of(observed, options[sized.advice.recommended].placement)
+    kept = brokers_of(found.inputs, options[sized.advice.recommended].placement)
     leaving = np.setdiff1d(observed.ids, kept.ids).tolist()
     problems = leaving_voters(read_quorum(found.asked.basis.raw), leaving)
     return [f"{one.severity}: {one.message}; {one.remedy}" for one in problems]

@@ -10,15 +10,17 @@ import numpy as np
 
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.demand.workload import ESTIMATES, MIDDLE, Workload
+from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.overhead import topic_overheads
 from kafka_capacity.hardware.plain import to_plain
-from kafka_capacity.hardware.shapes import Shape
+from kafka_capacity.hardware.shapes import Shape, hardware
 from kafka_capacity.health.groups import stopped_applications
 from kafka_capacity.health.problem import some
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.capacity.added import added_bytes, added_totals
 from kafka_capacity.questions.capacity.found import SizingSetup
+from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.partition_advice import PartitionAdvice, advise_partitions
 from kafka_capacity.questions.capacity.reconcile import waterfalls
 from kafka_capacity.questions.capacity.redundancy import single_replicas
@@ -84,6 +86,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
         ],
         "peak_basis": str(workload.traffic.basis),
         "today": to_plain(request.today),
+        "uneven": _uneven(inputs),
         "shapes": [to_plain(shape) for shape in request.shapes],
         "waterfalls": [
             {**to_plain(one), "steps": [{**to_plain(step), "change": step.change} for step in one.steps]}
@@ -166,3 +169,11 @@ def _expected_bytes(found: SizingSetup) -> dict[str, list[float | None]]:
     factors = replication_factors(inputs.snapshot.replicas).astype(np.float64)
     stored = np.einsum("p,ped->ed", factors, inputs.sizes) + added_bytes(inputs.workload, is_every_replica=True)
     return dict(zip(ESTIMATES, to_plain(stored), strict=True))
+
+
+def _uneven(inputs: SizingInputs) -> dict[str, tuple[float, float]]:
+    """Return the least and the most that one of today's brokers has, by resource, where they are known and differ."""
+    has = hardware(inputs.request.today, inputs.snapshot.brokers).by_resource()
+    observed = (Resource.CPU, Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.DISK)
+    own = {one: has[one][np.isfinite(has[one])] for one in observed}
+    return {str(one): (float(each.min()), float(each.max())) for one, each in own.items() if len(np.unique(each)) > 1}

@@ -11,6 +11,8 @@ from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.sizing_workload import observed_costs, sizing_workload
+from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.proposal.grid import BrokerChanges
 from kafka_capacity.proposal.log_dirs import fullest_dir_ratio
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
 from kafka_capacity.questions.question import PlanContext
@@ -37,8 +39,16 @@ def sizing_setup(asked: PlanContext) -> SizingSetup:
     expectation = expect_demand(basis.snapshot, basis.load, asked.parameters.demand_settings(), history)
     request, cpu = sizing_request_of(asked)
     workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook, basis.traffic)
-    inputs = SizingInputs.of(basis.snapshot, workload, request)
+    inputs = SizingInputs.of(basis.snapshot, workload, request, named=_named_brokers(asked))
     return SizingSetup(inputs=inputs, expectation=expectation, asked=asked, cpu=cpu)
+
+
+def _named_brokers(asked: PlanContext) -> Brokers | None:
+    """Return the brokers that there are once those that were named have gone or been replaced; ``None`` for none."""
+    if "brokers" in asked.request:
+        return asked.scenarios[0].target
+    changes: BrokerChanges = asked.parameters.grid().broker_changes
+    return changes.apply(asked.basis.snapshot.brokers) if changes else None
 
 
 def sizing_request_of(asked: PlanContext) -> tuple[SizingRequest, CpuCalibration | None]:

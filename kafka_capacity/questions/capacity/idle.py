@@ -35,12 +35,13 @@ def options_better_idle(results: Sequence[CapacityResult], inputs: SizingInputs)
     spreads: dict[PlacementKey, int] = {}
     # By shape, replication factor, over how many racks partitions must be spread, and additional racks.
     families: dict[tuple[str, int | None, int, int], list[CapacityResult]] = {}
-    keeps_racks = _keeps_racks(snapshot, request)
+    # Where named brokers go, replicas do not stay as they are.
+    is_kept = inputs.named is None and _keeps_racks(snapshot, request)
     for result in results:
         key = result.option.placement
         if key not in spreads:
-            spreads[key] = _spread(snapshot, request, key, key.replication_factor or largest)
-        if key.is_observed and not keeps_racks:
+            spreads[key] = _spread(inputs, key, key.replication_factor or largest)
+        if key.is_observed and not is_kept:
             continue
         # Brokers that there are today are among those of any option with more, wherever its new ones stand.
         is_within_today = key.broker_count <= len(snapshot.brokers)
@@ -86,10 +87,10 @@ def _is_known(result: CapacityResult) -> bool:
     return result.headroom_ratio is not None and all(excuse.constraint in RESOURCES for excuse in result.excuses)
 
 
-def _spread(snapshot: Snapshot, request: SizingRequest, key: PlacementKey, factor: int) -> int:
+def _spread(inputs: SizingInputs, key: PlacementKey, factor: int) -> int:
     """Return over how many racks the partitions with most replicas must be spread."""
-    racks = len(brokers_of(snapshot.brokers, key).rack_names())
-    return int(wanted_racks(np.array([factor], dtype=np.int32), max(1, racks), request.rack_rule)[0])
+    racks = len(brokers_of(inputs, key).rack_names())
+    return int(wanted_racks(np.array([factor], dtype=np.int32), max(1, racks), inputs.request.rack_rule)[0])
 
 
 def _keeps_racks(snapshot: Snapshot, request: SizingRequest) -> bool:

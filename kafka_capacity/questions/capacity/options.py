@@ -82,12 +82,22 @@ class SizingInputs:
     sizes: Floats  # float64[P, 2, D], of one replica at every date, as `partition_sizes` gives them
     options: tuple[CapacityOption, ...] = ()  # all of them
     today: MonthlyCost | None = None  # what doing nothing costs; `None` until that is known
+    # what is there once named brokers have gone or been replaced, which options start from; `None` where none are named
+    named: Brokers | None = None
 
     @classmethod
-    def of(cls, snapshot: Snapshot, workload: Workload, request: SizingRequest) -> SizingInputs:
+    def of(
+        cls, snapshot: Snapshot, workload: Workload, request: SizingRequest, *, named: Brokers | None = None
+    ) -> SizingInputs:
         """Work out the sizes and list the options."""
-        inputs = cls(snapshot=snapshot, workload=workload, request=request, sizes=partition_sizes(workload))
+        sizes = partition_sizes(workload)
+        inputs = cls(snapshot=snapshot, workload=workload, request=request, sizes=sizes, named=named)
         return dataclasses.replace(inputs, options=capacity_options(inputs))
+
+    @property
+    def start(self) -> Brokers:
+        """The brokers that options add to, or take away from."""
+        return self.snapshot.brokers if self.named is None else self.named
 
     def held_bytes(self) -> Floats:
         """Return float64[D], what all replicas hold by the estimate that decides."""
@@ -96,7 +106,7 @@ class SizingInputs:
 
     def allowed_bytes(self, key: PlacementKey) -> float:
         """Return what all disks of a number of today's brokers may hold; NaN where the size of one is not known."""
-        disks = hardware(self.request.today, brokers_of(self.snapshot.brokers, key)).disk_bytes
+        disks = hardware(self.request.today, brokers_of(self, key)).disk_bytes
         return float(disks.sum()) * self.request.limits.disk_ratio
 
     def has_room(self, key: PlacementKey) -> Flags:
@@ -107,14 +117,14 @@ class SizingInputs:
 def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     """List the options of a request in a fixed order, doing nothing first."""
     snapshot, request = inputs.snapshot, inputs.request
-    observed, now = snapshot.brokers, len(snapshot.brokers)
+    start, now = inputs.start, len(snapshot.brokers)
     largest = int(replication_factors(snapshot.replicas).max(initial=1))
     options = [as_placed(inputs, OptionKind.DO_NOTHING)]
     if request.today.volume is not None and _has_spare_space(inputs):
         options.append(as_placed(inputs, OptionKind.SHRINK_VOLUMES))
     own = are_disks_uneven(inputs)
-    counts = set(request.broker_counts or default_counts(observed, largest))
-    fewer = scale_in_count(observed, largest)
+    counts = set(request.broker_counts or default_counts(start, largest))
+    fewer = scale_in_count(start, largest)
     keys = [
         PlacementKey(broker_count=count, extra_racks=racks, replication_factor=factor)
         for count in sorted(counts)
@@ -136,7 +146,7 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
 
 def are_disks_uneven(inputs: SizingInputs) -> bool:
     """Return whether today's brokers are to hold by the size of their disks, as in a planned move: all are known."""
-    disks = inputs.snapshot.brokers.disk_capacity_bytes
+    disks = inputs.start.disk_capacity_bytes
     return inputs.request.today.name == TODAY and bool(np.isfinite(disks).all() and len(np.unique(disks)) > 1)
 
 
@@ -175,25 +185,27 @@ def placement_keys(options: Iterable[CapacityOption]) -> tuple[PlacementKey, ...
     return tuple(dict.fromkeys(option.placement for option in options))
 
 
-def brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
+def brokers_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
     """Return the brokers of a placement, idle ones as well; those in new racks take turns."""
-    names = set(observed.rack_names())
+    start, taken = inputs.snapshot.brokers if key.is_observed else inputs.start, inputs.snapshot.brokers.ids.tolist()
+    names = set(start.rack_names())
     free = (name for name in (f"new-rack-{number}" for number in itertools.count(1)) if name not in names)
-    return proposed_brokers(observed, key.broker_count, list(itertools.islice(free, key.extra_racks)))
+    racks = list(itertools.islice(free, key.extra_racks))
+    return proposed_brokers(start, key.broker_count, racks, ids_taken=taken)
 
 
-def used_brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
+def used_brokers_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
     """Return the brokers of a placement that replicas are placed on: all, but for those that stay idle."""
     used = key.broker_count if key.used_brokers is None else key.used_brokers
-    return brokers_of(observed, dataclasses.replace(key, broker_count=used))
+    return brokers_of(inputs, dataclasses.replace(key, broker_count=used))
 
 
-def placed_brokers_of(observed: Brokers, key: PlacementKey) -> Brokers:
+def placed_brokers_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
     """Return the brokers that replicas are placed on, without what they can do: so a placement hangs on no shape.
 
     Where they hold by the size of their disks, that is known.
     """
-    brokers = used_brokers_of(observed, key)
+    brokers = used_brokers_of(inputs, key)
     return Brokers.of(
         brokers.ids.tolist(),
         brokers.racks,

@@ -52,7 +52,7 @@ class PlacedOption:
 def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
     """Place the replicas of one option and sum up what the brokers carry."""
     snapshot, workload, request = inputs.snapshot, inputs.workload, inputs.request
-    brokers, factor = brokers_of(snapshot.brokers, key), key.replication_factor
+    brokers, factor = brokers_of(inputs, key), key.replication_factor
     excuses: tuple[Excuse, ...] = ()
     after, in_place = snapshot.replicas, Copying()
 
@@ -60,7 +60,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
         return moved_between_racks(snapshot.brokers, brokers, snapshot.leader, after, copied, workload.size_bytes)
 
     if not key.is_observed:
-        scenario = _scenario(inputs, key, placed_brokers_of(snapshot.brokers, key))
+        scenario = _scenario(inputs, key, placed_brokers_of(inputs, key))
         result = evaluate_placement(_without_log_dirs(snapshot), workload.load, scenario)
         # How to get there is judged with the change: a throttle can be raised. Disks are judged at every date.
         passed = {THROTTLE, DISK.name, DISK_ON_THE_WAY.name}

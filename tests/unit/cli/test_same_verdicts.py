@@ -71,11 +71,12 @@ def test_each_broker_is_judged_with_its_own_cores(cores, unjudged, run, tmp_path
 
     said = json.loads(run("doctor", tmp_path, "--json").stdout)["problems"]
     assert f"worst is broker {small} " in next(one["message"] for one in said if one["code"] == "cpu-over-limit")
-    options = json.loads(run("size", "--snapshot", tmp_path, "--json").stdout)["options"]
-    nothing = next(option for option in options if option["kind"] == "do-nothing")
+    size = json.loads(run("size", "--snapshot", tmp_path, "--json").stdout)
+    nothing = next(option for option in size["options"] if option["kind"] == "do-nothing")
     short = {excuse["reason"].partition(" (")[0] for excuse in nothing["excuses"] if " cores" in excuse["reason"]}
     assert short == {f"broker {small}"}
     assert ("cpu" in nothing["not_judged"]) == unjudged
+    assert size["uneven"] == {"cpu": [2.0, 16.0]}
     lost = json.loads(run("failures", tmp_path, "--json").stdout)["sets"]
     short = {row["broker"] for one in lost for row in one["overloads"] if row["resource"] == "cpu"}
     assert short == {small}
@@ -103,6 +104,23 @@ def test_disks_that_differ_are_filled_alike_by_sizing_and_by_the_move(run, tmp_p
     own = next(option for option in size["options"] if option["option_id"] == "006-brokers.today")
     moved = next(one for one in plan["scenarios"] if one["scenario_id"] == "006-brokers.fewest-bytes")["moved_bytes"]
     assert own["change"]["moved_bytes"] == moved == 160 * GIB
+
+
+def test_sizing_starts_from_the_brokers_that_are_left_where_some_are_named_to_go(run, tmp_path):
+    busy = topic("orders", partitions=36, bytes_in=4e5, bytes_out=8e5)
+    raw = cluster(topics=[busy], disk_capacity_bytes=4e14)
+    cores = {row["broker_id"]: 0.5 if row["broker_id"] == 3 else 4.0 for row in rows_of(raw, "brokers")}
+    changed = [{**row, "cpu_cores": cores[row["broker_id"]]} for row in rows_of(raw, "brokers")]
+    write_snapshot_files(with_rows(raw, "brokers", changed), tmp_path / "in")
+    asked = ("--growth", "0", "--growth-high", "0", "--remove-brokers", "3")
+    done = run("report", tmp_path / "in", *asked, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    decision = json.loads((tmp_path / "out" / "decision.json").read_text())
+    assert decision["box"]["approve"].startswith("Approve the removal of 1 broker")
+    assert [one["id"] for one in decision["actions"]] == ["move-to-5-brokers"]
+    assert "other-count" not in {one["code"] for one in decision["problems"]}
+    chosen = next(one for one in decision["options"] if one["is_recommended"])
+    assert (chosen["status"], chosen["lasts"]) == ("fits", "horizon")
 
 
 def test_doctor_staging_and_plan_find_the_same(run, example, planned, tmp_path):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.cpu import FIGURES
+from kafka_capacity.hardware.limits import Resource, resource_name, shown_amount
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.capacity.judging import SLOWEST_DISK_BYTES_PER_SECOND
 from kafka_capacity.questions.capacity.sizing_view import SizingView, sizing_of
@@ -15,7 +16,7 @@ from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_duration, format_limit, format_rate, plural
-from kafka_capacity.text.wording import few_names
+from kafka_capacity.text.wording import few_names, listed
 
 MAX_CLASSES = 60
 
@@ -122,7 +123,7 @@ def _assumptions(view: SizingView) -> list[dict[str, str]]:
         "Peaks": _PEAKS.get(document["peak_basis"], str(document["peak_basis"])),
         "CPU": f"core time per MiB: {', '.join(milliseconds)}; {cpu['base_cores']:g} cores without traffic "
         f"({cpu['source']}).",
-        "Hardware today": _hardware(document["today"]),
+        "Hardware today": _hardware(document["today"]) + _uneven(document.get("uneven", {})),
     }
     sources: dict[str, list[str]] = {}
     for shape in [document["today"], *document["shapes"]]:
@@ -142,6 +143,17 @@ _PEAKS = {
     "unknown": "no rates are known: nothing that depends on traffic can be judged.",
 }
 _NAMED = 6
+
+
+def _uneven(ranges: Mapping[str, Sequence[float]]) -> str:
+    """Return how far brokers differ, in whose place a shape can only have what is usual."""
+    if not ranges:
+        return ""
+    found = [
+        f"{resource_name(name)} from {shown_amount(Resource(name), least)} to {shown_amount(Resource(name), most)}"
+        for name, (least, most) in ranges.items()
+    ]
+    return f" Brokers differ: {listed(found)}. Each is judged with its own; new ones and prices take the medians above."
 
 
 def _hardware(shape: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import FailureTolerance, Limits, Resource
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
+from kafka_capacity.proposal.grid import BrokerChanges
 from kafka_capacity.questions.capacity.choice import advise_size, pareto_front
 from kafka_capacity.questions.capacity.options import (
     SizingInputs,
@@ -188,14 +189,26 @@ def test_full_log_dirs_of_today_say_nothing_of_other_shapes():
 def test_new_brokers_may_go_to_new_racks():
     snapshot, _ = observed()
     key = PlacementKey(broker_count=8, extra_racks=2, replication_factor=None)
-    assert brokers_of(snapshot.brokers, key).racks[-2:] == ("new-rack-1", "new-rack-2")
     request = SizingRequest(today=observed_shape(snapshot.brokers), broker_counts=(6, 8), extra_racks=(0, 2))
-    ids = [
-        option.option_id
-        for option in capacity_options(SizingInputs.of(snapshot, workload([1e3] * len(snapshot.partitions)), request))
-    ]
+    inputs = SizingInputs.of(snapshot, workload([1e3] * len(snapshot.partitions)), request)
+    assert brokers_of(inputs, key).racks[-2:] == ("new-rack-1", "new-rack-2")
+    ids = [option.option_id for option in capacity_options(inputs)]
     assert "008-brokers.today.2-more-racks" in ids
     assert "006-brokers.today.2-more-racks" not in ids
+
+
+def test_new_brokers_take_no_id_of_those_that_are_named_to_go():
+    snapshot, _ = observed()
+    left = BrokerChanges(removed=(6,)).apply(snapshot.brokers)
+    request = SizingRequest(today=observed_shape(snapshot.brokers), broker_counts=(5, 6))
+    inputs = SizingInputs.of(snapshot, workload([1e3] * len(snapshot.partitions)), request, named=left)
+    placed = {count: PlacementKey(broker_count=count, extra_racks=0, replication_factor=None) for count in (5, 6)}
+    assert {count: brokers_of(inputs, key).ids.tolist() for count, key in placed.items()} == {
+        5: [1, 2, 3, 4, 5],
+        6: [1, 2, 3, 4, 5, 7],
+    }
+    # Doing nothing leaves replicas where they are, on the brokers that are to go too.
+    assert brokers_of(inputs, inputs.options[0].placement).ids.tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_without_a_price_the_fewest_brokers_of_todays_hardware_are_recommended():

@@ -154,3 +154,16 @@ def test_idle_brokers_are_told():
     assert shown["note"] == "It has less headroom on all its brokers than on 9, so 3 hold nothing."
     # A plan of a version that left none idle has no such column.
     assert option_name({name: value for name, value in idle.items() if name != "idle_brokers"}) == "12 brokers"
+
+
+def test_what_todays_brokers_have_is_told_where_they_differ():
+    def assumed(**more):
+        inputs = sized_inputs()
+        built = build_report(dataclasses.replace(inputs, sizing={**inputs.sizing, **more}))
+        return json.dumps(built, ensure_ascii=False)
+
+    told = (
+        "Brokers differ: CPU from 2.5 cores to 8.0 cores and disk space from 400 GiB to 1,024 GiB. Each is judged with"
+    )
+    assert told in assumed(uneven={"cpu": [2.5, 8.0], "disk": [400.0 * 2**30, 1024.0 * 2**30]})
+    assert "Brokers differ" not in assumed(uneven={})
