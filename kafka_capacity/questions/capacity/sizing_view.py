@@ -246,12 +246,15 @@ def has_no_rates(document: Mapping[str, Any]) -> bool:
 
 
 def _steps(view: SizingView) -> tuple[Step, ...]:
-    """Return for each date the fewest brokers of the recommended kind that last until then, equal ones in one step."""
+    """Return for each date the fewest brokers of the recommended kind that last until then, equal ones in one step.
+
+    Those that are there come first, for as long as they last: a rebalance is due when they run out.
+    """
     goal = view.recommended or _longest_lasting(view)
     if goal is None:
         return ()
     day, today = view.dates[0], view.today
-    if goal["shape"] == today["shape"] and goal["broker_count"] <= today["broker_count"]:
+    if goal["shape"] == today["shape"] and goal["broker_count"] < today["broker_count"]:
         return (_step(view, goal, day, today),)
     way = on_the_way(view, goal)
     found: list[Step] = []
@@ -263,6 +266,11 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
         if not found or found[-1].option is not best:
             before = found[-1].option if found else today
             found.append(_step(view, best, (_end(view, before)[0] or date) if found else day, before))
+    if len(found) == 1 and found[0].option is today and goal["broker_count"] == today["broker_count"]:
+        # A rebalance may gain days between two dates.
+        ends = _end(view, today)[0]
+        if goal is not today and ends is not None and ends <= (view.until(goal) or view.horizon):
+            found.append(_step(view, goal, ends, today))
     return tuple(found)
 
 

@@ -259,9 +259,10 @@ def test_a_budget_that_is_too_small_is_no_reason_to_scale_in_for_a_few_days():
     # Six brokers cost 4,380 and last longer than three; more would be needed.
     small = {"bytes_in": 2 * MIB, "partitions": 24, "broker_counts": (3, 6, 12, 24)}
     results, advice = sized(growth=(1.0, 8.0), today=OWN_PRICE, budget_usd_per_month=5_000.0, **small)
-    (step,) = viewed(results, advice).steps
+    today, step = viewed(results, advice).steps
     assert (advice.recommended, advice.longest_within_budget) == (None, step.option["option_id"])
-    assert step.option["broker_count"] == 6
+    assert [one.option["broker_count"] for one in (today, step)] == [6, 6]
+    assert today.until < step.from_day <= step.until
     assert (
         f"within it {advice.longest_within_budget} lasts longest, until {step.until} for $4,380 per month"
         in advice.reason

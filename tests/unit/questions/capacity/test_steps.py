@@ -57,7 +57,8 @@ def test_the_badge_says_what_the_steps_do_to_the_brokers_there_are():
         "↑ More brokers by September 2027",
     )
     assert shown(DATES[1], fewer, recommended="009") == ("warn", "↓ Fewer brokers now")
-    assert shown(DATES[1], lasting, recommended="012") == ("warn", "⇄ Rebalance now")
+    # As many as today are rebalanced once today's run out, whether or not more are needed before the horizon.
+    assert shown(DATES[1], lasting, recommended="012") == ("warn", "⇄ Rebalance by May 2027")
     assert shown(DATES[1], other, recommended="009.big") == ("warn", "⇄ Other brokers now")
     # Where today's do not fit, brokers lack only where more of them are needed now.
     assert shown(None, GROWING[4], recommended="021") == ("bad", "! Too few brokers now")
@@ -166,7 +167,10 @@ def test_no_broker_is_given_up_that_would_be_missed_before_the_horizon():
     longer = [{**rows[0], "fits_until": DATES[0]}, rows[1], {**rows[2], "fits_until": DATES[1]}]
     ends = [passing("do-nothing", "2026-12-02"), passing("009", "2027-05-02"), passing("012", "2027-05-02")]
     view = view_of(longer, ends, by_date=by_date)
-    assert [step.option["option_id"] for step in view.steps] == ["012"]
+    assert [(step.option["option_id"], step.from_day) for step in view.steps] == [
+        ("do-nothing", DATES[0]),
+        ("012", "2026-12-02"),
+    ]
     # What lasts longest is taken, whatever it is.
     view = view_of(longer[:2], ends[:2], by_date=by_date)
     assert [step.option["option_id"] for step in view.steps] == ["009"]
