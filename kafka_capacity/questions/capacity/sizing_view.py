@@ -144,7 +144,11 @@ class SizingView:
         """Return the option of so many brokers and nothing else changed: that of the steps, else what lasts longest."""
         rows = [row for row in self.options if row["broker_count"] == count and is_alike(row, self.today)]
         stepped = [step.option for step in self.steps if step.option in rows]
-        return max(stepped or rows, key=lambda row: (row["fits"], row["fits_until"] or ""), default=None)
+
+        def lasting(row: Row) -> tuple[bool, str, bool]:
+            return row["fits"], row["fits_until"] or "", row is not self.today  # a move, too, is no longer as it is
+
+        return max(stepped or rows, key=lasting, default=None)
 
     @property
     def due_soon(self) -> Step | None:
