@@ -12,6 +12,7 @@ from kafka_capacity.cli.app import load_commands
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.health.check import ListedProblem
 from kafka_capacity.health.problem import Code, Problem, Severity
+from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.staging import stage
 from kafka_capacity.objects.dataset import read_manifest
 from kafka_capacity.objects.store import LocalStore
@@ -22,6 +23,7 @@ from kafka_capacity.plan.plan_dataset import DECISION, DECISION_DATASET_KIND, DE
 from kafka_capacity.plan.publish import publish_report, read_decision, release_plan_files
 from kafka_capacity.questions.capacity.results import day_before
 from kafka_capacity.questions.capacity.sizing_view import is_soon
+from tests.builders import cluster, rows_of, topic, with_rows
 from tests.published import read_published
 from tests.report.decided import build_report, decision_of
 from tests.report.sized import sized_inputs
@@ -62,6 +64,25 @@ def test_the_scheduled_plan_and_the_command_line_decide_the_same(both):
     scheduled, typed = read_decision(store, pinned), json.loads((folder / DECISION).read_text())
     assert scheduled["plan_id"] == pinned.plan_id
     assert json.dumps(decided_by(scheduled), indent=1) == json.dumps(decided_by(typed), indent=1)
+
+
+def test_with_brokers_that_differ_and_one_that_is_named_they_decide_the_same_too(tmp_path):
+    raw = cluster(topics=[topic("orders", partitions=36, bytes_in=4e5, bytes_out=8e5)], disk_capacity_bytes=4e14)
+    rows = [{**row, "cpu_cores": 2.0 * row["broker_id"]} for row in rows_of(raw, "brokers")]
+    rows = [{**row, "disk_capacity_bytes": row["disk_capacity_bytes"] * (1 + row["broker_id"] % 2)} for row in rows]
+    write_snapshot_files(with_rows(raw, "brokers", rows), tmp_path / "snapshot")
+    store = LocalStore(tmp_path / "objects")
+    raw = read_plan_input(str(tmp_path / "snapshot")).raw
+    stage(raw, store)
+    asked = {"cluster": raw.cluster, "ds": raw.ds, "removed_brokers": [1], **_LITTLE}
+    pinned, _ = simulated_plan(store, asked)
+    publish_report(store, pinned)
+    typed = ["--remove-brokers", "1", "--member-events", "scale", "--max-savings", "3"]
+    typed += ["--marginal-topics", "1", "--failover-runs", "50", "--out", tmp_path / "report", "--quiet"]
+    run("report", "--snapshot", tmp_path / "snapshot", *typed)
+    scheduled = read_decision(store, pinned)
+    assert decided_by(scheduled) == decided_by(json.loads((tmp_path / "report" / DECISION).read_text()))
+    assert "5 brokers" in scheduled["headline"]
 
 
 def check_shown(report, decision):
