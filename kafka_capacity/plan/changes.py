@@ -10,7 +10,8 @@ from typing import Any
 from kafka_capacity.health.check import NEW
 from kafka_capacity.health.problem import DOWN_NOW, Code, Severity
 from kafka_capacity.plan.lifecycle import CLUSTER, followed, id_of
-from kafka_capacity.plan.results import OWN_SHAPES_SHA256, PLAN_SHA256
+from kafka_capacity.plan.plan_dataset import PLAN_SHA256
+from kafka_capacity.plan.results import OWN_SHAPES_SHA256
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION
 from kafka_capacity.text import format_usd, plural, uncapitalised
 

@@ -40,6 +40,7 @@ from kafka_capacity.questions.question import Share
 from kafka_capacity.questions.registry import QUESTIONS
 
 KIND = "plan"
+PLAN_SHA256 = "plan_manifest_sha256"  # of a stored plan; one of a snapshot alone knows neither history nor scores
 DECISION, DECISION_FOLDER, DECISION_DATASET_KIND = "decision.json", "decision/", "decision"
 """What is decided about a plan: a document with a manifest of its own, in the plan's folder."""
 SHARES = tuple(question.share for question in QUESTIONS)

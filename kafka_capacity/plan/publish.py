@@ -42,6 +42,7 @@ from kafka_capacity.plan.plan_dataset import (
     DECISION,
     DECISION_DATASET_KIND,
     DECISION_FOLDER,
+    PLAN_SHA256,
     read_plan,
     read_plan_document,
     read_plan_tables,
@@ -169,7 +170,7 @@ def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
 
     manifest = read_plan(store, pinned)
     decision = decide(report_inputs(store, pinned, manifest)).as_dict()
-    facts = {**pinned.as_dict(), "plan_manifest_sha256": manifest.sha256}
+    facts = {**pinned.as_dict(), PLAN_SHA256: manifest.sha256}
     documents = {DECISION: canonical_json(decision)}
     _write(store, pinned.plan_prefix + DECISION_FOLDER, DECISION_DATASET_KIND, documents, facts)
     return decision
@@ -192,7 +193,7 @@ def decision_below(store: ObjectStore, prefix: str) -> dict[str, Any]:
 
 def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) -> Any:
     """Gather what a report is made of from a stored plan."""
-    from kafka_capacity.plan.results import PLAN_SHA256, plan_results
+    from kafka_capacity.plan.results import plan_results
     from kafka_capacity.questions.change.share import REQUEST_DOCUMENT
 
     documents = {name: read_plan_document(store, manifest, name) for name in manifest.documents}

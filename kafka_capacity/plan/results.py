@@ -15,7 +15,6 @@ from kafka_capacity.questions.consumers.share import GROUPS_DOCUMENT
 from kafka_capacity.questions.failures.share import FAILURES_DOCUMENT
 from kafka_capacity.report.inputs import ReportInputs
 
-PLAN_SHA256 = "plan_manifest_sha256"  # of a stored plan; one of a snapshot alone knows neither history nor scores
 OWN_SHAPES_SHA256 = "own_shapes_sha256"  # of a deployment's own shapes and prices, where it has some
 
 

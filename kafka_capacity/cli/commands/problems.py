@@ -68,9 +68,9 @@ def problems(
     if is_json:
         print_json({"cluster": standing.cluster, "ds": standing.ds, "entries": entries})
         return
-    rows = _rows(decision, entries)
-    count = len(followed(decision))
-    over = sum(1 for key, entry in entries.items() if entry["done"] and key not in followed(decision))
+    standing_ids, rows = followed(decision).keys(), _rows(decision, entries)
+    count = len(standing_ids)
+    over = sum(1 for key, entry in entries.items() if entry["done"] and key not in standing_ids)
     unseen = f", {more} of other plans" if (more := len(rows) - count - over) else ""
     print_answer(
         f"{standing.cluster} on {standing.ds}: {count} open or dismissed, {over} over{unseen}",

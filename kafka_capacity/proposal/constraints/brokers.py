@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Literal
 
 import numpy as np
 
-from kafka_capacity.hardware.limits import GIB, MIB
+from kafka_capacity.hardware.limits import MIB, Resource, shown_amount
 from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.relaxing import LimitState
@@ -16,10 +17,7 @@ from kafka_capacity.proposal.expansion import later_size_bytes
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
 from kafka_capacity.text import whole_percent
 
-
-def gib(amount: float, more_digits: int = 0) -> str:
-    """Write an amount of bytes."""
-    return f"{amount / GIB:,.{more_digits}f} GiB"
+_BYTES = functools.partial(shown_amount, Resource.DISK)  # writes an amount of bytes
 
 
 def _mib_per_second(rate: float, more_digits: int) -> str:
@@ -55,7 +53,7 @@ DISK = BrokerConstraint(
         f"would hold {written(needed)} but may be filled to {written(available)} "
         f"({whole_percent(scenario.disk_limit_ratio)} of its disk): {written(needed - available)} too much"
     ),
-    figure=gib,
+    figure=_BYTES,
     placer_limit="disk_bytes",
     higher=_higher_disk_limit,
 )
@@ -81,7 +79,7 @@ DISK_LATER = BrokerConstraint(
         f"would hold {written(needed)} once the records of the topics with new partitions have been replaced, but may "
         f"be filled to {written(available)} ({whole_percent(scenario.disk_limit_ratio)} of its disk)"
     ),
-    figure=gib,
+    figure=_BYTES,
 )
 
 
@@ -100,7 +98,7 @@ DISK_ON_THE_WAY = BrokerConstraint(
     sentence=lambda scenario, written, needed, available: (
         f"would hold {written(needed)} while it has both old and new copies, but its disk has {written(available)}"
     ),
-    figure=gib,
+    figure=_BYTES,
 )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafka_capacity.proposal.constraints.brokers import DISK_ON_THE_WAY, gib
+from kafka_capacity.hardware.limits import Resource, amounts_apart
+from kafka_capacity.proposal.constraints.brokers import DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.kinds import Proposal, where_of
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.text import whole_percent
-from kafka_capacity.text.wording import shown_throttle, told_apart
+from kafka_capacity.text.wording import shown_throttle
 
 THROTTLE = "throttle"
 ALL_AT_ONCE = frozenset({DISK_ON_THE_WAY.name, THROTTLE})
@@ -61,7 +62,7 @@ def log_dirs(proposal: Proposal) -> list[Excuse]:
                 "does not"
             )
         name = where_of(target, int(np.searchsorted(target.ids, broker)))
-        written = told_apart(gib, held, limit)
+        written = amounts_apart(Resource.DISK, held, limit)
         excuse = Excuse(
             constraint=LOG_DIR,
             where=f"{name}, log dir {path}",

@@ -270,11 +270,11 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
         if not found or found[-1].option is not best:
             before = found[-1].option if found else today
             found.append(_step(view, best, (_end(view, before)[0] or date) if found else day, before))
-    if len(found) == 1 and found[0].option is today and goal["broker_count"] == today["broker_count"]:
-        # A rebalance may gain days between two dates.
-        ends = _end(view, today)[0]
-        if goal is not today and ends is not None and ends <= (view.until(goal) or view.horizon):
-            found.append(_step(view, goal, ends, today))
+    is_rebalance = goal is not today and goal["broker_count"] == today["broker_count"]
+    ends = _end(view, today)[0]
+    if is_rebalance and found and found[-1].option is today and ends and ends <= (view.until(goal) or view.horizon):
+        # Days that it gains between two dates are no reason for the steps above.
+        found.append(_step(view, goal, ends, today))
     return tuple(found)
 
 
