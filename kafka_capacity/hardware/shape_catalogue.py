@@ -24,12 +24,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import GIB, MIB, Resource
 from kafka_capacity.hardware.plain import filled, or_nan
-from kafka_capacity.hardware.shapes import TODAY, DiskKind, Shape, Volume
+from kafka_capacity.hardware.shapes import TODAY, DiskKind, MachinePrice, Shape, Volume, nearest_prices
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.text.validation_errors import naming_mistakes
+from kafka_capacity.text.wording import few_names
 
 OWN_SHAPES = "kafka_capacity_shapes"  # where a deployment keeps its own shapes and prices: an Airflow variable
 _SHIPPED = "shapes.json"
 _MBIT = 1e6 / 8
+_MOST_NAMES = 3  # of shapes whose prices are estimates
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Positive = Annotated[float, Field(gt=0.0, le=1e15, allow_inf_nan=False)]
@@ -255,40 +258,35 @@ def next_sizes(shape: Shape, catalogue: Iterable[Shape]) -> tuple[Shape, ...]:
     return tuple(one for one in (smaller, larger) if one is not None)
 
 
-def with_estimated_price(shape: Shape, catalogue: Iterable[Shape]) -> Shape:
-    """Return a shape with the prices of the nearest one that has attached volumes; as it is where none is near.
+def estimated_prices(
+    today: Shape, observed: Brokers, catalogue: Iterable[Shape]
+) -> tuple[Shape, tuple[MachinePrice, ...]]:
+    """Return today's shape with the prices of the nearest one that has attached volumes, and the estimates of machines.
 
-    Nearest is the one whose cores, memory and network differ least, each by its ratio, of those that are known of both;
-    of equals the cheapest. The disks there are cost what volumes of that size would.
+    Of equals the cheapest is the first; without any that is near, the shape is returned as it is and there are none.
+    New brokers cost what those in the middle do, and the disks there are what volumes of that size would.
     """
-    if math.isnan(shape.vcpu) and math.isnan(shape.memory_bytes):
-        return shape
-    priced = [
-        (distance, one.usd_per_hour, one.volume.usd_per_gib_month, one.name, one)
+    in_order = sorted(
+        (one.usd_per_hour, one.volume.usd_per_gib_month, one.name, one)
         for one in catalogue
         if one.volume is not None and not one.has_quotas and not math.isnan(one.usd_per_hour)
-        if (distance := _distance(shape, one)) is not None
-    ]
-    if not priced:
-        return shape
-    *_, usd_per_gib_month, _, nearest = min(priced, key=lambda found: found[:4])
-    between_racks = shape.usd_per_gib_between_racks
-    return dataclasses.replace(
-        shape,
-        usd_per_hour=nearest.usd_per_hour,
-        usd_per_gib_month=usd_per_gib_month,
-        usd_per_gib_between_racks=nearest.usd_per_gib_between_racks if math.isnan(between_racks) else between_racks,
-        priced_on=nearest.priced_on,
-        priced_as=nearest.name,
     )
-
-
-def _distance(one: Shape, other: Shape) -> float | None:
-    """Return how far two machines are apart, ``None`` where nothing is known of both."""
-    figures = ("vcpu", "memory_bytes", "network_bytes_per_second")
-    ratios = [getattr(one, name) / getattr(other, name) for name in figures]
-    known = [abs(math.log(ratio)) for ratio in ratios if not math.isnan(ratio)]
-    return round(sum(known), 6) if known else None
+    lenders = {name: (usd_per_gib_month, one) for _, usd_per_gib_month, name, one in in_order}
+    estimates = tuple(filled(MachinePrice, one) for _, one in lenders.values())
+    (middle,) = nearest_prices(today, Brokers.of([0]), estimates)
+    if middle is None:
+        return today, ()
+    (usd_per_gib_month, lender), between_racks = lenders[middle.name], today.usd_per_gib_between_racks
+    used = {price.name for price in nearest_prices(today, observed, estimates) if price} or {middle.name}
+    priced = dataclasses.replace(
+        today,
+        usd_per_hour=lender.usd_per_hour,
+        usd_per_gib_month=usd_per_gib_month,
+        usd_per_gib_between_racks=lender.usd_per_gib_between_racks if math.isnan(between_racks) else between_racks,
+        priced_on=lender.priced_on,
+        priced_as=few_names((name for name in lenders if name in used), _MOST_NAMES),
+    )
+    return priced, estimates
 
 
 def estimated_price_sentence(priced_as: str | None, priced_on: str | None) -> str | None:

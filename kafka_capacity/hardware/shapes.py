@@ -7,7 +7,7 @@ known makes the cost not known. Nothing is made up.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -42,6 +42,17 @@ class Volume:
     included_iops: float = 0.0  # operations per second that come with it
     bytes_per_second_per_iops: float = math.inf  # throughput that each of them allows, infinite where they limit none
     usd_per_iops_month: float = 0.0  # of operations above what is included
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachinePrice:
+    """What a machine costs; NaN for figures that are not known."""
+
+    name: str
+    vcpu: float
+    memory_bytes: float
+    network_bytes_per_second: float
+    usd_per_hour: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +180,44 @@ def hardware(shape: Shape, brokers: Brokers) -> Hardware:
         disk_bytes_per_second=all_alike(disk_rate),
         replica_limit=all_alike(shape.replica_limit),
     )
+
+
+def usd_per_hour(shape: Shape, brokers: Brokers, estimates: Sequence[MachinePrice]) -> Floats:
+    """Return float64[B], what each broker costs on a shape: on today's that of the nearest of the estimates.
+
+    Without any, and of a broker of which nothing is known, it is the price of the shape.
+    """
+    if shape.name != TODAY or not estimates:
+        return np.full(len(brokers), shape.usd_per_hour)
+    nearest = nearest_prices(shape, brokers, estimates)
+    return np.array([shape.usd_per_hour if price is None else price.usd_per_hour for price in nearest])
+
+
+def nearest_prices(shape: Shape, brokers: Brokers, estimates: Sequence[MachinePrice]) -> list[MachinePrice | None]:
+    """Return the estimate for each broker: whose cores, memory and network differ least, each by its ratio.
+
+    Only what is known of both counts, and of equals the first; ``None`` where neither cores nor memory are known.
+    """
+    has = hardware(shape, brokers)
+    network = np.fmin(has.network_in_bytes_per_second, has.network_out_bytes_per_second)
+    machines = list(zip(has.vcpu.tolist(), has.memory_bytes.tolist(), network.tolist(), strict=True))
+    found = {machine: _nearest(estimates, machine) for machine in set(machines)}
+    return [found[machine] for machine in machines]
+
+
+def _nearest(prices: Iterable[MachinePrice], machine: tuple[float, float, float]) -> MachinePrice | None:
+    vcpu, memory_bytes, _ = machine
+    if math.isnan(vcpu) and math.isnan(memory_bytes):
+        return None
+    far = ((_distance(machine, (one.vcpu, one.memory_bytes, one.network_bytes_per_second)), one) for one in prices)
+    return min(((far, one) for far, one in far if far is not None), key=lambda found: found[0], default=(0, None))[1]
+
+
+def _distance(machine: Sequence[float], other: Sequence[float]) -> float | None:
+    """Return how far two machines are apart, ``None`` where nothing is known of both."""
+    ratios = [one / another for one, another in zip(machine, other, strict=True)]
+    known = [abs(math.log(ratio)) for ratio in ratios if not math.isnan(ratio)]
+    return round(sum(known), 6) if known else None
 
 
 def is_changed_in_place(now: Shape, then: Shape) -> bool:

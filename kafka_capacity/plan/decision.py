@@ -166,12 +166,8 @@ def _steps_to_take(view: ChangeView, capacity: Answer | None, other: Problem | N
     if other is not None:
         text = f"{capitalised(other.remedy)}."
         found.append(Action(code="plan-again", about=other.remedy.split(" with ")[0], text=text))
-    for action in capacity.actions if capacity is not None else ():
-        if is_done_by(view, action):
-            continue
-        if action.by is not None or other is not None or view.recommended is None:
-            found.append(action)
-    return found
+    steps = capacity.actions if capacity is not None else ()
+    return found + [action for action in steps if not is_done_by(view, action, other)]
 
 
 _TOLD_APART = frozenset({CHANGE.name, CAPACITY.name, CONSUMERS.name, FAILURES.name})

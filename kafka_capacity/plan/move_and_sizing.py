@@ -90,9 +90,13 @@ def missing_of(sizing: SizingView | None, count: int) -> Sequence[str]:
     return missing
 
 
-def is_done_by(view: ChangeView, action: Action) -> bool:
-    """Return whether the recommended move already is the rebalance that an action asks for later."""
+def is_done_by(view: ChangeView, action: Action, other: Problem | None) -> bool:
+    """Return whether the recommended move is what a step of sizing asks for: what is due now, or a later rebalance.
+
+    It is not where it goes to another count than needed, the problem, nor where nothing has to move.
+    """
     option = view.recommended
     if option is None or not option.figures["changed_partitions"]:
         return False
-    return action.about == StepVerb.REBALANCE.about(option.broker_count)
+    is_due = action.by is None and other is None
+    return is_due or action.about == StepVerb.REBALANCE.about(option.broker_count)

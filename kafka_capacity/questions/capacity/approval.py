@@ -12,7 +12,7 @@ from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resou
 from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.results import day_before
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step, is_alike, is_unknown
-from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb, until_words
+from kafka_capacity.questions.capacity.sizing_words import is_other_hardware, option_name, run_verb, until_words
 from kafka_capacity.text import capitalised, format_limit, format_percent, format_usd, plural
 
 LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected the box answers for
@@ -40,7 +40,8 @@ def _soon(view: SizingView, step: Step) -> str:
     before = int(view.today["broker_count"])
     more = int(step.option["broker_count"]) - before
     lasting = f"today’s {before:,} {run_verb(before, 'last')} until {view.steps[0].until}"
-    return f"Approve {plural(more, 'broker')} by {step.from_day}{_dollars(step)}: {lasting}"
+    what = option_name(step.option) if is_other_hardware(step.option) else plural(more, "broker")
+    return f"Approve {what} by {step.from_day}{_dollars(step)}: {lasting}"
 
 
 def _now(view: SizingView) -> str:
@@ -50,7 +51,7 @@ def _now(view: SizingView) -> str:
     if now is today:
         return f"{NO_BROKERS}: today’s {before:,} {lasting}"
     dollars = _dollars(view.steps[0])
-    if not is_alike(now, today):
+    if is_other_hardware(now) or not is_alike(now, today):
         return f"Approve {option_name(now)} now, instead of today’s {before:,}{dollars}"
     if count > before:
         return f"Approve {plural(count - before, 'broker')} now{dollars}"

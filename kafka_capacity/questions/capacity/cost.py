@@ -25,7 +25,7 @@ from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.limits import CONDITIONS, GIB, MIB, RESOURCES, Condition, Limits, Resource
 from kafka_capacity.hardware.rack_aware import rack_aware_of
 from kafka_capacity.hardware.rack_traffic import HOURS_A_MONTH, leaving_ratios, usd_per_month
-from kafka_capacity.hardware.shapes import DiskKind, Shape, Volume
+from kafka_capacity.hardware.shapes import DiskKind, Shape, Volume, usd_per_hour
 from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.added import added_bytes, added_totals
@@ -123,7 +123,7 @@ def monthly_cost(
     billed = billed_disk_bytes(shape, use, placed, workload, request, provisioned_bytes, is_replaced=is_replaced)
     between = traffic.produced + traffic.consumed + (0.0 if shape.is_replication_free else traffic.replicated)
     at_dates = {
-        "brokers": np.full(len(use.dates), len(use.brokers) * shape.usd_per_hour * HOURS_A_MONTH),
+        "brokers": np.full(len(use.dates), usd_per_hour(shape, use.brokers, request.estimates).sum() * HOURS_A_MONTH),
         "disks": _disk_costs(shape, use, request, billed),
         "between_racks": usd_per_month(between, shape.usd_per_gib_between_racks),
         "ingest": usd_per_month(traffic.ingest, shape.usd_per_gib_in),

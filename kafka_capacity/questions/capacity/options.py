@@ -16,10 +16,10 @@ import numpy as np
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.hardware.limits import Limits
-from kafka_capacity.hardware.shapes import TODAY, Shape, hardware
+from kafka_capacity.hardware.shapes import TODAY, MachinePrice, Shape, hardware
 from kafka_capacity.kafka.arrays import Flags, Floats
 from kafka_capacity.kafka.cluster.assignment import replication_factors
-from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.brokers import FIGURES, Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
@@ -37,6 +37,7 @@ class SizingRequest:
     """What is asked."""
 
     today: Shape  # the shape of the observed brokers
+    estimates: tuple[MachinePrice, ...] = ()  # what today's brokers cost, each as the nearest; empty for today's price
     shapes: tuple[Shape, ...] = ()  # to try, besides today's
     broker_counts: tuple[int, ...] = ()  # to try; empty for `default_counts`
     extra_racks: tuple[int, ...] = (0,)  # how many racks more than today, which new brokers go to
@@ -122,7 +123,7 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     options = [as_placed(inputs, OptionKind.DO_NOTHING)]
     if request.today.volume is not None and _has_spare_space(inputs):
         options.append(as_placed(inputs, OptionKind.SHRINK_VOLUMES))
-    own = are_disks_uneven(inputs)
+    own, is_other = are_disks_uneven(inputs), _has_other_hardware(inputs)
     counts = set(request.broker_counts or default_counts(start, largest))
     fewer = scale_in_count(start, largest)
     keys = [
@@ -140,7 +141,9 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
             if key.broker_count in counts or shape.name == request.today.name:
                 by_disk = own and shape.name == request.today.name
                 placement = dataclasses.replace(key, is_by_disk=by_disk)
-                options.append(_option(placement, shape, request.today, now))
+                option = _option(placement, shape, request.today, now)
+                is_named = is_other and shape.name == request.today.name
+                options.append(dataclasses.replace(option, kind=OptionKind.OTHER_HARDWARE) if is_named else option)
     return tuple(options)
 
 
@@ -148,6 +151,18 @@ def are_disks_uneven(inputs: SizingInputs) -> bool:
     """Return whether today's brokers are to hold by the size of their disks, as in a planned move: all are known."""
     disks = inputs.start.disk_capacity_bytes
     return inputs.request.today.name == TODAY and bool(np.isfinite(disks).all() and len(np.unique(disks)) > 1)
+
+
+def _has_other_hardware(inputs: SizingInputs) -> bool:
+    """Return whether a broker that was named has other figures than today's, and than a new one like them."""
+    observed = inputs.snapshot.brokers
+    alike = proposed_brokers(observed, len(observed) + 1)
+    return not _machines(inputs.start) <= _machines(alike)
+
+
+def _machines(brokers: Brokers) -> set[tuple[float, ...]]:
+    figures = np.stack([getattr(brokers, name) for name in FIGURES], axis=1)
+    return set(map(tuple, np.nan_to_num(figures, nan=-1.0).tolist()))
 
 
 def as_placed(inputs: SizingInputs, kind: OptionKind) -> CapacityOption:

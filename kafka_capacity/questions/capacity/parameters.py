@@ -13,8 +13,8 @@ from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import FailureTolerance, Limits
 from kafka_capacity.hardware.plain import or_nan
-from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside, with_estimated_price
-from kafka_capacity.hardware.shapes import TODAY, Shape, observed_shape
+from kafka_capacity.hardware.shape_catalogue import chosen_shapes, estimated_prices, shapes_beside
+from kafka_capacity.hardware.shapes import TODAY, MachinePrice, Shape, observed_shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.options import SizingRequest
@@ -116,8 +116,8 @@ class SizingParameters(BaseModel):
     broker_usd_per_hour: Price | None = _FORM.field(
         None, "Price per broker", "--broker-price", form={"metavar": "USD/H"}, gt=0, is_usual=True
     )(
-        "Price of one of today's brokers with its disks. Empty: estimated from the catalogue's nearest shape in "
-        "cores, memory and network."
+        "Price of one of today's brokers with its disks. Empty: estimated, of each broker from the catalogue's nearest "
+        "shape in cores, memory and network."
     )
     usd_per_gib_between_racks: Price | None = _FORM.field(
         None, "Price of traffic between racks", "--rack-traffic-price", form={"metavar": "USD/GIB"}
@@ -158,8 +158,10 @@ class SizingParameters(BaseModel):
             RequestError: a shape is not in the catalogue.
         """
         catalogue = self._with_core_speeds({name: self._discounted(shape) for name, shape in catalogue.items()})
+        today, estimates = self._today(observed, catalogue)
         return SizingRequest(
-            today=self._today(observed, catalogue),
+            today=today,
+            estimates=estimates,
             shapes=tuple(one for one in chosen_shapes(dict(catalogue), self.shapes) if one.name != self.current_shape),
             broker_counts=self.sizing_broker_counts,
             extra_racks=self.extra_racks,
@@ -212,7 +214,7 @@ class SizingParameters(BaseModel):
         shape = shapes_beside("", "").get(self.current_shape)
         return None if shape is None or math.isnan(shape.replica_limit) else int(shape.replica_limit)
 
-    def _today(self, observed: Brokers, catalogue: Mapping[str, Shape]) -> Shape:
+    def _today(self, observed: Brokers, catalogue: Mapping[str, Shape]) -> tuple[Shape, tuple[MachinePrice, ...]]:
         if self.current_shape == TODAY:
             is_priced = self.broker_usd_per_hour is not None
             rack_price = self.usd_per_gib_between_racks
@@ -225,7 +227,7 @@ class SizingParameters(BaseModel):
                 usd_per_gib_between_racks=rack_price if rack_price is not None else 0.0 if is_priced else math.nan,
                 replica_limit=float(self.broker_replica_limit),
             )
-            return today if is_priced else with_estimated_price(today, catalogue.values())
+            return (today, ()) if is_priced else estimated_prices(today, observed, catalogue.values())
         own = ("broker_vcpu", "broker_disk_bytes_per_second", "broker_usd_per_hour", "usd_per_gib_between_racks")
         for name in (*own, "broker_replica_limit"):
             if getattr(self, name) != type(self).model_fields[name].default:
@@ -240,4 +242,4 @@ class SizingParameters(BaseModel):
                 f"current_shape: {self.current_shape!r} is invalid: it matches {len(found)} sizes, but brokers run "
                 f"on one; name it, such as {found[0].name}"
             )
-        return found[0]
+        return found[0], ()

@@ -25,7 +25,7 @@ class OptionKind(StrEnum):
     REBALANCE = "rebalance"  # the brokers of today, with replicas rebalanced
     SHRINK_VOLUMES = "shrink-volumes"  # as today, on volumes no larger than they must be: everything is copied
     SCALE_OUT = "scale-out"  # more brokers of today's hardware
-    OTHER_HARDWARE = "other-hardware"  # brokers of another shape
+    OTHER_HARDWARE = "other-hardware"  # brokers of another shape, or with figures that were asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

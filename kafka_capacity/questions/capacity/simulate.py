@@ -18,7 +18,7 @@ import pyarrow as pa
 from kafka_capacity.demand.workload import PeakBasis, Workload
 from kafka_capacity.hardware.limits import GIB, RECOVERIES, RESOURCES, Resource
 from kafka_capacity.hardware.plain import filled
-from kafka_capacity.hardware.shapes import Shape, is_changed_in_place
+from kafka_capacity.hardware.shapes import Shape, is_changed_in_place, usd_per_hour
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.excuse import Excuse
@@ -190,10 +190,11 @@ def _change(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, 
     is_shrunk = option.kind is OptionKind.SHRINK_VOLUMES
     in_place = is_changed_in_place(now, shape) and not is_shrunk
     copying = placed.in_place if in_place else placed.everything
-    leaving = 0 if is_shrunk else len(observed)
-    if in_place:
-        leaving = int((placed.brokers.index_of(observed.ids) < 0).sum())
-    usd = _change_usd(shape, now, copying, leaving) if option.kind is not OptionKind.DO_NOTHING else 0.0
+    is_leaving = placed.brokers.index_of(observed.ids) < 0
+    if not in_place:
+        is_leaving[:] = not is_shrunk
+    leaving_usd_per_hour = usd_per_hour(now, observed, inputs.request.estimates)[is_leaving]
+    usd = _change_usd(shape, leaving_usd_per_hour, copying) if option.kind is not OptionKind.DO_NOTHING else 0.0
     today = inputs.today
     return filled(
         ChangeCost,
@@ -204,10 +205,11 @@ def _change(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, 
     )
 
 
-def _change_usd(shape: Shape, now: Shape, copying: Copying, leaving: int) -> float:
+def _change_usd(shape: Shape, leaving_usd_per_hour: Floats, copying: Copying) -> float:
     if copying.seconds is None:
         return math.inf
     price = 0.0 if shape.is_replication_free else shape.usd_per_gib_between_racks
     traffic = copying.moved_between_racks_bytes / GIB * price if copying.moved_between_racks_bytes else 0.0
-    running = leaving * now.usd_per_hour * copying.seconds / 3600 if leaving and copying.seconds else 0.0
+    # What copies nothing needs no price.
+    running = float(leaving_usd_per_hour.sum()) * copying.seconds / 3600 if copying.seconds else 0.0
     return traffic + running

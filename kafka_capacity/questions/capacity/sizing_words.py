@@ -39,6 +39,11 @@ def idle_brokers(option: Row) -> int:
     return int(option.get("idle_brokers") or 0)
 
 
+def is_other_hardware(option: Row) -> bool:
+    """Return whether the brokers of an option are other machines than today's."""
+    return bool(option["kind"] == OptionKind.OTHER_HARDWARE)
+
+
 def is_rebalance(option: Row) -> bool:
     """Return whether an option keeps today's brokers and moves replicas between them."""
     return bool(option["kind"] == OptionKind.REBALANCE)
@@ -49,6 +54,8 @@ def option_name(option: Row) -> str:
     name = plural(option["broker_count"], "broker")
     if option["shape"] != TODAY:
         name += f" of {option['shape']}"
+    elif is_other_hardware(option):
+        name += " of the requested hardware"
     more = [f"in {plural(option['extra_racks'], 'new rack')}"] if option["extra_racks"] else []
     more += [f"{idle:,} of them idle"] if (idle := idle_brokers(option)) else []
     more += ["smaller volumes"] if option["kind"] == "shrink-volumes" else []
@@ -256,7 +263,7 @@ def _change_words(view: SizingView) -> tuple[str, str]:
     """
     first, today = view.steps[0], view.today
     steps = view.steps if today["fits_until"] else (first,)
-    if first.option["shape"] != today["shape"]:
+    if is_other_hardware(first.option):
         return "⇄", "Other brokers now"
     more = next((step for step in steps if step.option["broker_count"] > today["broker_count"]), None)
     if more is first:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 
+from kafka_capacity.health.problem import info
 from kafka_capacity.plan.move_and_sizing import is_done_by, relation_of
 from kafka_capacity.questions.capacity.decide import decide_capacity, key_figures
 from tests.unit.questions.capacity.sizing_rows import DATES, GROWING, option, passing, view_of
@@ -22,8 +24,16 @@ def test_a_step_of_the_same_count_is_a_rebalance_and_the_move_may_already_be_it(
         chosen = SimpleNamespace(broker_count=12, figures={"changed_partitions": partitions})
         return SimpleNamespace(recommended=chosen, nearest=chosen, options=())
 
-    assert [is_done_by(moving(1), one) for one in (rebalanced, more)] == [True, False]
-    assert not is_done_by(moving(0), rebalanced)
+    assert [is_done_by(moving(1), one, None) for one in (rebalanced, more)] == [True, False]
+    assert not is_done_by(moving(0), rebalanced, None)
+    # What is due now is the move itself: not where that goes to another count, nor where nothing has to move.
+    now = dataclasses.replace(more, by=None)
+    other = info("other-count", "12 brokers", "The move goes to 12.")
+    assert [is_done_by(moving(many), now, problem) for many, problem in ((1, None), (0, None), (1, other))] == [
+        True,
+        False,
+        False,
+    ]
     sentence, problem = relation_of(moving(1), view, {})
     assert sentence.endswith("It goes to the 12 that are needed now, which last until 2027-09-01.")
     assert problem is None

@@ -71,6 +71,25 @@ def test_fewer_brokers_and_none(sizing):
     assert approval(own) == f"Approve no new brokers yet: today’s 6 last until {until}."
 
 
+def test_requested_hardware_is_named_for_it_is_neither_a_rebalance_nor_a_removal(sizing):
+    def other(count, when=0, **changed):
+        view = stepped(sizing, *([sizing.today["broker_count"]] * when), count, more_usd_per_month=950.0, **changed)
+        *before, step = view.steps
+        step = dataclasses.replace(step, option={**step.option, "kind": "other-hardware"})
+        before = [dataclasses.replace(one, option=sizing.today) for one in before]
+        return dataclasses.replace(view, steps=(*before, step))
+
+    for count in (5, 6):
+        assert approval(other(count)) == (
+            f"Approve {count} brokers of the requested hardware now, instead of today’s 6 (+$950 per month)."
+        )
+    soon = other(9, when=1)
+    first, then = soon.steps
+    day = (datetime.date.fromisoformat(sizing.dates[0]) + datetime.timedelta(20)).isoformat()
+    soon = dataclasses.replace(soon, steps=(first, dataclasses.replace(then, from_day=day)))
+    assert approval(soon).startswith(f"Approve 9 brokers of the requested hardware by {day} (+$950 per month): ")
+
+
 def test_brokers_that_are_due_soon_are_approved_now(sizing):
     def due(days, *counts):
         view = stepped(sizing, sizing.today["broker_count"], *counts, more_usd_per_month=3_285.0)

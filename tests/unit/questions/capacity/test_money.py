@@ -10,9 +10,11 @@ import pytest
 
 from kafka_capacity.demand.workload import HIGH
 from kafka_capacity.hardware.limits import NEVER_SECONDS, RESOURCES, FailureTolerance, Limits, Resource
-from kafka_capacity.hardware.shape_catalogue import with_estimated_price
-from kafka_capacity.hardware.shapes import observed_shape
+from kafka_capacity.hardware.shape_catalogue import estimated_prices
+from kafka_capacity.hardware.shapes import observed_shape, usd_per_hour
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.plan.request import parse_plan_request
+from kafka_capacity.proposal.grid import proposed_brokers
 from kafka_capacity.questions.capacity.choice import advise_size
 from kafka_capacity.questions.capacity.document import to_plain
 from kafka_capacity.questions.capacity.judging import judge
@@ -115,10 +117,47 @@ def test_a_price_that_nobody_gave_is_that_of_the_nearest_shape_and_an_estimate()
     assert math.isnan(nothing.usd_per_hour)
 
 
+def test_where_brokers_differ_each_is_priced_as_the_machine_it_is_nearest_to():
+    # m7g.xlarge and m7g.8xlarge; the middle of the six are those with 4 cores, and so is a new one.
+    cores, memory = [4.0] * 4 + [32.0] * 2, [16.0 * GIB] * 4 + [128.0 * GIB] * 2
+    six = Brokers.of(range(1, 7), list("abcabc"), cpu_cores=cores, memory_bytes=memory)
+    request = asked(six)
+    today, estimates = request.today, request.estimates
+    assert today.priced_as == "m7g.xlarge, m7g.8xlarge"
+    small, large = (read_shapes()[name].usd_per_hour for name in ("m7g.xlarge", "m7g.8xlarge"))
+    assert usd_per_hour(today, six, estimates).tolist() == [small] * 4 + [large] * 2
+    assert usd_per_hour(today, proposed_brokers(six, 8), estimates).tolist() == [small] * 4 + [large] * 2 + [small] * 2
+    # Cores that the request gives are those of all.
+    alike = asked(six, broker_vcpu=4.0).today
+    assert usd_per_hour(alike, brokers(3, cpu_cores=32.0), estimates).tolist() == [small] * 3
+    # Of one nothing is known: it costs what those in the middle do.
+    unknown = Brokers.of([1, 2, 3], cpu_cores=[32.0, 32.0, None], memory_bytes=[128 * GIB, 128 * GIB, None])
+    assert usd_per_hour(asked(unknown).today, unknown, estimates).tolist() == [large] * 3
+
+
+def test_what_a_cluster_of_unlike_brokers_costs_is_the_sum_and_who_leaves_is_saved():
+    snapshot, load = observed(bytes_in=10.0, partitions=12, size_bytes=2**30, racks=3)
+    cores = np.where(snapshot.brokers.ids == snapshot.brokers.ids[-1], 32.0, 4.0)
+    unlike = dataclasses.replace(snapshot.brokers, cpu_cores=cores, memory_bytes=4 * GIB * cores)
+    snapshot = dataclasses.replace(snapshot, brokers=unlike)
+    rates = load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
+    work = workload(*rates, size=GIB, retention=GIB / 10.0, names=["orders"] * 12, middle=[[1, 1]])
+    request = dataclasses.replace(asked(unlike), broker_counts=(3,))
+    today, fewer = simulate_sizing(SizingInputs.of(snapshot, work, request), run_sizes).results[:2]
+    prices = dict(zip(unlike.ids.tolist(), 730 * usd_per_hour(request.today, unlike, request.estimates), strict=True))
+    assert len(set(prices.values())) == 2
+    assert today.cost.brokers == pytest.approx(sum(prices.values()))
+    left = proposed_brokers(unlike, 3).ids.tolist()
+    assert fewer.cost.brokers == pytest.approx(sum(prices[broker] for broker in left))
+    gone = today.cost.brokers - fewer.cost.brokers
+    copying = fewer.change.moved_between_racks_bytes / GIB * request.today.usd_per_gib_between_racks
+    assert fewer.change.usd == pytest.approx(copying + gone / 730 * fewer.change.seconds / 3600)
+
+
 def test_an_estimate_prices_the_disks_there_are_and_is_marked():
     three = brokers(3, list("abc"), disk_capacity_bytes=1_000 * GIB, memory_bytes=64 * GIB)
-    today = with_estimated_price(
-        observed_shape(three, vcpu=16.0, usd_per_gib_between_racks=0.0), read_shapes().values()
+    today, _ = estimated_prices(
+        observed_shape(three, vcpu=16.0, usd_per_gib_between_racks=0.0), three, read_shapes().values()
     )
     results, advice = sized(today={"vcpu": 16.0}, racks=3)
     assert not any(result.as_dict()["usd_per_month"]["is_estimate"] for result in results)

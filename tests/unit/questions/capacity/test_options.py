@@ -211,6 +211,25 @@ def test_new_brokers_take_no_id_of_those_that_are_named_to_go():
     assert brokers_of(inputs, inputs.options[0].placement).ids.tolist() == [1, 2, 3, 4, 5, 6]
 
 
+def test_brokers_that_are_listed_with_other_figures_are_other_hardware_and_those_that_replace_are_not():
+    snapshot, _ = observed()
+    now, request = snapshot.brokers, SizingRequest(today=observed_shape(snapshot.brokers), broker_counts=(6, 9))
+
+    def kinds(named):
+        inputs = SizingInputs.of(snapshot, workload([1e3] * len(snapshot.partitions)), request, named=named)
+        return {option.option_id: option.kind for option in inputs.options}
+
+    alike = {
+        "do-nothing": OptionKind.DO_NOTHING,
+        "003-brokers.today": OptionKind.SCALE_IN,
+        "006-brokers.today": OptionKind.REBALANCE,
+        "009-brokers.today": OptionKind.SCALE_OUT,
+    }
+    assert kinds(None) == kinds(BrokerChanges(replaced=((6, 16),)).apply(now)) == alike
+    larger = dataclasses.replace(now, cpu_cores=np.full(len(now), 64.0))
+    assert set(list(kinds(larger).values())[1:]) == {OptionKind.OTHER_HARDWARE}
+
+
 def test_without_a_price_the_fewest_brokers_of_todays_hardware_are_recommended():
     _, advice = sized(today={"usd_per_hour": math.nan}, shapes=("m5.4xlarge",))
     assert advice.recommended == "003-brokers.today"
