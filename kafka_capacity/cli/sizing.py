@@ -26,7 +26,7 @@ from kafka_capacity.questions.capacity.section.calculators import chosen_waterfa
 from kafka_capacity.questions.capacity.section.options_costs import first_options, lasts_until, terminal_columns
 from kafka_capacity.questions.capacity.share import sized_document
 from kafka_capacity.questions.capacity.simulate import Sized, placement_results, simulate_sizing
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, removed_brokers
 from kafka_capacity.questions.capacity.sizing_words import estimate_sentence, not_judged_sentence
 from kafka_capacity.report.tables import cells
 from kafka_capacity.text.files import read_text_file
@@ -80,8 +80,11 @@ def next_step(view: SizingView, snapshot: str) -> str:
     """Return what to type to see what the change takes that is due now."""
     if not view.steps or view.steps[0].option is view.today or view.steps[0].option["shape"] != view.today["shape"]:
         return ""
-    count = view.steps[0].option["broker_count"]
-    return f"kafka-capacity plan {snapshot} --broker-counts {count} --out DIR, for what the move takes"
+    option = view.steps[0].option
+    removed = removed_brokers(option)
+    without = f" --remove-brokers {','.join(map(str, removed))}" if removed else ""
+    counts = f"--broker-counts {option['broker_count']}"
+    return f"kafka-capacity plan {snapshot}{without} {counts} --out DIR, for what the move takes"
 
 
 def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> None:

@@ -9,8 +9,8 @@ from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.answer import Action, StepVerb
 from kafka_capacity.questions.capacity.decide import count_sentence
-from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown
-from kafka_capacity.questions.capacity.sizing_words import until_words
+from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown, removed_brokers
+from kafka_capacity.questions.capacity.sizing_words import named_brokers, until_words
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import counts_by_fit
 from kafka_capacity.text import format_month, plural
@@ -27,9 +27,15 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
     count, needed = view.nearest.broker_count, sizing.steps[0].option if sizing.steps else None
     if view.recommended is None or needed is None:
         return sentence, None
-    today = sizing.today
+    today, wanted = sizing.today, int(needed["broker_count"])
     if needed["shape"] != today["shape"]:
         return f"{sentence} It moves replicas on today’s hardware, not onto {needed['shape']}.", None
+    if weaker := sorted({*removed_brokers(needed)} - {*sizing.removed_brokers}):
+        names = named_brokers(weaker)
+        asked = f"removed_brokers {','.join(map(str, removed_brokers(needed)))} and broker_counts {wanted}"
+        other = f"The move keeps {names}, which sizing does without"
+        problem = serious("other-count", names, other, f"plan the move to {wanted:,} without {names} with {asked}")
+        return f"{sentence} {other}.", problem
     _, failing = counts_by_fit(view.options)
     if today["shape"] != TODAY and today["broker_count"] in failing and today["fits_until"]:
         sentence += (
@@ -44,7 +50,6 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
     if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
         lasts = until_words(sizing, due.until)
         return f"{sentence} It goes to the {count:,} that are needed by {due.from_day}, which last {lasts}.", None
-    wanted = int(needed["broker_count"])
     if needed is today:
         enough = until_words(sizing, sizing.steps[0].until)
         return f"{sentence} It goes to {plural(count, 'broker')}; today’s {wanted:,} last {enough}.", None

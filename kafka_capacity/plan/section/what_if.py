@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.capacity.results import day_before
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_alike, sizing_of
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, sizing_of
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.section.view import change_of
 from kafka_capacity.report.sections import section
@@ -35,7 +35,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     if sizing is None:
         return None
     # Of each count the option that lasts longest.
-    counts = sorted({row["broker_count"] for row in sizing.options if is_alike(row, sizing.today)})
+    counts = sorted({row["broker_count"] for row in sizing.options if sizing.is_own(row)})
     todays = [option for count in counts if (option := sizing.of_count(count)) is not None]
     rows = [
         {

@@ -40,7 +40,7 @@ def _soon(view: SizingView, step: Step) -> str:
     before = int(view.today["broker_count"])
     more = int(step.option["broker_count"]) - before
     lasting = f"today’s {before:,} {run_verb(before, 'last')} until {view.steps[0].until}"
-    what = option_name(step.option) if is_other_hardware(step.option) else plural(more, "broker")
+    what = option_name(step.option) if _is_changed(step.option, view.today) else plural(more, "broker")
     return f"Approve {what} by {step.from_day}{_dollars(step)}: {lasting}"
 
 
@@ -51,13 +51,17 @@ def _now(view: SizingView) -> str:
     if now is today:
         return f"{NO_BROKERS}: today’s {before:,} {lasting}"
     dollars = _dollars(view.steps[0])
-    if is_other_hardware(now) or not is_alike(now, today):
+    if _is_changed(now, today):
         return f"Approve {option_name(now)} now, instead of today’s {before:,}{dollars}"
     if count > before:
         return f"Approve {plural(count - before, 'broker')} now{dollars}"
     if count < before:
         return f"Approve the removal of {plural(before - count, 'broker')}{dollars}: {count:,} {lasting}"
     return f"Approve the rebalancing of today’s {plural(before, 'broker')} now"
+
+
+def _is_changed(option: Row, today: Row) -> bool:
+    return is_other_hardware(option) or not is_alike(option, today)
 
 
 def _more(count: int) -> str:

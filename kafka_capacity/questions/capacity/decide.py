@@ -13,7 +13,6 @@ from kafka_capacity.questions.capacity.sizing_view import (
     Row,
     SizingView,
     has_no_rates,
-    is_alike,
     is_unknown,
     mean_usd_per_month,
 )
@@ -118,7 +117,7 @@ def count_sentence(view: SizingView, count: int) -> str:
     """Return what sizing says of another count of today's hardware than the one that is needed now."""
     row = view.of_count(count)
     if row is None:
-        tried = sorted({int(one["broker_count"]) for one in view.options if is_alike(one, view.today)})
+        tried = sorted({int(one["broker_count"]) for one in view.options if view.is_own(one)})
         beside = [max(one for one in tried if one < count)] if tried[0] < count else []
         beside += [min(one for one in tried if one > count)] if tried[-1] > count else []
         known = [count_sentence(view, one) for one in beside]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -33,8 +34,8 @@ def options_better_idle(results: Sequence[CapacityResult], inputs: SizingInputs)
     snapshot, request = inputs.snapshot, inputs.request
     largest = int(replication_factors(snapshot.replicas).max(initial=1))
     spreads: dict[PlacementKey, int] = {}
-    # By shape, replication factor, over how many racks partitions must be spread, and additional racks.
-    families: dict[tuple[str, int | None, int, int], list[CapacityResult]] = {}
+    # By shape, replication factor, over how many racks partitions must be spread, who is removed, and additional racks.
+    families: dict[tuple[Any, ...], list[CapacityResult]] = {}
     # Where named brokers go, replicas do not stay as they are.
     is_kept = inputs.named is None and _keeps_racks(snapshot, request)
     for result in results:
@@ -46,7 +47,8 @@ def options_better_idle(results: Sequence[CapacityResult], inputs: SizingInputs)
         # Brokers that there are today are among those of any option with more, wherever its new ones stand.
         is_within_today = key.broker_count <= len(snapshot.brokers)
         for extra_racks in set(request.extra_racks) | {0} if is_within_today else {key.extra_racks}:
-            family = (result.option.shape.name, key.replication_factor, spreads[key], extra_racks)
+            shape = result.option.shape.name
+            family = (shape, key.replication_factor, spreads[key], key.removed_brokers, extra_racks)
             families.setdefault(family, []).append(result)
     better = {
         option.option_id: option

@@ -10,12 +10,14 @@ import dataclasses
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.hardware.limits import Limits
+from kafka_capacity.hardware.plain import known_median
 from kafka_capacity.hardware.shapes import TODAY, MachinePrice, Shape, hardware
 from kafka_capacity.kafka.arrays import Flags, Floats
 from kafka_capacity.kafka.cluster.assignment import replication_factors
@@ -24,12 +26,15 @@ from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
-from kafka_capacity.proposal.grid import proposed_brokers
+from kafka_capacity.proposal.grid import BrokerChanges, proposed_brokers
 from kafka_capacity.questions.capacity.added import added_bytes
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.results import CapacityOption, MonthlyCost, OptionKind, PlacementKey
 
 MAX_DEFAULT_COUNTS = 8
+_MOST_IDS = 6  # of brokers in the name of an option
+_WEAKER_RATIO = 0.75  # of what brokers in the middle have: below it one is weaker than the others
+_WEAKER_SHARE = 0.25  # of all brokers: more are no exceptions, but another generation of machines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +105,11 @@ class SizingInputs:
         """The brokers that options add to, or take away from."""
         return self.snapshot.brokers if self.named is None else self.named
 
+    @property
+    def removed(self) -> tuple[int, ...]:
+        """The ids of today's brokers that are not among those."""
+        return tuple(np.setdiff1d(self.snapshot.brokers.ids, self.start.ids).tolist())
+
     def held_bytes(self) -> Floats:
         """Return float64[D], what all replicas hold by the estimate that decides."""
         stored = replication_factors(self.snapshot.replicas) @ self.sizes[:, self.request.estimate]
@@ -123,33 +133,57 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     options = [as_placed(inputs, OptionKind.DO_NOTHING)]
     if request.today.volume is not None and _has_spare_space(inputs):
         options.append(as_placed(inputs, OptionKind.SHRINK_VOLUMES))
-    own, is_other = are_disks_uneven(inputs), _has_other_hardware(inputs)
-    counts = set(request.broker_counts or default_counts(start, largest))
+    is_other, weaker = _has_other_hardware(inputs), weaker_brokers(inputs)
+    # Where named brokers go, others may take their places: as many as today are tried too.
+    usual = {*default_counts(start, largest), *([] if inputs.named is None else [now])}
+    counts = set(request.broker_counts) or usual
     fewer = scale_in_count(start, largest)
     keys = [
-        PlacementKey(broker_count=count, extra_racks=racks, replication_factor=factor)
+        PlacementKey(broker_count=count, extra_racks=racks, replication_factor=factor, removed_brokers=inputs.removed)
         for count in sorted(counts)
         for racks in request.extra_racks
         for factor in request.replication_factors
         if not racks or count > now
     ]
-    if fewer is not None:
-        keys.append(PlacementKey(broker_count=fewer, extra_racks=0, replication_factor=request.replication_factors[0]))
+    if fewer is not None and keys:
+        factor = request.replication_factors[0]
+        keys.append(dataclasses.replace(keys[0], broker_count=fewer, extra_racks=0, replication_factor=factor))
+    without = tuple(sorted({*inputs.removed, *weaker}))
+    keys += [dataclasses.replace(key, removed_brokers=without) for key in keys if weaker and not key.extra_racks]
     shapes = {shape.name: shape for shape in (request.today, *request.shapes)}
-    for key in sorted(set(keys), key=lambda key: (key.broker_count, key.extra_racks, key.replication_factor or 0)):
+    for key in sorted(set(keys), key=_in_order):
         for shape in shapes.values():
-            if key.broker_count in counts or shape.name == request.today.name:
-                by_disk = own and shape.name == request.today.name
-                placement = dataclasses.replace(key, is_by_disk=by_disk)
+            is_own = shape.name == request.today.name
+            if is_own or (key.broker_count in counts and key.removed_brokers == inputs.removed):
+                placement = dataclasses.replace(key, is_by_disk=is_own and are_disks_uneven(inputs, key))
                 option = _option(placement, shape, request.today, now)
-                is_named = is_other and shape.name == request.today.name
+                is_named = is_own and is_other
                 options.append(dataclasses.replace(option, kind=OptionKind.OTHER_HARDWARE) if is_named else option)
     return tuple(options)
 
 
-def are_disks_uneven(inputs: SizingInputs) -> bool:
+def _in_order(key: PlacementKey) -> tuple[Any, ...]:
+    return key.broker_count, key.extra_racks, key.replication_factor or 0, key.removed_brokers
+
+
+def weaker_brokers(inputs: SizingInputs) -> tuple[int, ...]:
+    """Return the ids of the few brokers that have far fewer cores, or far less network, than those in the middle.
+
+    As all leaders and their traffic are spread evenly, one that can do little binds all the others. How much a disk
+    holds is no such matter: replicas are spread by it.
+    """
+    start = inputs.start
+    has = hardware(inputs.request.today, start)
+    is_weaker = np.zeros(len(start), dtype=np.bool_)
+    for each in (has.vcpu, has.network_in_bytes_per_second, has.network_out_bytes_per_second):
+        is_weaker |= each < _WEAKER_RATIO * known_median(each)
+    few = is_weaker.sum() <= max(1, int(_WEAKER_SHARE * len(start))) and len(start) > 1
+    return tuple(start.ids[is_weaker].tolist()) if few else ()
+
+
+def are_disks_uneven(inputs: SizingInputs, key: PlacementKey) -> bool:
     """Return whether today's brokers are to hold by the size of their disks, as in a planned move: all are known."""
-    disks = inputs.start.disk_capacity_bytes
+    disks = _start_of(inputs, key).disk_capacity_bytes
     return inputs.request.today.name == TODAY and bool(np.isfinite(disks).all() and len(np.unique(disks)) > 1)
 
 
@@ -187,8 +221,13 @@ def _option(key: PlacementKey, shape: Shape, today: Shape, now: int) -> Capacity
         parts.append(f"{key.extra_racks}-more-racks")
     if key.replication_factor is not None:
         parts.append(f"rf{key.replication_factor}")
+    if key.removed_brokers:
+        some = key.removed_brokers
+        parts.append(f"without-{'-'.join(map(str, some)) if len(some) <= _MOST_IDS else f'{len(some)}-brokers'}")
     kind = OptionKind.REBALANCE
-    if shape.name != today.name:
+    if key.removed_brokers:
+        kind = OptionKind.WITHOUT_SOME
+    elif shape.name != today.name:
         kind = OptionKind.OTHER_HARDWARE
     elif key.broker_count != now:
         kind = OptionKind.SCALE_IN if key.broker_count < now else OptionKind.SCALE_OUT
@@ -202,11 +241,18 @@ def placement_keys(options: Iterable[CapacityOption]) -> tuple[PlacementKey, ...
 
 def brokers_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
     """Return the brokers of a placement, idle ones as well; those in new racks take turns."""
-    start, taken = inputs.snapshot.brokers if key.is_observed else inputs.start, inputs.snapshot.brokers.ids.tolist()
+    start, taken = _start_of(inputs, key), inputs.snapshot.brokers.ids.tolist()
     names = set(start.rack_names())
     free = (name for name in (f"new-rack-{number}" for number in itertools.count(1)) if name not in names)
     racks = list(itertools.islice(free, key.extra_racks))
     return proposed_brokers(start, key.broker_count, racks, ids_taken=taken)
+
+
+def _start_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
+    """Return the brokers that those of a placement are counted from."""
+    if key.is_observed:
+        return inputs.snapshot.brokers
+    return BrokerChanges(removed=key.removed_brokers).apply(inputs.start)
 
 
 def used_brokers_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:

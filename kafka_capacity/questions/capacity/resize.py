@@ -28,7 +28,7 @@ from kafka_capacity.questions.capacity.idle import options_better_idle
 from kafka_capacity.questions.capacity.options import SizingInputs, capacity_options, placement_keys
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, PlacementKey
 from kafka_capacity.questions.capacity.simulate import evaluate_placed, placement_results, simulate_sizing
-from kafka_capacity.questions.capacity.sizing_view import KIND, Row, SizingView, is_alike, view_sizing
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, family_of, is_alike, view_sizing
 from kafka_capacity.questions.capacity.tables import SIZING_USE, sizing_exhaustion_table, sizing_options_table
 from kafka_capacity.text import format_bytes
 
@@ -171,7 +171,11 @@ def _view(inputs: SizingInputs, results: Sequence[CapacityResult]) -> SizingView
         "sizing_exhaustion": sizing_exhaustion_table(results),
         "sizing_use": SIZING_USE.empty_table(),
     }
-    document: dict[str, Any] = {"dates": list(dates), "advice": to_plain(advice)}
+    document: dict[str, Any] = {
+        "dates": list(dates),
+        "advice": to_plain(advice),
+        "removed_brokers": list(inputs.removed),
+    }
     return view_sizing(tables, document, {"sized_estimate": ("middle", "high")[request.estimate]})
 
 
@@ -180,9 +184,7 @@ def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay |
     alike = [
         option
         for option in inputs.options
-        if option.placement.broker_count < goal["broker_count"]
-        and (option.shape.name, option.placement.extra_racks, option.placement.replication_factor)
-        == tuple(goal[name] for name in KIND)
+        if option.placement.broker_count < goal["broker_count"] and option.family == family_of(goal)
     ]
     if not alike:
         return None

@@ -25,6 +25,7 @@ class OptionKind(StrEnum):
     REBALANCE = "rebalance"  # the brokers of today, with replicas rebalanced
     SHRINK_VOLUMES = "shrink-volumes"  # as today, on volumes no larger than they must be: everything is copied
     SCALE_OUT = "scale-out"  # more brokers of today's hardware
+    WITHOUT_SOME = "without-some"  # any number of brokers of today's hardware, but without some of today's
     OTHER_HARDWARE = "other-hardware"  # brokers of another shape, or with figures that were asked for
 
 
@@ -35,6 +36,7 @@ class PlacementKey:
     broker_count: int  # how many brokers
     extra_racks: int  # how many racks more than today, which new brokers go to
     replication_factor: int | None  # of all topics; `None` keeps each topic's own
+    removed_brokers: tuple[int, ...] = ()  # ids of those of today that go, before brokers are counted
     is_observed: bool = False  # today's placement as it is, and nothing moved
     is_by_disk: bool = False  # brokers hold by the size of their disks, which differ, and not all alike
     used_brokers: int | None = None  # replicas are placed as on so many, and the others stay idle; `None` for on all
@@ -53,6 +55,12 @@ class CapacityOption:
     kind: OptionKind
     placement: PlacementKey
     shape: Shape
+
+    @property
+    def family(self) -> tuple[Any, ...]:
+        """What options that differ in their brokers' number only have in common."""
+        key = self.placement
+        return self.shape.name, key.extra_racks, key.replication_factor, key.removed_brokers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -25,12 +25,20 @@ Row = Mapping[str, Any]
 
 SOON_DAYS = 28  # what is due within four weekly reports is approved now: brokers have to be ordered and started
 
-KIND = ("shape", "extra_racks", "replication_factor")  # options with these in common differ in their brokers only
+
+def family_of(row: Row) -> tuple[Any, ...]:
+    """Return :attr:`CapacityOption.family` of the option of a row."""
+    return row["shape"], row["extra_racks"], row["replication_factor"], removed_brokers(row)
+
+
+def removed_brokers(row: Row) -> tuple[int, ...]:
+    """Return which of today's brokers an option does without; plans of earlier versions know of none."""
+    return tuple(row.get("removed_brokers") or ())
 
 
 def is_alike(row: Row, other: Row) -> bool:
     """Return whether two options differ in their number of brokers only."""
-    return all(row[name] == other[name] for name in KIND)
+    return family_of(row) == family_of(other)
 
 
 def is_unknown(row: Row) -> bool:
@@ -88,6 +96,16 @@ class SizingView:
         return next(row for row in self.options if row["kind"] == "do-nothing")
 
     @property
+    def removed_brokers(self) -> tuple[int, ...]:
+        """Which of today's brokers the request does without."""
+        return tuple(self.document.get("removed_brokers") or ())
+
+    def is_own(self, row: Row) -> bool:
+        """Return whether an option is so many of today's brokers, or of those of the request, and nothing else."""
+        today = self.today
+        return family_of(row) == (*family_of(today)[:-1], self.removed_brokers)
+
+    @property
     def recommended(self) -> Row | None:
         """What to do; ``None`` where nothing that was tried lasts."""
         return next((row for row in self.options if row["is_recommended"]), None)
@@ -142,7 +160,7 @@ class SizingView:
 
     def of_count(self, count: int) -> Row | None:
         """Return the option of so many brokers and nothing else changed: that of the steps, else what lasts longest."""
-        rows = [row for row in self.options if row["broker_count"] == count and is_alike(row, self.today)]
+        rows = [row for row in self.options if row["broker_count"] == count and self.is_own(row)]
         stepped = [step.option for step in self.steps if step.option in rows]
 
         def lasting(row: Row) -> tuple[bool, str, bool]:
@@ -163,7 +181,7 @@ class SizingView:
     def count_due(self) -> int | None:
         """How many brokers of today's hardware to approve now, needed now or soon; ``None`` where that is no answer."""
         for step in (self.due_soon, *self.steps[:1]):
-            if step is not None and is_alike(step.option, self.today):
+            if step is not None and self.is_own(step.option):
                 return int(step.option["broker_count"])
         return None
 
@@ -310,9 +328,9 @@ def _longest_lasting(view: SizingView) -> Row | None:
     if is_kept(today):
         return today
     count = today["broker_count"]
-    if not is_alike(goal, today) or goal["broker_count"] >= count:
+    if not view.is_own(goal) or goal["broker_count"] >= count:
         return goal
-    own = [row for row in view.options if row["broker_count"] >= count and is_alike(row, today) and is_kept(row)]
+    own = [row for row in view.options if row["broker_count"] >= count and view.is_own(row) and is_kept(row)]
     return min(own, key=lambda row: (row["broker_count"], row["option_id"]), default=goal)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.demand.outlook import TRAFFIC
@@ -12,9 +12,17 @@ from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.questions.capacity.results import OptionKind
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, outlook_costs
+from kafka_capacity.questions.capacity.sizing_view import (
+    Row,
+    SizingView,
+    has_no_rates,
+    outlook_costs,
+    removed_brokers,
+)
 from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
-from kafka_capacity.text.wording import listed
+from kafka_capacity.text.wording import few_names, listed
+
+_MOST_BROKERS = 6  # that are named
 
 CONDITION_WORDS = {
     "normal": "all brokers up",
@@ -39,6 +47,11 @@ def idle_brokers(option: Row) -> int:
     return int(option.get("idle_brokers") or 0)
 
 
+def named_brokers(brokers: Sequence[int]) -> str:
+    """Name brokers by their ids: a few of them, and how many more there are."""
+    return f"{'broker' if len(brokers) == 1 else 'brokers'} {few_names(brokers, _MOST_BROKERS)}"
+
+
 def is_other_hardware(option: Row) -> bool:
     """Return whether the brokers of an option are other machines than today's."""
     return bool(option["kind"] == OptionKind.OTHER_HARDWARE)
@@ -57,6 +70,7 @@ def option_name(option: Row) -> str:
     elif is_other_hardware(option):
         name += " of the requested hardware"
     more = [f"in {plural(option['extra_racks'], 'new rack')}"] if option["extra_racks"] else []
+    more += [f"without {named_brokers(removed)}"] if (removed := removed_brokers(option)) else []
     more += [f"{idle:,} of them idle"] if (idle := idle_brokers(option)) else []
     more += ["smaller volumes"] if option["kind"] == "shrink-volumes" else []
     more += [] if option["replication_factor"] is None else [f"replication factor {option['replication_factor']}"]

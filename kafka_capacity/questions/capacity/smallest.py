@@ -71,8 +71,8 @@ def of_count(inputs: SizingInputs, count: int) -> CapacityResult:
 
 
 def _count_of(inputs: SizingInputs, count: int) -> PlacementKey:
-    by_disk = are_disks_uneven(inputs)
-    return PlacementKey(broker_count=count, extra_racks=0, replication_factor=None, is_by_disk=by_disk)
+    key = PlacementKey(broker_count=count, extra_racks=0, replication_factor=None)
+    return dataclasses.replace(key, is_by_disk=are_disks_uneven(inputs, key))
 
 
 def is_enough(result: CapacityResult) -> bool:

@@ -23,8 +23,8 @@ from kafka_capacity.questions.capacity.results import CapacityResult, CapacityUs
 class OptionRow:
     """One row an option, in the order tried; what is not known or never ends is null.
 
-    ``idle_brokers`` of its brokers hold nothing; ``excuses`` is a JSON list; where dollars are an estimate,
-    ``priced_as`` is the shape whose prices they are.
+    ``idle_brokers`` of its brokers hold nothing, and the ``removed_brokers`` of today are not among them; ``excuses``
+    is a JSON list; where dollars are an estimate, ``priced_as`` names the shapes whose prices they are.
     """
 
     position: Int32
@@ -34,6 +34,7 @@ class OptionRow:
     idle_brokers: Int32
     extra_racks: Int32
     replication_factor: Int32 | None
+    removed_brokers: tuple[Int32, ...] | None = None
     shape: str
     provider: str
     priced_on: str | None
@@ -111,7 +112,7 @@ SIZING_TABLES: Tables = {
 """By name: the schema of each table and what it is sorted by; an older plan may lack them."""
 
 
-_PLACEMENT = ("broker_count", "idle_brokers", "extra_racks", "replication_factor")
+_PLACEMENT = ("broker_count", "idle_brokers", "extra_racks", "replication_factor", "removed_brokers")
 _CHANGE = {"seconds": "change_seconds", "usd": "change_usd"}  # columns that are not named as the fields of `ChangeCost`
 
 

@@ -38,3 +38,22 @@ def test_a_step_of_the_same_count_is_a_rebalance_and_the_move_may_already_be_it(
     assert sentence.endswith("It goes to the 12 that are needed now, which last until 2027-09-01.")
     assert problem is None
     assert relation_of(moving(0), view, {})[0].endswith("which last until 2027-05-01.")
+
+
+def test_a_move_that_keeps_a_broker_that_sizing_does_without_is_planned_again():
+    own, without = (
+        option("do-nothing", "do-nothing", 12, until=None),
+        option("012", "without-some", 12, until=DATES[-1]),
+    )
+    without = {**without, "removed_brokers": [3]}
+    chosen = SimpleNamespace(broker_count=12, figures={"changed_partitions": 0})
+    move = SimpleNamespace(recommended=chosen, nearest=chosen, options=())
+    view = view_of([own, without], [], recommended="012")
+    sentence, problem = relation_of(move, view, {})
+    assert sentence.endswith("The move keeps broker 3, which sizing does without.")
+    assert problem.remedy == "plan the move to 12 without broker 3 with removed_brokers 3 and broker_counts 12"
+    (action,) = decide_capacity(view, view.document).actions
+    assert action.text == "Have 12 brokers (without broker 3)."
+    # The same of a request that does without it: the move goes there.
+    asked = dataclasses.replace(view, document={**view.document, "removed_brokers": [3]})
+    assert relation_of(move, asked, {})[1] is None

@@ -9,13 +9,14 @@ from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.results import UNKNOWN
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, sizing_of
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, removed_brokers, sizing_of
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     cost_sentence,
     days_words,
     estimate_sentence,
     idle_brokers,
+    named_brokers,
     tightest_phrase,
 )
 from kafka_capacity.report.anchors import COSTS
@@ -70,6 +71,7 @@ def _label(_view: SizingView, row: Row) -> str:
     shape = "today’s" if row["shape"] == TODAY else row["shape"]
     parts = [f"{row['broker_count']:,} × {shape}"]
     parts += [f"{row['extra_racks']:,} more racks"] if row["extra_racks"] else []
+    parts += [f"without {named_brokers(removed)}"] if (removed := removed_brokers(row)) else []
     parts += [f"{idle:,} idle"] if (idle := idle_brokers(row)) else []
     parts += [] if row["replication_factor"] is None else [f"RF {row['replication_factor']}"]
     parts += [word for kind, word in _KINDS.items() if row["kind"] == kind]
