@@ -64,7 +64,15 @@ _TITLES = {
     SetKind.PAIR: "two brokers lost",
 }
 _MAX_DETAILS = 20
-_COUNTS = ("offline", "offline_topics", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
+_COUNTS = (
+    "offline",
+    "offline_topics",
+    "under_min_isr",
+    "newly_under_min_isr",
+    "at_min_isr",
+    "new_leaders",
+    "unclean_leaders",
+)
 _FIGURES = ("stopped_bytes_per_second", "refused_bytes_per_second", "rebuild_bytes", "rebuild_seconds")
 _DRAWN = ": half are those that share the most partitions, the rest are drawn at random"
 
@@ -166,6 +174,7 @@ def _set(result: FailureResult, snapshot: Snapshot, number: int) -> dict[str, An
         "brokers": list(one.brokers),
         **{name: int(getattr(result, name)[number]) for name in _COUNTS},
         **{name: plain_number(float(getattr(result, name)[number])) for name in _FIGURES},
+        "has_majority": result.has_majority[number],
         "overloads": _overloads(result, number),
         "groups": _groups(result, number),
     }

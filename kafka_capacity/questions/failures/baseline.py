@@ -98,7 +98,7 @@ def _rows(group: Group, slices: dict[str, slice]) -> Ints:
     return np.unique(np.concatenate([np.array(rows, dtype=np.int64), *parts]))
 
 
-FLAGS = ("offline", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
+FLAGS = ("offline", "under_min_isr", "newly_under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
 
 
 def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:
@@ -134,6 +134,7 @@ class Cluster:
     """What stays the same whatever is lost."""
 
     today: PartitionStates  # the partitions before any loss
+    is_under_min_isr_today: Flags  # bool[P], of these
     rows: BrokerRows  # which partitions each broker holds
     rates: PartitionRates  # of the partitions
     topic: Int32s  # int32[P]
@@ -154,6 +155,7 @@ class Cluster:
         today = states_of(snapshot)
         return cls(
             today=today,
+            is_under_min_isr_today=(today.leader >= 0) & (today.isr_size() < today.min_isr),
             rows=BrokerRows.of(today.replicas, len(today.is_live)),
             rates=PartitionRates(
                 traffic=Traffic.of_peaks(load) if traffic is None else traffic,
@@ -171,9 +173,11 @@ class Cluster:
         """Return what is the matter with some partitions: bool[N] for each of :data:`FLAGS`."""
         is_led = states.leader >= 0
         size = states.isr_size()
+        under = is_led & (size < states.min_isr)
         return {
             "offline": ~is_led,
-            "under_min_isr": is_led & (size < states.min_isr),
+            "under_min_isr": under,
+            "newly_under_min_isr": under & ~self.is_under_min_isr_today[row],
             "at_min_isr": is_led & (size == states.min_isr),
             "new_leaders": is_led & (states.leader != self.today.leader[row]),
             "unclean_leaders": is_led & states.is_unclean,
@@ -200,6 +204,7 @@ class BaselineState:
     counts: dict[str, int]  # how many partitions each of `FLAGS` is true of
     stopped_bytes_per_second: float  # produced on average to what nobody leads
     refused_bytes_per_second: float  # the same for what is under its minimum
+    newly_refused_bytes_per_second: float  # the same for what is, and was not before any loss
     is_topic_offline: Flags  # bool[T], nobody leads one of its partitions
     group_offline: Ints  # int64[G]
     coordinator: NDArray[np.int8]  # int8[K], for each partition of `__consumer_offsets`
@@ -219,6 +224,7 @@ class BaselineState:
             counts={name: int(found.sum()) for name, found in flags.items()},
             stopped_bytes_per_second=float(mean[offline].sum()),
             refused_bytes_per_second=float(mean[flags["under_min_isr"]].sum()),
+            newly_refused_bytes_per_second=float(mean[flags["newly_under_min_isr"]].sum()),
             is_topic_offline=np.bincount(cluster.topic[offline], minlength=cluster.topic_count) > 0,
             group_offline=cluster.reads.count(np.zeros(int(offline.sum()), np.int64), np.flatnonzero(offline), 1)[0],
             coordinator=cluster.coordinator_states(flags)[cluster.reads.offsets],

@@ -22,6 +22,12 @@ from kafka_capacity.questions.failures.broker_sums import broker_sums
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario
 from kafka_capacity.questions.failures.sets import failure_sets
 
+_TRAFFIC_OF = {
+    "stopped_bytes_per_second": "offline",
+    "refused_bytes_per_second": "under_min_isr",
+    "newly_refused_bytes_per_second": "newly_under_min_isr",
+}
+"""What is produced on average to the partitions that a flag is true of, by its name."""
 _MAX_CELLS = 1 << 23  # how many hourly figures of brokers are held at once: 32 MiB of each flow
 
 
@@ -73,7 +79,6 @@ def evaluate_failures(
         offline_today=today.counts["offline"],
         under_min_isr_today=today.counts["under_min_isr"],
         stopped_today_bytes_per_second=today.stopped_bytes_per_second,
-        refused_today_bytes_per_second=today.refused_bytes_per_second,
         peak_in_today_bytes_per_second=peak_in,
         peak_out_today_bytes_per_second=peak_out,
         peak_cores_today=peak_cores,
@@ -104,7 +109,7 @@ class _Table:
         self._throttle = throttle
         brokers, groups = len(cluster.today.is_live), len(cluster.reads.groups)
         whole = {name: np.zeros(sets, dtype=np.int64) for name in (*FLAGS, "offline_topics")}
-        figures = ("stopped_bytes_per_second", "refused_bytes_per_second", "rebuild_bytes", "rebuild_seconds")
+        figures = (*_TRAFFIC_OF, "rebuild_bytes", "rebuild_seconds")
         self.columns: dict[str, Any] = {
             **whole,
             **{name: np.zeros(sets) for name in figures},
@@ -134,7 +139,7 @@ class _Table:
         for name in FLAGS:
             change = after[name].astype(np.float64) - before[name]
             columns[name][at] = baseline.counts[name] + np.rint(_by_set(part, change)).astype(np.int64)
-        for name, flag in (("stopped_bytes_per_second", "offline"), ("refused_bytes_per_second", "under_min_isr")):
+        for name, flag in _TRAFFIC_OF.items():
             change = (after[flag].astype(np.float64) - before[flag]) * mean
             # What was added and taken away again may leave a rounding error below zero.
             columns[name][at] = np.maximum(getattr(baseline, name) + _by_set(part, change), 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kafka_capacity.errors import RequestError
@@ -12,7 +12,7 @@ from kafka_capacity.kafka.cluster.release import KafkaRelease
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.change import VoterStep, voter_steps
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter, majority
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 from kafka_capacity.text.wording import few_names
@@ -100,6 +100,13 @@ class ControllerRequest:
             renewed=self.quorum.renewed.intersection(voter.node_id for voter in self.wanted),
             racks={voter.node_id: voter.rack for voter in (*self.voters, *self.wanted)},
         )
+
+    def has_majority_without(self, brokers: Collection[int], racks: Collection[str | None]) -> bool | None:
+        """Return whether a majority is up without brokers, and all that is in some racks; ``None`` if not known."""
+        if not self.voters:
+            return None
+        left = [one for one in self.voters if one.node_id not in brokers and one.node_id not in self.quorum.down]
+        return sum(one.rack is None or one.rack not in racks for one in left) >= majority(len(self.voters))
 
     @property
     def returning(self) -> tuple[int, ...]:

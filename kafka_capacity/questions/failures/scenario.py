@@ -49,6 +49,16 @@ class FailureSet:
     # those of them that are lost before the others, such as a whole rack before one broker more
     first: tuple[int, ...] = ()
 
+    def racks(self, brokers: Brokers) -> set[str | None]:
+        """Return the racks that are lost with all that is in them, and not only those of their brokers that are."""
+        if self.kind in (SetKind.BROKER, SetKind.PAIR):
+            return set()
+        lost, found = set(self.brokers), {rack: set(ids) for rack, ids in brokers.brokers_by_rack().items() if rack}
+        whole = {rack: ids for rack, ids in found.items() if ids <= lost}
+        # Of brokers that were given, only those that are some racks, and no other broker, are taken for these.
+        is_of_racks = self.kind is not SetKind.GIVEN or lost == set().union(*whole.values())
+        return set(whole) if is_of_racks else set()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
@@ -91,6 +101,7 @@ class FailureResult:
     offline: Ints  # int64[S], partitions that nobody leads: neither written nor read
     offline_topics: Ints  # int64[S], topics with at least one such partition
     under_min_isr: Ints  # int64[S], led, with fewer in sync than must be: `acks=all` is refused
+    newly_under_min_isr: Ints  # int64[S], those of them that are not before; of the others some may be offline now
     at_min_isr: Ints  # int64[S], led, with just as many: one more loss and `acks=all` is refused
     new_leaders: Ints  # int64[S], led by another broker than today
     unclean_leaders: Ints  # int64[S], led by a replica that was not in sync: committed records are lost
@@ -98,8 +109,8 @@ class FailureResult:
     under_min_isr_today: int  # of `under_min_isr`
     stopped_bytes_per_second: Floats  # float64[S], what is produced on average to offline partitions
     refused_bytes_per_second: Floats  # float64[S], likewise to partitions under the minimum
+    newly_refused_bytes_per_second: Floats  # float64[S], likewise to those that are not before
     stopped_today_bytes_per_second: float  # of `stopped_bytes_per_second`
-    refused_today_bytes_per_second: float  # of `refused_bytes_per_second`
     leaders: Ints  # int64[S, B], partitions that each broker leads
     peak_in_bytes_per_second: Floats  # float64[S, B], written at the 99th percentile; NaN for the dead
     peak_out_bytes_per_second: Floats  # float64[S, B], sent by each survivor to consumers and followers
@@ -115,6 +126,9 @@ class FailureResult:
     coordinator: NDArray[np.int8]  # int8[S, G], a `CoordinatorState` each
     rebuild_bytes: Floats  # float64[S], what the lost brokers held of partitions that are still led
     rebuild_seconds: Floats  # float64[S], to copy it onto empty disks, at mean rates; infinite for never
+    # whether a majority of the controllers is left after each set, without which no leader is elected; `None` where
+    # they are not known
+    has_majority: tuple[bool | None, ...] = ()
 
     def peaks(self) -> dict[Resource, Floats]:
         """Return float64[S, B], what each survivor carries at peak of each of :attr:`capacity`."""
@@ -154,13 +168,12 @@ class FailureResult:
     def rack_losses(self) -> tuple[RackLoss, ...]:
         """Return what the loss of each rack adds to what is wrong today, as far as racks were lost."""
         stopped = self.stopped_bytes_per_second - self.stopped_today_bytes_per_second
-        refused = self.refused_bytes_per_second - self.refused_today_bytes_per_second
         return tuple(
             RackLoss(
                 rack=str(self.brokers.racks[self.brokers.ids.tolist().index(one.brokers[0])]),
                 offline=int(self.offline[place]) - self.offline_today,
-                under_min_isr=max(0, int(self.under_min_isr[place]) - self.under_min_isr_today),
-                bytes_per_second=max(0.0, float(stopped[place] + refused[place])),
+                under_min_isr=int(self.newly_under_min_isr[place]),
+                bytes_per_second=max(0.0, float(stopped[place] + self.newly_refused_bytes_per_second[place])),
             )
             for place, one in enumerate(self.sets)
             if one.kind is SetKind.RACK

@@ -34,8 +34,9 @@ from kafka_capacity.questions.failures.scenario import CoordinatorState, Failure
 class LossRow:
     """One row a placement and set of brokers that are lost together; counts are of the whole cluster after the loss.
 
-    ``loaded_…`` is the survivor closest to, or furthest beyond, what it can do, null where nobody knows what they can
-    do; ``rebuild_seconds`` is null for never.
+    ``newly_…`` is of partitions that are not under min ISR before. Without a majority of the controllers
+    (``has_majority``, null where they are not known) no leader is elected. ``loaded_…`` is the survivor closest to, or
+    furthest beyond, what it can do, null where nobody knows what they can do; ``rebuild_seconds`` is null for never.
     """
 
     placement_id: str
@@ -46,11 +47,13 @@ class LossRow:
     offline: int
     offline_topics: int
     under_min_isr: int
+    newly_under_min_isr: int | None = None
     at_min_isr: int
     new_leaders: int
     unclean_leaders: int
     stopped_bytes_per_second: float
     refused_bytes_per_second: float
+    newly_refused_bytes_per_second: float | None = None
     rebuild_bytes: float
     rebuild_seconds: float | None
     loaded_broker: Int32 | None
@@ -60,6 +63,7 @@ class LossRow:
     max_out_ratio: float | None
     overloaded_brokers: int
     groups_affected: int
+    has_majority: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

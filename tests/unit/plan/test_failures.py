@@ -178,6 +178,17 @@ def test_every_set_of_controllers_is_lost_and_the_times_are_those_of_the_simulat
     assert asked["unavailable_in_racks_ratio"] == pytest.approx(1e-4 + 3e-6 + 2e-7, rel=0.01)
 
 
+def test_losses_say_whether_a_majority_of_the_controllers_is_left(share):
+    _, tables, _ = share
+    racks = {row["name"]: row["has_majority"] for row in rows(tables, "failures", placement_id="today", kind="rack")}
+    assert racks == {"rack a": False, "rack b": True}
+    # The voter in rack z is no broker: whoever of these is lost, it is not.
+    brokers = rows(tables, "failures", placement_id="today", kind="broker")
+    assert all(row["has_majority"] for row in brokers)
+    nobody = simulate_here(dataclasses.replace(found_failures(), placements=()))
+    assert {row["has_majority"] for row in nobody["failures"].to_pylist()} == {None}
+
+
 def found_failures(**given):
     asked = ask(inventory(), {**REQUEST, "controllers": [], "failure_placements": "all", **given})
     scenarios = placement_grid(asked.basis.snapshot.brokers, asked.parameters.grid())

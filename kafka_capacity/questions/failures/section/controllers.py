@@ -211,11 +211,12 @@ def controllers(view: FailuresView) -> dict[str, Any]:
             ],
             **dict.fromkeys(("losses", "times", "change")),
         }
-    today = (None, len(asked["voters"]))
+    today, down = (None, len(asked["voters"])), len(asked.get("down") or ())
+    failovers = [row for row in view.failovers if row.get("voters") in today and row["lost_before"] >= down]
     return {
         "sentences": _sentences(asked),
         "losses": _losses(view.quorum, asked["voters"]),
-        "times": _times([row for row in view.failovers if row.get("voters") in today and row["failure"] in _WAYS]),
+        "times": _times([row for row in failovers if row["failure"] in _WAYS]),
         "change": voter_change(asked, view.failovers),
     }
 

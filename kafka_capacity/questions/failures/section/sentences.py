@@ -54,15 +54,34 @@ def loss_sentence(side: PlacementFailures, kind: str) -> str:
     rows, before = side.losses[kind], side.before
     offline = worst_of(rows, "offline")
     more = offline["offline"] - before["offline_before"]
+    looked_at, possible = (side.kinds[kind][name] for name in ("looked_at", "possible"))
+    lost = f"{KIND_NAMES[kind]} lost"
+    lost += f" ({looked_at:,} of {possible:,} evaluated)" if looked_at < possible else ""
     if more > 0:
         count = sum(row["offline"] > before["offline_before"] for row in rows)
-        lead = (
-            f"{KIND_NAMES[kind]} lost: {_some(count, len(rows))} {'takes' if count == 1 else 'take'} partitions "
-            f"offline, at worst {_stopped(offline, more, before['offline_before'])}"
+        does = (
+            f"{_some(count, len(rows))} {'takes' if count == 1 else 'take'} partitions offline, at worst "
+            f"{_stopped(offline, more, before['offline_before'])}"
         )
     else:
-        lead = f"{_MAY_DIE[kind]}: nothing{' more' if before['offline_before'] else ''} goes offline"
+        does = f"nothing{' more' if before['offline_before'] else ''} goes offline"
+    without = [row for row in rows if row.get("has_majority") is False]
+    if without:
+        does = f"{_leaderless(without, len(rows))}; with a majority, {does}"
+    is_harmless = not without and more <= 0 and looked_at >= possible
+    lead = f"{_MAY_DIE[kind] if is_harmless else lost}: {does}"
     return f"{lead}{_unclean(rows)}{_refused(side, rows)}{_overloaded(side, kind, rows)}{_groups(side, rows)}."
+
+
+def _leaderless(without: Sequence[Row], total: int) -> str:
+    """Describe the losses that leave no majority of the controllers."""
+    worst = max(without, key=lambda row: (row["offline"] + row["new_leaders"], -row["position"]))
+    many = worst["offline"] + worst["new_leaders"]
+    return (
+        f"{_some(len(without), total)} {'leaves' if len(without) == 1 else 'leave'} no majority of the controllers, so "
+        f"that no leader is elected and, at worst, {plural(many, 'partition')} {'has' if many == 1 else 'have'} none "
+        f"({worst['name']})"
+    )
 
 
 def _stopped(worst: Row, more: int, already: int) -> str:
@@ -94,16 +113,24 @@ def _some(count: int, total: int) -> str:
 
 
 def _refused(side: PlacementFailures, rows: Sequence[Row]) -> str:
-    worst = worst_of(rows, "under_min_isr")
-    more = worst["under_min_isr"] - side.before["under_min_isr_before"]
+    already = side.before["under_min_isr_before"]
+    rows = [{**row, "newly": _newly_under_min_isr(row, already)} for row in rows]
+    worst = worst_of(rows, "newly")
+    more = worst["newly"]
     if more <= 0:
-        return f", no{' further' if side.before['under_min_isr_before'] else ''} partition falls under min ISR"
+        return f", no{' further' if already else ''} partition falls under min ISR"
     verb = "falls" if more == 1 else "fall"
-    if side.before["under_min_isr_before"]:
+    if already:
         return f", up to {plural(more, 'more partition')} {verb} under min ISR ({worst['name']})"
     rate = worst["refused_bytes_per_second"]
     of_it = f", {format_rate(rate)}" if rate else ""
     return f", up to {plural(more, 'partition')} {verb} under min ISR ({worst['name']}{of_it})"
+
+
+def _newly_under_min_isr(row: Row, already: int) -> int:
+    """Return how many partitions fall under min ISR; plans of earlier versions tell the difference only."""
+    newly = row.get("newly_under_min_isr")
+    return max(0, row["under_min_isr"] - already) if newly is None else int(newly)
 
 
 def _overloaded(side: PlacementFailures, kind: str, rows: Sequence[Row]) -> str:
@@ -134,6 +161,7 @@ def badness(side: PlacementFailures, kind: str) -> tuple[float, ...]:
     """Rank what losses of a kind do: the larger, the worse."""
     rows, before = side.losses[kind], side.before
     return (
+        sum(row.get("has_majority") is False for row in rows) / len(rows),
         max(row["offline"] for row in rows) - before["offline_before"],
         sum(row["offline"] > before["offline_before"] for row in rows) / len(rows),
         max(row["unclean_leaders"] for row in rows),

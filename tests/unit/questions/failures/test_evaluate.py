@@ -59,8 +59,9 @@ def by_loops(snapshot, load, lost, throttle):
     """Lose brokers in plain Python; the elections alone are the arrays', which have oracles of their own."""
     ids = snapshot.brokers.ids.tolist()
     states = fail_brokers(states_of(snapshot), [ids.index(b) for b in lost], ElectionRules.KRAFT)
-    found = dict.fromkeys(("offline", "under", "at", "moved", "unclean"), 0)
-    found |= {"stopped": 0.0, "refused": 0.0, "topics": set(), "rows": []}
+    today = states_of(snapshot)
+    found = dict.fromkeys(("offline", "under", "newly", "at", "moved", "unclean"), 0)
+    found |= {"stopped": 0.0, "refused": 0.0, "newly_refused": 0.0, "topics": set(), "rows": []}
     leaders, peak_in, peak_out = ({b: 0.0 for b in ids} for _ in range(3))
     after, joined = [], []
     for row, replicas in enumerate(snapshot.replicas.tolist()):
@@ -76,6 +77,9 @@ def by_loops(snapshot, load, lost, throttle):
             found["rows"].append(row)
             continue
         found["under"] += len(isr) < least
+        if len(isr) < least and not (today.leader[row] >= 0 and today.in_sync[row].sum() < least):
+            found["newly"] += 1
+            found["newly_refused"] += load.bytes_in_mean_bytes_per_second[row]
         found["at"] += len(isr) == least
         found["refused"] += load.bytes_in_mean_bytes_per_second[row] if len(isr) < least else 0
         found["moved"] += leader != snapshot.leader[row]
@@ -130,6 +134,8 @@ def test_every_figure_is_that_of_a_plain_loop(drawn, chosen):
         assert result.offline_topics[number] == len(expected["topics"])
         assert result.stopped_bytes_per_second[number] == pytest.approx(expected["stopped"])
         assert result.refused_bytes_per_second[number] == pytest.approx(expected["refused"])
+        assert result.newly_under_min_isr[number] == expected["newly"]
+        assert result.newly_refused_bytes_per_second[number] == pytest.approx(expected["newly_refused"])
         assert result.rebuild_bytes[number] == pytest.approx(expected["bytes"])
         assert result.rebuild_seconds[number] == pytest.approx(expected["seconds"])
         for place, broker in enumerate(snapshot.brokers.ids.tolist()):

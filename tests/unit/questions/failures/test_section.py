@@ -128,6 +128,46 @@ def test_what_is_counted_together_with_what_was_down_before_is_not_told_of_the_l
     )
 
 
+def test_partitions_that_fall_under_min_isr_are_not_netted_with_those_that_go_offline():
+    # Five were under min ISR and are offline now; five others fall under it.
+    row = loss(0, "broker 1", offline=5, offline_topics=1, under_min_isr=5, newly_under_min_isr=5)
+    assert "up to 5 more partitions fall under min ISR (broker 1)" in loss_sentence(side(row, under=5), "broker")
+    assert "no further partition falls under" in loss_sentence(
+        side({**row, "newly_under_min_isr": 0}, under=5), "broker"
+    )
+
+
+def test_what_is_drawn_is_no_proof_of_all():
+    rows = [loss(0, "brokers 1, 2", kind="pair"), loss(1, "brokers 3, 4", kind="pair")]
+    assert loss_sentence(side(*rows), "pair").startswith("Any two brokers may die: nothing goes offline")
+    assert loss_sentence(side(*rows, possible=66), "pair").startswith(
+        "Two brokers lost (2 of 66 evaluated): nothing goes offline"
+    )
+
+
+def test_without_a_majority_of_the_controllers_no_leader_is_elected():
+    rows = [loss(0, "rack a", new_leaders=25, has_majority=False), loss(1, "rack b", new_leaders=9, has_majority=True)]
+    assert loss_sentence(side(*rows), "broker").startswith(
+        "One broker lost: 1 of 2 losses leaves no majority of the controllers, so that no leader is elected and, at "
+        "worst, 25 partitions have none (rack a); with a majority, nothing goes offline, no partition"
+    )
+    safe = side(*({**row, "has_majority": True} for row in rows))
+    assert loss_sentence(safe, "broker").startswith("Any one broker may die: nothing goes offline")
+    # A change that leaves no majority after fewer losses is better, whatever else it does.
+    assert change_word(view(side(*rows), side(*rows, placement_id="x")), "broker") == "same"
+    assert change_word(view(side(*rows), dataclasses.replace(safe, placement_id="x")), "broker") == "better"
+
+
+def test_controllers_that_are_down_already_are_lost_before_the_active_one_is():
+    shares = {"down_minutes_per_year": 1.0, "down_in_racks_minutes_per_year": 2.0, "majority": 2, "tolerated": 0}
+    asked = {"voters": [{"node_id": one, "rack": None} for one in (1, 2, 3)], "down": [3], **shares}
+    document = {**DOCUMENT, "controllers": {**asked, "up_ratio": 0.999, "rack_up_ratio": 0.9999}}
+    times = [{"failure": "vanished", "lost_before": lost, "voters": 3, "runs": 9} for lost in (0, 1)]
+    times = [{**dict.fromkeys(QUORUM_FAILOVERS.names, 0.0), **row} for row in times]
+    told = controllers(view(side(loss(0, "broker 1")), document=document, failovers=times))
+    assert [row["lost_before"] for row in told["times"]["rows"]] == [1]
+
+
 def test_online_at_the_price_of_records_is_no_good_news():
     dear = side(loss(0, "broker 1"), loss(1, "broker 2", unclean_leaders=2))
     assert loss_sentence(dear, "broker").startswith(
