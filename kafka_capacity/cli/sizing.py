@@ -21,6 +21,7 @@ from kafka_capacity.health.controllers import leaving_voters
 from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.questions.capacity.found import SizingSetup, sizing_setup
 from kafka_capacity.questions.capacity.options import brokers_of
+from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, steps_table
 from kafka_capacity.questions.capacity.section.calculators import chosen_waterfalls
 from kafka_capacity.questions.capacity.section.options_costs import first_options, lasts_until, terminal_columns
@@ -78,9 +79,9 @@ def _leaving_voters(found: SizingSetup, sized: Sized) -> list[str]:
 
 def next_step(view: SizingView, snapshot: str) -> str:
     """Return what to type to see what the change takes that is due now."""
-    if not view.steps or view.steps[0].option is view.today or view.steps[0].option["shape"] != view.today["shape"]:
+    option = view.steps[0].option if view.steps else view.today
+    if option["kind"] in (OptionKind.DO_NOTHING, OptionKind.SHRINK_VOLUMES) or option["shape"] != view.today["shape"]:
         return ""
-    option = view.steps[0].option
     removed = removed_brokers(option)
     without = f" --remove-brokers {','.join(map(str, removed))}" if removed else ""
     counts = f"--broker-counts {option['broker_count']}"

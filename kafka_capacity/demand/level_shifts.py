@@ -2,8 +2,8 @@
 
 The median of two weeks after a day is held against that of two weeks before. It is a shift where the difference
 
-* is at least :data:`LEAST_LOG`, and :data:`NOISE_FACTOR` times what such differences usually are on this series:
-  noise, growth and wandering make differences everywhere, a shift makes one;
+* is more than on a usual day, which is growth, by at least :data:`LEAST_LOG`, and by :data:`NOISE_FACTOR` times what
+  such differences usually vary by on this series: noise and wandering make differences everywhere, a shift makes one;
 * lasts: the median of up to eight weeks after keeps three quarters of it. What came back was
   a burst or an outage.
 """
@@ -56,8 +56,10 @@ def level_shifts(values: Floats) -> tuple[LevelShift, ...]:
         around = slice(max(0, peak - SPAN_DAYS), peak + SPAN_DAYS + 1)
         left[around] = False
         day = _exact_day(logs, int(days[peak]))
-        lasting = _lasting(logs, day)
-        size = min(abs(float(difference[peak])), LASTING_FACTOR * float(np.sign(difference[peak])) * lasting)
+        elsewhere = np.delete(difference, around)
+        growth = float(np.median(elsewhere)) / SPAN_DAYS if len(elsewhere) else 0.0  # a day
+        more, lasting = float(difference[peak]) - growth * SPAN_DAYS, _lasting(logs, day, growth)
+        size = min(abs(more), LASTING_FACTOR * float(np.sign(more)) * lasting)
         usual = max(_usual(np.delete(part, around)) for part in (of_medians, of_means))
         least = max(LEAST_LOG, NOISE_FACTOR * usual)
         certainty = _certainty(size / least, count - day)
@@ -74,11 +76,15 @@ def _usual(differences: Floats) -> float:
     return float(np.quantile(off, 0.75)) / _QUARTILE
 
 
-def _lasting(logs: Floats, day: int) -> float:
-    """Return how far up to eight weeks after a day are above two weeks before: their medians, or means where less."""
+def _lasting(logs: Floats, day: int, growth: float) -> float:
+    """Return how far up to eight weeks after a day are above two weeks before, beyond the growth a day meanwhile.
+
+    It is the difference of their medians, or of their means where that is less.
+    """
     after, before = logs[day : day + LASTING_DAYS], logs[max(0, day - SPAN_DAYS) : day]
     of_means = float(np.log(np.exp(after).mean() / np.exp(before).mean()))
-    return float(_both(float(np.median(after) - np.median(before)), of_means))
+    days = (len(after) + len(before)) / 2
+    return float(_both(float(np.median(after) - np.median(before)), of_means)) - growth * days
 
 
 def _both(one: Floats | float, other: Floats | float) -> Floats:

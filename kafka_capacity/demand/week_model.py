@@ -30,6 +30,7 @@ SMOOTHING = 0.5  # what a week counts in the level
 CLIP_FACTOR = 3.0  # what is new counts up to so many times what is usual
 LEVEL_DAYS = 35  # a forecast of the level is held against the median of the weeks that end on so many days around
 FLOOR_RATIO = 0.02  # weeks with less of the mean are all the same
+END_DAYS = 56  # at either end of a series
 MAX_LAG_WEEKS = 8  # how far a level wanders is told by weeks up to so far apart
 HALF_LIFE_DAYS = YEAR_DAYS / 2  # of what a day counts in growth
 PERSISTENT_GROWTH_PER_YEAR = 0.3  # logarithm of growth that typically goes on: what slopes by chance are held against
@@ -78,7 +79,7 @@ class WeekModel:
 def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     """Fit the model to float64[N], a week of days at least, not negative, without gaps or shifts."""
     means = sliding_window_view(values, WEEK_DAYS).mean(axis=1)
-    weeks = np.log(np.maximum(means, FLOOR_RATIO * values.mean()))
+    weeks = np.log(np.maximum(means, _least(values)))
     pause_days = days_of_pauses(means, YEAR_DAYS)
     busy = highest_of_late(weeks, pause_days)
     count = len(weeks)
@@ -116,6 +117,16 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
         growth_per_year=float(growing[-1]) * YEAR_DAYS,
         season_share=float(share[-1]),
     )
+
+
+def _least(values: Floats) -> float:
+    """Return below which weeks are all the same: a share of the mean, of both ends where that of one is less.
+
+    Where a series has grown or fallen many times over, its mean says little of one end; what is hardly anything of the
+    mean of all is nothing anyway.
+    """
+    mean, ends = values.mean(), (values[:END_DAYS].mean(), values[-END_DAYS:].mean())
+    return float(FLOOR_RATIO * max(min(mean, *ends), FLOOR_RATIO * mean))
 
 
 def top_share(values: Floats, share: float) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.answer import Action, StepVerb
 from kafka_capacity.questions.capacity.decide import count_sentence
+from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown, removed_brokers
 from kafka_capacity.questions.capacity.sizing_words import named_brokers, until_words
 from kafka_capacity.questions.change.change_view import ChangeView
@@ -50,7 +51,7 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
     if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
         lasts = until_words(sizing, due.until)
         return f"{sentence} It goes to the {count:,} that are needed by {due.from_day}, which last {lasts}.", None
-    if needed is today:
+    if needed["kind"] in (OptionKind.DO_NOTHING, OptionKind.SHRINK_VOLUMES):
         enough = until_words(sizing, sizing.steps[0].until)
         return f"{sentence} It goes to {plural(count, 'broker')}; today’s {wanted:,} last {enough}.", None
     other = f"It goes to {plural(count, 'broker')}, not to the {wanted:,} that are needed now: "
@@ -103,5 +104,5 @@ def is_done_by(view: ChangeView, action: Action, other: Problem | None) -> bool:
     option = view.recommended
     if option is None or not option.figures["changed_partitions"]:
         return False
-    is_due = action.by is None and other is None
+    is_due = action.code == "brokers" and action.by is None and other is None
     return is_due or action.about == StepVerb.REBALANCE.about(option.broker_count)

@@ -10,7 +10,7 @@ import numpy as np
 
 from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.judging import passing_day
-from kafka_capacity.questions.capacity.results import day_before
+from kafka_capacity.questions.capacity.results import OptionKind, day_before
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step, is_alike, is_unknown
 from kafka_capacity.questions.capacity.sizing_words import is_other_hardware, option_name, run_verb, until_words
 from kafka_capacity.text import capitalised, format_limit, format_percent, format_usd, plural
@@ -25,7 +25,14 @@ def approval(view: SizingView) -> str:
     if view.is_unknown:
         return "Approve no broker count: none is judged."
     if not view.steps:
-        return "Approve no broker count: no option fits today."
+        if view.now is not view.today or view.budget_usd_per_month is None:
+            return "Approve no broker count: no option fits today."
+        count, until = view.today["broker_count"], until_words(view, view.until(view.today))
+        budget = format_usd(view.budget_usd_per_month)
+        return (
+            f"Approve no broker count: nothing is within {budget} per month; today’s {count:,} "
+            f"{run_verb(count, 'last')} {until}."
+        )
     soon = view.due_soon
     steps = view.steps if soon is None else view.steps[1:]
     later = [
@@ -61,7 +68,9 @@ def _now(view: SizingView) -> str:
 
 
 def _is_changed(option: Row, today: Row) -> bool:
-    return is_other_hardware(option) or not is_alike(option, today)
+    """Return whether more is changed than how many brokers there are, or what they hold."""
+    is_other = is_other_hardware(option) or option["kind"] == OptionKind.SHRINK_VOLUMES
+    return is_other or not is_alike(option, today)
 
 
 def _more(count: int) -> str:
@@ -73,7 +82,7 @@ def _more(count: int) -> str:
 def _dollars(step: Step) -> str:
     """Return what a step adds to a month, in brackets; nothing where that is not known."""
     more = step.more_usd_per_month
-    if more is None:
+    if more is None or round(more) == 0:
         return ""
     estimated = ", estimated" if step.option.get("priced_as") else ""
     return f" ({'+' if more >= 0 else ''}{format_usd(more)} per month{estimated})"

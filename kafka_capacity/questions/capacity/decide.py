@@ -9,6 +9,7 @@ from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status, StepVerb
 from kafka_capacity.questions.capacity.approval import assumed_ratio
+from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.sizing_view import (
     Row,
     SizingView,
@@ -94,7 +95,10 @@ def _actions(view: SizingView) -> list[Action]:
         usd = step.usd_per_month
         name = option_name(step.option)
         about, text = f"{StepVerb.HAVE} {name}", f"Have {name}"
-        if is_rebalance(step.option):
+        is_shrunk = step.option["kind"] == OptionKind.SHRINK_VOLUMES
+        if is_shrunk:
+            about, text = "replace the volumes", f"Replace the volumes with smaller ones, {name.partition(' (')[0]}"
+        elif is_rebalance(step.option):
             about, text = StepVerb.REBALANCE.about(step.option["broker_count"]), f"Rebalance the {name}"
         if place:
             before = view.steps[place - 1]
@@ -102,12 +106,12 @@ def _actions(view: SizingView) -> list[Action]:
             text += f": {before.option['broker_count']:,} {why} on {step.from_day}"
         found.append(
             Action(
-                code="brokers",
+                code="volumes" if is_shrunk else "brokers",
                 about=about,
                 text=f"{text}.",
                 by=step.from_day if place else None,
                 cost=None if usd is None else month_words(step.option, usd),
-                broker_count=step.option["broker_count"],
+                broker_count=None if is_shrunk else step.option["broker_count"],
             )
         )
     return found
@@ -154,9 +158,9 @@ def _figure(name: str, label: str, value: Any, unit: str, note: str) -> KeyFigur
 def key_figures(view: SizingView) -> list[KeyFigure]:
     """Return the figures: brokers now and by when, when today's run out, what they cost, and what is left."""
     today, last = view.today, view.nearest
-    now = view.steps[0].option if view.steps else last
+    now = view.now
     others = "" if now["shape"] == today["shape"] else f"of {now['shape']}; "
-    label = "Brokers needed now" if view.steps else "Nearest option"
+    label = "Brokers needed now" if view.steps else "Brokers today" if now is today else "Nearest option"
     then = f"; {listed(later_steps(view))}" if len(view.steps) > 1 else ""
     dollars = now["total_usd_per_month"]
     price = _figure("usd_per_month", "Cost per month", "not known", "text", price_wanted(now))
@@ -188,7 +192,7 @@ def _price_note(view: SizingView, option: Row) -> str:
 
 def cost_of_steps(view: SizingView) -> str | None:
     """Return what per month costs with the steps to the horizon, with the first alone and with today's brokers."""
-    option = view.steps[0].option if view.steps else view.nearest
+    option = view.now
     usd = option["total_usd_per_month"]
     if usd is None:
         return None

@@ -18,7 +18,7 @@ from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.proposal.excuse import distance
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
-from kafka_capacity.questions.capacity.results import day_before, speaks_of_unknowns
+from kafka_capacity.questions.capacity.results import OptionKind, day_before, speaks_of_unknowns
 from kafka_capacity.report.view import ReportView
 
 Row = Mapping[str, Any]
@@ -119,6 +119,17 @@ class SizingView:
             return distance(row["excuses"]), math.inf if usd is None else float(usd)
 
         return self.recommended or min(self.options, key=rank)
+
+    @property
+    def now(self) -> Row:
+        """What figures of the first screen are about: what is needed now, else today's or the nearest option.
+
+        Today's are spoken of where they last for a while and nothing but the budget is in the way of anything better.
+        """
+        if self.steps:
+            return self.steps[0].option
+        is_budget = self.nearest["fits"] and self.recommended is None
+        return self.today if is_budget and self.today["fits_until"] else self.nearest
 
     @property
     def is_unknown(self) -> bool:
@@ -279,12 +290,14 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
     if goal["shape"] == today["shape"] and goal["broker_count"] < today["broker_count"]:
         return (_step(view, goal, day, today),)
     way = on_the_way(view, goal)
+    # What is chosen to pay less for as many brokers is no matter of what runs out.
+    cheaper = goal if goal["kind"] == OptionKind.SHRINK_VOLUMES else None
     found: list[Step] = []
     for date in view.dates:
         lasting = [row for row in way if view.lasts(row, date)]
         if not lasting:
             break
-        best = min(lasting, key=lambda row: (row["broker_count"], row["kind"] != "do-nothing", row["option_id"]))
+        best = min(lasting, key=lambda row: (row["broker_count"], row is not cheaper, *_least_change(row)))
         if not found or found[-1].option is not best:
             before = found[-1].option if found else today
             found.append(_step(view, best, (_end(view, before)[0] or date) if found else day, before))
@@ -294,6 +307,10 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
         # Days that it gains between two dates are no reason for the steps above.
         found.append(_step(view, goal, ends, today))
     return tuple(found)
+
+
+def _least_change(row: Row) -> tuple[bool, str]:
+    return row["kind"] != OptionKind.DO_NOTHING, row["option_id"]
 
 
 def on_the_way(view: SizingView, goal: Row) -> list[Row]:

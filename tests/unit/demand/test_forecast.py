@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -47,6 +49,28 @@ def test_growth_wandering_and_seasons_are_no_shifts():
             assert not level_shifts(values)
         day = np.arange(730)
         assert not level_shifts(made(730, seed=seed) * np.exp(0.3 * np.sin(day / 365.25 * 2 * np.pi)))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.04])
+@pytest.mark.parametrize("days", [120, 200, 400])
+def test_growth_however_fast_is_no_shift_and_faster_growth_never_brings_less(days, noise):
+    chance = np.exp(noise * np.random.default_rng(5).normal(size=days))
+    ago = np.arange(days)[::-1] / 30.4
+    brought = []
+    for a_month in (0.5, 0.9, 1.0, 1.2, 1.5, 2.0):
+        values = 1e6 * a_month**-ago * chance
+        forecast = found(values)
+        assert forecast.shift is None, a_month
+        # It may begin where it is and come to three times as much, and what comes now and then on top.
+        assert forecast.high[HALF_A_YEAR] < 8e6
+        brought.append(forecast.expected[HALF_A_YEAR])
+    halved, _, *others = brought
+    assert all(more > 0.95 * less for less, more in pairwise(others))
+    assert halved < 2e6  # the busiest week is one that was, or is under way
+    # A step on top of growth is one.
+    grown = 1e6 * 1.3**-ago * chance
+    grown[-40:] *= 2.0
+    assert found(grown).shift.ratio == pytest.approx(2.0, rel=0.15)
 
 
 def test_a_topic_that_stopped_is_told_to_have_stopped_and_a_pause_that_was_usual_is_none():

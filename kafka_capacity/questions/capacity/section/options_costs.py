@@ -36,8 +36,11 @@ def _verdict(view: SizingView, row: Row) -> str:
     places = [place for place, step in enumerate(view.steps) if step.option["option_id"] == row["option_id"]]
     if places and row is not view.today:
         return "needed_later" if places[0] else "needed_now"
+    is_affordable = is_within(view.budget_usd_per_month, row["total_usd_per_month"])
+    if row["fits_until"] and not is_affordable:
+        return "over_budget"
     if row["fits"]:
-        return "fits" if is_within(view.budget_usd_per_month, row["total_usd_per_month"]) else "over_budget"
+        return "fits"
     if row["excuses"] and all(excuse["constraint"] in UNKNOWN for excuse in row["excuses"]):
         return "not_judged"
     return "does_not_fit" if row["fits_until"] is None else "lasts"

@@ -15,13 +15,16 @@ from kafka_capacity.hardware.shapes import observed_shape, usd_per_hour
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.proposal.grid import proposed_brokers
+from kafka_capacity.questions.capacity.approval import approval
 from kafka_capacity.questions.capacity.choice import advise_size
+from kafka_capacity.questions.capacity.decide import cost_of_steps, decide_capacity, key_figures
 from kafka_capacity.questions.capacity.document import to_plain
 from kafka_capacity.questions.capacity.judging import judge
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
 from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.capacity.results import OptionKind
+from kafka_capacity.questions.capacity.section.options_costs import _verdict
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
 from kafka_capacity.questions.capacity.sizing_view import outlook_costs, view_sizing
 from kafka_capacity.questions.capacity.sizing_words import (
@@ -97,6 +100,22 @@ def test_within_a_budget_that_is_too_small_the_longest_lasting_is_named():
         "nothing within $3,000 per month lasts until December 2026: 3 brokers now, and these last only until "
         "2026-12-03; the cheapest that does, 6 brokers, costs $4,380 per month."
     )
+
+
+def test_where_the_budget_is_below_what_todays_brokers_cost_they_still_last_as_long():
+    # Six brokers cost 6 x 730 dollars, and do not last while traffic becomes tenfold.
+    results, advice = sized(growth=(1.0, 10.0), today=OWN_PRICE, budget_usd_per_month=1_000.0, broker_counts=(6, 18))
+    view = viewed(results, advice)
+    assert (view.steps, view.recommended) == ((), None)
+    until = view.until(view.today)
+    assert approval(view) == (
+        f"Approve no broker count: nothing is within $1,000 per month; today’s 6 last until {until}."
+    )
+    now, _, price, _ = key_figures(view)
+    assert (now.label, now.value, price.value) == ("Brokers today", 6, view.today["total_usd_per_month"])
+    assert cost_of_steps(view).startswith("$4,380 per month on average until December 2026 with 6 brokers")
+    affordable = {row["option_id"]: _verdict(view, row) for row in view.options}
+    assert affordable["do-nothing"] == affordable["018-brokers.today"] == "over_budget"
 
 
 def test_what_nobody_knows_the_price_of_is_in_no_budget():
@@ -292,6 +311,17 @@ def test_smaller_volumes_are_an_option_where_todays_are_larger_than_they_must_be
     assert smaller.change.break_even_days is not None
     rebalanced = next(one for one in found.results if one.option.kind is OptionKind.REBALANCE)
     assert rebalanced.cost.disks == pytest.approx(today.cost.disks)  # it keeps the volumes
+    # Where they are the cheapest option that lasts, they are what to do, for nothing has to run out before.
+    assert found.advice.recommended == "shrink-volumes"
+    view = viewed(found.results, found.advice)
+    assert [step.option["option_id"] for step in view.steps] == ["shrink-volumes"]
+    assert approval(view).startswith(
+        f"Approve {len(wide)} brokers of m5.large (smaller volumes) now, instead of today’s"
+    )
+    told = dataclasses.replace(view, document={**view.document, "classes": [], "peak_basis": "same-hours"})
+    (action,) = decide_capacity(told, told.document).actions
+    assert action.text == f"Replace the volumes with smaller ones, {len(wide)} brokers of m5.large."
+    assert (action.about, action.broker_count) == ("replace the volumes", None)
 
 
 def test_a_budget_that_is_too_small_is_no_reason_to_scale_in_for_a_few_days():
