@@ -22,6 +22,8 @@ class Resized:
     broker_counts: tuple[int | None, ...]
     steps: tuple[tuple[str, int], ...]  # from which day on how many brokers, in order
     usd_per_month: tuple[float | None, ...]  # `None` as well where a price is not known
+    # on average over all steps up to the horizon; `None` where a price is not known, or nothing tried lasts so long
+    mean_usd_per_month: float | None
     remote_bytes: tuple[float, ...]  # what the object store holds
     stored_bytes: float  # what all replicas hold today
     shape: str | None  # that the brokers run on in the end; `None` where nothing lasts

@@ -28,7 +28,14 @@ from kafka_capacity.questions.capacity.idle import options_better_idle
 from kafka_capacity.questions.capacity.options import SizingInputs, capacity_options, placement_keys
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, PlacementKey
 from kafka_capacity.questions.capacity.simulate import evaluate_placed, placement_results, simulate_sizing
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, family_of, is_alike, view_sizing
+from kafka_capacity.questions.capacity.sizing_view import (
+    Row,
+    SizingView,
+    family_of,
+    is_alike,
+    mean_usd_per_month,
+    view_sizing,
+)
 from kafka_capacity.questions.capacity.tables import SIZING_USE, sizing_exhaustion_table, sizing_options_table
 from kafka_capacity.text import format_bytes
 
@@ -70,6 +77,7 @@ def resized(given: Resizing, change: ClusterChange) -> Resized:
         usd_per_month=tuple(
             None if one is None else view.usd_on(one, date) for one, date in zip(options, view.dates, strict=True)
         ),
+        mean_usd_per_month=mean_usd_per_month(view) if options[-1] is not None else None,
         remote_bytes=tuple(remote_bytes.tolist()),
         stored_bytes=float(inputs.snapshot.size_bytes.sum()),
         shape=None if goal is None else str(goal["shape"]),

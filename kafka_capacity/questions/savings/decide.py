@@ -63,8 +63,25 @@ class SavingsView:
         parts = [f"up to {plural(brokers, 'broker')}"] if brokers else []
         if usd is not None and (usd >= 1 or not parts):
             estimate = ", estimated" if found["is_estimate"] else ""
-            parts.append(f"{format_usd(usd)} per month on average until {format_month(self.horizon)}{estimate}")
-        return f"saves {listed(parts)}" if parts else "saves nothing"
+            until = format_month(found["known_until"] or self.horizon)
+            parts.append(f"{format_usd(usd)} per month on average until {until}{estimate}")
+        saves = f"saves {listed(parts)}" if parts else "saves nothing"
+        if not self.makes_last(found):
+            return saves
+        count = found["broker_count_at_horizon"]
+        lasts = f"makes {plural(count, 'broker')} last up to {self.horizon}, which without it nothing does"
+        return f"{lasts}, and {saves}" if usd is not None and usd >= 1 else lasts
+
+    def makes_last(self, found: Row) -> bool:
+        """Return whether something lasts up to the horizon with a set, and nothing without."""
+        return self.nothing["broker_count_at_horizon"] is None and found["broker_count_at_horizon"] is not None
+
+    @property
+    def first_need(self) -> str | None:
+        """The first day on which more brokers are needed than there are, or date on which no number is enough."""
+        without = (row for row in self.dates if row["set_id"] == self.nothing["set_id"])
+        ends = [row["date"] for row in without if row["broker_count"] is None]
+        return min(filter(None, [self.nothing["first_purchase"], *ends]), default=None)
 
 
 def read_savings(tables: Mapping[str, pa.Table]) -> SavingsView:
@@ -142,7 +159,7 @@ def because(action: Row) -> str:
 
 def offered(view: SavingsView) -> Row | None:
     """Return the set that is offered instead of buying; ``None`` where nothing avoids or postpones that."""
-    first = view.nothing["first_purchase"]
+    first = view.first_need
     if first is None:
         return None
     candidates = [
@@ -151,7 +168,8 @@ def offered(view: SavingsView) -> Row | None:
         if row["broker_count_now"] is not None
         and not any(view.actions[one]["kind"] == ActionKind.SHAPE for one in row["actions"])
         and (row["first_purchase"] or _NEVER) > first
-        and (row["saved_usd_per_month"] is None or row["saved_usd_per_month"] > 0)
+        and (row["broker_count_at_horizon"] is not None or view.nothing["broker_count_at_horizon"] is None)
+        and (view.makes_last(row) or row["saved_usd_per_month"] is None or row["saved_usd_per_month"] > 0)
     ]
     if not candidates:
         return None
@@ -173,8 +191,9 @@ def instead(view: SavingsView) -> str | None:
     until = f"before {best['first_purchase']}" if best["first_purchase"] else f"up to {view.horizon}"
     clause, usd = view.clause(best), best["saved_usd_per_month"]
     estimate = ", estimated" if best["is_estimate"] else ""
-    dollars = None if usd is None else f"{format_usd(usd)} per month on average{estimate}"
-    saved = dollars or plural(best["saved_brokers"], "broker")
+    saved = plural(best["saved_brokers"], "broker") if best["saved_brokers"] else None
+    if usd is not None and usd >= 1:
+        saved = f"{format_usd(usd)} per month on average{estimate}"
     if best["broker_count_now"] < view.scope["brokers_today"]:
         clause += f", go down to {plural(best['broker_count_now'], 'broker')}"
-    return f"{capitalised(clause)}, and buy no brokers {until}; saves {saved}."
+    return f"{capitalised(clause)}, and buy no brokers {until}{f'; saves {saved}' if saved else ''}."

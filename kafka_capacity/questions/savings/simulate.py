@@ -31,6 +31,7 @@ from kafka_capacity.text import plural
 
 NOTHING: ActionSet = frozenset()
 _LEAST_USD = 1.0  # dollars a month: less is the rounding of volumes to whole GiB
+_DATE_USD = 1e8  # more than any set saves a month
 
 
 def find_savings(
@@ -80,21 +81,22 @@ class Judge:
         return [self.saved(one) for one in sets]
 
     def saved(self, found: ActionSet) -> float:
-        """Return the measure by which sets are held against each other; minus infinite for one that is too little."""
-        if self._is_too_little(found):
+        """Return the measure by which sets are held against each other; minus infinite for one that is too little.
+
+        It is that where nothing that was tried lasts with it, on a date on which something does without. The other way
+        round, each such date counts more than all dollars.
+        """
+        is_lasting, without = ~np.isnan(self.counts(found)), ~np.isnan(self.counts(NOTHING))
+        if (without & ~is_lasting).any():
             return -np.inf
-        usd = self.mean(self.saved_usd(found))
+        lasting = float(_DATE_USD * (is_lasting & ~without).sum())
+        usd = self.mean_saved_usd(found)
         brokers = self.mean(self.saved_brokers(found))
-        return (brokers or 0.0) if usd is None else usd if self._is_something(found) else 0.0
+        return lasting + ((brokers or 0.0) if usd is None else usd if self._is_something(found) else 0.0)
 
     def _is_something(self, found: ActionSet) -> bool:
-        usd, brokers = self.mean(self.saved_usd(found)), self.saved_brokers(found)
+        usd, brokers = self.mean_saved_usd(found), self.saved_brokers(found)
         return bool(np.nan_to_num(brokers).any()) or (usd is not None and abs(usd) >= _LEAST_USD)
-
-    def _is_too_little(self, found: ActionSet) -> bool:
-        """Return whether nothing that was tried lasts with it, on a date on which something does without."""
-        counts, without = self.counts(found), self.counts(NOTHING)
-        return bool((np.isnan(counts) & ~np.isnan(without)).any())
 
     def counts(self, found: ActionSet) -> Floats:
         """Return float64[D], brokers, NaN where nothing lasts."""
@@ -120,6 +122,21 @@ class Judge:
         """Return float64[D] likewise, dollars a month; what sums differ by in their order is nothing."""
         return np.round(self.usd(NOTHING) - self.usd(found), 6) + 0.0  # no negative zero
 
+    def mean_saved_usd(self, found: ActionSet) -> float | None:
+        """Return the dollars a month that it saves on average: of all steps, or of the dates that are known of both."""
+        without, one = self.resized[NOTHING], self.resized[found]
+        if without.mean_usd_per_month is None or one.mean_usd_per_month is None:
+            return self.mean(self.saved_usd(found))
+        more_stored = np.subtract(one.remote_bytes, without.remote_bytes) / GIB
+        store = self.mean(more_stored * self.settings.object_store_usd_per_gib_month) or 0.0
+        return float(np.round(without.mean_usd_per_month - one.mean_usd_per_month - store, 6)) + 0.0
+
+    def known_until(self, found: ActionSet) -> str | None:
+        """Return the last date of which dollars are known with it and without; ``None`` for the horizon, or none."""
+        known = np.flatnonzero(~np.isnan(self.saved_usd(found)))
+        dates = self.cluster.workload.outlook.dates
+        return dates[known[-1]] if len(known) and known[-1] < len(dates) - 1 else None
+
     def mean(self, values: Floats) -> float | None:
         """Return the average over the time of which values are known; ``None`` where none is."""
         weight = np.where(np.isnan(values), 0.0, time_shares(self.cluster.workload.outlook.dates))
@@ -144,7 +161,7 @@ class Judge:
             topics=action.topics,
             freed_bytes=None if one is None else self.resized[NOTHING].stored_bytes - one.stored_bytes,
             saved_brokers=None if one is None else self.most_brokers(alone),
-            saved_usd_per_month=None if one is None else self.mean(self.saved_usd(alone)),
+            saved_usd_per_month=None if one is None else self.mean_saved_usd(alone),
             is_estimate=None if one is None else one.is_estimate,
             saves_nothing=None if one is None else not self.saved(alone) > 0,
             binds=None if way is None else way.constraint,
@@ -195,7 +212,8 @@ def _set_rows(judge: Judge, searched: Searched, efforts: Sequence[int]) -> list[
             effort=sum(efforts[place] for place in one),
             is_on_front=one in front,
             saved_brokers=judge.most_brokers(one),
-            saved_usd_per_month=judge.mean(judge.saved_usd(one)),
+            saved_usd_per_month=judge.mean_saved_usd(one),
+            known_until=judge.known_until(one),
             is_estimate=judge.resized[one].is_estimate,
             broker_count_now=judge.resized[one].broker_counts[0],
             broker_count_at_horizon=judge.resized[one].broker_counts[-1],

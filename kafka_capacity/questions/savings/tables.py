@@ -40,7 +40,8 @@ class ActionRow:
 class SetRow:
     """One row a set of actions that was judged; the first is none of them, which is what sizing answers.
 
-    ``saved_brokers`` and dollars are as those of an action.
+    ``saved_brokers`` and dollars are as those of an action; ``known_until`` is the last date of which dollars are
+    known, null for all.
     ``first_purchase`` is the first day on which more brokers are needed than there are, null for not up to the horizon.
     Broker counts are null where nothing that was tried lasts.
     """
@@ -52,6 +53,7 @@ class SetRow:
     is_on_front: bool
     saved_brokers: Int32 | None
     saved_usd_per_month: float | None
+    known_until: str | None = None
     is_estimate: bool
     broker_count_now: Int32 | None
     broker_count_at_horizon: Int32 | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import itertools
 from types import SimpleNamespace
 
@@ -154,6 +155,38 @@ def test_sums_in_another_order_save_nothing():
     judge = Judge(cluster=None, actions=(), settings=free_store, run=None, resized=found)
     assert 0.1 + 0.2 != 0.3
     assert judge.saved_usd(frozenset([0])).tolist() == [0.0, 2.5, 0.25]
+
+
+GROWING = {"growth_per_year_ratio": 9.0, "growth_high_per_year_ratio": 9.0}
+"""600 GiB a broker become 882 in two months, where 850 are allowed."""
+
+
+def test_what_is_saved_on_average_is_what_steps_cost_less():
+    tables = savings_of(inventory(logs()), **GROWING)
+    nothing, cut = set_rows(tables)[frozenset()], set_rows(tables)[RETENTION]
+    days = ("2026-11-20", nothing["first_purchase"], "2027-01-20")
+    start, day, end = map(datetime.date.fromisoformat, days)
+    late = (end - day) / (end - start)
+    assert 0 < late < 0.2
+    # Six brokers, and nine from that day on, which is no date that is judged; three with the logs of a day alone.
+    assert (cut["broker_count_now"], cut["broker_count_at_horizon"], cut["known_until"]) == (3, 3, None)
+    assert cut["saved_usd_per_month"] == pytest.approx((3 + 3 * late) * DOLLARS, rel=1e-6)
+
+
+def test_an_action_that_makes_something_last_is_the_answer_where_nothing_does_without():
+    tables = savings_of(inventory(logs()), **GROWING, sizing_broker_counts=[6])
+    nothing, cut = set_rows(tables)[frozenset()], set_rows(tables)[RETENTION]
+    assert (nothing["first_purchase"], nothing["broker_count_at_horizon"], cut["is_on_front"]) == (None, None, True)
+    assert cut["known_until"] == "2026-12-20"
+    answer = decide_savings(tables)
+    assert answer.headline.startswith(
+        "Cut the retention of logs to 1 day: that makes 3 brokers last up to 2027-01-20, which without it nothing does"
+    )
+    assert answer.details.startswith(
+        "Cut the retention of logs to 1 day, go down to 3 brokers, and buy no brokers up to 2027-01-20"
+    )
+    (row, _) = (row for row in tables["savings_actions"].to_pylist())
+    assert not row["saves_nothing"]
 
 
 def test_what_is_tiered_already_is_uploaded_beside_what_is_read():
