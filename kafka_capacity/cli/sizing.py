@@ -30,6 +30,7 @@ from kafka_capacity.questions.capacity.simulate import Sized, placement_results,
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, removed_brokers
 from kafka_capacity.questions.capacity.sizing_words import estimate_sentence, not_judged_sentence
 from kafka_capacity.report.tables import cells
+from kafka_capacity.text import plural
 from kafka_capacity.text.files import read_text_file
 
 _SIZED_FROM = ("metrics", "history")
@@ -95,10 +96,8 @@ def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> 
     print_lines([*_recommended(view), f"why: {advice['reason']}", *_single_replicas(view), *_by_date(view)])
     rows = list(view.options) if is_everything else _worth_a_look(view)
     columns = terminal_columns(view.options)
-    title = (
-        f"{snapshot.cluster} on {snapshot.ds}: {len(snapshot.brokers)} brokers, {len(snapshot.partitions):,} "
-        f"partitions, up to {view.horizon}"
-    )
+    brokers, partitions = plural(len(snapshot.brokers), "broker"), plural(len(snapshot.partitions), "partition")
+    title = f"{snapshot.cluster} on {snapshot.ds}: {brokers}, {partitions}, up to {view.horizon}"
     print_rows(title, columns, [cells(columns, view, row) for row in rows])
     more, cpu = len(view.options) - len(rows), document["cpu"]["reason"]
     print_lines([f"CPU: {cpu}"] if cpu else [])

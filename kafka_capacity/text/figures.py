@@ -108,8 +108,8 @@ def format_count(number: float | None) -> str:
     return NOTHING if number is None else write_number(number, 0)
 
 
-def format_usd(amount: float | None) -> str:
-    """Write US dollars, with cents below a hundred.
+def format_usd(amount: float | None, more_digits: int = 0) -> str:
+    """Write US dollars, with cents below a hundred, or where more digits are wanted.
 
     >>> [format_usd(amount) for amount in (25_074.4, 12.5, 0.0, -3.2, None)]
     ['$25,074', '$12.50', '$0', '−$3.20', '—']
@@ -117,7 +117,7 @@ def format_usd(amount: float | None) -> str:
     if amount is None:
         return NOTHING
     size = abs(as_float(amount))
-    text = write_number(size, 2 if 0 < round(size, 2) < _CENTS_BELOW else 0)
+    text = write_number(size, 2 if more_digits or 0 < round(size, 2) < _CENTS_BELOW else 0)
     return text if text == NOTHING else f"{MINUS if amount < 0 and round(size, 2) else ''}${text}"
 
 

@@ -23,7 +23,7 @@ with the same hardware.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,7 @@ from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.proposal.excuse import Excuse, distance
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind
 from kafka_capacity.text import format_usd
+from kafka_capacity.text.wording import told_apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,8 +177,8 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], bu
     return f"{chosen.option_id} {what}{tight}; {still}"
 
 
-def _month(result: CapacityResult) -> str:
-    return f"{format_usd(result.cost.total)} per month{'' if _is_comparable(result) else ' (estimated)'}"
+def _month(result: CapacityResult, usd: Callable[[float], str] = format_usd) -> str:
+    return f"{usd(result.cost.total)} per month{'' if _is_comparable(result) else ' (estimated)'}"
 
 
 def _budget_reason(
@@ -191,10 +192,12 @@ def _budget_reason(
     if not fitting:
         return f"no option that fits has a known price, so none is within the budget of {format_usd(budget)} per month"
     cheapest = min(fitting, key=_rank)
+    least = min(_priced(results), key=_cost)
+    usd = told_apart(format_usd, budget, least.cost.total if not within else cheapest.cost.total)
     parts = [
-        f"no option that fits is within the budget of {format_usd(budget)} per month",
-        f"the cheapest option that fits, {cheapest.option_id}, costs {_month(cheapest)}, "
-        f"{format_usd(cheapest.cost.total - budget)} over budget",
+        f"no option that fits is within the budget of {usd(budget)} per month",
+        f"the cheapest option that fits, {cheapest.option_id}, costs {_month(cheapest, usd)}, "
+        f"{usd(cheapest.cost.total - budget)} over budget",
     ]
     longest = _longest(within)
     if longest is not None:
@@ -203,8 +206,7 @@ def _budget_reason(
             f"{longest.excuses[0].reason}"
         )
     elif not within:
-        least = min(_priced(results), key=_cost)
-        parts.append(f"no option is within it, not even {least.option_id} for {_month(least)}")
+        parts.append(f"no option is within it, not even {least.option_id} for {_month(least, usd)}")
     return "; ".join(parts)
 
 

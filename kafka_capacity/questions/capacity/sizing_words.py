@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.demand.outlook import TRAFFIC
@@ -20,7 +20,7 @@ from kafka_capacity.questions.capacity.sizing_view import (
     removed_brokers,
 )
 from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
-from kafka_capacity.text.wording import few_names, listed
+from kafka_capacity.text.wording import few_names, listed, told_apart
 
 _MOST_BROKERS = 6  # that are named
 
@@ -175,6 +175,7 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
         kinds = {one["basis"] for one in view.document["classes"] if one["name"] not in asked}
         parts = ["forecast"] * ("forecast" in kinds) + ["assumed"] * ("growth-rate" in kinds)
         basis = listed([*parts, *(["as requested for " + listed(sorted(asked))] if asked else [])])
+    basis += ", with planned events" if request.get("planned_events") else ""
     until, more, most = view.horizon, middle[-1] / middle[0] - 1, high[-1] / high[0] - 1
     usual, high_growth = whole_percent(more, signed=True), whole_percent(most, signed=True)
     # A forecast is of the highest week, an average of today's times a rate is not.
@@ -239,10 +240,13 @@ def _enough(view: SizingView) -> str:
 
 def _nothing_lasts(view: SizingView) -> str:
     nearest, budget = view.nearest, view.budget_usd_per_month
-    within = "that was tried" if budget is None else f"within {format_usd(budget)} per month"
-    lead = f"Nothing {within} lasts until {format_month(view.horizon)}"
     price = nearest["total_usd_per_month"]
-    beyond = f"the cheapest that does, {option_name(nearest)}, costs {month_words(nearest, price)}" if price else ""
+    usd = format_usd if budget is None or price is None else told_apart(format_usd, budget, price)
+    within = "that was tried" if budget is None else f"within {usd(budget)} per month"
+    lead = f"Nothing {within} lasts until {format_month(view.horizon)}"
+    beyond = (
+        f"the cheapest that does, {option_name(nearest)}, costs {month_words(nearest, price, usd)}" if price else ""
+    )
     if view.steps:
         until, end = view.steps[-1].until, ""
         if until is not None:
@@ -306,9 +310,9 @@ def subject_words(view: SizingView) -> str:
     return steps_phrase(view) + (f", until {month}" if len(view.steps) == 1 else "")
 
 
-def month_words(option: Row, usd: float) -> str:
+def month_words(option: Row, usd: float, write: Callable[[float], str] = format_usd) -> str:
     """Write what per month of an option costs, and whether that is an estimate."""
-    return f"{format_usd(usd)} per month{' (estimated)' if option.get('priced_as') else ''}"
+    return f"{write(usd)} per month{' (estimated)' if option.get('priced_as') else ''}"
 
 
 def estimate_sentence(option: Row) -> str | None:
