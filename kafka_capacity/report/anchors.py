@@ -18,7 +18,6 @@ _OF_PROBLEMS = {
     "share-groups-at-risk": GROUPS,
     "waves-never-end": WAVES,
     "partitions-in-no-wave": WAVES,
-    "inventory-warnings": FINDINGS,
 }
 
 

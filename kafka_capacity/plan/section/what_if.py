@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_capacity.hardware.limits import resource_name
-from kafka_capacity.questions.capacity.results import day_before
+from kafka_capacity.hardware.limits import RESOURCES, resource_name
+from kafka_capacity.questions.capacity.results import UNKNOWN, day_before
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, sizing_of
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.section.view import change_of
@@ -65,8 +65,14 @@ def build(view: ReportView) -> dict[str, Any] | None:
 
 
 def _end(view: SizingView, option: Row, estimate: str) -> dict[str, str | None]:
-    """Return how long an option lasts at an estimate, and what it is out of then."""
+    """Return how long an option lasts at an estimate, and what it is out of then.
+
+    What stands in the way of its placement, such as too few racks, does so at every estimate.
+    """
     out = view.runs_out(option, estimate)
+    in_the_way = [one for one in option["excuses"] if one["constraint"] not in {*RESOURCES, *UNKNOWN}]
+    if option["fits_until"] is None and in_the_way:
+        return {"until": "not today", "resource": None}
     if out is None:
         return {"until": f"beyond {view.horizon}", "resource": None}
     until = "not today" if out[estimate] == view.dates[0] else day_before(out[estimate])

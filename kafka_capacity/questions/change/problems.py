@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.change import move_words
@@ -39,16 +37,13 @@ def _note(code: str, message: str, *, where: str = "the plan") -> Problem:
 
 
 def _inventory(view: ChangeView) -> list[Problem]:
-    by_severity = Counter(finding["severity"] for finding in view.inputs.findings)
-    found = []
-    if by_severity["fatal"]:
-        what = plural(by_severity["fatal"], "fatal problem")
-        message = f"The inventory is inconsistent ({what}): no figure here is reliable until that is fixed"
-        found.append(_serious("inventory-unsound", message, where="the inventory"))
-    if by_severity["warning"]:
-        message = f"{plural(by_severity['warning'], 'warning')} about the inventory; the report lists them"
-        found.append(_note("inventory-warnings", message, where="the inventory"))
-    return found
+    count = sum(finding["severity"] == "fatal" for finding in view.inputs.findings)
+    if not count:
+        return []
+    why = f"The inventory is inconsistent ({plural(count, 'fatal problem')})"
+    return [
+        _serious("inventory-unsound", f"{why}: no figure here is reliable until that is fixed", where="the inventory")
+    ]
 
 
 def _log_dirs(view: ChangeView) -> list[Problem]:

@@ -222,10 +222,12 @@ def test_what_the_inventory_cannot_tell_is_serious(facts, text, count):
     assert texts(verdict_of(inputs), "serious") == ([text] if text else [])
 
 
-def test_warnings_are_said_to_be_in_the_report():
+def test_what_the_report_lists_is_not_counted_beside_the_list():
     finding = {"severity": "warning", "code": "x", "where": "replicas", "message": "something"}
-    (text,) = [text for text in texts(verdict_of(make_inputs(findings=(finding,))), "info") if "1 warning" in text]
-    assert text == "1 warning about the inventory; the report lists them."
+    assert not [text for text in texts(verdict_of(make_inputs(findings=(finding,))), "info") if "1 warning" in text]
+    fatal = {**finding, "severity": "fatal"}
+    (text,) = [text for text in texts(verdict_of(make_inputs(findings=(fatal,))), "serious") if "inconsistent" in text]
+    assert text.startswith("The inventory is inconsistent (1 fatal problem): no figure here is reliable")
 
 
 def test_kafka_would_refuse_it():

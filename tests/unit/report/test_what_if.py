@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_capacity.plan.section.what_if import build
+from kafka_capacity.plan.section.what_if import _end, build
 from kafka_capacity.questions.capacity.section.options_costs import lasts_until
 from kafka_capacity.questions.capacity.sizing_view import sizing_of
 from tests.report.decided import view_plan
@@ -28,6 +28,15 @@ def test_each_row_says_what_the_plan_says_of_that_count_and_estimate(view):
         assert (row["moved_bytes"], row["seconds"]) == (option["moved_bytes"], option["change_seconds"])
         if row["growth"].startswith(sizing.estimate):
             assert row["until"] == lasts_until(sizing, option)
+
+
+def test_what_cannot_be_placed_today_does_not_last_whatever_its_resources_do(view):
+    sizing = view.of(sizing_of)
+    lasting = next(row for row in sizing.options if sizing.runs_out(row, "high") is None)
+    refused = {**lasting, "fits": False, "fits_until": None, "excuses": [{"constraint": "leader", "reason": "none"}]}
+    assert _end(sizing, lasting, "high")["until"] == f"beyond {sizing.horizon}"
+    for estimate in ("high", "middle"):
+        assert _end(sizing, refused, estimate)["until"] == lasts_until(sizing, refused) == "not today"
 
 
 def test_a_plan_that_was_not_sized_has_none():

@@ -125,9 +125,14 @@ def losses_sentence(side: PlacementDurability) -> str:
     ends = f", plus {format_bytes(tails)} that only leaders had when they died" if tails else ""
     return (
         f"{_CHANCE}: {chance(whole['loss_probability'])}. Expected loss: "
-        f"{format_bytes(whole['lost_bytes_per_year'])} per year{ends}. There are {plural(whole['copysets'], 'set')} "
-        f"of brokers that hold all replicas of a partition.{_single(side)}"
+        f"{format_bytes(whole['lost_bytes_per_year'])} per year{ends}. {_sets(whole['copysets'])} all replicas of a "
+        f"partition.{_single(side)}"
     )
+
+
+def _sets(count: int) -> str:
+    verbs = ("is", "holds") if count == 1 else ("are", "hold")
+    return f"There {verbs[0]} {plural(count, 'set')} of brokers that {verbs[1]}"
 
 
 def _single(side: PlacementDurability) -> str:
@@ -150,6 +155,9 @@ def few_sentence(side: PlacementDurability) -> str:
         return f"A placement with few copysets was not tried: {why}."
     if few["loss_probability"] is None:
         return "What a placement with few copysets would change is unknown for the same reason."
+    if chance(few["loss_probability"]) == chance(whole["loss_probability"]):
+        sets = plural(few["copysets"], "set")
+        return f"A placement with few copysets ({sets} of brokers) would not make losses noticeably rarer."
     return (
         f"With the same replicas on only {plural(few['copysets'], 'set')} of brokers, the probability would be "
         f"{chance(few['loss_probability'])}; that copies {format_bytes(few['moved_bytes'])}, and the fullest broker "

@@ -94,6 +94,20 @@ def test_what_is_not_known_is_said(inputs):
     assert few_sentence(never) == "What a placement with few copysets would change is unknown for the same reason."
 
 
+def test_few_copysets_that_change_nothing_that_can_be_read_are_no_advice(inputs):
+    (side, *_) = read_durability(view_plan(inputs))
+    one = {**side.whole, "copysets": 1, "loss_probability": 1.0001e-5}
+    assert "There is 1 set of brokers that holds all replicas of a" in losses_sentence(
+        dataclasses.replace(side, whole=one)
+    )
+    alike = dataclasses.replace(side, whole=one, few={**side.few, "copysets": 1, "loss_probability": 1.0e-5})
+    assert few_sentence(alike) == (
+        "A placement with few copysets (1 set of brokers) would not make losses noticeably rarer."
+    )
+    rarer = dataclasses.replace(alike, few={**alike.few, "loss_probability": 1.0e-6})
+    assert few_sentence(rarer).startswith("With the same replicas on only 1 set of brokers, the probability would be ")
+
+
 @pytest.mark.parametrize(
     ("ratio", "words"),
     [(None, "not known"), (0.0, "none"), (0.33, "33.0 %"), (0.0005, "one in 2,000"), (3.55e-6, "one in 280,000")],
