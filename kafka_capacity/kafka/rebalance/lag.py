@@ -29,6 +29,7 @@ Worked example: one member reads two partitions of 10 bytes/s with a capacity of
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -53,7 +54,8 @@ class LagOverTime:
     max_lag_seconds: float  # the highest; infinite where a partition is never read again or its reader never keeps up
     max_lag_row: int  # the partition, -1 where nothing lags
     peak_lag_bytes: Floats  # float64[P'], the most that waited in each partition
-    catch_up_seconds: float  # when nothing waits any more; infinite for never, 0 where nothing ever waits
+    # when nothing waits any more; infinite for never, NaN where that is not known, 0 where nothing ever waits
+    catch_up_seconds: float
     catch_up_row: int  # the partition that waits longest, -1 where nothing does
 
 
@@ -72,7 +74,8 @@ def lag_over_time(
     Args:
         rate: float64[P'], bytes per second produced to each partition.
         start_lag_bytes: float64[P'], what waits at time 0.
-        capacity: bytes per second that one member processes, infinite where it is not known.
+        capacity: bytes per second that one member processes, infinite where it is not known: nothing waits for a member
+            then that reads, and when it has caught up is not known either.
         first_owner: int64[P'], who reads each partition at time 0, -1 for nobody.
         last_owner: int64[P'], who reads it after the last start.
         interruptions: when it is not read.
@@ -100,7 +103,7 @@ def lag_over_time(
         max_lag_seconds=highest,
         max_lag_row=int(np.argmax(peak_seconds)) if highest > 0 else NOBODY,
         peak_lag_bytes=record.peak,
-        catch_up_seconds=settled + slowest if has_waited else 0.0,
+        catch_up_seconds=_catch_up_seconds(settled, slowest, capacity) if has_waited else 0.0,
         # Several partitions wait as long as their reader does: name the one with the most.
         catch_up_row=int(np.lexsort((-record.peak, -waits))[0]) if has_waited else NOBODY,
     )
@@ -150,6 +153,11 @@ def _tail(settled: float, waits: Floats) -> Floats:
     if np.isinf(slowest):
         slowest = max([NEVER_TAIL_SECONDS, *(waits[np.isfinite(waits)].tolist())])
     return settled + np.linspace(0.0, slowest, TAIL_STEPS + 1)[1:]
+
+
+def _catch_up_seconds(settled: float, slowest: float, capacity: float) -> float:
+    """Return when the slowest partition has caught up; NaN where that would take a capacity that is not known."""
+    return math.nan if math.isinf(capacity) and math.isfinite(slowest) else settled + slowest
 
 
 def _waits(backlog: Floats, rate: Floats, capacity: float, owner: Ints) -> tuple[Floats, Flags]:

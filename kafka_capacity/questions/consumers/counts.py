@@ -53,7 +53,7 @@ def partition_counts(rest: Rest) -> np.ndarray:
 
 
 def catch_up_now_seconds(facts: GroupFacts, rest: Rest, capacity: float) -> float:
-    """Return when what waits today is gone at mean rates; infinite for never."""
+    """Return when what waits today is gone at mean rates; infinite for never, NaN where capacity is not known."""
     if not facts.start_lag_bytes.any():
         return 0.0
     return lag_over_time(

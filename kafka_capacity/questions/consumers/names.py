@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.text import plural
+from kafka_capacity.text import format_duration, plural
 
 _EVENTS = {
     Event.SCALE: ("Scaling, at once", "while its count changes at once"),
@@ -35,6 +36,15 @@ def event_name(event: str) -> str:
 def event_phrase(event: str) -> str:
     """Return when, in a sentence."""
     return _EVENTS[Event(event)][1]
+
+
+def caught_up_phrase(seconds: float | None) -> str:
+    """Return how soon a backlog is gone, in a sentence; ``None`` and infinite are never.
+
+    >>> caught_up_phrase(90.0), caught_up_phrase(None)
+    ('caught up in 1 min 30 s', 'never caught up')
+    """
+    return "never caught up" if seconds is None or math.isinf(seconds) else f"caught up in {format_duration(seconds)}"
 
 
 def part_name(protocol: str) -> str:

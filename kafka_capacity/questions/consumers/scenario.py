@@ -59,7 +59,7 @@ class EventOutcome:
     lag_max_partition: str | None  # which, `topic-partition`; `None` where nothing lags
     lag_max_bytes: float | None  # the most that the group falls behind in total
     # from the start until nothing waits in the slowest partition, at peak rates; an upper bound where the capacity is
-    # no limit, `None` for never, or for not known
+    # no limit, `None` for never, or for not known, as without a capacity
     catch_up_seconds: float | None
     keeps_up: bool | None  # whether members can do their load at peak then; `None` where nobody was seen to do as much
     catch_up_partition: str | None  # the slowest partition; `None` where nothing lags
@@ -114,7 +114,8 @@ class GroupMetrics:
     skew_topics: tuple[str, ...]
     start_lag_bytes: float  # what waits today
     start_lag_seconds: float  # the highest lag of a partition today, at its mean rate
-    catch_up_now_seconds: float | None  # when that is gone with these members at mean rates; `None` for never
+    # when that is gone with these members at mean rates; `None` for never, or where the capacity is not known
+    catch_up_now_seconds: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from kafka_capacity.kafka.groups.sticky_tasks import placed_standbys
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row, changes, excuses_of, why_not
-from kafka_capacity.questions.consumers.names import bare_name, event_phrase, part_name, variant_name
+from kafka_capacity.questions.consumers.names import bare_name, caught_up_phrase, event_phrase, part_name, variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.text import ENDLESS, format_bytes, format_count, format_duration, format_rate, format_wait, plural
 from kafka_capacity.text.names import clipped
@@ -146,7 +146,8 @@ def risk_of(group: GroupChoice) -> str:
         return f"max lag {format_duration(worst['lag_max_seconds'])} {when}, allowed {allowed}{_caught_up(worst)}"
     if "lag_now" in broken:
         limit = format_duration(row["catch_up_limit_seconds"])
-        return f"is {format_duration(row['start_lag_seconds'])} behind today, {_gone(row)}, allowed {limit}"
+        gone = caught_up_phrase(row["catch_up_now_seconds"])
+        return f"is {format_duration(row['start_lag_seconds'])} behind today, {gone}, allowed {limit}"
     return why_not(row)
 
 
@@ -212,15 +213,11 @@ def lag_now_sentence(row: Row) -> str | None:
     seconds = row["start_lag_seconds"]
     if seconds is None or seconds <= row["lag_slo_seconds"]:
         return None
-    return (
-        f"It is already {format_duration(seconds)} behind, {_gone(row)} at mean rates; events are simulated for the "
-        "group once it has caught up."
-    )
-
-
-def _gone(row: Row) -> str:
-    seconds = row["catch_up_now_seconds"]
-    return "never caught up" if seconds is None else f"caught up in {format_duration(seconds)}"
+    gone = f"{caught_up_phrase(row['catch_up_now_seconds'])} at mean rates"
+    if row["capacity_bytes_per_second"] is None:
+        gone = "and how soon it catches up is unknown, as member capacity is"
+    behind = format_duration(seconds)
+    return f"It is already {behind} behind, {gone}; events are simulated for the group once it has caught up."
 
 
 def _pointless(rows: Iterable[Row]) -> list[str]:

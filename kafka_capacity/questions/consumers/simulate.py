@@ -28,7 +28,7 @@ from kafka_capacity.questions.consumers.events import (
     without_rates,
 )
 from kafka_capacity.questions.consumers.grid import GroupVariant, todays_variant
-from kafka_capacity.questions.consumers.names import event_phrase, part_name
+from kafka_capacity.questions.consumers.names import caught_up_phrase, event_phrase, part_name
 from kafka_capacity.questions.consumers.scenario import (
     EventOutcome,
     GroupMetrics,
@@ -167,11 +167,12 @@ def _not_judged(facts: GroupFacts, metrics: GroupMetrics, events: tuple[EventOut
 
 def _lag_now(facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics) -> Iterator[Excuse]:
     needed, limit = metrics.catch_up_now_seconds, scenario.catch_up_limit_seconds
+    if metrics.capacity_bytes_per_second is None:
+        return
     if metrics.start_lag_seconds > scenario.lag_slo_seconds and (needed is None or needed > limit):
-        gone = "never caught up" if needed is None else f"caught up in {format_duration(needed)}"
         yield Excuse(
-            reason=f"the group is {format_duration(metrics.start_lag_seconds)} behind today, {gone} at mean rates; "
-            f"{format_duration(limit)} is allowed",
+            reason=f"the group is {format_duration(metrics.start_lag_seconds)} behind today, "
+            f"{caught_up_phrase(needed)} at mean rates; {format_duration(limit)} is allowed",
             constraint="lag_now",
             where=facts.group_id,
             needed=math.inf if needed is None else needed,

@@ -140,6 +140,16 @@ def test_what_waits_today_must_be_gone_in_time():
     assert smallest_counts(Simulations(behind, given(behind, catch_up_limit_seconds=3600.0))).for_all == 6
 
 
+def test_how_soon_a_group_catches_up_is_unknown_without_a_capacity():
+    behind = group(start_lag_bytes=np.full(12, 1000.0 * 3600))
+    result = evaluate_group(behind, usual(behind))
+    assert result.verdict is Verdict.NOT_JUDGED
+    assert (result.metrics.start_lag_seconds, result.metrics.catch_up_now_seconds) == (3600.0, None)
+    crash = outcome(result, Event.CRASH)
+    assert 42 < crash.lag_max_seconds < 49
+    assert (crash.catch_up_seconds, crash.keeps_up) == (None, None)
+
+
 def test_members_without_partitions_are_named():
     facts = group(partitions=3, members=5)
     metrics = evaluate_group(facts, given(facts, events=())).metrics

@@ -228,6 +228,16 @@ def test_lag_of_today_comes_before_all_else():
     assert sentences[2].startswith("The smallest sufficient count with range is 2 (")
 
 
+def test_how_soon_lag_of_today_is_gone_is_not_claimed_without_a_capacity():
+    made = result("a", 3, is_today=True, events=EVENTS)
+    unknown = {"capacity_bytes_per_second": None, "load_ratio": None, "catch_up_now_seconds": None}
+    sentences = part_of(section_of(group_tables([with_metrics(made, start_lag_seconds=7200.0, **unknown)])), "a")
+    assert sentences["sentences"][1] == (
+        "It is already 2 h behind, and how soon it catches up is unknown, as member capacity is; events are simulated "
+        "for the group once it has caught up."
+    )
+
+
 def test_each_group_says_what_its_figures_rest_on(section):
     texts = [one["text"] for one in part_of(section, "orders-etl")["caveats"]]
     assert texts == [
