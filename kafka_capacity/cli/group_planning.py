@@ -137,6 +137,11 @@ def _facts(planned: PlannedGroups) -> list[str]:
     if silent:
         lines.append(f"warning: no produce rates are known for {some(silent)}: their load is not judged")
     lines += [
+        f"warning: {row['group_id']}: no rates are known of {plural(row['unknown_rate_partitions'], 'partition')}"
+        for row in facts
+        if row["unknown_rate_partitions"] and row["peak_bytes_per_second"]
+    ]
+    lines += [
         f"warning: {row['group_id']}: nobody reads {plural(row['unread_partitions'], 'partition')} today"
         for row in facts
         if row["unread_partitions"]

@@ -186,6 +186,7 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
         owner=owner,
         mean_bytes_per_second=mean,
         peak_bytes_per_second=traffic.peak_bytes_per_second,
+        is_rate_known=traffic.is_known,
         start_lag_bytes=lag_bytes,
         cache_window_seconds=cluster.cache_window_seconds[rows],
         record_bytes=record_bytes,

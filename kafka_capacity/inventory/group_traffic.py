@@ -13,7 +13,7 @@ What a member has read is judged by the partitions that it reads today:
   fallen behind in just that hour.
 
 Both are lower bounds of what a member can do: it was never asked for more. Only where the member that read most is
-itself behind is it known to have done all it could.
+itself behind is it known to have done all it could, and not where it reads partitions of which no rate is known.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import PEAK_QUANTILE
-from kafka_capacity.kafka.arrays import Float32s, Floats
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats
 
 KEEPS_UP_SECONDS = 60.0  # batches and commits take less; a member that cannot keep up is further behind within the hour
 
@@ -40,7 +40,10 @@ class GroupTraffic:
     # the most that any member is known to have read over an hour or longer, `None` without a history, without members
     # that read, or where nothing was read
     best_read_bytes_per_second: float | None
-    is_at_its_limit: bool  # whether the one that read it is behind by more than `KEEPS_UP_SECONDS`: it did all it could
+    # whether the one that read it is behind by more than `KEEPS_UP_SECONDS`, and what it reads is known: it did all it
+    # could
+    is_at_its_limit: bool
+    is_known: Flags  # bool[N], whether anything is known of what is produced to each partition; where not it counts 0
     hours: int  # how many hours these rest on
 
 
@@ -59,12 +62,21 @@ def group_traffic(
     hours = filled.shape[1]
     if not hours:
         return GroupTraffic(
-            peak_bytes_per_second=np.zeros(len(owner)), best_read_bytes_per_second=None, is_at_its_limit=False, hours=0
+            peak_bytes_per_second=np.zeros(len(owner)),
+            best_read_bytes_per_second=None,
+            is_at_its_limit=False,
+            is_known=np.zeros(len(owner), dtype=np.bool_),
+            hours=0,
         )
+    is_known = ~np.isnan(rates).all(axis=1) | (mean_bytes_per_second > 0)
     peak = filled[:, peak_hour(filled.sum(axis=0, dtype=np.float64))].astype(np.float64)
-    best, is_behind = _best_read(filled, mean_bytes_per_second, owner, lag_bytes)
+    best, is_at_its_limit = _best_read(filled, mean_bytes_per_second, owner, lag_bytes, is_known)
     return GroupTraffic(
-        peak_bytes_per_second=peak, best_read_bytes_per_second=best, is_at_its_limit=is_behind, hours=hours
+        peak_bytes_per_second=peak,
+        best_read_bytes_per_second=best,
+        is_at_its_limit=is_at_its_limit,
+        is_known=is_known,
+        hours=hours,
     )
 
 
@@ -88,7 +100,7 @@ def _filled(rates: Float32s, mean: Floats) -> Float32s:
 
 
 def _best_read(
-    rates: Float32s, mean: Floats, owner: NDArray[np.integer], lag_bytes: Floats
+    rates: Float32s, mean: Floats, owner: NDArray[np.integer], lag_bytes: Floats, is_known: Flags
 ) -> tuple[float | None, bool]:
     order = np.argsort(owner, kind="stable")
     order = order[owner[order] >= 0]
@@ -102,7 +114,8 @@ def _best_read(
     busiest = int(np.argmax(best))
     if not best[busiest] > 0:
         return None, False
-    return float(best[busiest]), not keeps_up[busiest]
+    is_all_known = np.logical_and.reduceat(is_known[order], starts)
+    return float(best[busiest]), bool(~keeps_up[busiest] & is_all_known[busiest])
 
 
 def _read_at_least(produced: Floats, lag_bytes: Floats) -> Floats:

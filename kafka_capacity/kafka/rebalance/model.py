@@ -83,6 +83,7 @@ class GroupFacts:
     # float64[P], produced in the group's peak hour: the hour in which the whole group's rate has its 99th percentile,
     # so that partitions which peak at other times are not added up
     peak_bytes_per_second: Floats
+    is_rate_known: Flags  # bool[P], whether anything is known of what is produced; where not the rates are 0
     start_lag_bytes: Floats  # float64[P], what is waiting today
     # float64[P], how far back the page cache of the leader's broker reaches, NaN where it is not known
     cache_window_seconds: Floats

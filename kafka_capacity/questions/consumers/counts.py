@@ -10,6 +10,8 @@ Rules:
     * In every other event that is simulated the lag stays within the objective, too.
     * Behind today: a group that is behind by more than the objective catches up in the time allowed, at mean rates.
 
+Where rates are not known, or only some of them, there is no count that is known to be enough.
+
 Counts are pointless where the fullest member has as many partitions as with fewer: for one topic, where ⌈P ÷ n⌉ stays.
 """
 
@@ -26,7 +28,13 @@ from kafka_capacity.kafka.rebalance.lag import lag_over_time
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import Rest, member_loads
 from kafka_capacity.kafka.rebalance.tasks import state_bytes
-from kafka_capacity.questions.consumers.events import Capacity, Simulations, lag_of, start_lag_seconds
+from kafka_capacity.questions.consumers.events import (
+    Capacity,
+    Simulations,
+    lag_of,
+    start_lag_seconds,
+    unknown_rates,
+)
 from kafka_capacity.questions.consumers.names import event_phrase, part_name
 from kafka_capacity.questions.consumers.scenario import SmallestCounts
 from kafka_capacity.text import format_duration
@@ -164,6 +172,8 @@ class _Search:
                 f"{name} alone receives {shown_rate(rates[row])} at peak but one member processes "
                 f"{shown_rate(self._capacity)}: more members do not help, more partitions or faster members do"
             )
+        if (no_rates := unknown_rates(self._facts)) is not None:
+            return None, no_rates
         least = max(1, math.ceil(float(rates.sum()) / self._capacity - 1e-9))
         most = max(1, len(self._facts))
         for count in range(least, max(least, most) + 1):

@@ -14,6 +14,7 @@ from kafka_capacity.kafka.rebalance.lag import LagOverTime, lag_over_time
 from kafka_capacity.kafka.rebalance.model import NOBODY, Event, EventTrace, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from kafka_capacity.kafka.rebalance.table import KeptAssignor
+from kafka_capacity.questions.consumers.names import part_name
 from kafka_capacity.questions.consumers.scenario import EventOutcome, LagCurve
 from kafka_capacity.text import plural
 
@@ -113,11 +114,19 @@ def has_rates(facts: GroupFacts) -> bool:
     return bool(facts.peak_bytes_per_second.any())
 
 
-def without_rates(facts: GroupFacts) -> str:
-    """Say why a group of which no rates are known cannot be judged."""
+def unknown_rates(facts: GroupFacts) -> str | None:
+    """Return why loads and lags of a group cannot be judged for want of rates; ``None`` where they can.
+
+    Rates that are known in part are least rates: what they break is broken, what they keep may not be kept.
+    """
     if not facts.history_hours:
         return "the produce rate of its partitions is unknown: there is no rate history"
-    return f"nothing was produced to its partitions in {plural(facts.history_hours, 'hour')} of history"
+    if unknown := int((~facts.is_rate_known).sum()):
+        parts = plural(len(facts), part_name(facts.protocol))
+        return f"the produce rate of {unknown:,} of its {parts} is unknown: the inventory has no metrics of them"
+    if not has_rates(facts):
+        return f"nothing was produced to its partitions in {plural(facts.history_hours, 'hour')} of history"
+    return None
 
 
 def rates_of(trace: EventTrace, bytes_per_second: Floats) -> Floats:

@@ -196,7 +196,7 @@ def _pause_sentence(group: GroupChoice) -> str | None:
 
 def _count_sentences(group: GroupChoice) -> list[str]:
     """Return what is to know about today's lag and about counts: the pointless, who gets nothing, the smallest."""
-    lag_now = lag_now_sentence(group.now)
+    lag_now = lag_now_sentence(group)
     found = [lag_now] if lag_now else []
     found += _pointless(row for row in group.shown if row is not group.recommended)
     found += _idle(group)
@@ -208,12 +208,14 @@ def _count_sentences(group: GroupChoice) -> list[str]:
     return found
 
 
-def lag_now_sentence(row: Row) -> str | None:
+def lag_now_sentence(group: GroupChoice) -> str | None:
     """Return how far a group is behind before anything happens; ``None`` where that is within what is allowed."""
+    row = group.now
     seconds = row["start_lag_seconds"]
     if seconds is None or seconds <= row["lag_slo_seconds"]:
         return None
-    gone = f"{caught_up_phrase(row['catch_up_now_seconds'])} at mean rates"
+    rates = "the mean rates that are known" if unknown_rate_partitions(group) else "mean rates"
+    gone = f"{caught_up_phrase(row['catch_up_now_seconds'])} at {rates}"
     if row["capacity_bytes_per_second"] is None:
         gone = "and how soon it catches up is unknown, as member capacity is"
     behind = format_duration(seconds)
@@ -277,6 +279,11 @@ def _skew_sentence(row: Row) -> str | None:
 def is_streams(group: GroupChoice) -> bool:
     """Return whether a group is of Kafka Streams, so that what is called its partitions are its tasks."""
     return group.facts is not None and group.facts.get("standby_replicas") is not None
+
+
+def unknown_rate_partitions(group: GroupChoice) -> int:
+    """Count the partitions of a group of which no rate is known; earlier versions did not, which counts as none."""
+    return int((group.facts or {}).get("unknown_rate_partitions") or 0)
 
 
 def part_of(group: GroupChoice) -> str:

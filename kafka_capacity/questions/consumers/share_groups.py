@@ -12,7 +12,7 @@ from typing import Any
 
 from kafka_capacity.kafka.groups.share import ShareSettings, members_needed, useful_members
 from kafka_capacity.kafka.rebalance.model import GroupFacts
-from kafka_capacity.questions.consumers.events import has_rates, without_rates
+from kafka_capacity.questions.consumers.events import has_rates, unknown_rates
 from kafka_capacity.questions.consumers.grid import GroupGridRequest
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.report.tables import column
@@ -71,7 +71,8 @@ def share_group(facts: GroupFacts, request: GroupGridRequest) -> dict[str, Any]:
     whatever = _whatever_the_members(row, locks)
     reasons, unknown = [*whatever, *_too_few(row, request.failure_count)], _unknown(row, facts)
     verdict = Verdict.DOES_NOT_FIT if reasons else Verdict.NOT_JUDGED if unknown else Verdict.FITS
-    known = [*_known(row, locks), *_tried(row, request.member_counts, is_fixed=not whatever)]
+    tried = _tried(row, request.member_counts, is_fixed=not whatever, is_known=unknown_rates(facts) is None)
+    known = [*_known(row, locks), *tried]
     return {**row, "verdict": verdict, "reasons": [*reasons, *unknown], "known": known}
 
 
@@ -86,14 +87,17 @@ def _too_few(row: Mapping[str, Any], failures: int) -> list[str]:
     ]
 
 
-def _tried(row: Mapping[str, Any], counts: Sequence[int], *, is_fixed: bool) -> list[str]:
-    """Return which of the counts asked for are enough, or will be once locks last; none where no record is in time."""
+def _tried(row: Mapping[str, Any], counts: Sequence[int], *, is_fixed: bool, is_known: bool) -> list[str]:
+    """Return which of the counts asked for are enough, or will be once locks last; none where no record is in time.
+
+    Of rates that are known in part, ``is_known`` is false, no count is enough for certain.
+    """
     needed = row["needed_members"]
     if needed is None or not row["records_in_time"]:
         return []
     enough, too_few = ([f"{one:,}" for one in counts if (one >= needed) is fits] for fits in (True, False))
     said = [f"{listed(too_few)} would be too few"] if too_few else []
-    said += [f"{listed(enough)} would be enough"] if enough else []
+    said += [f"{listed(enough)} would be enough"] if enough and is_known else []
     once = "" if is_fixed else " once that is fixed"
     return [f"of the member counts given, {' and '.join(said)}{once}"] if said else []
 
@@ -129,8 +133,8 @@ def _whatever_the_members(row: Mapping[str, Any], locks: ShareSettings) -> list[
 
 
 def _unknown(row: Mapping[str, Any], facts: GroupFacts) -> list[str]:
-    if not has_rates(facts):
-        return [without_rates(facts)]
+    if (no_rates := unknown_rates(facts)) is not None:
+        return [no_rates]
     if row["record_processing_seconds"] is None:
         return ["the time per record is unknown; give record_processing_seconds or member_capacity_bytes_per_second"]
     return []

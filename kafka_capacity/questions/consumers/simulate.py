@@ -23,9 +23,8 @@ from kafka_capacity.questions.consumers.events import (
     Capacity,
     Simulations,
     evaluate_event,
-    has_rates,
     start_lag_seconds,
-    without_rates,
+    unknown_rates,
 )
 from kafka_capacity.questions.consumers.grid import GroupVariant, todays_variant
 from kafka_capacity.questions.consumers.names import caught_up_phrase, event_phrase, part_name
@@ -153,8 +152,8 @@ def _excuses(
 
 def _not_judged(facts: GroupFacts, metrics: GroupMetrics, events: tuple[EventOutcome, ...]) -> str | None:
     """Return what must be known to call a scenario fitting, and is not."""
-    if not has_rates(facts):
-        return without_rates(facts)
+    if (no_rates := unknown_rates(facts)) is not None:
+        return no_rates
     if metrics.capacity_bytes_per_second is None:
         return "member capacity is unknown; give member_capacity_bytes_per_second"
     if facts.streams is not None and any(outcome.restore_seconds is None for outcome in events):

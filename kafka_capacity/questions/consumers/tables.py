@@ -45,7 +45,8 @@ _SCENARIO_ID = pa.field("scenario_id", pa.string(), nullable=False)
 class GroupFactsRow:
     """One row a group as it is today; rates are of all its partitions, ``unread_partitions`` have no reader.
 
-    Of a streams group partitions are tasks, and topics subtopologies; the last three columns are null for any other.
+    Of ``unknown_rate_partitions`` no rate is known; in sums they count 0. Of a streams group partitions are tasks, and
+    topics subtopologies; the last three columns are null for any other.
     """
 
     group_id: str
@@ -56,6 +57,7 @@ class GroupFactsRow:
     topics: tuple[str, ...]
     partition_count: int
     unread_partitions: int
+    unknown_rate_partitions: int
     mean_bytes_per_second: float
     peak_bytes_per_second: float
     start_lag_bytes: float
@@ -147,6 +149,7 @@ def group_facts_table(groups: Iterable[GroupFacts]) -> pa.Table:
             topics=tuple(topic.name for topic in facts.topics),
             partition_count=len(facts),
             unread_partitions=int((facts.owner < 0).sum()),
+            unknown_rate_partitions=int((~facts.is_rate_known).sum()),
             mean_bytes_per_second=float(facts.mean_bytes_per_second.sum()),
             peak_bytes_per_second=float(facts.peak_bytes_per_second.sum()),
             start_lag_bytes=float(facts.start_lag_bytes.sum()),

@@ -94,6 +94,20 @@ def test_without_a_history_there_are_no_rates_and_no_capacity():
     assert facts.estimated_capacity_bytes_per_second is None
 
 
+def test_a_partition_without_rates_is_known_as_such_and_its_reader_has_been_seen_at_no_limit():
+    raw = cluster(topics=TOPICS, groups=[group()], members=[A, B], hours=9, lags=[lag(partition=0, lag_records=50_000)])
+    whole = rates(raw, lambda name, partition, hour: 900.0 if partition < 2 else 0.0)
+    part = rates(raw, lambda name, partition, hour: 900.0 if partition in (0, 3) else "missing")
+
+    (facts,) = group_facts(whole, build_snapshot(whole)).facts
+    assert (facts.is_rate_known.all(), facts.is_estimate_a_limit) == (True, True)
+    (facts,) = group_facts(part, build_snapshot(part)).facts
+    assert facts.is_rate_known.tolist() == [True, False, False, True]
+    assert facts.peak_bytes_per_second.tolist() == [900.0, 0.0, 0.0, 900.0]
+    assert not facts.is_estimate_a_limit
+    assert not only(hours=0).is_rate_known.any()
+
+
 def test_without_anybody_who_reads_there_is_no_capacity():
     assert only(members=[member("a"), member("b")]).estimated_capacity_bytes_per_second is None
 

@@ -53,6 +53,17 @@ def test_a_streams_group_comes_with_its_tasks_and_their_state():
     assert as_tasks(facts).owner.tolist() == [0, 0, 1, 1, 1, 0]
 
 
+def test_the_rate_of_a_task_is_known_where_those_of_all_its_partitions_are():
+    both = {"subtopology": "0", "topics": ["orders", "users"], "changelogs": []}
+    (facts,) = found(
+        topics=(topic("orders", partitions=4), topic("users", partitions=2, bytes_in=None)),
+        groups=[streams_group(subtopologies=[both])],
+        members=[thread(0, *(("orders", n) for n in range(4)), *(("users", n) for n in range(2)))],
+    ).facts
+
+    assert as_tasks(facts).is_rate_known.tolist() == [False, False, True, True]
+
+
 def test_the_release_of_the_brokers_decides():
     raw = cluster(topics=TOPICS, groups=[streams_group()], members=[thread(0)])
     raw = dataclasses.replace(raw, kafka_version="4.4.0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row
 from kafka_capacity.questions.consumers.section.view import GroupsView
+from kafka_capacity.questions.consumers.sentences import unknown_rate_partitions
 from kafka_capacity.text import format_bytes, format_duration, format_rate, format_wait, plural
 
 
@@ -21,17 +22,20 @@ def group_caveats(group: GroupChoice) -> list[dict[str, str]]:
             text = f"The member capacity of {capacity} is an observation: no member read more, although the group is"
             found.append(_note(f"{text} behind. Measure it, and give it as a parameter."))
     if facts is not None:
-        found += _on_facts(facts)
+        found += _on_facts(facts, unknown_rate_partitions(group))
     return sorted(found, key=lambda one: one["severity"] != "serious")
 
 
-def _on_facts(facts: Row) -> list[dict[str, str]]:
+def _on_facts(facts: Row, unknown: int) -> list[dict[str, str]]:
     found = []
     hours = facts["history_hours"]
     if not hours:
         found.append(_serious("There is no traffic history: rates, lag and load are unknown and count as zero."))
     elif hours < WEEK_HOURS:
         found.append(_note(f"Rates are based on {plural(hours, 'hour')} of history, less than a week."))
+    if hours and unknown:
+        parts = f"{unknown:,} of {plural(facts['partition_count'], 'partition')}"
+        found.append(_serious(f"The produce rates of {parts} are unknown and count as zero."))
     if not facts["is_record_size_known"]:
         size = format_bytes(facts["record_bytes"])
         found.append(_note(f"The record size is unknown; duplicates are counted in records of {size}."))

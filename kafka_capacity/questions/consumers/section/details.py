@@ -55,7 +55,7 @@ def _overview_note(group: GroupChoice) -> str | None:
     excuses = excuses_of(group.now)
     is_seen = any(excuse["constraint"] in _SEEN for excuse in excuses)
     is_unexplained = (excuses and not is_seen) or (not excuses and group.now["not_judged"])
-    return sentence(why_not(group.now)) if is_unexplained else lag_now_sentence(group.now)
+    return sentence(why_not(group.now)) if is_unexplained else lag_now_sentence(group)
 
 
 def variants_table(group: GroupChoice, *, limit: int) -> dict[str, Any] | None:

@@ -313,6 +313,18 @@ def test_without_rates_no_count_is_advised():
     assert "give member_capacity_bytes_per_second" in found.why_none
 
 
+def test_with_rates_of_some_partitions_only_no_count_is_enough():
+    part_known = group(capacity=1e6, is_rate_known=np.arange(12) != 5)
+    found = smallest_counts(Simulations(part_known, given(part_known)))
+    assert (found.at_peak, found.for_all) == (None, None)
+    assert (
+        found.why_none == "the produce rate of 1 of its 12 partitions is unknown: the inventory has no metrics of them"
+    )
+    # What the rates that are known break is broken.
+    slow = dataclasses.replace(part_known, estimated_capacity_bytes_per_second=2500.0)
+    assert evaluate_group(slow, given(slow)).verdict is Verdict.DOES_NOT_FIT
+
+
 def test_what_nobody_has_been_seen_to_do_is_not_held_against_a_group():
     # A member has been seen to read 3,000 bytes/s; with one gone the others have 4,000.
     facts = group(capacity=3000.0)
@@ -400,6 +412,10 @@ def test_a_smallest_count_holds_in_every_event_that_is_simulated():
         (
             {"peak_bytes_per_second": np.zeros(12), "history_hours": 0},
             "the produce rate of its partitions is unknown",
+        ),
+        (
+            {"is_rate_known": np.arange(12) < 6, "estimated_capacity_bytes_per_second": 1e6},
+            "the produce rate of 6 of its 12 partitions is unknown: the inventory has no metrics of them",
         ),
         ({}, "member capacity is unknown; give member_capacity_bytes_per_second"),
     ],

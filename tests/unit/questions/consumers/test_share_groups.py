@@ -17,9 +17,9 @@ from tests.unit.inventory.inventories_with_groups import found, group, member
 TOPICS = (topic("orders", partitions=4, bytes_in=50_000.0), topic("audit", partitions=2, bytes_in=500.0))
 
 
-def shared(count=3, *, topics=TOPICS, hours=168, **asked):
+def shared(count=3, *, topics=TOPICS, hours=168, subscribed=("orders",), **asked):
     """Return what a share group of some members is told, which reads 200 records/s of 1,000 bytes, 50 a partition."""
-    members = [member(f"m-{number}", ("orders", number % 4)) for number in range(count)]
+    members = [member(f"m-{number}", ("orders", number % 4), subscribed=subscribed) for number in range(count)]
     shares = [group(group_type="share", protocol_type="share", assignor="simple")]
     (facts,) = found(groups=shares, members=members, topics=topics, hours=hours).shared
     request = parse_plan_request({"cluster": "payments", **asked})
@@ -50,6 +50,18 @@ def test_counts_that_are_asked_for_are_held_against_the_members_needed():
     assert late["known"][-1] == (
         "of the member counts given, 12 would be too few and 30 would be enough once that is fixed"
     )
+
+
+def test_with_rates_of_some_partitions_only_no_count_is_enough():
+    part_known = (*TOPICS[:1], topic("audit", partitions=2, bytes_in=None))
+    row = shared(11, topics=part_known, subscribed=("orders", "audit"), record_processing_seconds=0.05)
+    assert row["verdict"] is Verdict.NOT_JUDGED
+    assert row["reasons"] == [
+        "the produce rate of 2 of its 6 partitions is unknown: the inventory has no metrics of them"
+    ]
+    tried = {"consumer_counts": [4, 12], "record_processing_seconds": 0.05}
+    row = shared(11, topics=part_known, subscribed=("orders", "audit"), **tried)
+    assert row["known"][-1] == "of the member counts given, 4 would be too few"
 
 
 def test_no_poll_is_short_enough_where_a_record_outlives_its_lock():
