@@ -54,6 +54,7 @@ def facts(
         mean_bytes_per_second=np.full(partitions, rate / 2),
         peak_bytes_per_second=np.full(partitions, rate),
         is_rate_known=np.ones(partitions, dtype=np.bool_),
+        is_offline=np.zeros(partitions, dtype=np.bool_),
         start_lag_bytes=np.full(partitions, lag),
         cache_window_seconds=np.full(partitions, np.nan),
         record_bytes=1000.0,

@@ -53,6 +53,7 @@ def plain_group(
         "mean_bytes_per_second": np.full(total, bytes_per_second),
         "peak_bytes_per_second": np.full(total, bytes_per_second),
         "is_rate_known": np.ones(total, dtype=np.bool_),
+        "is_offline": np.zeros(total, dtype=np.bool_),
         "start_lag_bytes": np.zeros(total),
         "cache_window_seconds": np.full(total, np.nan),
         "record_bytes": 1000.0,

@@ -26,6 +26,7 @@ from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
 from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, made_up_topic_id
+from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
@@ -94,6 +95,7 @@ class _Cluster:
         window = peak_windows(snapshot.brokers, snapshot.replicas, load, heap_bytes=heap_bytes)
         leader = snapshot.brokers.index_of(snapshot.leader)
         self.cache_window_seconds = np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
+        self.is_offline = states_of(snapshot).is_offline
         self.offsets = _Offsets.of(raw, snapshot)
         self.topic_ids = column_map(raw.table("topics"), "topic", "topic_id")
         self._topics: dict[tuple[int, bool], Topic] = {}
@@ -187,6 +189,7 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
         mean_bytes_per_second=mean,
         peak_bytes_per_second=traffic.peak_bytes_per_second,
         is_rate_known=traffic.is_known,
+        is_offline=cluster.is_offline[rows],
         start_lag_bytes=lag_bytes,
         cache_window_seconds=cluster.cache_window_seconds[rows],
         record_bytes=record_bytes,

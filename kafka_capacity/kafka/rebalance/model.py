@@ -84,6 +84,7 @@ class GroupFacts:
     # so that partitions which peak at other times are not added up
     peak_bytes_per_second: Floats
     is_rate_known: Flags  # bool[P], whether anything is known of what is produced; where not the rates are 0
+    is_offline: Flags  # bool[P], whether nobody leads it, so that no member can read it
     start_lag_bytes: Floats  # float64[P], what is waiting today
     # float64[P], how far back the page cache of the leader's broker reaches, NaN where it is not known
     cache_window_seconds: Floats

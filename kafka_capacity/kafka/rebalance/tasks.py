@@ -14,8 +14,8 @@ from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
 def as_tasks(facts: GroupFacts) -> GroupFacts:
     """Return the facts about a streams group with a row a task instead of a partition; any other group as it is.
 
-    Rates and lags are added up, and a task's rate is known where those of all its partitions are; a member that has a
-    task's first partition has the task.
+    Rates and lags are added up, and a task's rate is known where those of all its partitions are; it is offline where
+    one of them is, and a member that has its first partition has the task.
     """
     if facts.streams is None:
         return facts
@@ -36,6 +36,8 @@ def as_tasks(facts: GroupFacts) -> GroupFacts:
 
     is_rate_known = np.ones(len(topic), dtype=np.bool_)
     np.logical_and.at(is_rate_known, task, facts.is_rate_known)
+    is_offline = np.zeros(len(topic), dtype=np.bool_)
+    is_offline[task[facts.is_offline]] = True
 
     def summed(values: Floats) -> Floats:
         return np.bincount(task, weights=values, minlength=len(topic)).astype(np.float64)
@@ -59,6 +61,7 @@ def as_tasks(facts: GroupFacts) -> GroupFacts:
         mean_bytes_per_second=summed(facts.mean_bytes_per_second),
         peak_bytes_per_second=summed(facts.peak_bytes_per_second),
         is_rate_known=is_rate_known,
+        is_offline=is_offline,
         start_lag_bytes=summed(facts.start_lag_bytes),
         cache_window_seconds=np.where(np.isfinite(cache_window), cache_window, np.nan),
     )

@@ -201,6 +201,11 @@ def excuses_of(row: Row) -> list[dict[str, Any]]:
     return list(json.loads(row["excuses"]))
 
 
+def is_offline(row: Row) -> bool:
+    """Return whether partitions of the group have no leader, which breaks every scenario and comes first in it."""
+    return any(excuse["constraint"] == "offline" for excuse in excuses_of(row))
+
+
 def why_not(row: Row) -> str:
     """Return why a scenario does not fit, or is not judged; the first reason of several."""
     excuses = excuses_of(row)

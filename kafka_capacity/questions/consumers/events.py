@@ -129,6 +129,20 @@ def unknown_rates(facts: GroupFacts) -> str | None:
     return None
 
 
+def offline_partitions(facts: GroupFacts) -> str | None:
+    """Return that a group cannot read all of its partitions, whoever its members are; ``None`` where it can."""
+    count, part = int(facts.is_offline.sum()), part_name(facts.protocol)
+    if not count:
+        return None
+    is_task, is_one = part == "task", count == 1
+    what = ("waits" if is_one else "wait") if is_task else ("has" if is_one else "have")
+    what += " for a partition without a leader" if is_task else " no leader"
+    return (
+        f"{count:,} of its {plural(len(facts), part)} {what}: nobody can {'run' if is_task else 'read'} "
+        f"{'it' if is_one else 'them'}"
+    )
+
+
 def rates_of(trace: EventTrace, bytes_per_second: Floats) -> Floats:
     """Return the rate of every partition, float64[P']: one that was split shares it with those that came of it."""
     pieces = np.bincount(trace.sibling, minlength=len(bytes_per_second))

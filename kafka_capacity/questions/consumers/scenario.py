@@ -140,7 +140,8 @@ class GroupResult:
 
     scenario: GroupScenario  # the request
     is_today: bool  # whether it is the group as it is: count, protocol, assignor and static membership
-    # the constraints that do not hold: `assignment`, `changelogs`, `member_capacity`, `lag_now`, `lag_slo`, `settling`
+    # the constraints that do not hold: `assignment`, `offline`, `changelogs`, `member_capacity`, `lag_now`, `lag_slo`,
+    # `settling`
     excuses: tuple[Excuse, ...]
     # what is not known, so that nobody can tell whether it fits; `None` where all is known
     not_judged: str | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kafka_capacity.kafka.groups.sticky_tasks import placed_standbys
 from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.questions.consumers.choice import GroupChoice, Row, changes, excuses_of, why_not
+from kafka_capacity.questions.consumers.choice import GroupChoice, Row, changes, excuses_of, is_offline, why_not
 from kafka_capacity.questions.consumers.names import bare_name, caught_up_phrase, event_phrase, part_name, variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.text import ENDLESS, format_bytes, format_count, format_duration, format_rate, format_wait, plural
@@ -45,7 +45,9 @@ def advice_of(group: GroupChoice) -> str:
     if recommended is None:
         if group.focus["verdict"] == Verdict.NOT_JUDGED and not group.is_at_risk:
             return f"{name} cannot be judged: {why_not(group.focus)}"
-        why = group.focus["smallest_why_none"] or why_not(group.focus)
+        why = why_not(group.focus)
+        if not is_offline(group.focus):
+            why = group.focus["smallest_why_none"] or why
         return f"no option fits {name}: {why}{_untried_standbys(group)}"
     within = _within(group, recommended)
     verb = "fits" if recommended["member_count"] == 1 else "fit"
@@ -128,9 +130,14 @@ def _unread(deploy: Row) -> str:
 
 
 def risk_of(group: GroupChoice) -> str:
-    """Return what is wrong with a group as it is, with the figure: overload before lag, since lag follows from it."""
+    """Return what is wrong with a group as it is, with the figure: what nobody can read, then overload before lag.
+
+    Lag follows from overload.
+    """
     row = group.now
     broken = {excuse["constraint"] for excuse in excuses_of(row)}
+    if is_offline(row):
+        return why_not(row)
     if "member_capacity" in broken and row["busiest_member_bytes_per_second"] is not None:
         rate, capacity = (
             format_rate(row[name]) for name in ("busiest_member_bytes_per_second", "capacity_bytes_per_second")
@@ -258,9 +265,9 @@ def _smallest(row: Row) -> str:
     known = [row[f"smallest_{when}"] for when in ("at_peak", "after_failures", "while_restarting")]
     if row["smallest_for_all"] > max((count for count in known if count is not None), default=0):
         parts.append(f"{row['smallest_for_all']:,} to stay within the allowed lag in every event and catch up in time")
-    return (
-        f"The smallest sufficient count with {variant_name(row)} is {row['smallest_for_all']:,} ({', '.join(parts)})."
-    )
+    once = "Once all partitions have a leader, the" if is_offline(row) else "The"
+    found = f"smallest sufficient count with {variant_name(row)} is {row['smallest_for_all']:,}"
+    return f"{once} {found} ({', '.join(parts)})."
 
 
 def _skew_sentence(row: Row) -> str | None:

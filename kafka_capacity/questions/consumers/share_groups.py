@@ -12,7 +12,7 @@ from typing import Any
 
 from kafka_capacity.kafka.groups.share import ShareSettings, members_needed, useful_members
 from kafka_capacity.kafka.rebalance.model import GroupFacts
-from kafka_capacity.questions.consumers.events import has_rates, unknown_rates
+from kafka_capacity.questions.consumers.events import has_rates, offline_partitions, unknown_rates
 from kafka_capacity.questions.consumers.grid import GroupGridRequest
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.report.tables import column
@@ -69,7 +69,9 @@ def share_group(facts: GroupFacts, request: GroupGridRequest) -> dict[str, Any]:
         if rates is not None:
             row["needed_members"] = members_needed(row["peak_records_per_second"], seconds) + request.failure_count
     whatever = _whatever_the_members(row, locks)
-    reasons, unknown = [*whatever, *_too_few(row, request.failure_count)], _unknown(row, facts)
+    offline = offline_partitions(facts)
+    reasons = [*([] if offline is None else [offline]), *whatever, *_too_few(row, request.failure_count)]
+    unknown = _unknown(row, facts)
     verdict = Verdict.DOES_NOT_FIT if reasons else Verdict.NOT_JUDGED if unknown else Verdict.FITS
     tried = _tried(row, request.member_counts, is_fixed=not whatever, is_known=unknown_rates(facts) is None)
     known = [*_known(row, locks), *tried]

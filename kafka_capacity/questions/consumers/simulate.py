@@ -23,6 +23,7 @@ from kafka_capacity.questions.consumers.events import (
     Capacity,
     Simulations,
     evaluate_event,
+    offline_partitions,
     start_lag_seconds,
     unknown_rates,
 )
@@ -127,6 +128,7 @@ def _skew_topics(facts: GroupFacts, scenario: GroupScenario, counts: np.ndarray)
 def _excuses(
     facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics, events: tuple[EventOutcome, ...]
 ) -> Iterator[Excuse]:
+    yield from _offline(facts)
     busiest, capacity = metrics.busiest_member_bytes_per_second, metrics.capacity_bytes_per_second
     if capacity is not None and busiest > capacity * (1 + 1e-9):
         if metrics.is_capacity_given:
@@ -162,6 +164,18 @@ def _not_judged(facts: GroupFacts, metrics: GroupMetrics, events: tuple[EventOut
         remedy = "give restore_bytes_per_second" if is_size_known else "the inventory lacks changelogs"
         return f"{what} moved state is unknown; {remedy}"
     return None
+
+
+def _offline(facts: GroupFacts) -> Iterator[Excuse]:
+    if (reason := offline_partitions(facts)) is not None:
+        yield Excuse(
+            reason=reason,
+            constraint="offline",
+            where=facts.group_id,
+            needed=float(len(facts)),
+            available=float((~facts.is_offline).sum()),
+            unit="partitions",
+        )
 
 
 def _lag_now(facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics) -> Iterator[Excuse]:

@@ -234,6 +234,7 @@ def test_the_window_of_the_cache_is_that_of_the_leaders_broker():
 
     # Every broker holds everything: 5,000 bytes/s.
     (facts,) = group_facts(raw, snapshot).facts
+    assert facts.is_offline.tolist() == [False, False, False, True]
     assert facts.cache_window_seconds[:2].tolist() == [GIB / 5000, 3 * GIB / 5000]
     assert np.isnan(facts.cache_window_seconds[2:]).all()
     (smaller,) = group_facts(raw, snapshot, broker_heap_bytes=5.0 * GIB).facts

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import numpy as np
+
 from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.groups import expansion_problems
@@ -62,6 +64,9 @@ def test_the_rate_of_a_task_is_known_where_those_of_all_its_partitions_are():
     ).facts
 
     assert as_tasks(facts).is_rate_known.tolist() == [False, False, True, True]
+    # One that nobody leads holds up the task that reads it.
+    offline = dataclasses.replace(facts, is_offline=np.arange(6) == 4)
+    assert as_tasks(offline).is_offline.tolist() == [True, False, False, False]
 
 
 def test_the_release_of_the_brokers_decides():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_of, why_not
+from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_of, is_offline, why_not
 from kafka_capacity.questions.consumers.columns import (
     GROUPS,
     MEMBERS,
@@ -53,7 +53,7 @@ def _overview_row(group: GroupChoice, anchors: Mapping[str, str], *, is_open: bo
 def _overview_note(group: GroupChoice) -> str | None:
     """Return why a group does not fit, where the figures of its row do not say, or why they are all so high."""
     excuses = excuses_of(group.now)
-    is_seen = any(excuse["constraint"] in _SEEN for excuse in excuses)
+    is_seen = any(excuse["constraint"] in _SEEN for excuse in excuses) and not is_offline(group.now)
     is_unexplained = (excuses and not is_seen) or (not excuses and group.now["not_judged"])
     return sentence(why_not(group.now)) if is_unexplained else lag_now_sentence(group)
 

@@ -429,6 +429,27 @@ def test_what_is_not_known_is_not_called_fitting(changes, reason):
     assert evaluate_group(facts, usual(facts, lag_slo_seconds=5.0)).verdict is Verdict.DOES_NOT_FIT
 
 
+def test_what_nobody_leads_nobody_can_read_whoever_the_members_are():
+    facts = group(capacity=1e6, is_offline=np.arange(12) < 2)
+    result = evaluate_group(facts, given(facts))
+    (excuse,) = result.excuses
+    assert result.verdict is Verdict.DOES_NOT_FIT
+    assert (excuse.constraint, excuse.needed, excuse.available) == ("offline", 12.0, 10.0)
+    assert excuse.reason == "2 of its 12 partitions have no leader: nobody can read them"
+    # How many members it takes once they are back is known all the same.
+    assert result.smallest.for_all == 2
+    # It comes before what else is wrong.
+    slow = evaluate_group(facts, given(facts, member_capacity_bytes_per_second=2500.0))
+    assert [one.constraint for one in slow.excuses] == ["offline", "member_capacity"]
+
+
+def test_a_task_waits_for_a_partition_that_nobody_leads():
+    facts = plain_streams_group({"orders": 4}, StreamsTopology(sources={"0": ("orders",)}), members=2)
+    facts = dataclasses.replace(facts, is_offline=np.arange(4) == 1)
+    (excuse,) = evaluate_group(facts, plain_scenario(facts, events=())).excuses
+    assert excuse.reason == "1 of its 4 tasks waits for a partition without a leader: nobody can run it"
+
+
 def test_members_that_are_static_stay_so_beside_others_that_are_not():
     facts = group(partitions=6, members=3)
     mixed = dataclasses.replace(facts.members[0], instance_id="group-0")

@@ -228,6 +228,20 @@ def test_lag_of_today_comes_before_all_else():
     assert sentences[2].startswith("The smallest sufficient count with range is 2 (")
 
 
+def test_a_group_whose_partitions_nobody_leads_is_at_risk_whatever_else_is_wrong():
+    reason = "2 of its 6 partitions have no leader: nobody can read them"
+    made = unfit(result("a", 2, is_today=True, events=EVENTS), "too much to do", "member_capacity")
+    (slow,) = made.excuses
+    made = dataclasses.replace(made, excuses=(dataclasses.replace(slow, reason=reason, constraint="offline"), slow))
+    found = section_of(group_tables([made]))
+    assert found["at_risk"] == f"1 of 1 consumer group at risk: a ({reason})."
+    assert rows_by_group(found)["a"]["note"] == f"{reason}."
+    assert part_of(found, "a")["reason"] == f"no option fits a: {reason}"
+    assert part_of(found, "a")["sentences"][1].startswith(
+        "Once all partitions have a leader, the smallest sufficient count with range is 2 ("
+    )
+
+
 def test_how_soon_lag_of_today_is_gone_is_not_claimed_without_a_capacity():
     made = result("a", 3, is_today=True, events=EVENTS)
     unknown = {"capacity_bytes_per_second": None, "load_ratio": None, "catch_up_now_seconds": None}

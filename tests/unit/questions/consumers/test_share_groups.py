@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
 from kafka_capacity.plan.request import parse_plan_request
@@ -17,11 +18,12 @@ from tests.unit.inventory.inventories_with_groups import found, group, member
 TOPICS = (topic("orders", partitions=4, bytes_in=50_000.0), topic("audit", partitions=2, bytes_in=500.0))
 
 
-def shared(count=3, *, topics=TOPICS, hours=168, subscribed=("orders",), **asked):
+def shared(count=3, *, topics=TOPICS, hours=168, subscribed=("orders",), is_offline=None, **asked):
     """Return what a share group of some members is told, which reads 200 records/s of 1,000 bytes, 50 a partition."""
     members = [member(f"m-{number}", ("orders", number % 4), subscribed=subscribed) for number in range(count)]
     shares = [group(group_type="share", protocol_type="share", assignor="simple")]
     (facts,) = found(groups=shares, members=members, topics=topics, hours=hours).shared
+    facts = dataclasses.replace(facts, **({} if is_offline is None else {"is_offline": is_offline}))
     request = parse_plan_request({"cluster": "payments", **asked})
     return share_group(facts, request.group_grid(seed=0))
 
@@ -62,6 +64,13 @@ def test_with_rates_of_some_partitions_only_no_count_is_enough():
     tried = {"consumer_counts": [4, 12], "record_processing_seconds": 0.05}
     row = shared(11, topics=part_known, subscribed=("orders", "audit"), **tried)
     assert row["known"][-1] == "of the member counts given, 4 would be too few"
+
+
+def test_a_share_group_cannot_read_what_nobody_leads():
+    whole = shared(11, record_processing_seconds=0.05)
+    part = shared(11, record_processing_seconds=0.05, is_offline=np.arange(4) == 2)
+    assert (whole["verdict"], part["verdict"]) == (Verdict.FITS, Verdict.DOES_NOT_FIT)
+    assert part["reasons"] == ["1 of its 4 partitions has no leader: nobody can read it"]
 
 
 def test_no_poll_is_short_enough_where_a_record_outlives_its_lock():
