@@ -55,6 +55,7 @@ def plain_group(
         "is_rate_known": np.ones(total, dtype=np.bool_),
         "is_offline": np.zeros(total, dtype=np.bool_),
         "start_lag_bytes": np.zeros(total),
+        "lost_records": np.zeros(total),
         "cache_window_seconds": np.full(total, np.nan),
         "record_bytes": 1000.0,
         "is_record_size_known": True,

@@ -28,7 +28,7 @@ from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_
 from kafka_capacity.questions.consumers.columns import EVENTS, MEMBERS, VARIANTS, columns_for, event_columns
 from kafka_capacity.questions.consumers.decide import GroupDecision, decide_tables, decided_groups
 from kafka_capacity.questions.consumers.names import variant_name
-from kafka_capacity.questions.consumers.sentences import part_of
+from kafka_capacity.questions.consumers.sentences import lost_sentence, part_of
 from kafka_capacity.questions.consumers.share import FoundGroups, find_groups, simulate_found
 from kafka_capacity.questions.consumers.share_groups import SHARE_COLUMNS, VERDICT_WORDS, share_sentences
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
@@ -146,6 +146,8 @@ def _facts(planned: PlannedGroups) -> list[str]:
         for row in facts
         if row["unread_partitions"]
     ]
+    lost = ((group.group_id, lost_sentence(group.choice)) for group in planned.groups)
+    lines += [f"warning: {name}: {sentence}" for name, sentence in lost if sentence is not None]
     if warnings := len(planned.basis.findings.warnings):
         lines.append(f"{plural(warnings, 'warning')} about the snapshot: run inventory check to list them")
     return lines

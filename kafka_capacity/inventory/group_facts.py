@@ -7,6 +7,7 @@ What the inventory does not tell is filled in:
 * where nothing tells the size of a record, it is :data:`UNKNOWN_RECORD_BYTES`; a compacted topic does not tell it,
   since its offsets have holes;
 * a partition on which nothing is committed has no lag;
+* what is behind the start of a log waits no longer: it is lost to the group;
 * an id of a topic is made up from its name.
 """
 
@@ -169,10 +170,11 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
     group, rows = found.group, found.rows
     members = _members(found, cluster)
     owner = _owners(found, members, cluster)
-    record_bytes, is_known, lag_records = _records(found, cluster)
-    lag_bytes = lag_records * record_bytes
+    records = _Records.of(found, cluster)
     mean = cluster.load.bytes_in_mean_bytes_per_second[rows]
-    traffic = group_traffic(cluster.rates.of(rows), mean, owner, lag_bytes)
+    # What is lost was not read either.
+    unread_bytes = (records.waiting + records.lost) * records.record_bytes
+    traffic = group_traffic(cluster.rates.of(rows), mean, owner, unread_bytes)
     # Assignors look at racks only where members have one too.
     with_racks = cluster.has_racks and any(member.rack for member in members)
     topics = tuple(cluster.topic(index, with_racks=with_racks) for index in found.topics.tolist())
@@ -190,10 +192,11 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
         peak_bytes_per_second=traffic.peak_bytes_per_second,
         is_rate_known=traffic.is_known,
         is_offline=cluster.is_offline[rows],
-        start_lag_bytes=lag_bytes,
+        start_lag_bytes=records.waiting * records.record_bytes,
+        lost_records=records.lost,
         cache_window_seconds=cluster.cache_window_seconds[rows],
-        record_bytes=record_bytes,
-        is_record_size_known=is_known,
+        record_bytes=records.record_bytes,
+        is_record_size_known=records.is_size_known,
         estimated_capacity_bytes_per_second=traffic.best_read_bytes_per_second,
         is_estimate_a_limit=traffic.is_at_its_limit,
         history_hours=traffic.hours,
@@ -252,16 +255,31 @@ def _owners(found: SubscribedGroup, members: Sequence[Member], cluster: _Cluster
     return owner
 
 
-def _records(found: SubscribedGroup, cluster: _Cluster) -> tuple[float, bool, Floats]:
-    """Return the mean size of a record in bytes, whether that was measured, and float64[N], how many wait."""
-    offsets, rows = cluster.offsets, found.rows
-    mine = offsets.bounds.get(found.group.group_id, slice(0, 0))
-    place, kept = offsets.place[mine], offsets.kept_records[mine]
-    number = np.searchsorted(rows, place).clip(max=len(rows) - 1)
-    is_ours = rows[number] == place
-    lag_records = np.zeros(len(rows))
-    lag_records[number[is_ours]] = np.nan_to_num(offsets.lag_records[mine][is_ours], nan=0.0)
-    tells = is_ours & ~cluster.is_compacted[place] & (kept > 0) & (cluster.size_bytes[place] > 0)
-    if not tells.any():
-        return UNKNOWN_RECORD_BYTES, False, lag_records
-    return float(cluster.size_bytes[place][tells].sum() / kept[tells].sum()), True, lag_records
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Records:
+    """The records of a group's partitions."""
+
+    record_bytes: float  # the mean size of one
+    is_size_known: bool  # whether that was measured
+    waiting: Floats  # float64[N], how many wait to be read
+    lost: Floats  # float64[N], how many were deleted unread; 0 where it is not known what the log holds
+
+    @classmethod
+    def of(cls, found: SubscribedGroup, cluster: _Cluster) -> _Records:
+        offsets, rows = cluster.offsets, found.rows
+        mine = offsets.bounds.get(found.group.group_id, slice(0, 0))
+        place, kept = offsets.place[mine], offsets.kept_records[mine]
+        number = np.searchsorted(rows, place).clip(max=len(rows) - 1)
+        is_ours = rows[number] == place
+        behind = np.nan_to_num(offsets.lag_records[mine], nan=0.0)
+        waiting, lost = np.zeros(len(rows)), np.zeros(len(rows))
+        waiting[number[is_ours]] = np.where(kept >= 0, np.minimum(behind, kept), behind)[is_ours]
+        lost[number[is_ours]] = np.where(kept >= 0, np.maximum(behind - kept, 0.0), 0.0)[is_ours]
+        tells = is_ours & ~cluster.is_compacted[place] & (kept > 0) & (cluster.size_bytes[place] > 0)
+        size = float(cluster.size_bytes[place][tells].sum() / kept[tells].sum()) if tells.any() else None
+        return cls(
+            record_bytes=UNKNOWN_RECORD_BYTES if size is None else size,
+            is_size_known=size is not None,
+            waiting=waiting,
+            lost=lost,
+        )

@@ -14,8 +14,8 @@ from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
 def as_tasks(facts: GroupFacts) -> GroupFacts:
     """Return the facts about a streams group with a row a task instead of a partition; any other group as it is.
 
-    Rates and lags are added up, and a task's rate is known where those of all its partitions are; it is offline where
-    one of them is, and a member that has its first partition has the task.
+    Rates, lags and losses are added up, and a task's rate is known where those of all its partitions are; it is offline
+    where one of them is, and a member that has its first partition has the task.
     """
     if facts.streams is None:
         return facts
@@ -63,6 +63,7 @@ def as_tasks(facts: GroupFacts) -> GroupFacts:
         is_rate_known=is_rate_known,
         is_offline=is_offline,
         start_lag_bytes=summed(facts.start_lag_bytes),
+        lost_records=summed(facts.lost_records),
         cache_window_seconds=np.where(np.isfinite(cache_window), cache_window, np.nan),
     )
 

@@ -204,7 +204,7 @@ def _pause_sentence(group: GroupChoice) -> str | None:
 def _count_sentences(group: GroupChoice) -> list[str]:
     """Return what is to know about today's lag and about counts: the pointless, who gets nothing, the smallest."""
     lag_now = lag_now_sentence(group)
-    found = [lag_now] if lag_now else []
+    found = [one for one in (lag_now, lost_sentence(group)) if one]
     found += _pointless(row for row in group.shown if row is not group.recommended)
     found += _idle(group)
     row = group.focus
@@ -227,6 +227,17 @@ def lag_now_sentence(group: GroupChoice) -> str | None:
         gone = "and how soon it catches up is unknown, as member capacity is"
     behind = format_duration(seconds)
     return f"It is already {behind} behind, {gone}; events are simulated for the group once it has caught up."
+
+
+def lost_sentence(group: GroupChoice) -> str | None:
+    """Return how much was deleted before a group had read it; ``None`` for nothing, and where that is not known."""
+    facts = group.facts or {}
+    records = facts.get("lost_records")  # no column of earlier versions
+    if not records:
+        return None
+    size = f" ({format_bytes(records * facts['record_bytes'])})" if facts["is_record_size_known"] else ""
+    was, them, are = ("was", "it", "is") if records == 1 else ("were", "them", "are")
+    return f"{plural(int(records), 'record')}{size} {was} deleted before it had read {them}, and {are} lost to it."
 
 
 def _pointless(rows: Iterable[Row]) -> list[str]:

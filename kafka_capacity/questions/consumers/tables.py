@@ -45,8 +45,8 @@ _SCENARIO_ID = pa.field("scenario_id", pa.string(), nullable=False)
 class GroupFactsRow:
     """One row a group as it is today; rates are of all its partitions, ``unread_partitions`` have no reader.
 
-    Of ``unknown_rate_partitions`` no rate is known; in sums they count 0. Of a streams group partitions are tasks, and
-    topics subtopologies; the last three columns are null for any other.
+    Of ``unknown_rate_partitions`` no rate is known; in sums they count 0. ``lost_records`` were deleted unread. Of a
+    streams group partitions are tasks, and topics subtopologies; the last three columns are null for any other.
     """
 
     group_id: str
@@ -61,6 +61,7 @@ class GroupFactsRow:
     mean_bytes_per_second: float
     peak_bytes_per_second: float
     start_lag_bytes: float
+    lost_records: float
     record_bytes: float
     is_record_size_known: bool
     estimated_capacity_bytes_per_second: float | None
@@ -153,6 +154,7 @@ def group_facts_table(groups: Iterable[GroupFacts]) -> pa.Table:
             mean_bytes_per_second=float(facts.mean_bytes_per_second.sum()),
             peak_bytes_per_second=float(facts.peak_bytes_per_second.sum()),
             start_lag_bytes=float(facts.start_lag_bytes.sum()),
+            lost_records=float(facts.lost_records.sum()),
             standby_replicas=None if facts.streams is None else facts.streams.standby_replicas,
             process_count=None if facts.streams is None else len({one.process_id for one in facts.members}),
             state_bytes=None if facts.streams is None else float(state_bytes(facts).sum()),

@@ -186,20 +186,35 @@ def test_the_size_of_a_record_is_the_size_of_the_log_by_its_records():
 
 
 @pytest.mark.parametrize(
-    ("settings", "offsets", "size_bytes"),
+    ("settings", "offsets", "size_bytes", "lag_bytes"),
     [
-        ({"cleanup_policy": "compact,delete"}, {"log_start_offset": 0, "log_end_offset": 1000}, GIB),
-        ({}, {"log_start_offset": None, "log_end_offset": 1000}, GIB),
-        ({}, {"log_start_offset": 1000, "log_end_offset": 1000}, GIB),
-        ({}, {"log_start_offset": 0, "log_end_offset": 1000}, None),
+        ({"cleanup_policy": "compact,delete"}, {"log_start_offset": 0, "log_end_offset": 1000}, GIB, 4000.0),
+        ({}, {"log_start_offset": None, "log_end_offset": 1000}, GIB, 4000.0),
+        ({}, {"log_start_offset": 1000, "log_end_offset": 1000}, GIB, 0.0),
+        ({}, {"log_start_offset": 0, "log_end_offset": 1000}, None, 4000.0),
     ],
 )
-def test_where_nothing_tells_the_size_of_a_record_it_is_a_usual_one(settings, offsets, size_bytes):
+def test_where_nothing_tells_the_size_of_a_record_it_is_a_usual_one(settings, offsets, size_bytes, lag_bytes):
     orders = topic("orders", partitions=4, settings=settings, size_bytes=size_bytes)
     facts = only(topics=[orders], lags=[lag(lag_records=4) | offsets])
 
     assert (facts.record_bytes, facts.is_record_size_known) == (1000.0, False)
-    assert facts.start_lag_bytes.tolist() == [4000.0, 0.0, 0.0, 0.0]
+    assert facts.start_lag_bytes.tolist() == [lag_bytes, 0.0, 0.0, 0.0]
+
+
+def test_what_is_behind_the_start_of_a_log_waits_no_longer_and_is_lost():
+    held = {"log_start_offset": 9000, "log_end_offset": 10_000}
+    facts = only(
+        lags=[
+            lag(partition=0, committed_offset=4000, **held),
+            lag(partition=1, committed_offset=9500, **held),
+            lag(partition=2, lag_records=1500, **held),
+            lag(partition=3, committed_offset=4000, log_end_offset=10_000),
+        ]
+    )
+
+    assert (facts.start_lag_bytes / facts.record_bytes).tolist() == [1000.0, 500.0, 1000.0, 6000.0]
+    assert facts.lost_records.tolist() == [5000.0, 0.0, 500.0, 0.0]
 
 
 def test_topics_have_their_ids_or_made_up_ones():

@@ -108,6 +108,17 @@ def test_a_partition_without_rates_is_known_as_such_and_its_reader_has_been_seen
     assert not only(hours=0).is_rate_known.any()
 
 
+def test_who_has_lost_records_has_not_read_them_either():
+    # 150 hours of 168 behind, and the log holds the last of them: it has read what came in 18 hours.
+    orders = [topic("orders", partitions=4, size_bytes=3_600_000)]
+    offsets = {"committed_offset": 0, "log_start_offset": 536_400, "log_end_offset": 540_000}
+    lost = only(members=[A], topics=orders, lags=[lag(**offsets)])
+    kept = only(members=[A], topics=orders, lags=[lag(lag_records=540_000)])
+
+    assert (lost.record_bytes, lost.start_lag_bytes[0], lost.lost_records[0]) == (1000.0, 3_600_000.0, 536_400.0)
+    assert lost.estimated_capacity_bytes_per_second == kept.estimated_capacity_bytes_per_second
+
+
 def test_without_anybody_who_reads_there_is_no_capacity():
     assert only(members=[member("a"), member("b")]).estimated_capacity_bytes_per_second is None
 

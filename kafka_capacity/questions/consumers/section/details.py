@@ -15,7 +15,7 @@ from kafka_capacity.questions.consumers.columns import (
     event_columns,
 )
 from kafka_capacity.questions.consumers.section.view import GroupsView
-from kafka_capacity.questions.consumers.sentences import lag_now_sentence, sentence, short
+from kafka_capacity.questions.consumers.sentences import lag_now_sentence, lost_sentence, sentence, short
 from kafka_capacity.report.tables import ANCHOR, NOTE, REST, cells, table
 from kafka_capacity.text import format_duration, plural
 
@@ -55,7 +55,8 @@ def _overview_note(group: GroupChoice) -> str | None:
     excuses = excuses_of(group.now)
     is_seen = any(excuse["constraint"] in _SEEN for excuse in excuses) and not is_offline(group.now)
     is_unexplained = (excuses and not is_seen) or (not excuses and group.now["not_judged"])
-    return sentence(why_not(group.now)) if is_unexplained else lag_now_sentence(group)
+    why = sentence(why_not(group.now)) if is_unexplained else lag_now_sentence(group)
+    return " ".join(filter(None, (why, lost_sentence(group)))) or None
 
 
 def variants_table(group: GroupChoice, *, limit: int) -> dict[str, Any] | None:

@@ -242,6 +242,20 @@ def test_a_group_whose_partitions_nobody_leads_is_at_risk_whatever_else_is_wrong
     )
 
 
+def test_records_that_were_deleted_unread_are_said_to_be_lost():
+    made = with_metrics(
+        result("a", 3, is_today=True, events=EVENTS), start_lag_seconds=7200.0, catch_up_now_seconds=60.0
+    )
+    found = section_of(group_tables([made], lost_records=np.array([5000.0, 0.0, 120.0, 0.0, 0.0, 0.0])))
+    lost = "5,120 records (4.9 MiB) were deleted before it had read them, and are lost to it."
+    assert part_of(found, "a")["sentences"][2] == lost
+    assert rows_by_group(found)["a"]["note"].endswith(f"once it has caught up. {lost}")
+    unsized = group_tables([made], lost_records=np.array([1.0, 0, 0, 0, 0, 0]), is_record_size_known=False)
+    assert part_of(section_of(unsized), "a")["sentences"][2] == (
+        "1 record was deleted before it had read it, and is lost to it."
+    )
+
+
 def test_how_soon_lag_of_today_is_gone_is_not_claimed_without_a_capacity():
     made = result("a", 3, is_today=True, events=EVENTS)
     unknown = {"capacity_bytes_per_second": None, "load_ratio": None, "catch_up_now_seconds": None}
