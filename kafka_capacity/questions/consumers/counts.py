@@ -35,7 +35,7 @@ from kafka_capacity.questions.consumers.events import (
     start_lag_seconds,
     unknown_rates,
 )
-from kafka_capacity.questions.consumers.names import event_phrase, part_name
+from kafka_capacity.questions.consumers.names import caught_up_phrase, event_phrase, part_name
 from kafka_capacity.questions.consumers.scenario import SmallestCounts
 from kafka_capacity.text import format_duration
 from kafka_capacity.text.wording import shown_rate
@@ -263,7 +263,7 @@ class _Search:
         limit = self._scenario.catch_up_limit_seconds
         if needed <= limit:
             return None
-        return _Shortfall(
-            f"with {count:,} members today's backlog is caught up in {format_duration(needed)}, but "
-            f"{format_duration(limit)} is allowed"
-        )
+        allowed = f", but {format_duration(limit)} is allowed"
+        if math.isinf(needed):
+            allowed = ": at mean rates a member gets as much as it processes, or more"
+        return _Shortfall(f"with {count:,} members today's backlog is {caught_up_phrase(needed)}{allowed}")

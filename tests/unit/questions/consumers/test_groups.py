@@ -140,6 +140,17 @@ def test_what_waits_today_must_be_gone_in_time():
     assert smallest_counts(Simulations(behind, given(behind, catch_up_limit_seconds=3600.0))).for_all == 6
 
 
+def test_a_backlog_that_no_count_catches_up_is_said_to_be_never_caught_up():
+    # A member with one partition gets as much as it processes: nothing is left over for what waits.
+    behind = group(capacity=1000.0, start_lag_bytes=np.full(12, 1000.0 * 3600))
+    found = smallest_counts(Simulations(behind, given(behind, events=(Event.SCALE,), failure_count=0)))
+    assert (found.at_peak, found.for_all) == (12, None)
+    assert found.why_none == (
+        "with 12 members today's backlog is never caught up: at mean rates a member gets as much as it processes, or "
+        "more"
+    )
+
+
 def test_how_soon_a_group_catches_up_is_unknown_without_a_capacity():
     behind = group(start_lag_bytes=np.full(12, 1000.0 * 3600))
     result = evaluate_group(behind, usual(behind))
