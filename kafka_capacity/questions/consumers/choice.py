@@ -7,8 +7,10 @@ Goals, ordered:
        or more of what a rolling restart leaves unread (partitions × seconds), since that is what every deploy costs.
     4. The least left unread; of as much, the fewest pauses by rebalances.
 
-Where nothing that was tried fits, the focus is on the nearest scenario: one that Kafka accepts, with the fewest
-different constraints broken, then the smallest shortfall.
+Where nothing that was tried fits, the focus is on the nearest scenario: one that Kafka accepts, not one whose members
+have too much to do before anything happens, with the fewest different constraints broken, then the smallest shortfall.
+Members with too much to do fall behind without bound in every event, too, which is left out of their reasons: by the
+shortfall alone they would seem nearer than members that fall behind in a single one.
 
 Rows are plain mappings (``pyarrow.Table.to_pylist``), so that what was stored and what was evaluated just now are
 chosen from alike.
@@ -104,8 +106,7 @@ class GroupChoice:
     @property
     def is_overloaded(self) -> bool:
         """Whether a member has more to read than it can as the group is, with no event at all."""
-        row = self.now
-        return bool(row["is_capacity_limit"] and row["load_ratio"] is not None and row["load_ratio"] > 1.0)
+        return _is_overloaded(self.now)
 
     def outcome(self, row: Row | None, event: str) -> Row | None:
         """Return what an event does in a scenario; ``None`` where it was not simulated."""
@@ -163,7 +164,7 @@ def _choose_for(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, Ch
         return row["member_count"], unread, deploy["revoked"], changes(row, today), row["scenario_id"]
 
     def distance_of(row: Row) -> tuple[Any, ...]:
-        return row["partition_count"] is None, *distance(excuses_of(row)), *rank(row)
+        return row["partition_count"] is None, _is_overloaded(row), *distance(excuses_of(row)), *rank(row)
 
     fitting = [
         row
@@ -201,9 +202,17 @@ def excuses_of(row: Row) -> list[dict[str, Any]]:
     return list(json.loads(row["excuses"]))
 
 
+def _is_overloaded(row: Row) -> bool:
+    return bool(row["is_capacity_limit"]) and "member_capacity" in _broken(row)
+
+
 def is_offline(row: Row) -> bool:
     """Return whether partitions of the group have no leader, which breaks every scenario and comes first in it."""
-    return any(excuse["constraint"] == "offline" for excuse in excuses_of(row))
+    return "offline" in _broken(row)
+
+
+def _broken(row: Row) -> set[str]:
+    return {excuse["constraint"] for excuse in excuses_of(row)}
 
 
 def why_not(row: Row) -> str:

@@ -45,10 +45,7 @@ def advice_of(group: GroupChoice) -> str:
     if recommended is None:
         if group.focus["verdict"] == Verdict.NOT_JUDGED and not group.is_at_risk:
             return f"{name} cannot be judged: {why_not(group.focus)}"
-        why = why_not(group.focus)
-        if not is_offline(group.focus):
-            why = group.focus["smallest_why_none"] or why
-        return f"no option fits {name}: {why}{_untried_standbys(group)}"
+        return f"no option fits {name}{_why_none_fits(group)}{_untried_standbys(group)}"
     within = _within(group, recommended)
     verb = "fits" if recommended["member_count"] == 1 else "fit"
     fits = f"{_members(recommended)} with {variant_name(recommended)} {verb}"
@@ -60,6 +57,16 @@ def advice_of(group: GroupChoice) -> str:
         return f"{name} can stay as it is: {fits}{pauses}{within}"
     parts = [_count_part(name, today, recommended), _switch_part(name, today, recommended, group)]
     return "; ".join(part for part in parts if part) + within
+
+
+def _why_none_fits(group: GroupChoice) -> str:
+    """Return why nothing fits: what holds of every scenario and count, or what speaks against the nearest."""
+    focus = group.focus
+    if focus["smallest_why_none"] and not is_offline(focus):
+        return f": {focus['smallest_why_none']}"
+    is_of_all = group.then is None or is_offline(focus)
+    nearest = "" if is_of_all else f"; the nearest is {_members(focus)} with {variant_name(focus)}"
+    return f"{nearest}: {why_not(focus)}"
 
 
 def _untried_standbys(group: GroupChoice) -> str:

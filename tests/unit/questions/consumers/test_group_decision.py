@@ -12,8 +12,10 @@ from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.questions.consumers.choice import worst_outcome
 from kafka_capacity.questions.consumers.decide import decide_tables, decided_groups
+from kafka_capacity.questions.consumers.simulate import evaluate_group
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES, group_result_tables
 from tests.made_up_groups import refused, result
+from tests.plain_groups import plain_group, plain_scenario
 
 LEFT_OUT = (
     "(not simulated: while its count changes one by one, in a crash, in a crash with a restart, with a slow member, "
@@ -82,6 +84,24 @@ def test_where_nothing_fits_the_nearest_that_kafka_accepts_is_in_focus():
     assert one.recommended is None
     assert one.choice.focus["member_count"] == 2
     assert one.advice == "no option fits orders-etl: no count will do: orders-0 alone needs 9 MB/s of 4 MB/s"
+
+
+def test_who_has_too_much_to_do_before_anything_happens_is_not_nearest_to_fitting():
+    facts = plain_group({"orders": 12}, members=2)
+    # 12 members have all they can do, and too much once one has failed: lag has no bound then. Two always have.
+    asked = {"member_capacity_bytes_per_second": 1000.0, "events": (Event.CRASH,)}
+    tried = [
+        evaluate_group(facts, plain_scenario(facts, scenario_id=f"group.{count}", member_count=count, **asked))
+        for count in (2, 12)
+    ]
+    (one,) = decided(*tried)
+    assert [[excuse.constraint for excuse in each.excuses] for each in tried] == [["member_capacity"], ["lag_slo"]]
+    assert tried[1].smallest.for_all == 13
+    assert (one.today, one.focus, one.status) == ("group.2", "group.12", "at_risk_no_fit")
+    assert one.advice == (
+        "no option fits group; the nearest is 12 members with range: in a crash at peak partition orders-0 falls "
+        "behind without limit, but 2 min is allowed"
+    )
 
 
 def test_groups_are_judged_one_by_one_and_come_by_name():
