@@ -34,6 +34,7 @@ VERDICTS: Mapping[str, tuple[str, str, str]] = {
     "not_judged": ("warn", "?", "Not judged"),
     "at_risk": ("bad", "✕", "At risk"),
     "at_risk_no_fit": ("bad", "✕", "At risk, nothing fits"),
+    "at_risk_not_judged": ("bad", "✕", "At risk, options not judged"),
     "better": ("good", "↑", "Fits, could be improved"),
     "empty": ("note", "○", "Not simulated as is"),
     "unsound": ("bad", "!", "Inventory inconsistent"),

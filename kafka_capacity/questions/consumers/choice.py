@@ -42,6 +42,7 @@ class GroupStatus(StrEnum):
 
     AT_RISK = "at_risk"  # it does not fit as it is, and something that was tried does
     AT_RISK_NO_FIT = "at_risk_no_fit"
+    AT_RISK_NOT_JUDGED = "at_risk_not_judged"  # it does not fit as it is, and too little is known of what would
     NO_FIT = "no_fit"  # it was not tried as it is, and nothing that was tried fits
     NOT_JUDGED = "not_judged"  # too little is known
     BETTER = "better"
@@ -72,6 +73,11 @@ class GroupChoice:
         return self.today is not None and self.today["verdict"] == Verdict.DOES_NOT_FIT
 
     @property
+    def is_open(self) -> bool:
+        """Whether too little is known to tell that nothing fits: the scenario in focus breaks nothing that is known."""
+        return bool(self.focus["verdict"] == Verdict.NOT_JUDGED)
+
+    @property
     def is_change(self) -> bool:
         """Whether there is something to do: a row is recommended, and it is not today's."""
         return self.recommended is not None and self.recommended is not self.today
@@ -95,10 +101,11 @@ class GroupChoice:
     def status(self) -> GroupStatus:
         """What to do with it."""
         if self.is_at_risk:
-            return GroupStatus.AT_RISK_NO_FIT if self.recommended is None else GroupStatus.AT_RISK
+            if self.recommended is not None:
+                return GroupStatus.AT_RISK
+            return GroupStatus.AT_RISK_NOT_JUDGED if self.is_open else GroupStatus.AT_RISK_NO_FIT
         if self.recommended is None:
-            is_unknown = self.now["verdict"] == Verdict.NOT_JUDGED
-            return GroupStatus.NOT_JUDGED if is_unknown else GroupStatus.NO_FIT
+            return GroupStatus.NOT_JUDGED if self.is_open else GroupStatus.NO_FIT
         if self.today is None:
             return GroupStatus.EMPTY
         return GroupStatus.BETTER if self.is_change else GroupStatus.FITS
@@ -164,7 +171,9 @@ def _choose_for(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, Ch
         return row["member_count"], unread, deploy["revoked"], changes(row, today), row["scenario_id"]
 
     def distance_of(row: Row) -> tuple[Any, ...]:
-        return row["partition_count"] is None, _is_overloaded(row), *distance(excuses_of(row)), *rank(row)
+        is_judged = row["verdict"] != Verdict.NOT_JUDGED
+        is_refused = row["partition_count"] is None
+        return is_refused, _is_overloaded(row), *distance(excuses_of(row)), is_judged, *rank(row)
 
     fitting = [
         row

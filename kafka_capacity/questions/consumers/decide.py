@@ -153,7 +153,7 @@ def _rank(group: GroupChoice) -> tuple[Any, ...]:
 
 
 _KINDS = (
-    ((GroupStatus.AT_RISK, GroupStatus.AT_RISK_NO_FIT), "at risk as they are today"),
+    ((GroupStatus.AT_RISK, GroupStatus.AT_RISK_NO_FIT, GroupStatus.AT_RISK_NOT_JUDGED), "at risk as they are today"),
     ((GroupStatus.BETTER,), "could run with fewer members or fewer pauses"),
     ((GroupStatus.NO_FIT,), "without any option that fits"),
     ((GroupStatus.NOT_JUDGED,), "not judged because too little is known"),

@@ -43,8 +43,8 @@ def advice_of(group: GroupChoice) -> str:
     """Return what to do with a group and why, with the max lag of every event simulated held against the objective."""
     name, today, recommended = group.group_id, group.today, group.recommended
     if recommended is None:
-        if group.focus["verdict"] == Verdict.NOT_JUDGED and not group.is_at_risk:
-            return f"{name} cannot be judged: {why_not(group.focus)}"
+        if group.is_open:
+            return f"{_unjudged(group)}: {why_not(group.focus)}"
         return f"no option fits {name}{_why_none_fits(group)}{_untried_standbys(group)}"
     within = _within(group, recommended)
     verb = "fits" if recommended["member_count"] == 1 else "fit"
@@ -59,10 +59,19 @@ def advice_of(group: GroupChoice) -> str:
     return "; ".join(part for part in parts if part) + within
 
 
+def _unjudged(group: GroupChoice) -> str:
+    """Return what cannot be judged: a group, or what it would have to become where it is at risk as it is."""
+    if group.today is None or not group.is_at_risk:
+        return f"{group.group_id} cannot be judged"
+    option = f"{_members(group.focus)} with {variant_name(group.focus)}"
+    return f"{_at_risk(group.group_id, group.today)}; {option} cannot be judged"
+
+
 def _why_none_fits(group: GroupChoice) -> str:
     """Return why nothing fits: what holds of every scenario and count, or what speaks against the nearest."""
     focus = group.focus
-    if focus["smallest_why_none"] and not is_offline(focus):
+    # What is not known is no reason for which nothing fits.
+    if focus["smallest_why_none"] and focus["not_judged"] is None and not is_offline(focus):
         return f": {focus['smallest_why_none']}"
     is_of_all = group.then is None or is_offline(focus)
     nearest = "" if is_of_all else f"; the nearest is {_members(focus)} with {variant_name(focus)}"
@@ -93,10 +102,14 @@ def _count_part(name: str, today: Row, recommended: Row) -> str:
     now, then = today["member_count"], recommended["member_count"]
     if then > now:
         return f"{name} needs {_members(recommended)} instead of {now:,}: {why_not(today)}"
-    risk = [] if today["verdict"] == Verdict.FITS else [f"{name} is at risk as it is: {why_not(today)}"]
+    risk = [] if today["verdict"] == Verdict.FITS else [_at_risk(name, today)]
     is_are = "is" if then == 1 else "are"
     fewer = [f"{_members(recommended)} instead of {now:,} {is_are} enough for {name}"] if then < now else []
     return "; ".join(risk + fewer)
+
+
+def _at_risk(name: str, today: Row) -> str:
+    return f"{name} is at risk as it is: {why_not(today)}"
 
 
 def _switch_part(name: str, today: Row, recommended: Row, group: GroupChoice) -> str:

@@ -146,6 +146,21 @@ def test_a_group_of_which_too_little_is_known_is_not_judged():
     assert one.risk is None
 
 
+def test_what_is_not_known_is_no_reason_for_which_nothing_fits():
+    unknown = "how fast a member restores moved state is unknown"
+    today = result(count=2, is_today=True, fits=False, smallest=None)
+    (one,) = decided(today, result(count=3, fits=False), replace(result(count=4), not_judged=unknown))
+    assert (one.verdict, one.status, one.recommended) == ("does-not-fit", "at_risk_not_judged", None)
+    assert one.advice == (
+        "orders-etl is at risk as it is: orders-etl falls 300 s behind, more than 120 s; 4 members with range cannot "
+        f"be judged: {unknown}"
+    )
+    # Where everything that was tried breaks something, that is the reason, and not what is not known beside it.
+    (one,) = decided(replace(today, not_judged=unknown))
+    assert one.status == "at_risk_no_fit"
+    assert one.advice == "no option fits orders-etl: orders-etl falls 300 s behind, more than 120 s"
+
+
 def test_a_decision_is_plain_data():
     (one,) = decided(result(count=6, is_today=True), result(count=4))
     plain = json.loads(json.dumps(one.as_dict()))
