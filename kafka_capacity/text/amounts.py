@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_capacity.text.figures import NOTHING, as_float, signed, write_number
+from kafka_capacity.text.wording import told_apart
 
 _IEC = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SI = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -25,7 +26,7 @@ def iec_unit(largest: float) -> tuple[str, int]:
     return _IEC[place], 1024**place
 
 
-def _scaled(amount: float, base: int, units: Sequence[str]) -> str:
+def _scaled(amount: float, base: int, units: Sequence[str], more_digits: int = 0) -> str:
     place = 0
     value = abs(as_float(amount))
     if math.isnan(value):
@@ -34,7 +35,8 @@ def _scaled(amount: float, base: int, units: Sequence[str]) -> str:
     while place < len(units) - 1 and round(value, 1 if place else 0) >= base:
         value /= base
         place += 1
-    return f"{write_number(math.copysign(value, as_float(amount)), 1 if place else 0, at_most=1e9)} {units[place]}"
+    decimals = (1 if place else 0) + more_digits
+    return f"{write_number(math.copysign(value, as_float(amount)), decimals, at_most=1e9)} {units[place]}"
 
 
 def format_bytes(amount: float | None) -> str:
@@ -46,13 +48,13 @@ def format_bytes(amount: float | None) -> str:
     return NOTHING if amount is None else _scaled(amount, 1024, _IEC)
 
 
-def format_rate(amount: float | None) -> str:
-    """Write bytes a second, IEC.
+def format_rate(amount: float | None, more_digits: int = 0) -> str:
+    """Write bytes a second, IEC, to the usual number of digits or more.
 
-    >>> format_rate(3 * 1024**2)
-    '3.0 MiB/s'
+    >>> format_rate(3 * 1024**2), format_rate(3 * 1024**2, 1)
+    ('3.0 MiB/s', '3.00 MiB/s')
     """
-    return NOTHING if amount is None else f"{_scaled(amount, 1024, _IEC)}/s"
+    return NOTHING if amount is None else f"{_scaled(amount, 1024, _IEC, more_digits)}/s"
 
 
 def format_throttle(amount: float | None) -> str:
@@ -88,14 +90,17 @@ def format_byte_delta(amount: float | None) -> str:
 
 
 def format_load(load: Sequence[Any] | None) -> str:
-    """Write a rate against a capacity, which is a limit or is at least so much.
+    """Write a rate against a capacity, which is a limit or is at least so much; one that exceeds it is seen to.
 
     >>> [format_load(x) for x in ((1024**2, 2 * 1024**2, True), (1024**2, 2 * 1024**2, False), (1024, None, False))]
     ['1.0 MiB/s of 2.0 MiB/s', '1.0 MiB/s of at least 2.0 MiB/s', '1.0 KiB/s of an unknown capacity']
+    >>> format_load((6_000_000, 5_994_000, True)), format_load((5_994_000, 6_000_000, True))
+    ('5.722 MiB/s of 5.716 MiB/s', '5.7 MiB/s of 5.7 MiB/s')
     """
     if load is None:
         return NOTHING
     rate, capacity, is_limit = load
     if capacity is None:
         return f"{format_rate(rate)} of an unknown capacity"
-    return f"{format_rate(rate)} of {'' if is_limit else 'at least '}{format_rate(capacity)}"
+    write = told_apart(format_rate, rate, capacity) if rate > capacity else format_rate
+    return f"{write(rate)} of {'' if is_limit else 'at least '}{write(capacity)}"

@@ -38,7 +38,7 @@ from kafka_capacity.questions.consumers.events import (
 from kafka_capacity.questions.consumers.names import caught_up_phrase, event_phrase, part_name
 from kafka_capacity.questions.consumers.scenario import SmallestCounts
 from kafka_capacity.text import format_duration
-from kafka_capacity.text.wording import shown_rate
+from kafka_capacity.text.wording import shown_rate, told_apart
 
 _NO_EVENT = Interruptions(
     partition=np.empty(0, np.int64),
@@ -168,9 +168,10 @@ class _Search:
         if rates.max(initial=0.0) > self._capacity:
             row = int(np.argmax(rates))
             name = f"{self._part} {self._facts.partition_name(row)}"
+            shown = told_apart(shown_rate, rates[row], self._capacity)
             return None, (
-                f"{name} alone receives {shown_rate(rates[row])} at peak but one member processes "
-                f"{shown_rate(self._capacity)}: more members do not help, more partitions or faster members do"
+                f"{name} alone receives {shown(rates[row])} at peak but one member processes "
+                f"{shown(self._capacity)}: more members do not help, more partitions or faster members do"
             )
         if (no_rates := unknown_rates(self._facts)) is not None:
             return None, no_rates
@@ -179,10 +180,11 @@ class _Search:
         for count in range(least, max(least, most) + 1):
             if self._busiest(count) <= self._capacity * (1 + 1e-9):
                 return count, None
-        busiest = shown_rate(self._busiest(most))
+        busiest = self._busiest(most)
+        shown = told_apart(shown_rate, busiest, self._capacity)
         return None, (
-            f"even with one member per {self._part} ({len(self._facts)}) the busiest gets {busiest} at peak with "
-            f"{self._scenario.assignor}, and one member processes {shown_rate(self._capacity)}"
+            f"even with one member per {self._part} ({len(self._facts)}) the busiest gets {shown(busiest)} at peak "
+            f"with {self._scenario.assignor}, and one member processes {shown(self._capacity)}"
         )
 
     def _first(self, start: int, falls_short: Callable[[int], _Shortfall | None]) -> tuple[int | None, str | None]:
@@ -242,10 +244,12 @@ class _Search:
         left = count - self._failures
         if left < 1:
             return _Shortfall(f"no member of {count:,} is left when {self._failures:,} fail")
-        if self._busiest(left) > self._tolerated * (1 + 1e-9):
+        busiest = self._busiest(left)
+        if busiest > self._tolerated * (1 + 1e-9):
+            shown = told_apart(shown_rate, busiest, self._tolerated)
             return _Shortfall(
-                f"with {left:,} members left the busiest gets {shown_rate(self._busiest(left))} at peak, but one "
-                f"member processes {shown_rate(self._tolerated)}"
+                f"with {left:,} members left the busiest gets {shown(busiest)} at peak, but one member processes "
+                f"{shown(self._tolerated)}"
             )
         return self._lags(count, Event.CRASH) if Event.CRASH in self._scenario.events else None
 

@@ -11,7 +11,7 @@ from kafka_capacity.questions.consumers.names import bare_name, caught_up_phrase
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.text import ENDLESS, format_bytes, format_count, format_duration, format_rate, format_wait, plural
 from kafka_capacity.text.names import clipped
-from kafka_capacity.text.wording import capitalised, few_names
+from kafka_capacity.text.wording import capitalised, few_names, told_apart
 
 MAX_IDLE = 6
 MAX_SKEWED = 4
@@ -159,9 +159,8 @@ def risk_of(group: GroupChoice) -> str:
     if is_offline(row):
         return why_not(row)
     if "member_capacity" in broken and row["busiest_member_bytes_per_second"] is not None:
-        rate, capacity = (
-            format_rate(row[name]) for name in ("busiest_member_bytes_per_second", "capacity_bytes_per_second")
-        )
+        rates = [row[name] for name in ("busiest_member_bytes_per_second", "capacity_bytes_per_second")]
+        rate, capacity = map(told_apart(format_rate, *rates), rates)
         if row["is_capacity_given"]:
             return f"one member gets {rate} at peak but can read {capacity}"
         return f"one member gets {rate} at peak, but the highest rate so far is {capacity}"

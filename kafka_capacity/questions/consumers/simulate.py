@@ -37,7 +37,7 @@ from kafka_capacity.questions.consumers.scenario import (
     SmallestCounts,
 )
 from kafka_capacity.text import format_duration
-from kafka_capacity.text.wording import shown_rate
+from kafka_capacity.text.wording import shown_rate, told_apart
 
 SKEW_BITES_FROM = 2
 """Partitions that the fullest member has more than the emptiest, from which on the skew of ``range`` is named."""
@@ -137,9 +137,10 @@ def _excuses(
             basis = ", the highest rate of any member, which is itself behind"
         else:
             basis = " for certain, the highest rate seen so far; give the member capacity if it is higher"
+        shown = told_apart(shown_rate, busiest, capacity)
         yield Excuse(
-            reason=f"member {metrics.busiest_member_id} gets {shown_rate(busiest)} at peak, but a member processes "
-            f"{shown_rate(capacity)}{basis}",
+            reason=f"member {metrics.busiest_member_id} gets {shown(busiest)} at peak, but a member processes "
+            f"{shown(capacity)}{basis}",
             constraint="member_capacity",
             where=metrics.busiest_member_id,
             needed=busiest,

@@ -102,6 +102,16 @@ def test_a_member_with_too_much_to_do_is_an_excuse_with_its_numbers():
     assert excuse.reason == ("member m0 gets 2.93 KiB/s at peak, but a member processes 2.44 KiB/s")
 
 
+def test_rates_that_are_said_to_differ_read_differently():
+    facts = group(capacity=2999.9)
+    (excuse,) = evaluate_group(facts, given(facts, events=())).excuses
+    assert excuse.reason == "member m0 gets 2.9297 KiB/s at peak, but a member processes 2.9296 KiB/s"
+    alone = group(partitions=1, members=1, capacity=999.999)
+    assert smallest_counts(Simulations(alone, given(alone))).why_none.startswith(
+        "partition orders-0 alone receives 1,000.000 B/s at peak but one member processes 999.999 B/s"
+    )
+
+
 def test_an_event_that_lags_too_much_is_an_excuse():
     facts = group(capacity=10_000.0)
     result = evaluate_group(facts, given(facts, events=(Event.CRASH,), lag_slo_seconds=30.0))

@@ -106,6 +106,11 @@ def test_where_no_group_is_at_risk_nothing_is_said():
             "one member gets 4.8 MiB/s at peak but can read 3.8 MiB/s",
         ),
         (
+            "member_capacity",
+            {"is_capacity_limit": True, "busiest_member_bytes_per_second": 4_004_000.0},
+            "one member gets 3.82 MiB/s at peak, but the highest rate so far is 3.81 MiB/s",
+        ),
+        (
             "lag_now",
             {"start_lag_seconds": 3600.0, "catch_up_now_seconds": None},
             "is 1 h behind today, never caught up, allowed 4 h",
