@@ -69,12 +69,14 @@ def share_group(facts: GroupFacts, request: GroupGridRequest) -> dict[str, Any]:
         if rates is not None:
             row["needed_members"] = members_needed(row["peak_records_per_second"], seconds) + request.failure_count
     whatever = _whatever_the_members(row, locks)
-    offline = offline_partitions(facts)
-    reasons = [*([] if offline is None else [offline]), *whatever, *_too_few(row, request.failure_count)]
-    unknown = _unknown(row, facts)
+    offline, too_few = offline_partitions(facts), _too_few(row, request.failure_count)
+    reasons = [*([] if offline is None else [offline]), *whatever, *too_few]
+    unknown, is_known = _unknown(row, facts), unknown_rates(facts) is None
     verdict = Verdict.DOES_NOT_FIT if reasons else Verdict.NOT_JUDGED if unknown else Verdict.FITS
-    tried = _tried(row, request.member_counts, is_fixed=not whatever, is_known=unknown_rates(facts) is None)
+    tried = _tried(row, request.member_counts, is_fixed=not whatever, is_known=is_known)
     known = [*_known(row, locks), *tried]
+    if not is_known and not too_few:  # at least so many are needed, which says nothing where there are more
+        row["needed_members"] = None
     return {**row, "verdict": verdict, "reasons": [*reasons, *unknown], "known": known}
 
 

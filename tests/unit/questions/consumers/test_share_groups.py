@@ -57,13 +57,16 @@ def test_counts_that_are_asked_for_are_held_against_the_members_needed():
 def test_with_rates_of_some_partitions_only_no_count_is_enough():
     part_known = (*TOPICS[:1], topic("audit", partitions=2, bytes_in=None))
     row = shared(11, topics=part_known, subscribed=("orders", "audit"), record_processing_seconds=0.05)
-    assert row["verdict"] is Verdict.NOT_JUDGED
+    assert (row["verdict"], row["needed_members"]) == (Verdict.NOT_JUDGED, None)
     assert row["reasons"] == [
         "the produce rate of 2 of its 6 partitions is unknown: the inventory has no metrics of them"
     ]
     tried = {"consumer_counts": [4, 12], "record_processing_seconds": 0.05}
     row = shared(11, topics=part_known, subscribed=("orders", "audit"), **tried)
     assert row["known"][-1] == "of the member counts given, 4 would be too few"
+    # At least so many are needed, and there are fewer.
+    row = shared(3, topics=part_known, subscribed=("orders", "audit"), record_processing_seconds=0.05)
+    assert (row["verdict"], row["needed_members"]) == (Verdict.DOES_NOT_FIT, 11)
 
 
 def test_a_share_group_cannot_read_what_nobody_leads():
