@@ -44,6 +44,15 @@ DEFAULT_ASSIGNORS = {
 """The first of ``partition.assignment.strategy`` and of ``group.consumer.assignors``; the ones of other groups."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupLag:
+    """What waits for one group."""
+
+    group_id: str  # its name
+    rows: Ints  # int64[N], the partitions, by their rows in the snapshot
+    lag_bytes: Floats  # float64[N], in each
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFactsFound:
     """The groups of an inventory, each in one of three lists, sorted by group id."""
@@ -51,6 +60,7 @@ class GroupFactsFound:
     facts: tuple[GroupFacts, ...]
     skipped: tuple[SkippedGroup, ...]
     shared: tuple[GroupFacts, ...] = ()  # share groups; who owns a partition is one of those that read it
+    lags: tuple[GroupLag, ...] = ()  # of all of them: of those that are skipped of every partition they committed to
 
 
 def group_facts(
@@ -66,7 +76,13 @@ def group_facts(
     skipped = [one for one in found if isinstance(one, SkippedGroup)]
     cluster = _Cluster(raw, snapshot, load or partition_load(raw, snapshot), chosen, broker_heap_bytes)
     facts = sorted((_facts(each, cluster) for each in chosen), key=lambda each: each.group_id)
+    rows = {each.group.group_id: each.rows for each in chosen}
+    lags = [
+        GroupLag(group_id=each.group_id, rows=rows[each.group_id], lag_bytes=each.start_lag_bytes) for each in facts
+    ]
+    lags += [_committed(each.group_id, cluster) for each in skipped]
     return GroupFactsFound(
+        lags=tuple(sorted(lags, key=lambda each: each.group_id)),
         facts=tuple(each for each in facts if each.protocol is not GroupProtocol.SHARE),
         shared=tuple(each for each in facts if each.protocol is GroupProtocol.SHARE),
         skipped=tuple(sorted(skipped, key=lambda each: each.group_id)),
@@ -170,7 +186,7 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
     group, rows = found.group, found.rows
     members = _members(found, cluster)
     owner = _owners(found, members, cluster)
-    records = _Records.of(found, cluster)
+    records = _Records.of(group.group_id, rows, cluster)
     mean = cluster.load.bytes_in_mean_bytes_per_second[rows]
     # What is lost was not read either.
     unread_bytes = (records.waiting + records.lost) * records.record_bytes
@@ -265,9 +281,9 @@ class _Records:
     lost: Floats  # float64[N], how many were deleted unread; 0 where it is not known what the log holds
 
     @classmethod
-    def of(cls, found: SubscribedGroup, cluster: _Cluster) -> _Records:
-        offsets, rows = cluster.offsets, found.rows
-        mine = offsets.bounds.get(found.group.group_id, slice(0, 0))
+    def of(cls, group_id: str, rows: Ints, cluster: _Cluster) -> _Records:
+        offsets = cluster.offsets
+        mine = offsets.bounds.get(group_id, slice(0, 0))
         place, kept = offsets.place[mine], offsets.kept_records[mine]
         number = np.searchsorted(rows, place).clip(max=len(rows) - 1)
         is_ours = rows[number] == place
@@ -283,3 +299,9 @@ class _Records:
             waiting=waiting,
             lost=lost,
         )
+
+
+def _committed(group_id: str, cluster: _Cluster) -> GroupLag:
+    rows = cluster.offsets.place[cluster.offsets.bounds.get(group_id, slice(0, 0))]
+    records = _Records.of(group_id, rows, cluster)
+    return GroupLag(group_id=group_id, rows=rows, lag_bytes=records.waiting * records.record_bytes)

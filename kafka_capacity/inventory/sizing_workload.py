@@ -152,31 +152,16 @@ def _filled(rates: HourlyRates, hours: Ints, mean: Floats) -> Float32s:
 
 
 def group_lags(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Lags:
-    """Return how long ago what each group reads now was produced; groups that cannot be simulated have no lags."""
-    facts = group_facts(raw, snapshot, load=load).facts
-    starts = np.searchsorted(snapshot.partitions.topic, np.arange(len(snapshot.partitions.topics)))
-    first = dict(zip(snapshot.partitions.topics, starts.tolist(), strict=True))
-    rows, groups, seconds = [], [], []
-    for place, group in enumerate(facts):
-        topic_row = np.array([first[topic.name] for topic in group.topics], dtype=np.int64)
-        behind = np.divide(
-            group.start_lag_bytes,
-            group.mean_bytes_per_second,
-            out=np.zeros(len(group.partition)),
-            where=group.mean_bytes_per_second > 0,
-        )
-        is_behind = behind > 0
-        rows.append((topic_row[group.topic] + group.partition)[is_behind] if len(topic_row) else np.empty(0, np.int64))
-        seconds.append(behind[is_behind])
-        groups.append(np.full(int(is_behind.sum()), place, dtype=np.int32))
-    if not facts:
+    """Return how long ago what each group reads now was produced, or would read if its members were there."""
+    found = group_facts(raw, snapshot, load=load).lags
+    if not found:
         return Lags.none()
-    return Lags(
-        groups=tuple(group.group_id for group in facts),
-        group=np.concatenate(groups),
-        row=np.concatenate(rows).astype(np.int64),
-        seconds=np.concatenate(seconds),
-    )
+    rows = np.concatenate([one.rows for one in found]).astype(np.int64)
+    group = np.repeat(np.arange(len(found), dtype=np.int32), [len(one.rows) for one in found])
+    lag, rate = np.concatenate([one.lag_bytes for one in found]), load.bytes_in_mean_bytes_per_second[rows]
+    seconds = np.divide(lag, rate, out=np.zeros(len(rows)), where=rate > 0)
+    lags = Lags(groups=tuple(one.group_id for one in found), group=group, row=rows, seconds=seconds)
+    return lags.part(seconds > 0)
 
 
 MEASURES = ("cpu_cores_used", "leader_in_bytes_per_second", "follower_in_bytes_per_second", "out_bytes_per_second")

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from kafka_capacity.health.problem import Severity
 from kafka_capacity.inventory.owners import Owners, owner_of
+from kafka_capacity.questions.consumers.choice import RISKS
 from kafka_capacity.report import anchors
 from kafka_capacity.report.tables import NOTE, column, table
 from kafka_capacity.text.names import slug
@@ -136,7 +137,7 @@ def _items(sections: Mapping[str, Any]) -> Iterator[_Item]:
     groups = sections.get(anchors.GROUPS, {})
     reasons = {one["anchor"]: one["reason"] for one in [*groups.get("full", ()), *groups.get("folded", ())]}
     for row in (groups.get("overview") or {"rows": ()})["rows"]:
-        if row["verdict"] == "at_risk":
+        if row["verdict"] in RISKS:
             text = reasons.get(row.get("anchor"), f"Consumer group {row['group']} is at risk")
             yield [row["group"]], {"text": f"{text.rstrip('.')}.", "anchor": row.get("anchor", anchors.GROUPS)}
     for idle in sections.get(_IDLE, {}).get("tables", ()):

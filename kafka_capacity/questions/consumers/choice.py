@@ -51,6 +51,8 @@ class GroupStatus(StrEnum):
     """It was not tried as it is, such as a group without members: there is nothing that could be at risk."""
 
 
+RISKS = frozenset({GroupStatus.AT_RISK, GroupStatus.AT_RISK_NO_FIT, GroupStatus.AT_RISK_NOT_JUDGED})
+"""Of groups that do not fit as they are."""
 _NO_PAUSES = {"paused_partition_seconds": 0.0, "revoked": 0}
 _KEPT = ("protocol", "assignor", "is_static", "standby_replicas")
 

@@ -11,7 +11,8 @@ import pytest
 from kafka_capacity.inventory import group_facts as group_facts_module
 from kafka_capacity.inventory import group_traffic as group_traffic_module
 from kafka_capacity.inventory.group_facts import group_facts
-from kafka_capacity.inventory.snapshot import build_snapshot
+from kafka_capacity.inventory.sizing_workload import group_lags
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
@@ -55,6 +56,29 @@ def test_a_share_group_is_told_apart():
     assert (answer.facts, answer.skipped) == ((), ())
     assert (facts.protocol, facts.assignor, len(facts.members)) == (GroupProtocol.SHARE, "simple", 2)
     assert facts.peak_bytes_per_second.tolist() == [1000.0] * 4
+
+
+def test_what_waits_is_told_of_every_group_that_commits_whether_or_not_it_can_be_simulated():
+    # Kafka has neither subscriptions nor assignments of a group that is manual, whose members are down, or rebalances.
+    kinds = {
+        "down": {"state": "Empty"},
+        "manual": {"protocol_type": "", "assignor": None},
+        "shared": {"group_type": "Share", "protocol_type": "share", "assignor": None},
+        "simulated": {},
+    }
+    members = [member("m", ("orders", 0), group_id=name, subscribed=("orders",)) for name in ("shared", "simulated")]
+    lags = [lag(partition=1, group_id=name, lag_records=60.0) for name in kinds]
+    groups = [group(name, **more) for name, more in kinds.items()]
+    answer = found(groups=groups, members=members, lags=lags)
+    assert [one.group_id for one in answer.skipped] == ["down", "manual"]
+    raw = cluster(topics=TOPICS, groups=groups, members=members, lags=lags)
+    snapshot = build_snapshot(raw)
+    row = list(snapshot.partitions.topics[place] for place in snapshot.partitions.topic).index("orders") + 1
+    waiting = {one.group_id: dict(zip(one.rows.tolist(), one.lag_bytes.tolist(), strict=True)) for one in answer.lags}
+    assert {name: found[row] for name, found in waiting.items()} == dict.fromkeys(kinds, 60.0 * 1000)
+    behind = group_lags(raw, snapshot, partition_load(raw, snapshot))
+    assert (behind.groups, behind.row.tolist()) == (tuple(sorted(kinds)), [row] * 4)
+    assert behind.seconds.tolist() == [60.0] * 4
 
 
 def test_several_topics_are_sorted_by_name():

@@ -35,8 +35,10 @@ def test_the_first_pattern_that_matches_counts():
     assert owner_of({}, "slow") is None
 
 
-def test_each_owner_has_what_there_is_to_do():
+@pytest.mark.parametrize("verdict", ["at_risk", "at_risk_no_fit", "at_risk_not_judged"])
+def test_each_owner_has_what_there_is_to_do(verdict):
     made = report()
+    made["sections"][0]["data"]["overview"]["rows"][0]["verdict"] = verdict
     add_owners(made, OWNERS)
     assert {one["owner"]: one["items"] for one in made["owners"]} == {
         "all@example.net": [{"text": "Topic old is idle: remove it, or explain what it is for.", "anchor": "idle"}],
