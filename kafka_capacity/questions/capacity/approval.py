@@ -11,8 +11,21 @@ import numpy as np
 from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.results import OptionKind, day_before
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step, is_alike, is_unknown
-from kafka_capacity.questions.capacity.sizing_words import is_other_hardware, option_name, run_verb, until_words
+from kafka_capacity.questions.capacity.sizing_view import (
+    Row,
+    SizingView,
+    Step,
+    is_alike,
+    is_unknown,
+    removed_brokers,
+)
+from kafka_capacity.questions.capacity.sizing_words import (
+    is_other_hardware,
+    named_brokers,
+    option_name,
+    run_verb,
+    until_words,
+)
 from kafka_capacity.text import capitalised, format_limit, format_percent, format_usd, plural
 
 LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected the box answers for
@@ -57,7 +70,13 @@ def _now(view: SizingView) -> str:
     lasting = f"{run_verb(count, 'last')} {until_words(view, view.steps[0].until)}"
     if now is today:
         return f"{NO_BROKERS}: today’s {before:,} {lasting}"
-    dollars = _dollars(view.steps[0])
+    dollars, removed = _dollars(view.steps[0]), removed_brokers(now)
+    added = count - before + len(removed)
+    if removed and added >= 0 and not is_other_hardware(now) and is_alike({**now, "removed_brokers": ()}, today):
+        names = named_brokers(removed)
+        if added:
+            return f"Approve {plural(added, 'new broker')} and the removal of {names} now{dollars}"
+        return f"Approve the removal of {names}{dollars}: {count:,} {lasting}"
     if _is_changed(now, today):
         return f"Approve {option_name(now)} now, instead of today’s {before:,}{dollars}"
     if count > before:

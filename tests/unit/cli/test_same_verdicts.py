@@ -116,7 +116,7 @@ def test_sizing_starts_from_the_brokers_that_are_left_where_some_are_named_to_go
     done = run("report", tmp_path / "in", *asked, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
     decision = json.loads((tmp_path / "out" / "decision.json").read_text())
-    assert decision["box"]["approve"].startswith("Approve the removal of 1 broker")
+    assert decision["box"]["approve"].startswith("Approve the removal of broker 3 (")
     assert [one["id"] for one in decision["actions"]] == ["move-to-5-brokers"]
     assert "other-count" not in {one["code"] for one in decision["problems"]}
     chosen = next(one for one in decision["options"] if one["is_recommended"])

@@ -90,6 +90,19 @@ def test_requested_hardware_is_named_for_it_is_neither_a_rebalance_nor_a_removal
     assert approval(soon).startswith(f"Approve 9 brokers of the requested hardware by {day} (+$950 per month): ")
 
 
+def test_brokers_that_go_are_named_and_so_is_how_many_are_new(sizing):
+    def without(count, *removed):
+        view = stepped(sizing, count)
+        step = dataclasses.replace(view.steps[0], option={**view.steps[0].option, "removed_brokers": list(removed)})
+        return approval(dataclasses.replace(view, steps=(step,)))
+
+    until = sizing.dates[1]
+    assert without(5, 3) == f"Approve the removal of broker 3: 5 last until {until}."
+    assert without(6, 3) == "Approve 1 new broker and the removal of broker 3 now."
+    assert without(9, 3, 4) == "Approve 5 new brokers and the removal of brokers 3, 4 now."
+    assert without(3, 3) == "Approve 3 brokers (without broker 3) now, instead of today’s 6."
+
+
 def test_brokers_that_are_due_soon_are_approved_now(sizing):
     def due(days, *counts):
         view = stepped(sizing, sizing.today["broker_count"], *counts, more_usd_per_month=3_285.0)
