@@ -67,7 +67,8 @@ class RetentionChange:
 
     def label(self) -> str:
         """Describe it in a few words."""
-        return f"retention {self.retention_seconds / DAY_SECONDS:g} days from {self.from_date}"
+        days = self.retention_seconds / DAY_SECONDS
+        return f"retention {days:g} {'day' if days == 1 else 'days'} from {self.from_date}"
 
 
 def retention_at(date: str, before_seconds: float, changes: Sequence[RetentionChange]) -> float:

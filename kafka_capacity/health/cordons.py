@@ -56,7 +56,7 @@ def uncordoned_problems(observed: Brokers, release: KafkaRelease, target: Broker
     is_one = len(open_ids) == 1
     message = (
         f"{plural(len(open_ids), 'broker')} that {'is' if is_one else 'are'} to be emptied {'is' if is_one else 'are'} "
-        "not cordoned: topics and partitions that are made meanwhile land there, so that "
+        "not cordoned: topics and partitions created meanwhile land there, so that "
         f"{'it' if is_one else 'they'} may not be empty at the end"
     )
     remedy = "set cordoned.log.dirs=* on each before anything is copied, as the runbook does"

@@ -50,7 +50,7 @@ def sizing_workload(
         segment_bytes=np.where(segment > 0, segment, DEFAULT_SEGMENT_BYTES)[topic],
         is_compacted=topics.is_compacted[topic],
         is_tiered=_is_tiered(raw, snapshot)[topic],
-        lags=group_lags(raw, snapshot, load),
+        lags=group_lags(raw, snapshot, load, is_simulated_only=True),
         outlook=outlook,
     )
 
@@ -151,9 +151,14 @@ def _filled(rates: HourlyRates, hours: Ints, mean: Floats) -> Float32s:
     return np.where(unknown, mean[:, None].astype(np.float32), found) if unknown.any() else found
 
 
-def group_lags(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Lags:
-    """Return how long ago what each group reads now was produced, or would read if its members were there."""
-    found = group_facts(raw, snapshot, load=load).lags
+def group_lags(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, *, is_simulated_only: bool = False) -> Lags:
+    """Return how long ago what each group reads now was produced, or would read if its members were there.
+
+    Of groups that cannot be simulated nobody can say how far back they read at other times.
+    """
+    facts = group_facts(raw, snapshot, load=load)
+    simulated = {one.group_id for one in facts.facts}
+    found = [one for one in facts.lags if not is_simulated_only or one.group_id in simulated]
     if not found:
         return Lags.none()
     rows = np.concatenate([one.rows for one in found]).astype(np.int64)

@@ -110,6 +110,9 @@ def no_room(problem: MoveProblem, stuck: Hops, left: Floats) -> tuple[MoveRefusa
         own, limit = stuck.row[rows[resources == resource]], float(limits[resource])
         level, sizes = limit - float(left[resource]), problem.size_bytes[own].astype(np.float64)
         needed, count = level + float(sizes.min()), len(own)
+        filled = f"may hold {_amount(limit)} but holds {_amount(level)}"
+        if _amount(limit) == _amount(level):
+            filled = f"is as full as it may be with {_amount(level)}"
         found.append(
             MoveRefusal(
                 constraint="disk" if resource < len(brokers) else "log_dir",
@@ -118,7 +121,7 @@ def no_room(problem: MoveProblem, stuck: Hops, left: Floats) -> tuple[MoveRefusa
                 available=limit,
                 unit="bytes",
                 reason=(
-                    f"{names[resource]} may hold {_amount(limit)} but holds {_amount(level)} until others make room, "
+                    f"{names[resource]} {filled} until others make room, "
                     f"which they cannot: {count:,} partition{'' if count == 1 else 's'} of "
                     f"{_amount(float(sizes.sum()))} ({_some(problem, own)}) cannot go there; with "
                     f"{_amount(needed - limit)} more the first can, with "

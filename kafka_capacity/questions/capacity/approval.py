@@ -21,14 +21,17 @@ from kafka_capacity.questions.capacity.sizing_view import (
 )
 from kafka_capacity.questions.capacity.sizing_words import (
     is_other_hardware,
+    month_words,
     named_brokers,
     option_name,
     run_verb,
     until_words,
 )
-from kafka_capacity.text import capitalised, format_limit, format_percent, format_usd, plural
+from kafka_capacity.text import capitalised, format_limit, format_percent, format_usd, plural, whole_percent
 
 LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected the box answers for
+
+_CLEARLY_LESS_RATIO = 0.1  # of weeks inside the interval of past forecasts than are meant to be
 
 NO_BROKERS = "Approve no new brokers yet"
 
@@ -38,14 +41,7 @@ def approval(view: SizingView) -> str:
     if view.is_unknown:
         return "Approve no broker count: none is judged."
     if not view.steps:
-        if view.now is not view.today or view.budget_usd_per_month is None:
-            return "Approve no broker count: no option fits today."
-        count, until = view.today["broker_count"], until_words(view, view.until(view.today))
-        budget = format_usd(view.budget_usd_per_month)
-        return (
-            f"Approve no broker count: nothing is within {budget} per month; today’s {count:,} "
-            f"{run_verb(count, 'last')} {until}."
-        )
+        return f"Approve no broker count: {_why_none(view)}."
     soon = view.due_soon
     steps = view.steps if soon is None else view.steps[1:]
     later = [
@@ -54,6 +50,21 @@ def approval(view: SizingView) -> str:
     ]
     first = _now(view) if soon is None else _soon(view, soon)
     return "; ".join([first, ", ".join(later)] if later else [first]) + "."
+
+
+def _why_none(view: SizingView) -> str:
+    """Return why there are no steps: nothing fits today, or nothing that does is within the budget."""
+    budget, nearest = view.budget_usd_per_month, view.nearest
+    if budget is None or not nearest["fits"]:
+        return "no option fits today"
+    reason = f"nothing that fits is within {format_usd(budget)} per month"
+    if view.now is view.today:
+        count = view.today["broker_count"]
+        return f"{reason}; today’s {count:,} {run_verb(count, 'last')} {until_words(view, view.until(view.today))}"
+    usd = nearest["total_usd_per_month"]
+    return (
+        reason if usd is None else f"{reason}; the cheapest, {option_name(nearest)}, costs {month_words(nearest, usd)}"
+    )
 
 
 def _soon(view: SizingView, step: Step) -> str:
@@ -180,7 +191,20 @@ def confidence(view: SizingView) -> str:
     sentence = f"{odds} chance that growth stays within the high estimate, which the dates are based on"
     if assumed:
         sentence += f", except for {format_percent(assumed)} of the partitions, whose growth is assumed"
-    return f"{sentence}{_middle(view)}."
+    return f"{sentence}{_missed(view)}{_middle(view)}."
+
+
+def _missed(view: SizingView) -> str:
+    """Return how often past forecasts of the histories held what came, where that is clearly less than meant."""
+    known = [
+        (float(one["coverage_ratio"]), float(one["interval_ratio"]))
+        for one in view.document["classes"]
+        if one.get("coverage_ratio") is not None and one.get("interval_ratio")
+    ]
+    least, meant = min(known, default=(1.0, 0.0))
+    if least >= meant - _CLEARLY_LESS_RATIO:
+        return ""
+    return f" (past forecasts held as few as {whole_percent(least)} of weeks where {whole_percent(meant)} are meant)"
 
 
 def _middle(view: SizingView) -> str:

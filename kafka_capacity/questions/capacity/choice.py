@@ -227,4 +227,4 @@ def _still(today: CapacityResult) -> str:
         return f"whether doing nothing fits is not judged: {first.reason}"
     if first.constraint not in RESOURCES:
         return f"doing nothing does not fit: {first.reason}"
-    return f"doing nothing runs out of {RESOURCE_NAMES[Resource(first.constraint)]} on {first.when}"
+    return f"doing nothing exceeds the limit of {RESOURCE_NAMES[Resource(first.constraint)]} on {first.when}"

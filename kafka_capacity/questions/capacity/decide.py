@@ -32,7 +32,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
     silence_sentence,
     tightest_phrase,
 )
-from kafka_capacity.text import format_month, format_percent, format_usd, listed, plural
+from kafka_capacity.text import format_month, format_percent, format_throttle_above, format_usd, listed, plural
 
 SINGLE_REPLICAS = "single-replicas"  # partitions with one, today or planned, where a loss must be tolerated
 
@@ -66,6 +66,11 @@ def _problems(view: SizingView) -> list[Problem]:
     missing = not_judged_sentence(view.nearest)
     if missing is not None:
         found.append(serious("resource-not-judged", "the brokers", missing.removesuffix(".")))
+    step = view.steps[0].option if view.steps else None
+    if step is not None and step["change_seconds"] is None and step["least_throttle_bytes_per_second"]:
+        message = f"copying for {option_name(step)} never finishes at the throttle of the request"
+        above = format_throttle_above(step["least_throttle_bytes_per_second"])
+        found.append(serious("copying-never-finishes", option_name(step), message, f"raise the throttle above {above}"))
     # A plan from before these were looked for does not tell.
     single = view.document.get("single_replicas")
     if single is not None and view.nearest["replication_factor"] in (None, 1):

@@ -225,10 +225,10 @@ def _option(key: PlacementKey, shape: Shape, today: Shape, now: int) -> Capacity
         some = key.removed_brokers
         parts.append(f"without-{'-'.join(map(str, some)) if len(some) <= _MOST_IDS else f'{len(some)}-brokers'}")
     kind = OptionKind.REBALANCE
-    if key.removed_brokers:
-        kind = OptionKind.WITHOUT_SOME
-    elif shape.name != today.name:
+    if shape.name != today.name:
         kind = OptionKind.OTHER_HARDWARE
+    elif key.removed_brokers:
+        kind = OptionKind.WITHOUT_SOME
     elif key.broker_count != now:
         kind = OptionKind.SCALE_IN if key.broker_count < now else OptionKind.SCALE_OUT
     return CapacityOption(option_id=".".join(parts), kind=kind, placement=key, shape=shape)

@@ -11,6 +11,7 @@ from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, S
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option, counts_by_fit
 from kafka_capacity.questions.change.move_view import MoveView
+from kafka_capacity.questions.change.move_words import left_out_words
 from kafka_capacity.questions.change.problems import change_problems
 from kafka_capacity.text import (
     capitalised,
@@ -125,6 +126,8 @@ def _when(move: MoveView | None, figures: Mapping[str, Any], least: str) -> str:
         throttle = format_throttle(figures["throttle_bytes_per_second"])
         return f"in {least}{format_duration(figures['duration_seconds'])} at {throttle}"
     waves = plural(len(move.waves), "wave")
+    if move.left_out:
+        return f"in {waves}, but {left_out_words(move)}"
     if move.total[1] is None:
         return f"in {waves} that never finish at {move.throttle_text}"
     several = f", in {waves}" if len(move.waves) > 1 else ""
@@ -157,7 +160,7 @@ def _refusal(view: ChangeView) -> str:
             f"{format_throttle_above(figures['smallest_throttle_bytes_per_second'])}{_or_in_waves(view.move)}."
         )
     more = len(option.excuses) - 1
-    rest = f" (and {more:,} more)" if more else ""
+    rest = f" (and {plural(more, 'more limit')})" if more else ""
     nearest = f". The nearest is {option.label}" if len(view.options) > 1 else ""
     return f"{lead}{nearest}: {reason}{rest}."
 
@@ -283,6 +286,8 @@ def _time_figure(view: ChangeView, option: Option) -> KeyFigure:
     move = view.move
     if move is None or not move.waves:
         return _figure("move_seconds", "Time", option.figures["duration_seconds"], "duration", _time_note(view, option))
+    if move.left_out:
+        return _figure("move_seconds", "Time", "not known", "text", left_out_words(move))
     low, expected, high = move.total
     note = f"{plural(len(move.waves), 'wave')} at {move.throttle_text}"
     if expected is None:

@@ -34,6 +34,11 @@ class MoveView:
         return low, expected, high
 
     @property
+    def left_out(self) -> int:
+        """How many partitions are in no wave: what is told of all waves is not of the whole move."""
+        return int(self.facts["refused_partitions"])
+
+    @property
     def never_ends(self) -> bool:
         """Whether a wave does not end at the mean rates."""
         return self.total[1] is None

@@ -33,6 +33,8 @@ def summary(move: MoveView) -> str:
 
 def _how_long(move: MoveView) -> str:
     low, expected, high = move.total
+    if move.left_out:
+        return f"{left_out_words(move)}, so how long all of it takes is not known."
     if not move.copied_bytes:
         return UNSIZED_TIME if are_unsized(move.waves) else "Nothing is copied: each finishes within seconds."
     if expected is None:
@@ -49,6 +51,11 @@ def _how_long(move: MoveView) -> str:
     if format_duration(low) == format_duration(expected) == format_duration(high):
         return f"{took}, both without writes and at peak rates throughout."
     return f"{took} ({edges}, {format_duration(high)} at peak rates throughout)."
+
+
+def left_out_words(move: MoveView) -> str:
+    """Return how many partitions are in no wave, a clause."""
+    return f"{plural(move.left_out, 'partition')} {'is' if move.left_out == 1 else 'are'} in no wave"
 
 
 def throttle_sentence(move: MoveView) -> str | None:
@@ -175,7 +182,7 @@ def refusal_problem(move: MoveView) -> Problem | None:
     """Return what is in no wave as one problem."""
     if not move.refusals:
         return None
-    count, more = int(move.facts["refused_partitions"]), len(move.refusals) - 1
+    count, more = move.left_out, len(move.refusals) - 1
     verbs = ("is", "stays") if count == 1 else ("are", "stay")
     lead = f"{plural(count, 'partition')} {verbs[0]} not in any wave and {verbs[1]} put"
     rest = f" (and {plural(more, 'more reason')})" if more else ""

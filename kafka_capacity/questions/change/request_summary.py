@@ -51,7 +51,7 @@ def _parts(request: Mapping[str, Any]) -> Iterator[str]:
         yield f"rack {_named([f'{old} renamed to {new}' for old, new in renamed])}"
     if (factor := request.get("replication_factor")) is not None:
         yield f"replication factor {factor}"
-    yield _named([f"{topic} with {count:,} partitions" for topic, count in pairs("partition_counts")])
+    yield _named([f"{count:,} partitions of {topic}" for topic, count in pairs("partition_counts")])
     if pins := pairs("pinned_topics"):
         yield f"pinned {_named([f'{topic} on {_named([*map(_place, places)])}' for topic, places in pins])}"
     yield maxima_sentence(request)

@@ -27,7 +27,7 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, failovers
 from kafka_capacity.kafka.controller.quorum.settings import Environment
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
-from kafka_capacity.kafka.controller.quorum.voters import tolerated_losses
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, tolerated_losses
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.evaluate import evaluate_placement, placement_as_made
 from kafka_capacity.proposal.scenario import PlacementScenario
@@ -72,6 +72,13 @@ class FailureInputs:
     is_read_in_rack: bool  # whether consumers read from followers in their rack
     lags: Lags  # how far groups are behind today
 
+    def controllers(self, baseline: Baseline) -> ControllerRequest:
+        """Return who votes: after a change those that are wanted, all of them up."""
+        asked = self.request.controllers
+        if baseline is self.today or not asked.wanted:
+            return asked
+        return dataclasses.replace(asked, voters=asked.wanted, wanted=(), quorum=Quorum())
+
     def lose(self, scenario: FailureScenario, baseline: Baseline) -> FailureResult:
         """Lose what a scenario says, of today's placement or of another, with all that is known of the brokers."""
         brokers = baseline.snapshot.brokers
@@ -83,9 +90,8 @@ class FailureInputs:
             has=hardware(self.shape, brokers),
             costs=self.costs,
         )
-        has_majority = [
-            self.request.controllers.has_majority_without(one.brokers, one.racks(brokers)) for one in result.sets
-        ]
+        controllers = self.controllers(baseline)
+        has_majority = [controllers.has_majority_without(one.brokers, one.racks(brokers)) for one in result.sets]
         return dataclasses.replace(result, has_majority=tuple(has_majority))
 
     def problems_today(self, soundness: Iterable[Problem] = ()) -> Problems:
@@ -107,8 +113,8 @@ class FailureInputs:
             limits=self.limits,
             is_read_in_rack=self.is_read_in_rack,
             lags=self.lags if baseline is self.today else None,
-            voters=self.request.controllers.voters,
-            quorum=self.request.controllers.quorum,
+            voters=self.controllers(baseline).voters,
+            quorum=self.controllers(baseline).quorum,
             rack_losses=result.rack_losses(),
         )
         return check_health(view, soundness)

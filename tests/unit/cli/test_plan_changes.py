@@ -85,7 +85,7 @@ def test_more_partitions_come_before_the_first_wave(run, snapshot, tmp_path):
 
     assert done.exit_code == 0, done.output
     assert plan["created_partitions"] == 6
-    assert "orders with 18 partitions" in " ".join(done.stdout.split())
+    assert "18 partitions of orders" in " ".join(done.stdout.split())
     assert any("6 partitions are added before the first wave" in text for text in plan["serious_caveats"])
     command = next(line.strip() for line in runbook.splitlines() if "--alter" in line and "kafka-topics.sh" in line)
     assert runbook.index(command) < runbook.index("## Wave 1")

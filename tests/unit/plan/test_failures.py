@@ -189,6 +189,21 @@ def test_losses_say_whether_a_majority_of_the_controllers_is_left(share):
     assert {row["has_majority"] for row in nobody["failures"].to_pylist()} == {None}
 
 
+def test_after_the_change_those_vote_that_are_wanted():
+    inputs = found_failures(controllers=["1", "2:z", "3"], wanted_controllers=["1", "2:z", "9:y"])
+    tables = simulate_here(inputs)
+    after = next(row["placement_id"] for row in tables["failures"].to_pylist() if row["placement_id"] != "today")
+    lost = {
+        placement: [
+            row["name"]
+            for row in rows(tables, "failures", placement_id=placement, kind="rack")
+            if not row["has_majority"]
+        ]
+        for placement in ("today", after)
+    }
+    assert lost == {"today": ["rack a"], after: []}
+
+
 def found_failures(**given):
     asked = ask(inventory(), {**REQUEST, "controllers": [], "failure_placements": "all", **given})
     scenarios = placement_grid(asked.basis.snapshot.brokers, asked.parameters.grid())

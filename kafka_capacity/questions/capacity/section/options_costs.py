@@ -127,7 +127,8 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "rates, with everything started at once."
     )
     if priced:
-        note += f" Prices are as of {', '.join(priced)}; monthly costs are the average up to the horizon."
+        note += f" Prices are as of {', '.join(priced)}; monthly costs are the average up to the horizon, "
+        note += "with traffic at the middle estimate."
     note = " ".join(filter(None, [note, estimate_sentence(sizing.today)]))
     rest = [_row(sizing, row) for row in others[:MAX_ROWS]]
     return {

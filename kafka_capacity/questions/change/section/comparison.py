@@ -34,8 +34,8 @@ def _alone(option: Option, *_: Any) -> tuple[float | None, float | None] | None:
 
 def _takes(_option: Option, _verdict: str, schedule: Facts) -> tuple[float | None, ...] | None:
     """Return the time in waves at the low, the expected and the high rates."""
-    # Waves that copy nothing of what is to be copied are no move: what stays is said beside the table.
-    if schedule is None or not schedule["wave_count"] or (schedule["refusals"] and not schedule["copied_bytes"]):
+    # Waves of a part are no move: what stays is said beside the table.
+    if schedule is None or not schedule["wave_count"] or schedule["refusals"]:
         return None
     return tuple(schedule[f"total_{band}_seconds"] for band in BAND)
 
@@ -221,7 +221,7 @@ def _row(view: ChangePage, option: Option) -> dict[str, Any]:
 def _note(option: Option) -> str | None:
     if option.excuses:
         reason, more = str(option.excuses[0]["reason"]), len(option.excuses) - 1
-        return capitalised(reason) + (f" (and {more:,} more)" if more else "") + "."
+        return capitalised(reason) + (f" (and {plural(more, 'more limit')})" if more else "") + "."
     if option.standing:
         sentence = standing_sentence(option.standing)
         return f"{capitalised(sentence)}."

@@ -200,7 +200,7 @@ TOPICS = (
     ),
     column("power", "With power losses", "text", _fewest("lost_after_power_losses")),
     column("duplicated", "Duplicated after", "text", _fewest("duplicated_after_producer_restarts")),
-    column("refused", "Refused after", "text", _fewest("refused_after")),
+    column("refused", "Rejected after", "text", _fewest("refused_after")),
     column(
         "copysets",
         "Copysets",

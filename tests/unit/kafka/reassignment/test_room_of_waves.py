@@ -77,7 +77,7 @@ def test_two_full_disks_and_no_third_are_refused_with_figures():
         ("disk", "broker 2", 2.0**31, 2.0**30),
     ]
     assert schedule.refusals[0].reason == (
-        "broker 1 may hold 1.0 GiB but holds 1.0 GiB until others make room, which they cannot: 1 partition of 1.0 "
+        "broker 1 is as full as it may be with 1.0 GiB until others make room, which they cannot: 1 partition of 1.0 "
         "GiB (orders-1) cannot go there; with 1.0 GiB more the first can, with 1.0 GiB more all can, and some may "
         "by a detour if another broker has room"
     )

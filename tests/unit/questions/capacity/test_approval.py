@@ -224,6 +224,12 @@ def test_confidence_is_that_of_the_estimate_and_unknown_where_growth_is_assumed(
     assert confidence(known).startswith(
         "9 in 10 chance that growth stays within the high estimate, which the dates are based on"
     )
+    missing = [{**one, "coverage_ratio": 0.54, "interval_ratio": 0.8} for one in classes]
+    assert "(past forecasts held as few as 54 % of weeks where 80 % are meant)" in confidence(
+        dataclasses.replace(known, document={**known.document, "classes": missing})
+    )
+    kept = [{**one, "coverage_ratio": 0.75} for one in missing]
+    assert "past forecasts" not in confidence(dataclasses.replace(known, document={**known.document, "classes": kept}))
     assert confidence(dataclasses.replace(known, document={**known.document, "high_quantile": None})).startswith(
         "Unknown"
     )

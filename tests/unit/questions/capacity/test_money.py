@@ -109,13 +109,39 @@ def test_where_the_budget_is_below_what_todays_brokers_cost_they_still_last_as_l
     assert (view.steps, view.recommended) == ((), None)
     until = view.until(view.today)
     assert approval(view) == (
-        f"Approve no broker count: nothing is within $1,000 per month; today’s 6 last until {until}."
+        f"Approve no broker count: nothing that fits is within $1,000 per month; today’s 6 last until {until}."
     )
     now, _, price, _ = key_figures(view)
     assert (now.label, now.value, price.value) == ("Brokers today", 6, view.today["total_usd_per_month"])
     assert cost_of_steps(view).startswith("$4,380 per month on average until December 2026 with 6 brokers")
     affordable = {row["option_id"]: _verdict(view, row) for row in view.options}
     assert affordable["do-nothing"] == affordable["018-brokers.today"] == "over_budget"
+
+
+def test_where_neither_todays_brokers_last_nor_others_are_within_the_budget_the_cheapest_is_named():
+    # 20 MiB/s to each of 24 partitions are too much for six brokers.
+    busy = {"bytes_in": 20 * MIB, "partitions": 24, "growth": (1.0, 1.0), "broker_counts": (6, 24)}
+    results, advice = sized(today=OWN_PRICE, budget_usd_per_month=5_000.0, **busy)
+    view = viewed(results, advice)
+    assert (view.steps, view.today["fits_until"]) == ((), None)
+    assert approval(view) == (
+        "Approve no broker count: nothing that fits is within $5,000 per month; the cheapest, 24 brokers, costs "
+        "$17,520 per month."
+    )
+
+
+def test_a_copy_that_never_finishes_is_a_problem_of_the_step():
+    results, advice = sized(growth=(1.0, 10.0), today=OWN_PRICE, broker_counts=(6, 18))
+    view = viewed(results, advice)
+    document = {**view.document, "classes": [], "peak_basis": "same-hours"}
+    first, *others = view.steps
+    endless = {**first.option, "change_seconds": None, "least_throttle_bytes_per_second": 8e6}
+    for option, is_named in ((first.option, False), (endless, True)):
+        steps = (dataclasses.replace(first, option=option), *others)
+        told = decide_capacity(dataclasses.replace(view, document=document, steps=steps), document)
+        (found,) = [one for one in told.problems if one.code == "copying-never-finishes"] or [None]
+        assert (found is not None) == is_named
+    assert found.remedy == "raise the throttle above 8 MB/s"
 
 
 def test_what_nobody_knows_the_price_of_is_in_no_budget():

@@ -115,7 +115,7 @@ def test_growth_leads_to_more_brokers_and_a_date_for_each():
     )
     found = by_id(results)
     assert not found["do-nothing"].fits
-    assert "doing nothing runs out of" in advice.reason
+    assert "doing nothing exceeds the limit of" in advice.reason
     assert advice.recommended is not None
     dates = dict(advice.by_date)
     assert dates["2026-12-20"] == advice.recommended
@@ -234,6 +234,9 @@ def test_few_brokers_that_are_far_weaker_than_the_others_are_tried_without():
     kept = inputs([8.0] * 6, named=named)
     assert kept.removed == (2,)
     assert [one.option_id for one in kept.options[1:]] == ["006-brokers.today.without-2"]
+    other = dataclasses.replace(kept.request, shapes=(read_shapes()["m5.large"],))
+    kinds = {one.option_id: one.kind for one in capacity_options(dataclasses.replace(kept, request=other))}
+    assert kinds["006-brokers.m5.large.without-2"] is OptionKind.OTHER_HARDWARE
 
 
 def test_without_the_weaker_broker_no_more_of_the_others_are_needed():

@@ -29,7 +29,7 @@ def test_every_change_is_named():
 
     assert everything == (
         "Requested: 12, 13 or 15 brokers; new brokers in rack a; brokers 3, 4 removed; broker 9 replaced by 19, 10 "
-        "replaced by 20; rack a renamed to zone-a; replication factor 2; orders with 24 partitions; pinned audit on "
+        "replaced by 20; rack a renamed to zone-a; replication factor 2; 24 partitions of orders; pinned audit on "
         "1, rack b; at most 4,000 replicas on a broker; throttles of 50 MB/s, 100 MB/s."
     )
 

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from kafka_capacity.kafka.reassignment.problem import Throttle
+from kafka_capacity.questions.change.decide import _when
 from kafka_capacity.questions.change.move_words import (
     detour_sentence,
     disk_sentence,
@@ -40,6 +41,20 @@ def test_a_single_wave_is_not_one_of_many():
         move
     )
     assert order_sentence(move) is None
+
+
+def test_what_is_told_of_waves_is_not_told_of_a_move_of_which_a_part_is_in_none():
+    move = two_waves()
+    part = dataclasses.replace(move, facts={**move.facts, "refused_partitions": 7, "refusals": [{"reason": "x"}]})
+    assert "The move has 2 waves. 7 partitions are in no wave, so how long all of it takes is not known." in summary(
+        part
+    )
+    figures = {"throttle_bytes_per_second": 1e7, "duration_seconds": 25.0}
+    assert _when(move, figures, "") == "in 25 s at 10 MB/s, in 2 waves"
+    assert _when(part, figures, "") == "in 2 waves, but 7 partitions are in no wave"
+    (took,) = [one for one in OPTIONS if one.key == "in_waves"]
+    facts = {**part.facts, "wave_count": 2}
+    assert cells([took], None, "fits", facts) == {"in_waves": None}
 
 
 def test_what_never_ends_names_the_throttle_that_does():
