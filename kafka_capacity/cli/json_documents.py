@@ -238,6 +238,7 @@ class SizeDocument(Head):
     today: Row  # the shape of today's brokers
     uneven: Mapping[str, tuple[float, float]]  # by resource, the least and most of one of them, where they differ
     removed_brokers: tuple[int, ...]  # ids of today's brokers that the request does without
+    moved_replication_factor: int | None  # that the planned move gives all topics; null for each topic's own
     shapes: tuple[Row, ...]  # the others that were tried
     waterfalls: tuple[Row, ...]  # from the broker counts of public calculators to ours, step by step
     partitions: tuple[Row, ...]  # topics that need more partitions

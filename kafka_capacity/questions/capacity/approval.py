@@ -204,7 +204,8 @@ def _missed(view: SizingView) -> str:
     least, meant = min(known, default=(1.0, 0.0))
     if least >= meant - _CLEARLY_LESS_RATIO:
         return ""
-    return f" (past forecasts held as few as {whole_percent(least)} of weeks where {whole_percent(meant)} are meant)"
+    held, wanted = whole_percent(least), whole_percent(meant)
+    return f" (for one class of topics past forecasts covered {held} of weeks, and not the {wanted} that they should)"
 
 
 def _middle(view: SizingView) -> str:

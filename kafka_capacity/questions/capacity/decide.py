@@ -126,11 +126,11 @@ def count_sentence(view: SizingView, count: int) -> str:
     """Return what sizing says of another count of today's hardware than the one that is needed now."""
     row = view.of_count(count)
     if row is None:
-        tried = sorted({int(one["broker_count"]) for one in view.options if view.is_own(one)})
-        beside = [max(one for one in tried if one < count)] if tried[0] < count else []
-        beside += [min(one for one in tried if one > count)] if tried[-1] > count else []
-        known = [count_sentence(view, one) for one in beside]
-        return f"sizing did not try {plural(count, 'broker')} of today’s hardware; {', and '.join(known)}"
+        tried = {int(one["broker_count"]) for one in view.options if view.is_own(one)}
+        fewer, more = (one for one in tried if one < count), (one for one in tried if one > count)
+        beside = [one for one in (max(fewer, default=None), min(more, default=None)) if one is not None]
+        known = ", and ".join(count_sentence(view, one) for one in beside)
+        return f"sizing did not try {plural(count, 'broker')} of today’s hardware{f'; {known}' if known else ''}"
     if row["fits"]:
         return f"{count:,} fit up to {view.horizon} as well"
     if row["fits_until"] is not None:

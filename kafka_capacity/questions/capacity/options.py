@@ -47,6 +47,7 @@ class SizingRequest:
     broker_counts: tuple[int, ...] = ()  # to try; empty for `default_counts`
     extra_racks: tuple[int, ...] = (0,)  # how many racks more than today, which new brokers go to
     replication_factors: tuple[int | None, ...] = (None,)  # to try, of all topics; `None` is each topic's own
+    moved_replication_factor: int | None = None  # the one that the planned move gives all topics, likewise
     limits: Limits = field(default_factory=Limits)  # how far resources may be used
     loads: LoadSettings = field(default_factory=LoadSettings)  # what loads hang on
     estimate: int = HIGH  # of growth, that decides
@@ -110,9 +111,13 @@ class SizingInputs:
         """The ids of today's brokers that are not among those."""
         return tuple(np.setdiff1d(self.snapshot.brokers.ids, self.start.ids).tolist())
 
-    def held_bytes(self) -> Floats:
-        """Return float64[D], what all replicas hold by the estimate that decides."""
-        stored = replication_factors(self.snapshot.replicas) @ self.sizes[:, self.request.estimate]
+    def held_bytes(self, key: PlacementKey) -> Floats:
+        """Return float64[D], what all replicas of a placement hold by the estimate that decides."""
+        sizes, factor = self.sizes[:, self.request.estimate], key.replication_factor
+        if factor is not None:
+            once = sizes.sum(axis=0) + added_bytes(self.workload, is_every_replica=False)
+            return np.asarray(factor * once, dtype=np.float64)
+        stored = replication_factors(self.snapshot.replicas) @ sizes
         return np.asarray(stored + added_bytes(self.workload, is_every_replica=True), dtype=np.float64)
 
     def allowed_bytes(self, key: PlacementKey) -> float:
@@ -122,7 +127,7 @@ class SizingInputs:
 
     def has_room(self, key: PlacementKey) -> Flags:
         """Return bool[D], whether so many disks hold all, were it spread as evenly as can be; unknown ones do."""
-        return ~(self.held_bytes() > self.allowed_bytes(key))
+        return ~(self.held_bytes(key) > self.allowed_bytes(key))
 
 
 def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:

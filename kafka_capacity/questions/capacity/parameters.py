@@ -165,7 +165,8 @@ class SizingParameters(BaseModel):
             shapes=tuple(one for one in chosen_shapes(dict(catalogue), self.shapes) if one.name != self.current_shape),
             broker_counts=self.sizing_broker_counts,
             extra_racks=self.extra_racks,
-            replication_factors=self.sizing_replication_factors or (None,),
+            replication_factors=self.sizing_replication_factors or (plan.replication_factor,),
+            moved_replication_factor=plan.replication_factor,
             limits=Limits(
                 network_ratio=self.network_limit_ratio,
                 cpu_ratio=self.cpu_limit_ratio,

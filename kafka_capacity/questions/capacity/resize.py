@@ -183,6 +183,7 @@ def _view(inputs: SizingInputs, results: Sequence[CapacityResult]) -> SizingView
         "dates": list(dates),
         "advice": to_plain(advice),
         "removed_brokers": list(inputs.removed),
+        "moved_replication_factor": inputs.request.moved_replication_factor,
     }
     return view_sizing(tables, document, {"sized_estimate": ("middle", "high")[request.estimate]})
 
@@ -207,7 +208,7 @@ def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay |
         return InTheWay(
             broker_count=count, constraint=first["constraint"], reason=first["reason"], when=first.get("when")
         )
-    held, allowed = inputs.held_bytes(), inputs.allowed_bytes(fewer.placement)
+    held, allowed = inputs.held_bytes(fewer.placement), inputs.allowed_bytes(fewer.placement)
     place = int((held > allowed).argmax())
     return InTheWay(
         broker_count=count,

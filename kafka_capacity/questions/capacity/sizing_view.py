@@ -101,9 +101,12 @@ class SizingView:
         return tuple(self.document.get("removed_brokers") or ())
 
     def is_own(self, row: Row) -> bool:
-        """Return whether an option is so many of today's brokers, or of those of the request, and nothing else."""
-        today = self.today
-        return family_of(row) == (*family_of(today)[:-1], self.removed_brokers)
+        """Return whether an option is so many of today's brokers, or what the request makes of them, and nothing else.
+
+        That is without those that the request does without, and with the replication factor of the planned move.
+        """
+        shape, racks, *_ = family_of(self.today)
+        return family_of(row) == (shape, racks, self.document.get("moved_replication_factor"), self.removed_brokers)
 
     @property
     def recommended(self) -> Row | None:

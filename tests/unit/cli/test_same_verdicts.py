@@ -106,6 +106,28 @@ def test_disks_that_differ_are_filled_alike_by_sizing_and_by_the_move(run, tmp_p
     assert own["change"]["moved_bytes"] == moved == 160 * GIB
 
 
+def test_sizing_is_of_the_replication_factor_that_the_move_gives(run, tmp_path):
+    # 36 x 100 GiB in three replicas are 1,800 GiB on each of six brokers, in two 1,200: 1,700 are allowed of 2,000.
+    raw = cluster(topics=[topic("orders", partitions=36, size_bytes=100 * GIB)], disk_capacity_bytes=2000.0 * GIB)
+    write_snapshot_files(raw, tmp_path / "in")
+    asked = ("--growth", "0", "--growth-high", "0", "--broker-counts", "6,9")
+    for factor, approve, lasts in (
+        ((), "Approve 3 brokers now", "not-today"),
+        (
+            ("--replication-factor", "2"),
+            "Approve 6 brokers (replication factor 2) now, instead of today’s 6",
+            "horizon",
+        ),
+    ):
+        out = tmp_path / ("out" + "".join(factor))
+        done = run("report", tmp_path / "in", *asked, *factor, "--out", out)
+        assert done.exit_code == 0, done.output
+        decision = json.loads((out / "decision.json").read_text())
+        assert decision["box"]["approve"].startswith(approve)
+        assert {one["lasts"] for one in decision["options"] if one["label"].startswith("6 brokers")} == {lasts}
+        assert "other-count" not in {one["code"] for one in decision["problems"]}
+
+
 def test_sizing_starts_from_the_brokers_that_are_left_where_some_are_named_to_go(run, tmp_path):
     busy = topic("orders", partitions=36, bytes_in=4e5, bytes_out=8e5)
     raw = cluster(topics=[busy], disk_capacity_bytes=4e14)
