@@ -200,6 +200,8 @@ def _follows(mistake: Any, mistakes: Sequence[Any]) -> bool:
 
 def _complaint(item: Any) -> str:
     field = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "extra_forbidden" and len(item["loc"]) > 1:
+        return f"{field}: {plain_words(item)}"
     if item["type"] == "extra_forbidden":
         known = ", ".join(PlanRequest.model_fields)
         return f"{field}: no such parameter; the parameters are {known}"

@@ -41,6 +41,8 @@ _PLAINER = {
     "less_than": "give less than {lt}",
     "less_than_equal": "give at most {le}",
     **dict.fromkeys(("enum", "literal_error"), "choose {expected}"),
+    "union_tag_not_found": "it has no {discriminator}, which says what it is; add it",
+    "union_tag_invalid": "choose {discriminator} from {expected_tags}",
     "too_short": "give at least {min_length}, not {actual_length}",
     "too_long": "give at most {max_length}, not {actual_length}",
     "string_too_short": "write at least {min_length} characters",

@@ -156,6 +156,17 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones():
     assert refusal(brokers=12) == f"brokers: no such parameter; the parameters are {known}"
 
 
+def test_a_field_within_a_parameter_is_no_parameter():
+    launch = {"kind": "launch", "topics": "a.*", "from_date": "2026-12-01", "factor": 2.0}
+    known = refusal(planned_events=[{**launch, "factr": 2}])
+    assert known == "planned_events.0.launch.factr: no such field; remove it or correct its name"
+    assert refusal(planned_events=[{**launch, "kind": "lunch"}]).endswith(
+        "is invalid: choose 'kind' from 'launch', 'retention', 'new-topic'"
+    )
+    del launch["kind"]
+    assert refusal(planned_events=[launch]).endswith("is invalid: it has no 'kind', which says what it is; add it")
+
+
 def test_an_automatic_throttle_leaves_nothing_to_compare():
     assert refusal(throttles_bytes_per_second=[5e7, 1e8], is_throttle_automatic=True) == (
         "is_throttle_automatic: True is invalid: it leaves nothing to compare; leave out either this or "
