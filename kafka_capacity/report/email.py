@@ -12,6 +12,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from email.message import EmailMessage
 from email.policy import EmailPolicy
@@ -201,7 +202,8 @@ def _short_reason(row: Mapping[str, Any]) -> str:
     """Return the first reason why an option of the comparison does not fit; empty for one that does."""
     if row["verdict"] != "does_not_fit" or not row.get(NOTE):
         return ""
-    return clipped(re.sub(r"( \(and [\d,]+ more\))?\.$", "", str(row[NOTE])), REASON_LENGTH)
+    reason = re.sub(r"( \(and [\d,]+ more limits?\))?\.$", "", str(row[NOTE]))
+    return textwrap.shorten(reason, REASON_LENGTH, placeholder=" …")
 
 
 _RECOMMENDED = frozenset({"recommended", "recommended_now", "recommended_unjudged"})

@@ -76,6 +76,7 @@ GROUPS = (
         "count_change",
         lambda group: _pair(group, lambda row: row["member_count"]),
         "Arrows lead from today to the recommendation.",
+        is_key=True,
     ),
     column("variant", "Assignor", "text_change", lambda group: _pair(group, variant_name)),
     column("load", "Busiest member at peak", "load", _load, "The busiest member is today’s."),
