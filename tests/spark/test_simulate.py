@@ -161,10 +161,12 @@ def test_two_workers_with_the_python_that_was_shipped_store_what_one_process_doe
     assert all(re.search(f"{one.split()[0]} of {re.escape(one)} are done", said) for one in begun)
     # Others only warn, but for the context's first lines, which come before it reads the level.
     assert re.findall(r" INFO (?!kafka_capacity|SparkContext: ).*", said) == []
-    # An executor unpacks what was shipped, and fetches the arrays, when its first task begins.
+    # An executor unpacks what was shipped, and fetches the arrays, when its first task begins; a late one may get none.
     executors = [one for app in set(cluster_folder.glob("work-*/app-*")) - before for one in app.iterdir()]
     assert {one.parents[1].name for one in executors} == {"work-0", "work-1"}
-    for one in executors:
+    busy = [one for one in executors if (one / "environment").exists()]
+    assert busy
+    for one in busy:
         assert (one / "environment" / "bin" / "python").exists()
         assert list(one.glob("*.arrays"))
 
