@@ -15,6 +15,7 @@ from kafka_capacity.questions.capacity.sizing_view import (
     Row,
     SizingView,
     Step,
+    family_of,
     is_alike,
     is_unknown,
     removed_brokers,
@@ -83,7 +84,8 @@ def _now(view: SizingView) -> str:
         return f"{NO_BROKERS}: today’s {before:,} {lasting}"
     dollars, removed = _dollars(view.steps[0]), removed_brokers(now)
     added = count - before + len(removed)
-    if removed and added >= 0 and not is_other_hardware(now) and is_alike({**now, "removed_brokers": ()}, today):
+    is_nothing_else = not is_other_hardware(now) and family_of(now)[:-1] == family_of(today)[:-1]
+    if removed and added >= 0 and is_nothing_else:
         names = named_brokers(removed)
         if added:
             return f"Approve {plural(added, 'new broker')} and the removal of {names} now{dollars}"

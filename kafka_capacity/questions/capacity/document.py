@@ -87,8 +87,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
         "peak_basis": str(workload.traffic.basis),
         "today": to_plain(request.today),
         "uneven": _uneven(inputs),
-        "removed_brokers": list(inputs.removed),
-        "moved_replication_factor": request.moved_replication_factor,
+        **inputs.request_facts(),
         "shapes": [to_plain(shape) for shape in request.shapes],
         "waterfalls": [
             {**to_plain(one), "steps": [{**to_plain(step), "change": step.change} for step in one.steps]}

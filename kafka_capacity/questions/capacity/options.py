@@ -111,6 +111,11 @@ class SizingInputs:
         """The ids of today's brokers that are not among those."""
         return tuple(np.setdiff1d(self.snapshot.brokers.ids, self.start.ids).tolist())
 
+    def request_facts(self) -> dict[str, Any]:
+        """Return what the request makes of today's cluster, as the document of sizing says it."""
+        factor = self.request.moved_replication_factor
+        return {"removed_brokers": list(self.removed), "moved_replication_factor": factor}
+
     def held_bytes(self, key: PlacementKey) -> Floats:
         """Return float64[D], what all replicas of a placement hold by the estimate that decides."""
         sizes, factor = self.sizes[:, self.request.estimate], key.replication_factor
@@ -138,7 +143,7 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     options = [as_placed(inputs, OptionKind.DO_NOTHING)]
     if request.today.volume is not None and _has_spare_space(inputs):
         options.append(as_placed(inputs, OptionKind.SHRINK_VOLUMES))
-    is_other, weaker = _has_other_hardware(inputs), weaker_brokers(inputs)
+    is_other, weaker = _has_other_hardware(inputs), _weaker_brokers(inputs)
     # Where named brokers go, others may take their places: as many as today are tried too.
     usual = {*default_counts(start, largest), *([] if inputs.named is None else [now])}
     counts = set(request.broker_counts) or usual
@@ -161,9 +166,7 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
             is_own = shape.name == request.today.name
             if is_own or (key.broker_count in counts and key.removed_brokers == inputs.removed):
                 placement = dataclasses.replace(key, is_by_disk=is_own and are_disks_uneven(inputs, key))
-                option = _option(placement, shape, request.today, now)
-                is_named = is_own and is_other
-                options.append(dataclasses.replace(option, kind=OptionKind.OTHER_HARDWARE) if is_named else option)
+                options.append(_option(placement, shape, now, is_other_hardware=is_other or not is_own))
     return tuple(options)
 
 
@@ -171,7 +174,7 @@ def _in_order(key: PlacementKey) -> tuple[Any, ...]:
     return key.broker_count, key.extra_racks, key.replication_factor or 0, key.removed_brokers
 
 
-def weaker_brokers(inputs: SizingInputs) -> tuple[int, ...]:
+def _weaker_brokers(inputs: SizingInputs) -> tuple[int, ...]:
     """Return the ids of the few brokers that have far fewer cores, or far less network, than those in the middle.
 
     As all leaders and their traffic are spread evenly, one that can do little binds all the others. How much a disk
@@ -220,7 +223,7 @@ def _has_spare_space(inputs: SizingInputs) -> bool:
     return bool((brokers.disk_capacity_bytes > held / request.limits.disk_ratio).any())
 
 
-def _option(key: PlacementKey, shape: Shape, today: Shape, now: int) -> CapacityOption:
+def _option(key: PlacementKey, shape: Shape, now: int, *, is_other_hardware: bool) -> CapacityOption:
     parts = [f"{key.broker_count:03d}-brokers", shape.name]
     if key.extra_racks:
         parts.append(f"{key.extra_racks}-more-racks")
@@ -230,7 +233,7 @@ def _option(key: PlacementKey, shape: Shape, today: Shape, now: int) -> Capacity
         some = key.removed_brokers
         parts.append(f"without-{'-'.join(map(str, some)) if len(some) <= _MOST_IDS else f'{len(some)}-brokers'}")
     kind = OptionKind.REBALANCE
-    if shape.name != today.name:
+    if is_other_hardware:
         kind = OptionKind.OTHER_HARDWARE
     elif key.removed_brokers:
         kind = OptionKind.WITHOUT_SOME

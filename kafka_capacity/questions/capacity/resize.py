@@ -179,12 +179,7 @@ def _view(inputs: SizingInputs, results: Sequence[CapacityResult]) -> SizingView
         "sizing_exhaustion": sizing_exhaustion_table(results),
         "sizing_use": SIZING_USE.empty_table(),
     }
-    document: dict[str, Any] = {
-        "dates": list(dates),
-        "advice": to_plain(advice),
-        "removed_brokers": list(inputs.removed),
-        "moved_replication_factor": inputs.request.moved_replication_factor,
-    }
+    document: dict[str, Any] = {"dates": list(dates), "advice": to_plain(advice), **inputs.request_facts()}
     return view_sizing(tables, document, {"sized_estimate": ("middle", "high")[request.estimate]})
 
 

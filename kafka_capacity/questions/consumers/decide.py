@@ -21,7 +21,7 @@ from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.health.problem import Problem, serious
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.answer import Answer
-from kafka_capacity.questions.consumers.choice import GroupChoice, GroupStatus, Row, choose, excuses_of
+from kafka_capacity.questions.consumers.choice import RISKS, GroupChoice, GroupStatus, Row, choose, excuses_of
 from kafka_capacity.questions.consumers.columns import GROUPS
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.questions.consumers.sentences import advice_of, known_of, risk_of, short
@@ -153,7 +153,7 @@ def _rank(group: GroupChoice) -> tuple[Any, ...]:
 
 
 _KINDS = (
-    ((GroupStatus.AT_RISK, GroupStatus.AT_RISK_NO_FIT, GroupStatus.AT_RISK_NOT_JUDGED), "at risk as they are today"),
+    (RISKS, "at risk as they are today"),
     ((GroupStatus.BETTER,), "could run with fewer members or fewer pauses"),
     ((GroupStatus.NO_FIT,), "without any option that fits"),
     ((GroupStatus.NOT_JUDGED,), "not judged because too little is known"),

@@ -104,6 +104,7 @@ class FailureInputs:
 
         How far groups are behind with another placement than today's nobody knows.
         """
+        controllers = self.controllers(baseline)
         view = ClusterView.of(
             baseline.snapshot,
             baseline.load,
@@ -113,8 +114,8 @@ class FailureInputs:
             limits=self.limits,
             is_read_in_rack=self.is_read_in_rack,
             lags=self.lags if baseline is self.today else None,
-            voters=self.controllers(baseline).voters,
-            quorum=self.controllers(baseline).quorum,
+            voters=controllers.voters,
+            quorum=controllers.quorum,
             rack_losses=result.rack_losses(),
         )
         return check_health(view, soundness)
