@@ -18,6 +18,7 @@ from kafka_capacity.hardware.plain import known_median
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.brokers import Brokers
 
+_UNKNOWN = -1.0  # stands for NaN where machines are compared
 TODAY = "today"  # names the hardware of the observed brokers
 
 
@@ -200,12 +201,14 @@ def nearest_prices(shape: Shape, brokers: Brokers, estimates: Sequence[MachinePr
     """
     has = hardware(shape, brokers)
     network = np.fmin(has.network_in_bytes_per_second, has.network_out_bytes_per_second)
-    machines = list(zip(has.vcpu.tolist(), has.memory_bytes.tolist(), network.tolist(), strict=True))
-    found = {machine: _nearest(estimates, machine) for machine in set(machines)}
-    return [found[machine] for machine in machines]
+    # Brokers that are alike are looked up once; what is not known is alike too, as NaN is not.
+    figures = np.nan_to_num(np.stack([has.vcpu, has.memory_bytes, network], axis=1), nan=_UNKNOWN)
+    machines, machine_of = np.unique(figures, axis=0, return_inverse=True)
+    found = [_nearest(estimates, machine) for machine in np.where(machines == _UNKNOWN, np.nan, machines).tolist()]
+    return [found[place] for place in machine_of.ravel().tolist()]
 
 
-def _nearest(prices: Iterable[MachinePrice], machine: tuple[float, float, float]) -> MachinePrice | None:
+def _nearest(prices: Iterable[MachinePrice], machine: Sequence[float]) -> MachinePrice | None:
     vcpu, memory_bytes, _ = machine
     if math.isnan(vcpu) and math.isnan(memory_bytes):
         return None
