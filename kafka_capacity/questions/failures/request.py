@@ -101,7 +101,7 @@ class ControllerRequest:
             racks={voter.node_id: voter.rack for voter in (*self.voters, *self.wanted)},
         )
 
-    def has_majority_without(self, brokers: Collection[int], racks: Collection[str | None]) -> bool | None:
+    def has_majority_without(self, brokers: Collection[int], racks: Collection[str]) -> bool | None:
         """Return whether a majority is up without brokers, and all that is in some racks; ``None`` if not known."""
         if not self.voters:
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
@@ -49,15 +49,18 @@ class FailureSet:
     # those of them that are lost before the others, such as a whole rack before one broker more
     first: tuple[int, ...] = ()
 
-    def racks(self, brokers: Brokers) -> set[str | None]:
-        """Return the racks that are lost with all that is in them, and not only those of their brokers that are."""
+    def racks(self, members: Mapping[str, Set[int]]) -> set[str]:
+        """Return the racks that are lost with all that is in them, and not only those of their brokers that are.
+
+        ``members`` are the brokers of each rack.
+        """
         if self.kind in (SetKind.BROKER, SetKind.PAIR):
             return set()
-        lost, found = set(self.brokers), {rack: set(ids) for rack, ids in brokers.brokers_by_rack().items() if rack}
-        whole = {rack: ids for rack, ids in found.items() if ids <= lost}
+        lost = set(self.brokers)
+        whole = {rack for rack, ids in members.items() if ids <= lost}
         # Of brokers that were given, only those that are some racks, and no other broker, are taken for these.
-        is_of_racks = self.kind is not SetKind.GIVEN or lost == set().union(*whole.values())
-        return set(whole) if is_of_racks else set()
+        is_of_racks = self.kind is not SetKind.GIVEN or lost == {one for rack in whole for one in members[rack]}
+        return whole if is_of_racks else set()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ import pytest
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.questions.failures.scenario import FailureScenario, LeftOut, SetKind
+from kafka_capacity.questions.failures.scenario import FailureScenario, FailureSet, LeftOut, SetKind
 from kafka_capacity.questions.failures.sets import failure_sets, rack_members, shared_partitions
 
 SIX = Brokers.of(range(1, 7), list("aabbcc"))
@@ -53,3 +53,15 @@ def test_a_rack_that_is_not_there_is_refused():
     with pytest.raises(RequestError) as caught:
         rack_members(SIX, "z")
     assert str(caught.value) == "racks: no broker is in rack 'z'; the racks of this cluster: a, b, c"
+
+
+def test_a_rack_is_lost_with_all_that_is_in_it_where_it_is_a_rack_that_is_lost():
+    members = {"a": frozenset({10, 11}), "b": frozenset({12})}
+
+    def racks(kind, *brokers):
+        return FailureSet(kind=kind, name="x", brokers=brokers).racks(members)
+
+    assert racks(SetKind.RACK, 10, 11) == racks(SetKind.GIVEN, 10, 11) == {"a"}
+    assert racks(SetKind.RACK_AND_BROKER, 10, 11, 12) == racks(SetKind.GIVEN, 10, 11, 12) == {"a", "b"}
+    # Brokers by themselves are no rack, nor are those that were given beside one of another.
+    assert racks(SetKind.BROKER, 12) == racks(SetKind.PAIR, 10, 11) == racks(SetKind.GIVEN, 10, 12) == set()
