@@ -38,6 +38,8 @@ class GroupSimulation:
 
     Attributes:
         assignor: the one of the scenario.
+        observed: the group as the inventory found it, whatever the scenario's assignor; ``None`` where somebody's
+            partitions are not known.
         today: the group as it is, under the scenario's assignor: what is observed where that is the assignor of
             today, else assigned afresh.
         proposed: the same with as many members as the scenario says.
@@ -56,6 +58,7 @@ class GroupSimulation:
         self._rosters: dict[int, Roster] = {}
         roster = self._roster(max(len(facts.members), scenario.member_count))
         self.members: tuple[Member, ...] = tuple(roster.members)
+        self.observed = self._observed()
         self.today, self.proposed = self._rests(roster)
 
     def _roster(self, count: int) -> Roster:
@@ -67,34 +70,36 @@ class GroupSimulation:
     def _rests(self, roster: Roster) -> tuple[Rest, Rest]:
         life = self._life()
         now = list(range(len(self.facts.members)))
-        if self._is_as_observed():
-            owner = self.facts.owner.astype(np.int64)
-            today = Rest(
-                numbers=tuple(now),
-                owner=owner,
-                parts=tuple(self._translated(member.owned) for member in self.facts.members),
-                standby={member.member_id: member.standby for member in self.facts.members if member.standby},
-            )
+        facts, scenario = self.facts, self.scenario
+        is_same = facts.assignor == scenario.assignor and facts.protocol is scenario.protocol
+        if self.observed is not None and is_same:
+            today = self.observed
             life = self._life_of(roster, today)
-            if self.scenario.standby_replicas != (self.facts.streams and self.facts.streams.standby_replicas):
+            if scenario.standby_replicas != (facts.streams and facts.streams.standby_replicas):
                 today = self._settle(life, roster, now)
-            elif self.scenario.standby_replicas and not today.standby:
+            elif scenario.standby_replicas and not today.standby:
                 # An inventory may lack them; a group at rest has them.
                 today = dataclasses.replace(today, standby=self._settle(life, roster, now).standby)
                 life = self._life_of(roster, today)
         else:
             today = self._settle(life, roster, now)
-        count = self.scenario.member_count
+        count = scenario.member_count
         if count == len(now):
             return today, today
         kept = sorted(roster.order(now)[:count])
         then = [*kept, *range(len(now), count)] if count > len(now) else kept
         return today, self._settle(life, roster, then)
 
-    def _is_as_observed(self) -> bool:
-        facts, scenario = self.facts, self.scenario
-        same = facts.assignor == scenario.assignor and facts.protocol is scenario.protocol
-        return same and bool((facts.owner != NOBODY).all())
+    def _observed(self) -> Rest | None:
+        members, owner = self.facts.members, self.facts.owner
+        if (owner == NOBODY).any():
+            return None
+        return Rest(
+            numbers=tuple(range(len(members))),
+            owner=owner.astype(np.int64),
+            parts=tuple(self._translated(member.owned) for member in members),
+            standby={member.member_id: member.standby for member in members if member.standby},
+        )
 
     def _translated(self, owned: TopicPartitions) -> TopicPartitions:
         """Return a list of partitions in the words of the assignor."""

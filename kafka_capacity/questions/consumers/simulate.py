@@ -242,7 +242,8 @@ def _is_overloaded(metrics: GroupMetrics) -> bool:
 
 def _members(simulation: GroupSimulation) -> tuple[MemberChange, ...]:
     """List members by id: those of today, then those to come."""
-    today, proposed = simulation.today, simulation.proposed
+    # Members read today what they were seen to read, also where another assignor is tried.
+    today, proposed = simulation.observed or simulation.today, simulation.proposed
     names = {
         known: topic.name
         for topic, topic_id in zip(simulation.facts.topics, simulation.facts.topic_ids, strict=True)
