@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -58,6 +59,8 @@ class Lags:
     group: Int32s  # int32[N], position in `groups`
     row: Ints  # int64[N], the partition
     seconds: Floats  # float64[N], how long ago what it reads now was produced
+    # how many records were deleted before a group read them, by its name, of groups with any
+    lost_records: Mapping[str, float] = field(default_factory=dict)
 
     def part(self, is_kept: Flags) -> Lags:
         """Return some of the entries, bool[N]."""

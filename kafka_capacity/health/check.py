@@ -51,6 +51,7 @@ _UNRESOLVED: dict[str, str] = {
         (Code.GROUPS_HOURS_BEHIND, Code.GROUPS_BEHIND),
         "The change does not resolve this by itself: groups have to catch up.",
     ),
+    Code.RECORDS_LOST: "No change brings back what was deleted.",
 }
 """What is so at the moment of the snapshot; a placement is looked at once all that it copies is there."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -54,9 +54,10 @@ WARNING_SECONDS = 600.0
 
 
 def check_lags(view: ClusterView) -> Iterator[Problem]:
-    """Look for groups that read what was produced long ago: lag over the rate at which it was produced."""
+    """Look for groups that read what was produced long ago, by lag over produce rate, or did not read it at all."""
     if view.lags is None or not view.lags.groups:
         return
+    yield from _lost(view.lags.lost_records)
     behind = np.zeros(len(view.lags.groups))
     np.maximum.at(behind, view.lags.group, view.lags.seconds)
     hours = behind >= SERIOUS_SECONDS
@@ -76,3 +77,18 @@ def check_lags(view: ClusterView) -> Iterator[Problem]:
         remedy = f"find out whether {whose} members are stopped, slow or too few before anything moves"
         figure = Figure(worst, limit_seconds, "seconds")
         yield make(code, called("group", names), message, remedy, figure=figure)
+
+
+def _lost(records: Mapping[str, float]) -> Iterator[Problem]:
+    if not records:
+        return
+    names = sorted(records, key=lambda name: (-records[name], name))
+    total = sum(records.values())
+    was, them = ("was", "it") if total == 1 else ("were", "them")
+    who, whose = f"consumer group {names[0]}", "its"
+    if len(names) > 1:
+        who, whose = f"{len(names):,} consumer groups", "their"
+        them += f", the worst is {names[0]} with {round(records[names[0]]):,}"
+    message = f"{plural(round(total), 'record')} {was} deleted before {who} had read {them}"
+    remedy = f"keep records longer than {whose} longest outage, or find out why {whose} members fall so far behind"
+    yield serious(Code.RECORDS_LOST, called("group", names), message, remedy, figure=Figure(total, 0.0, "records"))

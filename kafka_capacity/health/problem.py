@@ -179,6 +179,7 @@ class Code(StrEnum):
     DISK_IO_OVER_LIMIT = "disk-io-over-limit"
     GROUPS_HOURS_BEHIND = "groups-hours-behind"
     GROUPS_BEHIND = "groups-behind"
+    RECORDS_LOST = "records-lost"
     STREAMS_IDLE_MEMBERS = "streams-idle-members"
     STREAMS_STANDBYS = "streams-standbys"
     HOT_PARTITIONS = "hot-partitions"

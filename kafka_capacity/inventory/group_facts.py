@@ -51,6 +51,7 @@ class GroupLag:
     group_id: str  # its name
     rows: Ints  # int64[N], the partitions, by their rows in the snapshot
     lag_bytes: Floats  # float64[N], in each
+    lost_records: float  # how many were deleted before it read them, in all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,13 @@ def group_facts(
     facts = sorted((_facts(each, cluster) for each in chosen), key=lambda each: each.group_id)
     rows = {each.group.group_id: each.rows for each in chosen}
     lags = [
-        GroupLag(group_id=each.group_id, rows=rows[each.group_id], lag_bytes=each.start_lag_bytes) for each in facts
+        GroupLag(
+            group_id=each.group_id,
+            rows=rows[each.group_id],
+            lag_bytes=each.start_lag_bytes,
+            lost_records=float(each.lost_records.sum()),
+        )
+        for each in facts
     ]
     lags += [_committed(each.group_id, cluster) for each in skipped]
     return GroupFactsFound(
@@ -304,4 +311,9 @@ class _Records:
 def _committed(group_id: str, cluster: _Cluster) -> GroupLag:
     rows = cluster.offsets.place[cluster.offsets.bounds.get(group_id, slice(0, 0))]
     records = _Records.of(group_id, rows, cluster)
-    return GroupLag(group_id=group_id, rows=rows, lag_bytes=records.waiting * records.record_bytes)
+    return GroupLag(
+        group_id=group_id,
+        rows=rows,
+        lag_bytes=records.waiting * records.record_bytes,
+        lost_records=float(records.lost.sum()),
+    )

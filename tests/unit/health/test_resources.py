@@ -106,6 +106,26 @@ def test_groups_that_are_hours_behind_are_serious_and_the_worst_is_named():
     assert (minor.severity, minor.message) == (Severity.WARNING, "consumer group audit is 15 min behind")
 
 
+@pytest.mark.parametrize(
+    ("lost", "message", "where"),
+    [
+        ({"billing": 1.0}, "1 record was deleted before consumer group billing had read it", "group billing"),
+        (
+            {"audit": 20.0, "billing": 1300.0},
+            "1,320 records were deleted before 2 consumer groups had read them, the worst is billing with 1,300",
+            "groups billing, audit",
+        ),
+    ],
+)
+def test_records_that_were_deleted_before_a_group_had_read_them_are_serious(lost, message, where):
+    snapshot = made({"orders": [[10, 12, 14], [13, 15, 11]]})
+    none, entries = np.zeros(0), {"row": np.zeros(0, np.int64), "group": np.zeros(0, np.int32)}
+    lags = Lags(groups=("audit", "billing"), seconds=none, lost_records=lost, **entries)
+    (found,) = check_health(ClusterView.of(snapshot, loaded(2), lags=lags))
+    assert (found.code, found.severity, found.where) == ("records-lost", Severity.SERIOUS, where)
+    assert (found.message, found.figure) == (message, Figure(sum(lost.values()), 0.0, "records"))
+
+
 def test_amounts_and_shares_that_would_read_the_same_are_written_with_more_digits():
     (one,) = found(disks=[*[1e12] * 5, 1000 / 0.8504]).values()
     assert one.message.endswith(" GiB, 85.04 %")

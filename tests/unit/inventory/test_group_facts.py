@@ -241,6 +241,16 @@ def test_what_is_behind_the_start_of_a_log_waits_no_longer_and_is_lost():
     assert facts.lost_records.tolist() == [5000.0, 0.0, 500.0, 0.0]
 
 
+def test_what_is_lost_is_told_of_every_group_that_lost_any():
+    ends = {"log_start_offset": 900, "log_end_offset": 1000}
+    lags = [lag(group_id=name, committed_offset=at, **ends) for name, at in (("down", 500), ("up", 899), ("well", 900))]
+    groups = [group("down", state="Empty"), group("up"), group("well")]
+    members = [member("m", ("orders", 0), group_id=name, subscribed=("orders",)) for name in ("up", "well")]
+    raw = cluster(topics=TOPICS, groups=groups, members=members, lags=lags)
+    snapshot = build_snapshot(raw)
+    assert group_lags(raw, snapshot, partition_load(raw, snapshot)).lost_records == {"down": 400.0, "up": 1.0}
+
+
 def test_topics_have_their_ids_or_made_up_ones():
     known = topic("audit", partitions=2, settings={"topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"})
     facts = only(topics=[known, topic("orders")], members=[member("a", subscribed=("audit", "orders"))])
