@@ -156,7 +156,7 @@ def _notes(view: SizingView) -> list[str]:
     lines += [f"topic {one['topic']}: {one['reason']}" for one in document["partitions"][:_MAX_TOPICS]]
     if document["partitions_advised"] > _MAX_TOPICS:
         lines.append(f"{document['partitions_advised'] - _MAX_TOPICS:,} more topics need attention: --json lists them")
-    if (estimate := estimate_sentence(view.today)) is not None:
+    if (estimate := estimate_sentence(view)) is not None:
         lines.append(estimate)
     elif shown["priced_on"]:
         lines.append(f"prices of {shown['shape']} are as of {shown['priced_on']}; check them")

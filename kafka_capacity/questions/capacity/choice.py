@@ -7,7 +7,7 @@ another order of replicas, which costs nothing, is not worth a change for headro
 
 Where it is not known what today's hardware costs, of which its price may be a part only, or where that is an estimate,
 its options cannot be held against priced ones: then the fewest brokers of today's hardware that fit are recommended,
-and only if none does, the cheapest priced option.
+and only if none does, the cheapest priced option. What fits for less than such an estimate is named beside it.
 
 A budget leaves out what costs more, or an unknown amount, and changes nothing else. Where nothing that fits is within
 it, nothing is recommended, and the reason says what the cheapest that fits costs and what lasts longest within it.
@@ -46,6 +46,8 @@ class SizingAdvice:
     by_date: tuple[tuple[str, str | None], ...]  # for each date what would be recommended if it were the horizon
     budget_usd_per_month: float | None = None  # what an option may cost; `None` for as much as it does
     longest_within_budget: str | None = None  # what lasts longest where what fits costs more; `None` otherwise
+    # other hardware that fits for less than what is recommended, where that is an estimate; `None` otherwise
+    cheaper_elsewhere: str | None = None
 
 
 def advise_size(
@@ -67,6 +69,7 @@ def advise_size(
         by_date=tuple((date, until(date)) for date in dates),
         budget_usd_per_month=budget_usd_per_month,
         longest_within_budget=_id(longest),
+        cheaper_elsewhere=_id(_cheaper_elsewhere(chosen, fitting)),
     )
 
 
@@ -94,6 +97,14 @@ def _best(fitting: Sequence[CapacityResult], results: Sequence[CapacityResult]) 
         if own:
             return min(own, key=lambda result: (result.option.placement.broker_count, *_rank(result)[1:]))
     return min(_priced(fitting) or fitting, key=_rank)
+
+
+def _cheaper_elsewhere(chosen: CapacityResult | None, fitting: Sequence[CapacityResult]) -> CapacityResult | None:
+    """Return what would be chosen if the price of today's hardware were known, where that costs less."""
+    if chosen is None or _is_comparable(chosen):
+        return None
+    cheaper = [one for one in fitting if _is_comparable(one) and one.cost.total < chosen.cost.total]
+    return min(cheaper, key=_rank, default=None)
 
 
 def _is_comparable(result: CapacityResult) -> bool:

@@ -20,6 +20,7 @@ from kafka_capacity.questions.capacity.sizing_view import (
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     badge,
+    cheaper_phrase,
     cost_sentence,
     headline,
     is_rebalance,
@@ -196,7 +197,10 @@ def _price_note(view: SizingView, option: Row) -> str:
 
 
 def cost_of_steps(view: SizingView) -> str | None:
-    """Return what per month costs with the steps to the horizon, with the first alone and with today's brokers."""
+    """Return what per month costs with the steps to the horizon, with the first alone and with today's brokers.
+
+    Other hardware that would cost less than an estimate is named, with what has to be given to compare them.
+    """
     option = view.now
     usd = option["total_usd_per_month"]
     if usd is None:
@@ -204,10 +208,15 @@ def cost_of_steps(view: SizingView) -> str | None:
     with_it = f"with {option_name(option)}"
     mean = mean_usd_per_month(view) if len(view.steps) > 1 else None
     if mean is None:
-        return f"{format_usd(usd)} per month {_on_average(view)} {with_it}{_as_today(view, option)}."
+        return f"{format_usd(usd)} per month {_on_average(view)} {with_it}{_as_today(view, option)}{_elsewhere(view)}."
     alone = "" if option is view.today else " alone"
     every = f"{format_usd(mean)} per month {_on_average(view)} with all steps"
-    return f"{every}, {format_usd(usd)} {with_it}{alone}{_as_today(view, option)}."
+    return f"{every}, {format_usd(usd)} {with_it}{alone}{_as_today(view, option)}{_elsewhere(view)}."
+
+
+def _elsewhere(view: SizingView) -> str:
+    cheaper = view.by_id(view.document["advice"].get("cheaper_elsewhere"))
+    return "" if cheaper is None else f"; {cheaper_phrase(cheaper)}: {price_wanted(view.today)} to compare"
 
 
 def _on_average(view: SizingView) -> str:

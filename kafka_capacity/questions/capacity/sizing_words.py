@@ -315,9 +315,18 @@ def month_words(option: Row, usd: float, write: Callable[[float], str] = format_
     return f"{write(usd)} per month{' (estimated)' if option.get('priced_as') else ''}"
 
 
-def estimate_sentence(option: Row) -> str | None:
-    """Return whose prices stand in for those that nobody gave."""
-    return estimated_price_sentence(option.get("priced_as"), option["priced_on"])
+def estimate_sentence(view: SizingView) -> str | None:
+    """Return whose prices stand in for those that nobody gave, and what is not recommended for that reason."""
+    estimate = estimated_price_sentence(view.today.get("priced_as"), view.today["priced_on"])
+    cheaper = view.by_id(view.document["advice"].get("cheaper_elsewhere"))
+    if estimate is None or cheaper is None:
+        return estimate
+    return f"{estimate} {cheaper_phrase(cheaper)}; that is not recommended over an estimate."
+
+
+def cheaper_phrase(option: Row) -> str:
+    """Name other hardware that fits for less."""
+    return f"{option_name(option)} would fit for {month_words(option, option['total_usd_per_month'])}"
 
 
 def pay_sentence(view: SizingView) -> str | None:
@@ -380,7 +389,7 @@ def days_words(days: float) -> str:
 def price_wanted(option: Row) -> str:
     """Return which parameter gives the price."""
     if option["shape"] == TODAY:
-        return "give broker_usd_per_hour, or current_shape"
+        return "give broker_usd_per_hour or current_shape"
     return f"the catalogue has no price for all of {option['shape']}"
 
 

@@ -129,7 +129,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     if priced:
         note += f" Prices are as of {', '.join(priced)}; monthly costs are the average up to the horizon, "
         note += "with traffic at the middle estimate."
-    note = " ".join(filter(None, [note, estimate_sentence(sizing.today)]))
+    note = " ".join(filter(None, [note, estimate_sentence(sizing)]))
     rest = [_row(sizing, row) for row in others[:MAX_ROWS]]
     return {
         "cost": cost_sentence(sizing),

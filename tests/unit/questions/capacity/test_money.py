@@ -23,7 +23,7 @@ from kafka_capacity.questions.capacity.judging import judge
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
 from kafka_capacity.questions.capacity.parameters import SizingParameters
-from kafka_capacity.questions.capacity.results import OptionKind
+from kafka_capacity.questions.capacity.results import MonthlyCost, OptionKind
 from kafka_capacity.questions.capacity.section.options_costs import _verdict
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
 from kafka_capacity.questions.capacity.sizing_view import outlook_costs, view_sizing
@@ -211,9 +211,7 @@ def test_an_estimate_prices_the_disks_there_are_and_is_marked():
     marked = [dataclasses.replace(one, option=dataclasses.replace(one.option, shape=today)) for one in results]
     assert all(one.as_dict()["usd_per_month"]["is_estimate"] for one in marked)
     view = viewed(marked, advice)
-    assert estimate_sentence(view.today).startswith(
-        "Dollars of today’s hardware are an estimate, at the prices of m7g.4x"
-    )
+    assert estimate_sentence(view).startswith("Dollars of today’s hardware are an estimate, at the prices of m7g.4x")
     assert "per month (estimated)" in headline(view)
 
 
@@ -221,13 +219,27 @@ def test_an_estimate_is_no_reason_for_other_hardware():
     cheap = {"priced_as": "m5.large", "usd_per_hour": 9.0}
     shape = dataclasses.replace(observed_shape(brokers(3), vcpu=16.0), **cheap)
     results, _ = sized(shapes=("m7g.4xlarge",))
-    own = [
-        dataclasses.replace(one, option=dataclasses.replace(one.option, shape=shape))
-        if one.option.shape.name == "today"
-        else one
-        for one in results
-    ]
-    assert advise_size(own, ("2026-11-20", "2026-12-20")).recommended == "003-brokers.today"
+    dates = ("2026-11-20", "2026-12-20")
+
+    def advised(usd_per_month):
+        cost = MonthlyCost(brokers=usd_per_month, disks=0.0, between_racks=0.0, ingest=0.0)
+        own = [
+            dataclasses.replace(one, option=dataclasses.replace(one.option, shape=shape), cost=cost)
+            if one.option.shape.name == "today"
+            else one
+            for one in results
+        ]
+        return own, advise_size(own, dates)
+
+    own, advice = advised(19_710.0)
+    assert (advice.recommended, advice.cheaper_elsewhere) == ("003-brokers.today", "003-brokers.m7g.4xlarge")
+    view = viewed(own, advice)
+    assert " 3 brokers of m7g.4xlarge would fit for $13," in estimate_sentence(view)
+    assert estimate_sentence(view).endswith(" per month; that is not recommended over an estimate.")
+    assert cost_of_steps(view).endswith(" per month: give broker_usd_per_hour or current_shape to compare.")
+    # Nothing is cheaper than what costs a dollar, and what is known is compared.
+    assert advised(1.0)[1].cheaper_elsewhere is None
+    assert advise_size(results, dates).cheaper_elsewhere is None
 
 
 def test_a_commitment_lowers_the_price_of_machines_and_of_no_others():

@@ -192,7 +192,7 @@ def test_an_inventory_without_rates_gives_the_move_first_and_says_why():
 
 def test_a_price_that_is_not_known_says_what_would_tell_it():
     view = view_of(GROWING, PASSED, recommended="021")
-    assert cost_sentence(view) == "What 21 brokers cost is unknown: give broker_usd_per_hour, or current_shape."
+    assert cost_sentence(view) == "What 21 brokers cost is unknown: give broker_usd_per_hour or current_shape."
     assert key_figures(view)[2].value == "not known"
 
 
