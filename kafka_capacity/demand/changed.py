@@ -181,7 +181,7 @@ def _merged(cluster: ChangedCluster, into: Ints) -> ChangedCluster:
 def kept_today(workload: Workload, kept_seconds: Floats) -> Floats:
     """Return float64[P], what one replica holds once records are kept so long at most."""
     size = workload.size_bytes.astype(np.float64)
-    reach, _ = reach_today(workload)
+    reach = reach_today(workload)
     is_cut = np.isfinite(reach) & (kept_seconds < reach) & ~workload.is_compacted
     share = np.divide(kept_seconds, reach, out=np.ones(len(size)), where=is_cut & (reach > 0))
     return np.where(is_cut, np.minimum(size, size * share + workload.segment_bytes), size)

@@ -4,20 +4,25 @@ A log holds what was written since its oldest segment. What is asked of it may c
 change of retention moves the line behind which segments go. With the ratio r(t) of traffic over today's (1 before
 today, straight between two dates) and today's size S0:
 
-* The log of today reaches back A0: as far as its retention R lets it where it is full, else as far as its size is worth
-  at its mean rate w, A0 = S0 / w. Where it holds less than :data:`FULL_RATIO` of w·R it is still filling.
+* The log of today reaches back A0: as far as its retention R lets it where it holds w·R or more, w being its mean rate,
+  else as far as its size is worth, A0 = S0 / w: then it fills up to w·R, be it young or its traffic higher than it was.
 * At t it reaches back to the latest of: where it begins today, and every t' - R(t') until t. What was deleted does not
   come back when retention is made longer; it fills up again. The day of a change within a step between two dates is
   not told: a longer retention is taken to hold from the start of the step, a shorter one from its end, so that the log
   is rather too large.
 * Its size is (S0 / A0) × ∫ r over that time. So what the log takes beyond its records, an index, half an active
   segment, is in today's size and grows with it.
-* A log that is still filling, once retention begins to bite, may hold one more segment than its retention says, since
-  Kafka deletes whole segments.
+* What holds more than twice what w and two segments explain is left of higher traffic: the rest does not grow, and is
+  taken to stay until as much has come in its place.
+* A log that is still filling, of less than :data:`FULL_RATIO` of w·R, may hold one more segment than its retention
+  says once that begins to bite, since Kafka deletes whole segments.
 * ``retention.bytes`` caps it, likewise with one more segment.
 * A log without any limit reaches back to where it begins and grows by all that is written.
 * A compacted log is taken to grow as its traffic does, whatever its retention: as many more keys as records.
-* A partition whose rate is not known keeps its size, times what growth and retention do to a full one.
+* A partition without traffic, or whose traffic is not known, keeps its size.
+
+A log that fills or whose retention is changed is no straight line between two dates months apart: :func:`fill_dates`
+names the days on which much of the cluster turns.
 """
 
 from __future__ import annotations
@@ -26,11 +31,15 @@ import datetime
 
 import numpy as np
 
-from kafka_capacity.demand.calendar_days import DAY_SECONDS
+from kafka_capacity.demand.calendar_days import DAY_SECONDS, day_reached
 from kafka_capacity.demand.workload import Workload
-from kafka_capacity.kafka.arrays import Flags, Floats, Int32s
+from kafka_capacity.kafka.arrays import Floats, Int32s
 
 FULL_RATIO = 0.8  # of what its mean rate would fill a full log has at least: the last weeks are no exact history
+EXPLAINED_RATIO = 2.0  # times what its mean rate fills, and two segments, a log that is full may hold for ever
+
+TURN_RATIO = 0.05  # of all that is stored and to come, what fills up on a day has at least to make it a date
+MOST_TURNS = 6  # each date takes its share of the time of sizing
 
 DEFAULT_SEGMENT_BYTES = 1024.0**3  # Kafka's own default of `log.segment.bytes`
 
@@ -65,11 +74,14 @@ def partition_sizes(workload: Workload) -> Floats:
     rate = workload.load.bytes_in_mean_bytes_per_second
     size = workload.size_bytes.astype(np.float64)
     retention = np.where(workload.is_compacted, np.inf, workload.retention_seconds)
-    reach, is_full = reach_today(workload)
+    reach = reach_today(workload)
+    can_grow = np.isfinite(reach) & (rate > 0)
+    asked = _asked(rate, retention)
+    explained = np.where(np.isfinite(asked), EXPLAINED_RATIO * (asked + workload.segment_bytes), np.inf)
+    core = np.minimum(size, explained)
     # What the log takes for each second that it reaches back, at today's traffic.
-    density = np.divide(size, reach, out=np.where(is_full, 0.0, rate), where=(reach > 0) & np.isfinite(reach))
-    allowance = np.where(is_full, 0.0, workload.segment_bytes)
-    can_grow = np.isfinite(reach)
+    density = np.divide(core, reach, out=rate.copy(), where=(reach > 0) & np.isfinite(reach))
+    allowance = _allowance(size, asked, workload.segment_bytes)
     begins = np.where(can_grow, -reach, 0.0)
     found = np.empty((len(size), 2, len(times)))
     for estimate in range(2):
@@ -81,23 +93,59 @@ def partition_sizes(workload: Workload) -> Floats:
             until = _integral(ratio, times, now, row_class)
             kept = density * (until - _integral(ratio, times, start, row_class)) + allowance
             found[:, estimate, place] = np.minimum(kept, density * (until - before))
+    older = (size - core)[:, None] * np.minimum(workload.outlook.retention_ratio[row_class], 1.0)
+    found = np.maximum(found, np.minimum(found + older[:, None, :], size[:, None, None]))
     found = np.where(can_grow[:, None, None], found, size[:, None, None])
     cap = np.maximum(workload.retention_bytes + workload.segment_bytes, size)
     compacted = size[:, None, None] * ratios[row_class]
     return np.where(workload.is_compacted[:, None, None], compacted, np.minimum(found, cap[:, None, None]))
 
 
-def reach_today(workload: Workload) -> tuple[Floats, Flags]:
-    """Return float64[P], how many seconds back each log reaches, and bool[P], whether its retention bites.
-
-    It is infinite where nothing can be said.
-    """
+def reach_today(workload: Workload) -> Floats:
+    """Return float64[P], how many seconds back each log reaches, infinite where nothing can be said."""
     size, rate = workload.size_bytes.astype(np.float64), workload.load.bytes_in_mean_bytes_per_second
     retention = np.where(workload.is_compacted, np.inf, workload.retention_seconds)
-    asked = np.multiply(rate, retention, out=np.zeros_like(rate), where=rate > 0)
-    is_full = np.isfinite(retention) & (size >= FULL_RATIO * asked)
     filled = np.divide(size, rate, out=np.full_like(size, np.inf), where=rate > 0)
-    return np.where(is_full, retention, filled), is_full
+    # Sizes are whole bytes.
+    return np.where(size + 1.0 > _asked(rate, retention), retention, filled)
+
+
+def _asked(rate: Floats, retention: Floats) -> Floats:
+    """Return float64[P], what a log of so many seconds holds; infinite without a limit, 0 without a rate."""
+    return np.multiply(rate, retention, out=np.zeros_like(rate), where=rate > 0)
+
+
+def _allowance(size: Floats, asked: Floats, segment_bytes: Floats) -> Floats:
+    """Return float64[P], what a log may hold beyond its retention once that bites, and does not hold already."""
+    return np.where(size >= FULL_RATIO * asked, 0.0, segment_bytes)
+
+
+def fill_dates(
+    ds: str,
+    size_bytes: Floats,
+    rate: Floats,
+    *,
+    retention_seconds: Floats,
+    retention_bytes: Floats,
+    segment_bytes: Floats,
+) -> tuple[str, ...]:
+    """Return the days after ``ds`` on which so many logs are full that disks turn, those of the most bytes.
+
+    Arguments are float64[P], of one replica: today's size and mean rate, and limits, infinite for none. A log is full
+    when its retention bites, or its limit in bytes does.
+    """
+    asked = _asked(rate, retention_seconds)
+    by_age = asked + _allowance(size_bytes, asked, segment_bytes)
+    left = np.minimum(by_age, retention_bytes + segment_bytes) - size_bytes
+    is_filling = (rate > 0) & np.isfinite(left) & (left > 0)
+    if not is_filling.any():
+        return ()
+    days, place = np.unique(np.ceil(left[is_filling] / rate[is_filling] / DAY_SECONDS), return_inverse=True)
+    to_come = np.bincount(place, left[is_filling])
+    largest = np.argsort(-to_come, kind="stable")[:MOST_TURNS]
+    chosen = largest[to_come[largest] >= TURN_RATIO * (size_bytes.sum() + to_come.sum())]
+    found = (day_reached(ds, day * DAY_SECONDS) for day in days[chosen].tolist())
+    return tuple(sorted(day for day in found if day is not None))
 
 
 def _integral(ratio: Floats, times: Floats, until: Floats | float, row_class: Int32s) -> Floats:

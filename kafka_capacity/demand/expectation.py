@@ -37,9 +37,15 @@ class DemandExpectation:
 
 
 def expect_demand(
-    snapshot: Snapshot, load: PartitionLoad, settings: DemandSettings, history: TopicHistory | None = None
+    snapshot: Snapshot,
+    load: PartitionLoad,
+    settings: DemandSettings,
+    history: TopicHistory | None = None,
+    fills: Sequence[str] = (),
 ) -> DemandExpectation:
     """Describe what traffic is expected at each date; without a history of topics, the growth rates hold.
+
+    Dates are the months up to the horizon, the turns of events, and ``fills``, days on which many logs are full.
 
     Raises:
         RequestError: an event or a class cannot be; one line for each mistake.
@@ -50,7 +56,7 @@ def expect_demand(
     planned = planned_events(
         settings.events, snapshot, horizon_months=settings.horizon_months, measured_days=measured_days
     )
-    dates = outlook_dates(snapshot.ds, settings.horizon_months, planned.turns)
+    dates = outlook_dates(snapshot.ds, settings.horizon_months, (*planned.turns, *fills))
     topics = snapshot.partitions.topics
     rates = np.bincount(snapshot.partitions.topic, load.bytes_in_mean_bytes_per_second, minlength=len(topics))
     classes = class_topics(topics, rates.astype(np.float64), settings.topic_classes)

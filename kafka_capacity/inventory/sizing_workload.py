@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES
+from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES, fill_dates
 from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic, Workload
 from kafka_capacity.hardware.cpu import CpuCalibration, calibrate
@@ -39,20 +39,37 @@ def sizing_workload(
 ) -> Workload:
     """Put together what sizing needs to know of the partitions, all of one inventory without fatal findings."""
     topics, topic = snapshot.topics, snapshot.partitions.topic
-    segment = _topic_column(raw, snapshot, "segment_bytes")
     return Workload(
         partitions=snapshot.partitions,
         load=_mean_of_today(load, outlook),
         traffic=traffic,
         size_bytes=snapshot.partition_size_bytes(),
-        retention_seconds=kept_seconds(raw, snapshot)[topic],
-        retention_bytes=_unlimited(topics.retention_bytes)[topic],
-        segment_bytes=np.where(segment > 0, segment, DEFAULT_SEGMENT_BYTES)[topic],
+        **_log_limits(raw, snapshot),
         is_compacted=topics.is_compacted[topic],
         is_tiered=_is_tiered(raw, snapshot)[topic],
         lags=group_lags(raw, snapshot, load, is_simulated_only=True),
         outlook=outlook,
     )
+
+
+def filled_days(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> tuple[str, ...]:
+    """Return the days on which many logs that fill today are full."""
+    limits = _log_limits(raw, snapshot)
+    is_compacted = snapshot.topics.is_compacted[snapshot.partitions.topic]
+    limits["retention_seconds"] = np.where(is_compacted, np.inf, limits["retention_seconds"])
+    size = snapshot.partition_size_bytes().astype(np.float64)
+    return fill_dates(snapshot.ds, size, load.bytes_in_mean_bytes_per_second, **limits)
+
+
+def _log_limits(raw: RawInventory, snapshot: Snapshot) -> dict[str, Floats]:
+    """Return what ends the logs of each partition, by field of the workload."""
+    segment = _topic_column(raw, snapshot, "segment_bytes")
+    by_topic = {
+        "retention_seconds": kept_seconds(raw, snapshot),
+        "retention_bytes": _unlimited(snapshot.topics.retention_bytes),
+        "segment_bytes": np.where(segment > 0, segment, DEFAULT_SEGMENT_BYTES),
+    }
+    return {name: values[snapshot.partitions.topic] for name, values in by_topic.items()}
 
 
 def _mean_of_today(load: PartitionLoad, outlook: DemandOutlook) -> PartitionLoad:

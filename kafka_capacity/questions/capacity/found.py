@@ -10,7 +10,7 @@ from kafka_capacity.hardware.cpu import STATED, CpuCalibration, CpuCosts, on_cor
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.inventory.daily_history import topic_history
-from kafka_capacity.inventory.sizing_workload import observed_costs, sizing_workload
+from kafka_capacity.inventory.sizing_workload import filled_days, observed_costs, sizing_workload
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.grid import BrokerChanges
 from kafka_capacity.proposal.log_dirs import fullest_dir_ratio
@@ -36,7 +36,8 @@ def sizing_setup(asked: PlanContext) -> SizingSetup:
     """
     basis = asked.basis
     history = topic_history(basis.raw, basis.profile_days)
-    expectation = expect_demand(basis.snapshot, basis.load, asked.parameters.demand_settings(), history)
+    fills = filled_days(basis.raw, basis.snapshot, basis.load)
+    expectation = expect_demand(basis.snapshot, basis.load, asked.parameters.demand_settings(), history, fills)
     request, cpu = sizing_request_of(asked)
     workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook, basis.traffic)
     inputs = SizingInputs.of(basis.snapshot, workload, request, named=_named_brokers(asked))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_capacity.demand.disk import partition_sizes
+from kafka_capacity.demand.disk import fill_dates, partition_sizes
 from tests.unit.questions.capacity.workloads import DAY, GIB, workload
 
 DATES = ("2026-11-20", "2026-11-30", "2026-12-10")
@@ -50,11 +50,62 @@ def test_a_compacted_log_grows_as_its_traffic():
     assert sizes(bytes_in=[1e3], size=3 * GIB, is_compacted=True, middle=[[1, 2, 4]]) == [3 * GIB, 6 * GIB, 12 * GIB]
 
 
-def test_a_log_of_unknown_rate_keeps_its_size_times_growth():
-    assert sizes(bytes_in=[0.0], size=GIB, retention=DAY, middle=[[1, 2, 2]]) == pytest.approx(
-        [GIB, 1.95 * GIB, 2 * GIB]
-    )
+def test_a_log_without_known_traffic_keeps_its_size():
+    assert sizes(bytes_in=[0.0], size=GIB, retention=DAY, middle=[[1, 2, 2]]) == [GIB] * 3
     assert sizes(bytes_in=[0.0], size=GIB, retention=np.inf) == [GIB] * 3
+
+
+def test_a_log_that_is_nearly_full_fills_up_without_another_segment():
+    # 12 of 15 days are there, be it young or its traffic a quarter higher than it was.
+    nearly = sizes(bytes_in=[GIB / DAY], size=12 * GIB, retention=15 * DAY, segment=GIB)
+    assert nearly == pytest.approx([12 * GIB, 15 * GIB, 15 * GIB])
+
+
+def test_what_is_left_of_higher_traffic_does_not_grow():
+    # A day's traffic and a segment twice are explained; of 100 GiB with a GiB a day for 10 days 22 are, and 78 are not.
+    left = {"bytes_in": [GIB / DAY], "size": 100 * GIB, "retention": 10 * DAY, "segment": GIB}
+    assert sizes(**left, middle=[[1, 1.5, 2]]) == pytest.approx([100 * GIB] * 3)
+    assert sizes(**left, middle=[[8, 8, 8]]) == pytest.approx([176 * GIB] * 3)
+    # With less traffic, or a shorter retention, less of both is there.
+    assert sizes(**left, middle=[[1, 0.5, 0.5]]) == pytest.approx([100 * GIB, 94.5 * GIB, 89 * GIB])
+    assert sizes(**left, retention_changes=[[1, 0.5, 0.5]]) == pytest.approx([100 * GIB, 50 * GIB, 50 * GIB])
+
+
+def test_days_on_which_much_is_full_are_dates():
+    def days(size, rate, retention, most=np.inf):
+        each = [np.atleast_1d(np.array(one, dtype=float)) for one in (size, rate)]
+        limits = {"retention_seconds": retention, "retention_bytes": most, "segment_bytes": GIB}
+        whole = {name: np.broadcast_to(np.array(value, dtype=float), each[0].shape) for name, value in limits.items()}
+        return fill_dates(DATES[0], *each, **whole)
+
+    # Six more days, and one for the segment; a nearly full one needs none.
+    assert days(GIB, GIB / DAY, 7 * DAY) == ("2026-11-27",)
+    assert days(12 * GIB, GIB / DAY, 15 * DAY) == ("2026-11-23",)
+    assert days(GIB, GIB / DAY, 7 * DAY, most=3 * GIB) == ("2026-11-23",)
+    # What is full, silent, or has no limit turns nothing, nor does a hundredth of all.
+    assert days([7 * GIB, GIB, GIB], [GIB / DAY, 0.0, GIB / DAY], [7 * DAY, 7 * DAY, np.inf]) == ()
+    assert days([600 * GIB, GIB], GIB / DAY * np.ones(2), [7 * DAY, 7 * DAY]) == ()
+    # Of many days those of the most bytes are.
+    several = [day * DAY for day in range(10, 18)]
+    assert days(np.full(8, GIB), np.full(8, GIB / DAY), several) == tuple(f"2026-12-{day:02}" for day in range(2, 8))
+
+
+def test_the_day_on_which_a_filling_log_passes_a_size_is_on_a_straight_line():
+    made = workload([GIB / DAY], size=2 * GIB, retention=15 * DAY, segment=GIB, dates=DATES, middle=[[1, 1, 1]])
+    turned = fill_dates(
+        DATES[0],
+        made.size_bytes.astype(float),
+        made.load.bytes_in_mean_bytes_per_second,
+        retention_seconds=made.retention_seconds,
+        retention_bytes=made.retention_bytes,
+        segment_bytes=made.segment_bytes,
+    )
+    assert turned == ("2026-12-04",)
+    dates = (*DATES[:2], *turned, DATES[2])
+    found = partition_sizes(
+        workload([GIB / DAY], size=2 * GIB, retention=15 * DAY, segment=GIB, dates=dates, middle=[[1, 1, 1, 1]])
+    )
+    assert found[0, 0].tolist() == pytest.approx([2 * GIB, 12 * GIB, 16 * GIB, 16 * GIB])
 
 
 def test_shorter_retention_frees_at_once_and_longer_fills_up_again():
@@ -84,12 +135,7 @@ def test_sizes_are_those_of_a_log_written_hour_by_hour(ratio, retention_days, ag
             retention_changes=[changes],
         )
     )[0, 0]
-    is_full = held >= 0.8 * retention_days * 24
     written = [(-hour - 1, 1000.0) for hour in range(held)]
-    if is_full:  # as dense as to reach back over the whole retention
-        reach = retention_days * 24
-        written = [(-hour - 1, 1000.0 * held / reach) for hour in range(reach)]
-    density = written[0][1]
     expected = []
     for hour in range(20 * 24 + 1):
         place = min(hour // 240, 2)
@@ -100,5 +146,5 @@ def test_sizes_are_those_of_a_log_written_hour_by_hour(ratio, retention_days, ag
         if hour % 240 == 0:
             expected.append(sum(size for _, size in written))
         now = np.interp(hour + 0.5, [0, 240, 480], ratio)
-        written.append((hour, density * now))
+        written.append((hour, 1000.0 * now))
     assert found.tolist() == pytest.approx(expected, rel=2e-3)
