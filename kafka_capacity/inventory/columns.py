@@ -51,7 +51,7 @@ def _conform_column(column: pa.ChunkedArray[Any], field: pa.Field[Any], file: st
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if not _may_become(column.type, field.type):
-        raise DamagedInputError(f"{file}: column {field.name!r} is {column.type}; write it as {field.type}")
+        raise DamagedInputError(_wrong_kind(column, field, file))
     if column.null_count and not field.nullable:
         row = int(pc.index(pc.is_null(column), True).as_py())
         raise DamagedInputError(f"{file}, row {row}, {field.name}: null; give it a value, every row needs one")
@@ -63,6 +63,17 @@ def _conform_column(column: pa.ChunkedArray[Any], field: pa.Field[Any], file: st
         raise DamagedInputError(
             f"{file}, row {row}, {field.name}: {value} does not fit {field.type}; fix the value"
         ) from None
+
+
+def _wrong_kind(column: pa.ChunkedArray[Any], field: pa.Field[Any], file: str) -> str:
+    """Name the first text that is no number where a column of texts should have numbers, such as with a unit."""
+    if pa.types.is_string(column.type) and (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
+        try:
+            column.cast(field.type)
+        except pa.ArrowInvalid:
+            row = _first_that_fails(column, field.type)
+            return f"{file}, row {row}, {field.name}: {_shown(column[row])} is no number; write it as {field.type}"
+    return f"{file}: column {field.name!r} is {column.type}; write it as {field.type}"
 
 
 def _shown(value: Any) -> str:

@@ -112,6 +112,7 @@ def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "",
         table, wrong = read_table(store.read_bytes(key), kind, store.uri(key))
         mistakes += wrong
         if table is not None:
+            mistakes += _hour_mistakes(table, kind, store.uri(key))
             counting = _within(table, end - days * _DAY, end)
             left_out += len(table) - len(counting)
             found[kind].append(counting)
@@ -121,6 +122,26 @@ def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "",
     tables = {kind: merged(kind, [raw.table(kind), merged(kind, files)]) for kind, files in found.items()}
     remarks = (*without_metrics_remarks(raw.remarks), *_remarks(store.uri(name), len(keys), found, left_out, days))
     return dataclasses.replace(raw, tables={**raw.tables, **tables}, remarks=remarks)
+
+
+def _hour_mistakes(table: pa.Table, kind: str, file: str) -> list[str]:
+    """Name the first row whose hour begins within an hour, and the first whose hour a row before it has."""
+    seconds, *keys = [_codes(table.column(column)) for column in ("hour", *TABLES[kind].sort_by[:-1])]
+    order = np.lexsort((np.arange(len(seconds)), seconds, *keys))
+    is_again = np.ones(len(order), dtype=np.bool_)
+    is_again[:1] = False
+    for key in (seconds, *keys):
+        is_again[1:] &= np.diff(key[order]) == 0
+    mistakes = []
+    for rows, wrong in (
+        (np.flatnonzero(seconds % 3600), "is not the start of an hour; write a row for each whole hour"),
+        (np.sort(order[is_again]), "is there already in this file; keep one row for each hour"),
+    ):
+        if len(rows):
+            hour = table.column("hour")[int(rows[0])].as_py()
+            more = f" (and {plural(len(rows) - 1, 'more row')})" if len(rows) > 1 else ""
+            mistakes.append(f"{file}, row {rows[0]}, hour: {hour:%Y-%m-%dT%H:%M:%SZ} {wrong}{more}")
+    return mistakes
 
 
 def _within(table: pa.Table, start: int, end: int) -> pa.Table:

@@ -85,7 +85,7 @@ def _lines(earlier: Report, now: Report) -> Iterator[tuple[str, str]]:
         ("Today’s brokers run out on", *(sizing_figure(one, "runs_out") for one in (before, after))),
         ("Full disk", *(_date(one, "disk_full") for one in (earlier, now))),
         ("At the middle estimate", *(_date(one, "runs_out_middle") for one in (earlier, now))),
-        ("Per month", *(sizing_figure(one, "usd_per_month") for one in (before, after))),
+        (_price_label(after), *(sizing_figure(one, "usd_per_month") for one in (before, after))),
     )
     for label, old, new in pairs:
         # Another day is no other verdict: the lines of dates say it.
@@ -108,10 +108,19 @@ def _verdict(verdict: Mapping[str, Any]) -> str:
     return ", ".join(uncapitalised(one) for one in words)
 
 
+def _price_label(verdict: Mapping[str, Any]) -> str:
+    figure = _figure_of(verdict, "usd_per_month")
+    return "Per month, estimated" if figure and figure["label"].endswith(", estimated") else "Per month"
+
+
+def _figure_of(verdict: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    figures = (verdict.get("sizing") or {}).get("figures", ())
+    return next((one for one in figures if one["name"] == name), None)
+
+
 def sizing_figure(verdict: Mapping[str, Any], name: str) -> str:
     """Return one of the key figures of sizing in words."""
-    figures = (verdict.get("sizing") or {}).get("figures", ())
-    found = next((one for one in figures if one["name"] == name), None)
+    found = _figure_of(verdict, name)
     if found is None:
         return "not known"
     return format_usd(found["value"]) if found["unit"] == "usd" else str(found["value"])

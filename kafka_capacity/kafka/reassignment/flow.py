@@ -35,6 +35,8 @@ from kafka_capacity.kafka.arrays import Floats, Indices, Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
 
+DECADES_SECONDS = 1e9
+
 
 def closing_rates(throttle: Floats, load: Floats, spare: Floats, joining_load: Floats) -> Floats:
     """Return the rate at which gates close gaps, in bytes per second, 0 or below for never.
@@ -57,8 +59,11 @@ def closing_limits(throttle: Floats, load: Floats, spare: Floats, joining_load: 
 
 
 def gate_seconds(amount_bytes: Floats, closing: Floats) -> Floats:
-    """Return the time each gate needs: infinite for never, 0 where nothing passes."""
-    ends = closing > 0
+    """Return the time each gate needs: infinite for never or for decades, 0 where nothing passes.
+
+    Where all that may pass is produced meanwhile, what is left to close the gap with is rounding.
+    """
+    ends = closing > amount_bytes / DECADES_SECONDS
     seconds = np.where(ends, amount_bytes / np.where(ends, closing, 1.0), np.inf)
     return np.where(amount_bytes > 0, seconds, 0.0)
 

@@ -208,9 +208,9 @@ def cost_of_steps(view: SizingView) -> str | None:
     with_it = f"with {option_name(option)}"
     mean = mean_usd_per_month(view) if len(view.steps) > 1 else None
     if mean is None:
-        return f"{format_usd(usd)} per month {_on_average(view)} {with_it}{_as_today(view, option)}{_elsewhere(view)}."
+        return f"{month_words(option, usd)} {_on_average(view)} {with_it}{_as_today(view, option)}{_elsewhere(view)}."
     alone = "" if option is view.today else " alone"
-    every = f"{format_usd(mean)} per month {_on_average(view)} with all steps"
+    every = f"{month_words(option, mean)} {_on_average(view)} with all steps"
     return f"{every}, {format_usd(usd)} {with_it}{alone}{_as_today(view, option)}{_elsewhere(view)}."
 
 

@@ -240,7 +240,8 @@ def _worth(bytes_per_second: float, price: float | None) -> str:
 
 
 def _above(ratio: float) -> str:
-    return format_percent(ratio - 1.0)
+    # The most of several is at least their mean, but for rounding.
+    return format_percent(max(0.0, round(ratio - 1.0, 6)))
 
 
 def _fullest(brokers: list[Row], name: str) -> float:

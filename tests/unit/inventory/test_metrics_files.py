@@ -1,13 +1,13 @@
 """Histories of metrics as files: which count, and what is said of wrong ones."""
 
 import gzip
+import re
 
 import pyarrow.parquet as pq
 import pytest
 
 from kafka_capacity.errors import InventoryError, StorageError
 from kafka_capacity.inventory.metrics_files import split_address, with_metrics_files
-from kafka_capacity.inventory.validation import validate
 from kafka_capacity.objects.store import LocalStore
 from tests.builders import cluster, rows_of
 from tests.made_up_metrics import END
@@ -72,16 +72,47 @@ def test_every_mistake_is_named_with_its_file(tmp_path):
     with pytest.raises(InventoryError) as found:
         read(tmp_path)
     lines = str(found.value).splitlines()
-    assert [line.split(": ")[0].rpartition("/")[2] for line in lines] == ["a.csv", "b.csv", "c.parquet", "d.csv.gz"]
+    assert [re.split("[:,] ", line)[0].rpartition("/")[2] for line in lines] == [
+        "a.csv",
+        "b.csv",
+        "c.parquet",
+        "d.csv.gz",
+    ]
     assert (
         "there is no column 'rate'; remove it or correct its name, the columns are topic, partition, hour" in lines[0]
     )
-    assert "column 'partition' is string; write it as int32" in lines[1]
+    assert ", row 0, partition: 'x' is no number; write it as int32" in lines[1]
 
 
-def test_an_hour_twice_in_one_file_is_fatal(tmp_path):
-    (tmp_path / "a.csv").write_text(HEAD + LINE.format(0, 1, 10, 20) + LINE.format(0, 1, 11, 21))
-    assert "duplicate_hour" in {finding.code for finding in validate(read(tmp_path)).fatal}
+@pytest.mark.parametrize(
+    ("name", "text", "mistake"),
+    [
+        (
+            "a.csv",
+            HEAD + LINE.format(0, 1, 10, 20) + LINE.format(1, 1, 11, 21) + LINE.format(0, 1, 12, 22) * 2,
+            "a.csv, row 2, hour: 2026-11-20T01:00:00Z is there already in this file; keep one row for each hour "
+            "(and 1 more row)",
+        ),
+        (
+            "a.csv",
+            HEAD + LINE.format(0, 1, 10, 20) + "orders,0,2026-11-20T01:30:00Z,1,1\n",
+            "a.csv, row 1, hour: 2026-11-20T01:30:00Z is not the start of an hour; write a row for each whole hour",
+        ),
+        (
+            "broker_metrics.csv",
+            "broker_id,hour,cpu_cores_used\n1,2026-11-20T01:00:00Z,2\n2,2026-11-20T01:00:00Z,2\n"
+            "1,2026-11-20T01:00:00Z,3\n",
+            "broker_metrics.csv, row 2, hour: 2026-11-20T01:00:00Z is there already in this file; keep one row for "
+            "each hour",
+        ),
+    ],
+)
+def test_an_hour_that_is_no_hour_or_twice_in_one_file_is_named_with_its_row(tmp_path, name, text, mistake):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InventoryError) as found:
+        read(tmp_path)
+    (line,) = str(found.value).splitlines()
+    assert line.endswith(f"/{mistake}")
 
 
 def test_one_file_by_its_address(tmp_path):

@@ -238,9 +238,10 @@ def test_processors_and_disks_of_survivors_count_where_they_are_known():
     assert list(evaluate_failures(snapshot, loaded(3), asked).capacity) == ["network_in", "network_out"]
 
 
-def test_a_throttle_below_what_is_produced_never_ends():
+@pytest.mark.parametrize("throttle", [40.0, 50.0, 50.0 + 1e-7])
+def test_a_throttle_that_what_is_produced_takes_but_for_rounding_never_ends(throttle):
     snapshot = made({"orders": [[10, 11]]})
-    asked = FailureScenario(scenario_id="s", given=((10,),), kinds=(), throttle_bytes_per_second=50.0)
+    asked = FailureScenario(scenario_id="s", given=((10,),), kinds=(), throttle_bytes_per_second=throttle)
     assert evaluate_failures(snapshot, loaded(1), asked).rebuild_seconds.tolist() == [np.inf]
 
 
