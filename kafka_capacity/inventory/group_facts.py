@@ -197,7 +197,9 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
     mean = cluster.load.bytes_in_mean_bytes_per_second[rows]
     # What is lost was not read either.
     unread_bytes = (records.waiting + records.lost) * records.record_bytes
-    traffic = group_traffic(cluster.rates.of(rows), mean, owner, unread_bytes)
+    # Who reads what in the middle of a rebalance tells nothing of the hours before.
+    reader = owner if group.is_stable else np.full(len(owner), NOBODY, dtype=owner.dtype)
+    traffic = group_traffic(cluster.rates.of(rows), mean, reader, unread_bytes)
     # Assignors look at racks only where members have one too.
     with_racks = cluster.has_racks and any(member.rack for member in members)
     topics = tuple(cluster.topic(index, with_racks=with_racks) for index in found.topics.tolist())

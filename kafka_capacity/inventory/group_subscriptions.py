@@ -92,7 +92,7 @@ def _why_not(group: Group) -> str | None:
         return "Its consumers assign partitions manually (assign), so it never rebalances."
     if not group.members:
         return _NO_MEMBERS
-    if not says_something and group.state not in ("", "Stable"):
+    if not says_something and not group.is_stable:
         return f"It was {group.state!r} when the inventory was taken: Kafka shows assignments only when it is 'Stable'."
     if not says_something:
         return "The inventory has neither subscriptions nor assignments of its members."

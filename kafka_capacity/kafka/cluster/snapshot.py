@@ -93,6 +93,11 @@ class Group:
     subtopologies: tuple[Subtopology, ...] = ()  # of a streams group, by name; empty where they are not known
     num_standby_replicas: int | None = None  # of each stateful task of a streams group, `None` where it is not known
 
+    @property
+    def is_stable(self) -> bool:
+        """Whether it does not rebalance, as far as that is known."""
+        return self.state in ("", "Stable")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Snapshot:

@@ -77,6 +77,9 @@ def catch_up_now_seconds(facts: GroupFacts, rest: Rest, capacity: float) -> floa
 def same_as_count(simulations: Simulations, count: int) -> int:
     """Find the smallest count whose fullest member has as few partitions as with this one.
 
+    What was observed may be less even than an assignment from scratch, as when a member has just joined: there it is
+    one as even as can be that counts.
+
     Raises:
         AssignmentError: Kafka would throw.
     """
@@ -84,7 +87,9 @@ def same_as_count(simulations: Simulations, count: int) -> int:
     def fullest(count: int) -> int:
         return int(partition_counts(simulations.of(count).proposed).max(initial=0))
 
-    wanted = fullest(count)
+    wanted, simulation = fullest(count), simulations.of(count)
+    if simulation.proposed is simulation.observed:
+        wanted = min(wanted, -(-len(simulation.facts) // count))
     low, high = 1, count
     while low < high:
         middle = (low + high) // 2

@@ -241,6 +241,11 @@ def test_what_is_behind_the_start_of_a_log_waits_no_longer_and_is_lost():
     assert facts.lost_records.tolist() == [5000.0, 0.0, 500.0, 0.0]
 
 
+def test_who_reads_what_in_a_rebalance_proves_nothing():
+    assert only(groups=[group(state="Stable")]).estimated_capacity_bytes_per_second == 2000.0
+    assert only(groups=[group(state="Reconciling")]).estimated_capacity_bytes_per_second is None
+
+
 def test_what_is_lost_is_told_of_every_group_that_lost_any():
     ends = {"log_start_offset": 900, "log_end_offset": 1000}
     lags = [lag(group_id=name, committed_offset=at, **ends) for name, at in (("down", 500), ("up", 899), ("well", 900))]

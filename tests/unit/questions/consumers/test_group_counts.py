@@ -9,6 +9,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from kafka_capacity.kafka.groups.model import TopicPartitions
 from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation, member_loads
 from kafka_capacity.questions.consumers.counts import same_as_count, smallest_counts
@@ -58,6 +59,20 @@ def test_counts_between_the_steps_are_pointless(partitions, count, same):
     facts = group(partitions=partitions, members=2)
     assert same_as_count(Simulations(facts, given(facts)), count) == same
     assert math.ceil(partitions / same) == math.ceil(partitions / count)
+
+
+def test_members_that_have_just_joined_are_not_pointless():
+    # One has two of ten partitions and the tenth member none yet; from scratch each would have one.
+    facts = group(partitions=10, members=10)
+    owner = np.minimum(np.arange(10), 8)
+    members = tuple(
+        dataclasses.replace(one, owned=TopicPartitions.of([("orders", int(row)) for row in np.flatnonzero(owner == i)]))
+        for i, one in enumerate(facts.members)
+    )
+    joining = dataclasses.replace(facts, owner=owner.astype(np.int32), members=members)
+    assert same_as_count(Simulations(joining, given(joining)), 10) == 10
+    assert same_as_count(Simulations(facts, given(facts)), 10) == 10
+    assert same_as_count(Simulations(joining, given(joining, member_count=9)), 9) == 5
 
 
 @settings(max_examples=60, deadline=None)
