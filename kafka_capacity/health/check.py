@@ -13,7 +13,7 @@ from kafka_capacity.health.hot import check_hot
 from kafka_capacity.health.now import check_lags, check_now
 from kafka_capacity.health.problem import CLUSTER_CODES, RETIRED_CODES, Code, Problem, Problems
 from kafka_capacity.health.racks import check_racks
-from kafka_capacity.health.resources import check_resources
+from kafka_capacity.health.resources import check_log_dirs, check_resources
 from kafka_capacity.health.settings import check_settings
 
 
@@ -29,6 +29,7 @@ def check_health(view: ClusterView, soundness: Iterable[Problem] = ()) -> Proble
             *check_now(view),
             *check_cordons(view),
             *check_resources(view),
+            *check_log_dirs(view),
             *check_lags(view),
             *check_groups(view),
             *check_hot(view),
@@ -40,6 +41,7 @@ def check_health(view: ClusterView, soundness: Iterable[Problem] = ()) -> Proble
     )
 
 
+WORSE_RATIO = 1.01  # less is the rounding of loads that moves with leaders
 RESOLVED = "The change resolves this."
 NEW = "New with the change."
 _UNRESOLVED: dict[str, str] = {
@@ -51,6 +53,7 @@ _UNRESOLVED: dict[str, str] = {
         (Code.GROUPS_HOURS_BEHIND, Code.GROUPS_BEHIND),
         "The change does not resolve this by itself: groups have to catch up.",
     ),
+    Code.LOG_DIR_OVER_LIMIT: "Replicas that move go where the log dirs have room; the move says where they have none.",
     Code.RECORDS_LOST: "No change brings back what was deleted.",
 }
 """What is so at the moment of the snapshot; a placement is looked at once all that it copies is there."""
@@ -64,6 +67,16 @@ class ListedProblem:
     then: str = ""
 
 
+def _with_change(today: Problem, then: Problem | None) -> str:
+    """Return what becomes of a problem; ``""`` where it stays as it is, or less of it does."""
+    if then is None:
+        return _UNRESOLVED.get(today.code, RESOLVED)
+    is_more = then.partitions > today.partitions
+    if today.figure is not None and then.figure is not None and not is_more:
+        is_more = then.figure.needed > today.figure.needed * WORSE_RATIO and then.partitions == today.partitions
+    return f"Worse with the change: {then.message}." if is_more else ""
+
+
 def list_problems(
     found: Iterable[Problem], today: Sequence[Problem] | None, then: Sequence[Problem] | None = None
 ) -> list[ListedProblem]:
@@ -73,10 +86,10 @@ def list_problems(
     would leave it, ``None`` for none.
     """
     known = list(found) if today is None else [one for one in found if one.code not in RETIRED_CODES]
-    now, after = {one.code for one in today or ()}, {one.code for one in then or ()}
+    now, after = {one.code for one in today or ()}, {(one.code, one.about): one for one in then or ()}
     outcome = dict.fromkeys(known, "")
     for one in today or ():
-        outcome[one] = "" if then is None or one.code in after else _UNRESOLVED.get(one.code, RESOLVED)
+        outcome[one] = "" if then is None else _with_change(one, after.get((one.code, one.about)))
     reported = now | {one.code for one in known}
     outcome |= {one: NEW for one in then or () if one.code not in reported}
     return [ListedProblem(one, outcome[one]) for one in Problems.of(outcome)]

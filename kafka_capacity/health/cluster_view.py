@@ -33,6 +33,7 @@ class RackLoss:
     offline: int  # partitions that go offline
     under_min_isr: int  # further partitions that fall under `min.insync.replicas`
     bytes_per_second: float  # what is produced to both on average
+    leaderless: int = 0  # partitions without a leader where it leaves no majority of the controllers, else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -173,6 +173,7 @@ class Code(StrEnum):
     CORDONED = "cordoned-brokers"
     CORDONED_DIRS = "cordoned-log-dirs"
     DISK_OVER_LIMIT = "disk-over-limit"
+    LOG_DIR_OVER_LIMIT = "log-dir-over-limit"
     NETWORK_IN_OVER_LIMIT = "network-in-over-limit"
     NETWORK_OUT_OVER_LIMIT = "network-out-over-limit"
     CPU_OVER_LIMIT = "cpu-over-limit"

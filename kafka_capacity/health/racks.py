@@ -68,11 +68,17 @@ def _spread(view: ClusterView) -> Iterator[Problem]:
 
 def _losses(view: ClusterView) -> Iterator[Problem]:
     """Describe what the loss of a rack would stop, where it is more than its share of replicas."""
-    affected = [one for one in view.rack_losses if one.offline or one.under_min_isr]
+    affected = [one for one in view.rack_losses if one.leaderless or one.offline or one.under_min_isr]
     if not affected:
         return
-    worst = max(affected, key=lambda one: (one.offline, one.bytes_per_second, one.under_min_isr, one.rack))
+    worst = max(
+        affected, key=lambda one: (one.leaderless, one.offline, one.bytes_per_second, one.under_min_isr, one.rack)
+    )
     stops, remedies = [], []
+    if worst.leaderless:
+        none = f"{plural(worst.leaderless, 'partition')} {'has' if worst.leaderless == 1 else 'have'} no leader"
+        stops.append(f"leaves no majority of the controllers, so that {none},")
+        remedies.append("have controllers in three racks")
     if worst.offline:
         single = ", and raise the replication factor of those with a single one" if (view.factor == 1).any() else ""
         stops.append(f"takes {plural(worst.offline, 'partition')} offline")

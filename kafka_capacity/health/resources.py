@@ -12,7 +12,7 @@ from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Res
 from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Figure, Problem, serious
 from kafka_capacity.kafka.arrays import Floats
-from kafka_capacity.text import whole_percent
+from kafka_capacity.text import plural, whole_percent
 from kafka_capacity.text.wording import told_apart
 
 _CODES = {
@@ -58,6 +58,39 @@ def check_resources(view: ClusterView) -> Iterator[Problem]:
         )
         where, figure = called("broker", brokers.ids[over].tolist()), Figure(needed, there * share, UNITS[resource])
         yield serious(_CODES[resource], where, message, _REMEDIES[resource], figure=figure)
+
+
+def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
+    """Judge the log dirs of brokers that have several: one may be full where its broker is not.
+
+    Brokers of which the log dir of a replica is not known are not judged.
+    """
+    snapshot = view.snapshot
+    dirs, brokers, is_held = snapshot.log_dirs, snapshot.brokers, snapshot.replicas >= 0
+    if not len(dirs.path):
+        return
+    is_told = is_held & (snapshot.log_dir >= 0)
+    held = np.bincount(snapshot.log_dir[is_told], weights=snapshot.size_bytes[is_told], minlength=len(dirs.path))
+    ids, owner, count = np.unique(dirs.broker_id, return_inverse=True, return_counts=True)
+    is_judged = (count > 1) & ~np.isin(ids, snapshot.replicas[is_held & ~is_told])
+    share = view.limits.ratio(Resource.DISK, Condition.NORMAL)
+    over = np.flatnonzero(is_judged[owner] & np.isfinite(dirs.total_bytes) & (held > dirs.total_bytes * share))
+    if not len(over):
+        return
+    worst = int(over[np.argmax(held[over] / np.maximum(dirs.total_bytes[over], 1e-9))])
+    broker, needed, there = int(dirs.broker_id[worst]), float(held[worst]), float(dirs.total_bytes[worst])
+    written = amounts_apart(Resource.DISK, needed, there)
+    percent = told_apart(whole_percent, needed / there, share)(needed / there)
+    are, its = ("is", "its disk") if len(over) == 1 else ("are", "their disks")
+    rack = brokers.racks[int(brokers.index_of(np.array([broker]))[0])] or "none"
+    message = (
+        f"{len(over):,} of {plural(len(dirs.path), 'log dir')} {are} over the limit of {whole_percent(share)} of {its},"
+        f" worst is {dirs.path[worst]} of broker {broker} (rack {rack}) with {written(needed)} of {written(there)}, "
+        f"{percent}"
+    )
+    remedy = "move replicas to other log dirs of the same broker, as a plan does, before a full one goes offline"
+    where = called("broker", np.unique(dirs.broker_id[over]).tolist())
+    yield serious(Code.LOG_DIR_OVER_LIMIT, where, message, remedy, figure=Figure(needed, there * share, "bytes"))
 
 
 def broker_loads_today(view: ClusterView) -> Mapping[Resource, Floats]:

@@ -171,12 +171,14 @@ class FailureResult:
     def rack_losses(self) -> tuple[RackLoss, ...]:
         """Return what the loss of each rack adds to what is wrong today, as far as racks were lost."""
         stopped = self.stopped_bytes_per_second - self.stopped_today_bytes_per_second
+        without = {place for place, has_majority in enumerate(self.has_majority) if has_majority is False}
         return tuple(
             RackLoss(
                 rack=str(self.brokers.racks[self.brokers.ids.tolist().index(one.brokers[0])]),
                 offline=int(self.offline[place]) - self.offline_today,
                 under_min_isr=int(self.newly_under_min_isr[place]),
                 bytes_per_second=max(0.0, float(stopped[place] + self.newly_refused_bytes_per_second[place])),
+                leaderless=int(self.offline[place] + self.new_leaders[place]) if place in without else 0,
             )
             for place, one in enumerate(self.sets)
             if one.kind is SetKind.RACK

@@ -161,6 +161,21 @@ def test_traffic_that_is_not_there_is_no_rate_of_a_rack_loss():
     assert seen["rack-loss"].message == "losing rack a takes 1 partition offline"
 
 
+def test_a_rack_whose_loss_leaves_no_majority_of_the_controllers_is_the_worst():
+    snapshot = made(HEALTHY)
+    losses = [
+        RackLoss(rack="a", offline=1, under_min_isr=5, bytes_per_second=0.0, leaderless=27),
+        RackLoss(rack="b", offline=9, under_min_isr=0, bytes_per_second=9.0),
+    ]
+    view = ClusterView.of(snapshot, loaded(len(snapshot.partitions)), rack_losses=losses)
+    (problem,) = [one for one in check_health(view) if one.code == "rack-loss"]
+    assert problem.message.startswith(
+        "losing rack a leaves no majority of the controllers, so that 27 partitions have no leader, and takes 1 "
+        "partition offline and leaves 5 partitions under min ISR"
+    )
+    assert problem.remedy.startswith("have controllers in three racks; ")
+
+
 def test_racks_that_are_not_set_or_all_one():
     assert found(made(HEALTHY, racks=[None] * 6))["one-rack"].message == (
         "the 6 brokers have no rack: Kafka may put all replicas of a partition in the same place"

@@ -1,5 +1,7 @@
 """One list of all that is wrong."""
 
+import dataclasses
+
 from kafka_capacity.health.check import NEW, RESOLVED, list_problems
 from kafka_capacity.health.problem import CLUSTER_CODES, RETIRED_CODES, Code, Figure, Problem, Severity
 
@@ -26,6 +28,20 @@ def test_what_becomes_of_problems():
     assert outcomes[Code.UNEVEN_RACKS] == NEW
     assert outcomes[Code.OFFLINE].startswith("The change does not resolve this by itself")
     assert set(dict(listed([], today, None)).values()) == {""}
+
+
+def test_what_the_change_makes_worse_says_so_with_what_is_there_then():
+    few = problem(Code.MIN_ISR_EQUALS_RF, partitions=1)
+    many = dataclasses.replace(few, message="33 partitions have it", partitions=33)
+    assert listed([], [few], [many]) == [("min-isr-equals-rf", "Worse with the change: 33 partitions have it.")]
+    assert listed([], [many], [few]) == listed([], [few], [few]) == [("min-isr-equals-rf", "")]
+    hot = problem(Code.CPU_OVER_LIMIT, figure=Figure(3.0, 2.0, "cores"))
+    for needed, then in ((3.02, ""), (3.3, "Worse with the change: it is cpu-over-limit."), (2.5, "")):
+        after = dataclasses.replace(hot, figure=Figure(needed, 2.0, "cores"))
+        assert listed([], [hot], [after]) == [("cpu-over-limit", then)]
+    # Another one of its kind is new.
+    other = dataclasses.replace(few, about="another")
+    assert dict(listed([], [few], [other]))["min-isr-equals-rf"] in {NEW, RESOLVED}
 
 
 def test_problems_survive_plain_data():

@@ -14,8 +14,10 @@ from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Figure, Severity
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.snapshot import LogDirs
 from tests.unit.questions.failures.made_up import loaded, made
 
+GIB = 2**30
 COSTS = CpuCosts(
     base_cores=0.0,
     leader_in_seconds_per_mib=0.1,
@@ -87,6 +89,33 @@ def test_a_broker_that_holds_more_than_its_limit_to_the_byte_is_over_it():
 )
 def test_each_resource_has_its_limit(rate, more, codes):
     assert set(found(mib_per_second=rate, **more)) == codes
+
+
+def test_a_log_dir_that_is_full_is_found_where_its_broker_is_not():
+    snapshot = made({"orders": [[10, 12], [10, 12]]}, sizes=[900 * GIB, 50 * GIB])
+    dirs = LogDirs(
+        broker_id=np.array([10, 10, 12], dtype=np.int32),
+        path=("/d0", "/d1", "/d0"),
+        total_bytes=np.full(3, 1000.0 * GIB),
+        usable_bytes=np.full(3, np.nan),
+    )
+
+    def found(log_dir):
+        one = dataclasses.replace(snapshot, log_dirs=dirs, log_dir=np.array(log_dir, dtype=np.int32))
+        view = ClusterView.of(one, loaded(2), has=hardware(observed_shape(one.brokers), one.brokers))
+        return [problem for problem in check_health(view) if problem.code == "log-dir-over-limit"]
+
+    # The only log dir of a broker is its disk.
+    (problem,) = found([[0, 2], [1, 2]])
+    assert (problem.where, problem.severity) == ("broker 10", Severity.SERIOUS)
+    assert problem.message == (
+        "1 of 3 log dirs is over the limit of 85 % of its disk, worst is /d0 of broker 10 (rack a) with 900 GiB of "
+        "1,000 GiB, 90 %"
+    )
+    assert problem.figure == Figure(900.0 * GIB, 850.0 * GIB, "bytes")
+    # Where one of a broker's replicas may be anywhere, none of its log dirs is judged.
+    assert found([[0, 2], [-1, 2]]) == []
+    assert len(found([[1, 2], [1, 2]])) == 1
 
 
 def test_groups_that_are_hours_behind_are_serious_and_the_worst_is_named():

@@ -51,7 +51,9 @@ def loss_sentences(side: PlacementFailures, kinds: Iterable[str] = FIRST_KINDS) 
 
 def loss_sentence(side: PlacementFailures, kind: str) -> str:
     """Describe what losses of a kind do at worst, the verdict first."""
-    rows, before = side.losses[kind], side.before
+    every, before = side.losses[kind], side.before
+    # What a loss stops that leaves no leader elected is said by itself.
+    rows = [row for row in every if row.get("has_majority") is not False] or every
     offline = worst_of(rows, "offline")
     more = offline["offline"] - before["offline_before"]
     looked_at, possible = (side.kinds[kind][name] for name in ("looked_at", "possible"))
@@ -65,9 +67,9 @@ def loss_sentence(side: PlacementFailures, kind: str) -> str:
         )
     else:
         does = f"nothing{' more' if before['offline_before'] else ''} goes offline"
-    without = [row for row in rows if row.get("has_majority") is False]
+    without = [row for row in every if row.get("has_majority") is False]
     if without:
-        does = f"{_leaderless(without, len(rows))}; with a majority, {does}"
+        does = f"{_leaderless(without, len(every))}{'' if rows is every else f'; with a majority, {does}'}"
     is_harmless = not without and more <= 0 and looked_at >= possible
     lead = f"{_MAY_DIE[kind] if is_harmless else lost}: {does}"
     return f"{lead}{_unclean(rows)}{_refused(side, rows)}{_overloaded(side, kind, rows)}{_groups(side, rows)}."
