@@ -226,6 +226,9 @@ class SizeDocument(Head):
     classes: tuple[Row, ...]  # topic classes: basis of their growth, and traffic relative to today at each date
     added_topics: tuple[Row, ...]  # planned ones
     notes: tuple[str, ...]  # planned events that were ignored, and why
+    partition_count: int  # of the cluster
+    unknown_rate_partitions: int  # of which no rate is known
+    unknown_rate_stored_ratio: float  # what those hold of what is stored
     silent_since: str | None  # the last day with traffic, where there has been hardly any for a week or more
     traffic: Mapping[str, tuple[float | None, ...]]  # bytes per second at peak at each date, `middle` and `high`
     stored: Mapping[str, tuple[float | None, ...]]  # the same for the bytes of all replicas

@@ -112,6 +112,18 @@ def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
     return _load_of(bytes_in, bytes_out, len(metrics.column("hour").filter(pa.array(is_ours)).unique()))
 
 
+def known_rates(raw: RawInventory, snapshot: Snapshot) -> Flags:
+    """Return bool[P], of which partitions anything is known of what is produced."""
+    if raw.hours is not None:
+        return np.asarray(~np.isnan(raw.hours.rates[RATES[0]]).all(axis=1), dtype=np.bool_)
+    metrics, partitions = raw.table("metrics"), snapshot.partitions
+    index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
+    place = index.find(metrics.column("topic"), metrics.column("partition"))
+    found = np.zeros(len(partitions), dtype=np.bool_)
+    found[place[(place >= 0) & ~np.isnan(usable_rates(metrics, RATES[0]))]] = True
+    return found
+
+
 def _load_of(bytes_in: GroupProfile, bytes_out: GroupProfile, hours: int) -> PartitionLoad:
     return PartitionLoad(
         bytes_in_mean_bytes_per_second=bytes_in.mean,

@@ -197,6 +197,7 @@ def _rank(problem: Problem) -> tuple[int, bool]:
 
 _SAID_OF_THE_PLAN = {
     "missing_sizes": "size-not-known",
+    "partition_without_metrics": "traffic-not-known",
     "no_metrics": "traffic-not-known",
     "disk_capacity_unknown": "disk-not-known",
 }

@@ -5,7 +5,7 @@ An answer is decided once, from the results of a plan. Page, mail, command line 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -27,6 +27,18 @@ class Status(StrEnum):
 
 BADGES = {status: plain_badge(status) for status in Status}
 """A verdict in few words, and the kind of it."""
+
+
+UNKNOWN_RATE_RATIO = 0.05
+"""Partitions without known traffic that hold no more of what is stored are taken for idle: sources leave such out."""
+
+
+def unknown_traffic(facts: Mapping[str, Any]) -> str | None:
+    """Name partitions whose traffic is unknown and that hold much; ``None`` for none, and of plans that do not tell."""
+    if float(facts.get("unknown_rate_stored_ratio") or 0.0) <= UNKNOWN_RATE_RATIO:
+        return None
+    count, whole = int(facts["unknown_rate_partitions"]), int(facts["partition_count"])
+    return f"the traffic of {count:,} of {plural(whole, 'partition')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

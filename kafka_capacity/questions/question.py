@@ -30,6 +30,7 @@ from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
+from kafka_capacity.inventory.snapshot import known_rates
 from kafka_capacity.inventory.week_traffic import filled_week, week_of_metrics, week_of_profile
 from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
@@ -84,6 +85,16 @@ class Basis:
     def traffic(self) -> Traffic:
         """The hours of its partitions: one copy for all questions, the largest arrays that they send to executors."""
         return hourly_traffic(self.raw, self.snapshot, self.load)
+
+    @cached_property
+    def unknown_traffic(self) -> dict[str, float]:
+        """Of how many partitions no rate is known, and which share of what is stored they hold; plain data."""
+        unknown, size = ~known_rates(self.raw, self.snapshot), self.snapshot.partition_size_bytes()
+        held = int(size.sum())
+        return {
+            "unknown_rate_partitions": int(unknown.sum()),
+            "unknown_rate_stored_ratio": int(size[unknown].sum()) / held if held else 0.0,
+        }
 
     @cached_property
     def week(self) -> Floats | None:

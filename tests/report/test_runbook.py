@@ -71,4 +71,6 @@ def test_a_wave_says_when_to_cancel_it(told):
     stops = [why.replace("\N{NO-BREAK SPACE}", " ") for _, why, _ in told[0] if "Cancel it" in why]
     assert stops
     for text in stops:
-        assert re.search(r"UnderMinIsrPartitionCount is above 0.* or it takes more than \d", text), text
+        assert re.search(r"UnderMinIsrPartitionCount is above what it was before.* or it takes more than \d", text), (
+            text
+        )

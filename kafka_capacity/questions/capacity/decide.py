@@ -43,7 +43,7 @@ def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Ans
     if view is None:
         return _without_rates() if has_no_rates(document) else None
     now = view.steps[0].option if view.steps else view.nearest
-    status = Status.NOT_JUDGED if now["not_judged"] or view.is_unknown else Status.FITS
+    status = Status.NOT_JUDGED if view.is_as_far_as_known(now) or view.is_unknown else Status.FITS
     return Answer(
         status=status if view.steps or view.is_unknown else Status.DOES_NOT_FIT,
         headline=headline(view),
@@ -52,7 +52,10 @@ def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Ans
         problems=_problems(view),
         figures=key_figures(view),
         actions=_actions(view),
-        unknown=tuple(resource_name(one) for one in now["not_judged"]),
+        unknown=(
+            *(resource_name(one) for one in now["not_judged"]),
+            *([view.unknown_traffic] if view.unknown_traffic is not None else []),
+        ),
     )
 
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.proposal.excuse import distance
+from kafka_capacity.questions.answer import unknown_traffic
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
 from kafka_capacity.questions.capacity.results import OptionKind, day_before, speaks_of_unknowns
@@ -99,6 +100,15 @@ class SizingView:
     def removed_brokers(self) -> tuple[int, ...]:
         """Which of today's brokers the request does without."""
         return tuple(self.document.get("removed_brokers") or ())
+
+    @property
+    def unknown_traffic(self) -> str | None:
+        """The partitions of which no traffic is known, where they hold much of what is stored."""
+        return unknown_traffic(self.document)
+
+    def is_as_far_as_known(self, option: Row) -> bool:
+        """Return whether something that an option needs is not known, so that it may need more."""
+        return bool(option["not_judged"]) or self.unknown_traffic is not None
 
     def is_own(self, row: Row) -> bool:
         """Return whether an option is so many of today's brokers, or what the request makes of them, and nothing else.

@@ -130,7 +130,7 @@ def headline(view: SizingView) -> str:
     if view.is_unknown or (has_no_rates(view.document) and view.nearest["excuses"]):
         return f"Not judged how many brokers are needed: {view.nearest['excuses'][0]['reason']}."
     sentence = _headline(view)
-    return f"As far as known, {uncapitalised(sentence)}" if view.nearest["not_judged"] else sentence
+    return f"As far as known, {uncapitalised(sentence)}" if view.is_as_far_as_known(view.nearest) else sentence
 
 
 def _headline(view: SizingView) -> str:
@@ -151,7 +151,7 @@ def why_sentence(view: SizingView) -> str:
     if not parts:
         return headline(view)
     sentence = f"{'; '.join(parts)}."
-    return f"As far as known, {sentence}" if view.nearest["not_judged"] else capitalised(sentence)
+    return f"As far as known, {sentence}" if view.is_as_far_as_known(view.nearest) else capitalised(sentence)
 
 
 def _what_binds(view: SizingView) -> tuple[str, str]:
@@ -268,7 +268,7 @@ def badge(view: SizingView) -> tuple[str, str]:
         is_free = view.budget_usd_per_month is None or not view.nearest["fits"]
         return "bad", "✕ No option lasts" if is_free else "✕ Over budget"
     if view.today["fits"]:
-        return BADGES[Status.NOT_JUDGED] if view.today["not_judged"] else ("good", "✓ Enough brokers")
+        return BADGES[Status.NOT_JUDGED] if view.is_as_far_as_known(view.today) else ("good", "✓ Enough brokers")
     kind, sign = ("bad", "!") if view.today["fits_until"] is None else ("warn", None)
     arrow, words = _change_words(view)
     return kind, f"{sign or arrow} {words}"

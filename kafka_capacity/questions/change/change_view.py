@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from kafka_capacity.errors import RenderError
-from kafka_capacity.questions.answer import Status
+from kafka_capacity.questions.answer import Status, unknown_traffic
 from kafka_capacity.questions.change.choice import Option, choose, read_options
 from kafka_capacity.questions.change.move_view import MoveView, read_move
 from kafka_capacity.report.inputs import ReportInputs
@@ -41,6 +41,11 @@ class ShownChange:
     def rate_history_hours(self) -> int:
         """How many hours of traffic the plan rests on."""
         return int(self.facts.get("rate_history_hours") or 0)
+
+    @property
+    def is_time_least(self) -> bool:
+        """Whether what is produced during a move is not known, so that it takes at least as long as said."""
+        return not self.rate_history_hours or unknown_traffic(self.facts) is not None
 
     @property
     def has_no_sizes(self) -> bool:
@@ -93,7 +98,8 @@ class ChangeView(ShownChange):
         sizes = int(self.facts.get("unknown_size_partitions") or 0)
         if sizes:
             found.append(f"the size of {sizes:,} of {plural(int(self.facts['partition_count']), 'partition')}")
-        return (*found, *(() if self.rate_history_hours or option.is_refused else ("traffic",)))
+        traffic = unknown_traffic(self.facts) if self.rate_history_hours else "traffic"
+        return (*found, *([traffic] if traffic is not None and not option.is_refused else []))
 
     def status(self, option: Option) -> Status:
         """Return the verdict on an option."""

@@ -94,7 +94,7 @@ def _headline(view: ChangeView) -> str:
     if view.has_no_sizes or not figures["moved_bytes"]:
         noun = "replica" if view.has_no_sizes else "empty replica"
         return f"{lead}: {option.placer} moves {plural(figures['moved_replicas'], noun)}."
-    least = "" if view.rate_history_hours else "at least "
+    least = "at least " if view.is_time_least else ""
     sentence = (
         f"{lead}: {option.placer} moves {format_bytes(figures['moved_bytes'])} "
         f"({format_percent(option.share_ratio)} of {format_bytes(figures['total_bytes'])}) "

@@ -54,10 +54,15 @@ class MoveView:
 
     @property
     def throttle_text(self) -> str:
-        """The throttle of the waves that copy, or from where to where they are."""
+        """The throttle of the waves that copy, or from where to where they are.
+
+        Where it is the largest that leaves headroom it is that of the slowest broker, and others have more.
+        """
         rates = {wave["throttle_bytes_per_second"] for wave in self.waves if wave["copied_bytes"]}
         if not rates:
             return "no throttle"
+        if self.facts["is_throttle_automatic"]:
+            return f"{format_throttle(min(rates))} or more"
         least, most = format_throttle(min(rates)), format_throttle(max(rates))
         return least if least == most else f"{least} to {most}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_capacity.health.problem import Problem, serious
 from kafka_capacity.questions.change.move_view import MoveView, Row
-from kafka_capacity.questions.change.wave_runbook import UNSIZED_TIME, are_unsized
+from kafka_capacity.questions.change.wave_runbook import MAY_HOLD, UNSIZED_TIME, are_unsized
 from kafka_capacity.text import (
     format_duration,
     format_limit,
@@ -25,7 +25,7 @@ def summary(move: MoveView) -> str:
     stop = "You may stop after any wave: none" if count > 1 else "It never"
     stop += " leaves a partition with fewer replicas, racks or in-sync replicas than before or in the target, or "
     if fullest is None or fullest["fullest_ratio"] <= 1:
-        stop += "takes a disk over its limit."
+        stop += f"fills a disk beyond {MAY_HOLD}."
     else:
         stop += "takes a disk over its limit that is within it today."
     return f"The move has {plural(count, 'wave')}. {_how_long(move)} {stop}"
@@ -158,7 +158,7 @@ def disk_sentence(move: MoveView) -> str:
     share = f"{format_percent(fullest['fullest_ratio'])} of it in wave {wave:,}"
     if fullest["fullest_ratio"] > 1:
         return f"Broker {broker} is over its disk limit before the move, and reaches at most {share}."
-    return f"During the move broker {broker} comes closest to its disk limit: {share}."
+    return f"During the move broker {broker} comes closest to what its disk may hold ({MAY_HOLD}): {share}."
 
 
 def detour_sentence(move: MoveView) -> str | None:

@@ -66,21 +66,24 @@ _REMEDIES = {
     "disk": "give the disks of brokers in the inventory",
     "network": "give the networks of brokers in the inventory",
     "size": "stage an inventory with the sizes of partitions",
+    "traffic": "stage an inventory with metrics of all partitions, 0 where nothing is produced",
 }
 
 
 def _unknown(view: ChangeView) -> list[Problem]:
     found = []
     for what in view.unknown(view.nearest):
-        kind = what.split()[1] if " " in what else what
-        if kind == "size":
+        if what == "traffic":
+            continue  # that there is none at all has words of its own
+        kind = what.split()[1]
+        if kind == "traffic":
+            message = f"{capitalised(what)} is unknown and counts as zero: all loads and times are underestimated"
+        elif kind == "size":
             message = (
                 f"{capitalised(what)} is unknown and counts as zero: copied bytes, disk use and time are underestimated"
             )
-        elif kind in _REMEDIES:
-            message = f"{capitalised(what)} is unknown, so it is not judged"
         else:
-            continue  # traffic has words of its own
+            message = f"{capitalised(what)} is unknown, so it is not judged"
         found.append(_serious(f"{kind}-not-known", message, remedy=_REMEDIES[kind]))
     return found
 

@@ -93,6 +93,7 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
             "unknown_size_partitions": snapshot.unknown_size_partitions,
             **log_dir_facts(snapshot.log_dirs),
             "rate_history_hours": traffic.hours,
+            **basis.unknown_traffic,
             "bytes_in_by_hour_of_week": None if basis.week is None else np.rint(basis.week).tolist(),
             "source": raw.source,
             "captured_at": raw.captured_at,

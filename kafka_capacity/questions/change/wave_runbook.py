@@ -62,6 +62,7 @@ _ALWAYS = {
 STOP_AFTER = 1.5  # times as long as a wave takes at peak rates: then something is other than it was planned
 STOP_ABOVE = 1.01  # times as much as the fullest broker holds at its fullest, likewise
 
+MAY_HOLD = "its limit, or what is held there today where that is more"  # what a disk may during a move
 UNSIZED_TIME = "How long it takes is unknown: the partitions to copy have no known size, or are empty."
 
 
@@ -161,7 +162,7 @@ def _watch(wave: Row) -> str:
     disk = ""
     if wave["fullest_ratio"] is not None:
         held, ratio = _held(wave["fullest_peak_bytes"]), format_percent(wave["fullest_ratio"])
-        disk = f" Broker {wave['fullest_broker']} holds up to {held} meanwhile, {ratio} of its disk limit."
+        disk = f" Broker {wave['fullest_broker']} holds up to {held} meanwhile, {ratio} of what it may ({MAY_HOLD})."
     decides = "" if wave["bottleneck_broker"] is None else f"; the bottleneck is {bottleneck(wave)}"
     return (
         f"{time}{decides}.{disk} Watch UnderReplicatedPartitions, ReassigningPartitions, ReassignmentBytesInPerSec "
@@ -185,7 +186,7 @@ def hours_of(wave: Row) -> str | None:
 
 def _stop(wave: Row) -> str:
     """Say when to stop a wave: what it must not do, and what it was planned to do at the most."""
-    when = ["a broker's UnderMinIsrPartitionCount is above 0"]
+    when = ["a broker's UnderMinIsrPartitionCount is above what it was before"]
     if wave["fullest_ratio"] is not None:
         limit = _held(STOP_ABOVE * wave["fullest_peak_bytes"])
         when.append(f"broker {wave['fullest_broker']} holds more than {limit}")

@@ -48,7 +48,7 @@ def test_verdict_counts_dates_and_dollars_are_compared(before, now):
     lines = {one["label"]: one["text"] for one in changes_since(before, now)["lines"]}
     assert lines["Brokers now"] == "5 → 6"
     assert "does not fit → " in lines["Verdict"]
-    assert lines["Per month"].startswith("$1,234 → $")
+    assert lines["Per month, estimated"].startswith("$1,234 → $")
     assert lines["99 brokers"] == "by 2027-03-01 → not before the horizon"
     assert gist(changes_since(before, now)) == "brokers now 5 → 6"
 

@@ -12,6 +12,7 @@ import pytest
 from kafka_capacity.errors import RenderError
 from tests.report.decided import build_report, change_page, decision_of
 from tests.report.plans import GIB, TIB, ClusterSpec, make_inputs
+from tests.report.sized import sized_inputs
 
 
 def changed_rows(inputs, change):
@@ -64,6 +65,22 @@ def test_where_no_size_is_known_nothing_is_judged_and_no_bytes_or_times_are_show
     sections = build_report(dataclasses.replace(inputs, snapshot_facts=facts))["sections"]
     (row,) = next(one["data"]["table"]["rows"] for one in sections if one["name"] == "comparison")
     assert {row.get(name) for name in ("moved_bytes", "lower_bound_bytes", "in_waves", "duration")} == {None}
+
+
+@pytest.mark.parametrize(("held", "status"), [(0.05, "fits"), (0.06, "not_judged")])
+def test_where_much_has_unknown_traffic_the_answer_is_as_far_as_known(held, status):
+    inputs = sized_inputs()
+    facts = {"unknown_rate_partitions": 20, "unknown_rate_stored_ratio": held}
+    unknown = dataclasses.replace(
+        inputs, snapshot_facts={**inputs.snapshot_facts, **facts}, sizing={**inputs.sizing, **facts}
+    )
+    decision, text = decision_of(unknown), "the traffic of 20 of 24 partitions"
+    assert decision["status"] == status
+    is_said = status == "not_judged"
+    assert decision["box"]["approve"].startswith("As far as known: ") is is_said
+    assert ("traffic-not-known" in {one["code"] for one in decision["problems"]}) is is_said
+    assert (decision["unknown"] == [text]) is is_said
+    assert (" in at least " in decision["headline"]) is is_said
 
 
 def test_of_one_partition_the_singular_is_told():

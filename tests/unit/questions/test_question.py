@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_capacity.health.problem import Problems
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.plan.plan_dataset import SHARES, TABLES
-from kafka_capacity.questions.question import Handed
+from kafka_capacity.questions.question import Basis, Handed
 from kafka_capacity.questions.registry import QUESTIONS
 from kafka_capacity.report.inputs import ReportInputs
+from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.report.plans import make_inputs
 
 
@@ -27,3 +30,26 @@ def test_a_plan_from_before_there_was_a_question_says_nothing_of_it(question):
         )
         answer = question.decide(results, Handed(focus="x"))
         assert answer is None or not (answer.headline or answer.problems)
+
+
+def test_of_which_partitions_nothing_is_known_and_what_they_hold():
+    raw = cluster(
+        topics=[topic("a", partitions=2, size_bytes=3 * GIB), topic("b", partitions=2, size_bytes=GIB)], hours=3
+    )
+
+    def told(is_known):
+        rows = [
+            row | ({} if is_known(row) else {"bytes_in_bytes_per_second": float("nan")})
+            for row in rows_of(raw, "metrics")
+        ]
+        one = with_rows(raw, "metrics", rows)
+        snapshot = build_snapshot(one)
+        basis = Basis(raw=one, findings=Problems(), snapshot=snapshot, load=partition_load(one, snapshot))
+        return tuple(basis.unknown_traffic.values())
+
+    assert told(lambda row: True) == (0, 0.0)
+    assert told(lambda row: row["topic"] == "a" or row["partition"]) == (1, 0.125)
+    # One known hour is enough.
+    hours = sorted({row["hour"] for row in rows_of(raw, "metrics")})
+    assert told(lambda row: row["topic"] == "b" or row["hour"] == hours[0]) == (0, 0.0)
+    assert told(lambda row: row["topic"] == "b") == (2, 0.75)

@@ -31,7 +31,8 @@ def test_the_summary_has_count_times_and_throttle():
     assert summary(move) == (
         "The move has 2 waves. It takes 1 min 25 s at 10 MB/s (1 min 20 s without writes, 1 min 33 s at peak rates "
         "throughout). You may stop after any wave: none leaves a partition with fewer replicas, racks or in-sync "
-        "replicas than before or in the target, or takes a disk over its limit."
+        "replicas than before or in the target, or fills a disk beyond its limit, or what is held there today where "
+        "that is more."
     )
 
 
@@ -143,7 +144,10 @@ def test_disks_on_the_way():
     assert disk_sentence(two_waves()) == "No broker’s disk size is known, so disks are not checked during the move."
     assert disk_chart(two_waves()) is None
     move = two_waves(limits=[1000.0 * MB, 1000.0 * MB, 400.0 * MB])
-    assert disk_sentence(move) == "During the move broker 3 comes closest to its disk limit: 50.0 % of it in wave 2."
+    assert disk_sentence(move) == (
+        "During the move broker 3 comes closest to what its disk may hold (its limit, or what is held there today "
+        "where that is more): 50.0 % of it in wave 2."
+    )
     chart = disk_chart(move)
     assert chart["values"][0]["label"] == "Broker 3: 0 %, at most 50.0 %, then 50.0 %"
     levels = [(one["place"], one["share"]) for one in chart["values"] if one["label"].startswith("Broker 3")]
@@ -169,7 +173,8 @@ def test_a_broker_beyond_its_limit_from_the_start_is_no_surprise():
         "Broker 2 is over its disk limit before the move, and reaches at most 200 % of it in wave 1."
     )
     assert summary(move).endswith(" or takes a disk over its limit that is within it today.")
-    assert summary(two_waves(limits=[1000.0 * MB] * 3)).endswith(" or takes a disk over its limit.")
+    within = summary(two_waves(limits=[1000.0 * MB] * 3))
+    assert within.endswith(" or fills a disk beyond its limit, or what is held there today where that is more.")
 
 
 def test_waves_that_copy_nothing_of_what_is_to_be_copied_take_no_time_to_compare():
