@@ -31,14 +31,14 @@ import datetime
 
 import numpy as np
 
-from kafka_capacity.demand.calendar_days import DAY_SECONDS, day_reached
+from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between, days_later
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.kafka.arrays import Floats, Int32s
 
 FULL_RATIO = 0.8  # of what its mean rate would fill a full log has at least: the last weeks are no exact history
 EXPLAINED_RATIO = 2.0  # times what its mean rate fills, and two segments, a log that is full may hold for ever
 
-TURN_RATIO = 0.05  # of all that is stored and to come, what fills up on a day has at least to make it a date
+TURN_RATIO = 0.05  # of all that is stored and to come, what fills up has at least to make dates of it
 MOST_TURNS = 6  # each date takes its share of the time of sizing
 
 DEFAULT_SEGMENT_BYTES = 1024.0**3  # Kafka's own default of `log.segment.bytes`
@@ -122,6 +122,7 @@ def _allowance(size: Floats, asked: Floats, segment_bytes: Floats) -> Floats:
 
 def fill_dates(
     ds: str,
+    horizon: str,
     size_bytes: Floats,
     rate: Floats,
     *,
@@ -129,23 +130,24 @@ def fill_dates(
     retention_bytes: Floats,
     segment_bytes: Floats,
 ) -> tuple[str, ...]:
-    """Return the days after ``ds`` on which so many logs are full that disks turn, those of the most bytes.
+    """Return the days after ``ds`` and up to the horizon on which logs are full, so far apart that disks turn there.
 
-    Arguments are float64[P], of one replica: today's size and mean rate, and limits, infinite for none. A log is full
-    when its retention bites, or its limit in bytes does.
+    Of what fills up until then, about a sixth does between two of them. The others are float64[P], of one replica:
+    today's size and mean rate, and limits, infinite for none. A log is full when its retention bites, or its limit in
+    bytes does.
     """
     asked = _asked(rate, retention_seconds)
     by_age = asked + _allowance(size_bytes, asked, segment_bytes)
     left = np.minimum(by_age, retention_bytes + segment_bytes) - size_bytes
-    is_filling = (rate > 0) & np.isfinite(left) & (left > 0)
-    if not is_filling.any():
+    seconds = np.divide(left, rate, out=np.full(len(left), np.inf), where=(rate > 0) & (left > 0))
+    is_filling = seconds <= days_between(ds, horizon) * DAY_SECONDS
+    days, place = np.unique(np.ceil(seconds[is_filling] / DAY_SECONDS), return_inverse=True)
+    full = np.cumsum(np.bincount(place, left[is_filling]))
+    if not len(full) or full[-1] < TURN_RATIO * (size_bytes.sum() + full[-1]):
         return ()
-    days, place = np.unique(np.ceil(left[is_filling] / rate[is_filling] / DAY_SECONDS), return_inverse=True)
-    to_come = np.bincount(place, left[is_filling])
-    largest = np.argsort(-to_come, kind="stable")[:MOST_TURNS]
-    chosen = largest[to_come[largest] >= TURN_RATIO * (size_bytes.sum() + to_come.sum())]
-    found = (day_reached(ds, day * DAY_SECONDS) for day in days[chosen].tolist())
-    return tuple(sorted(day for day in found if day is not None))
+    parts = np.arange(1, MOST_TURNS + 1) / MOST_TURNS * full[-1]
+    chosen = np.unique(np.searchsorted(full, parts * (1 - 1e-9)))
+    return tuple(days_later(ds, int(day)) for day in days[chosen].tolist())
 
 
 def _integral(ratio: Floats, times: Floats, until: Floats | float, row_class: Int32s) -> Floats:

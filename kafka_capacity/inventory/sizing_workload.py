@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.demand.calendar_days import months_later
 from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES, fill_dates
 from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic, Workload
@@ -52,13 +53,14 @@ def sizing_workload(
     )
 
 
-def filled_days(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> tuple[str, ...]:
-    """Return the days on which many logs that fill today are full."""
+def filled_days(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, *, horizon_months: int) -> tuple[str, ...]:
+    """Return the days up to a horizon on which logs that fill today are full, as :func:`fill_dates` chooses them."""
     limits = _log_limits(raw, snapshot)
     is_compacted = snapshot.topics.is_compacted[snapshot.partitions.topic]
     limits["retention_seconds"] = np.where(is_compacted, np.inf, limits["retention_seconds"])
     size = snapshot.partition_size_bytes().astype(np.float64)
-    return fill_dates(snapshot.ds, size, load.bytes_in_mean_bytes_per_second, **limits)
+    horizon = months_later(snapshot.ds, horizon_months)
+    return fill_dates(snapshot.ds, horizon, size, load.bytes_in_mean_bytes_per_second, **limits)
 
 
 def _log_limits(raw: RawInventory, snapshot: Snapshot) -> dict[str, Floats]:

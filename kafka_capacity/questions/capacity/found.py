@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from kafka_capacity.demand.expectation import DemandExpectation, expect_demand
+from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.hardware.cpu import STATED, CpuCalibration, CpuCosts, on_cores
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.hardware.shapes import DiskKind, Shape
@@ -36,8 +37,9 @@ def sizing_setup(asked: PlanContext) -> SizingSetup:
     """
     basis = asked.basis
     history = topic_history(basis.raw, basis.profile_days)
-    fills = filled_days(basis.raw, basis.snapshot, basis.load)
-    expectation = expect_demand(basis.snapshot, basis.load, asked.parameters.demand_settings(), history, fills)
+    settings: DemandSettings = asked.parameters.demand_settings()
+    fills = filled_days(basis.raw, basis.snapshot, basis.load, horizon_months=settings.horizon_months)
+    expectation = expect_demand(basis.snapshot, basis.load, settings, history, fills)
     request, cpu = sizing_request_of(asked)
     workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook, basis.traffic)
     inputs = SizingInputs.of(basis.snapshot, workload, request, named=_named_brokers(asked))

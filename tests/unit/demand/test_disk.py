@@ -76,24 +76,32 @@ def test_days_on_which_much_is_full_are_dates():
         each = [np.atleast_1d(np.array(one, dtype=float)) for one in (size, rate)]
         limits = {"retention_seconds": retention, "retention_bytes": most, "segment_bytes": GIB}
         whole = {name: np.broadcast_to(np.array(value, dtype=float), each[0].shape) for name, value in limits.items()}
-        return fill_dates(DATES[0], *each, **whole)
+        return fill_dates(DATES[0], "2026-12-20", *each, **whole)
 
     # Six more days, and one for the segment; a nearly full one needs none.
     assert days(GIB, GIB / DAY, 7 * DAY) == ("2026-11-27",)
     assert days(12 * GIB, GIB / DAY, 15 * DAY) == ("2026-11-23",)
     assert days(GIB, GIB / DAY, 7 * DAY, most=3 * GIB) == ("2026-11-23",)
-    # What is full, silent, or has no limit turns nothing, nor does a hundredth of all.
+    # What is full, silent, has no limit or fills beyond the horizon turns nothing, nor does a hundredth of all.
     assert days([7 * GIB, GIB, GIB], [GIB / DAY, 0.0, GIB / DAY], [7 * DAY, 7 * DAY, np.inf]) == ()
     assert days([600 * GIB, GIB], GIB / DAY * np.ones(2), [7 * DAY, 7 * DAY]) == ()
-    # Of many days those of the most bytes are.
-    several = [day * DAY for day in range(10, 18)]
-    assert days(np.full(8, GIB), np.full(8, GIB / DAY), several) == tuple(f"2026-12-{day:02}" for day in range(2, 8))
+    assert days(GIB, GIB / DAY, 31 * DAY) == ()
+    # Of many days about a sixth of the bytes fill up between two.
+    several = np.arange(1, 31) * DAY
+    found = days(np.zeros(30), np.full(30, 2**20 / DAY), several, most=2**40 * np.ones(30))
+    assert found == ()  # a segment takes longer than the horizon
+    small = {"retention_seconds": several, "retention_bytes": np.full(30, np.inf), "segment_bytes": np.zeros(30)}
+    found = fill_dates(DATES[0], "2026-12-20", np.zeros(30), np.full(30, GIB / DAY), **small)
+    assert found == ("2026-12-02", "2026-12-08", "2026-12-12", "2026-12-15", "2026-12-18", "2026-12-20")
+    # Sixths of the 465 GiB are 77.5; those of the first so many days are the first numbers that are not smaller.
+    assert [sum(range(1, int(day[-2:]) + 11)) for day in found] == [78, 171, 253, 325, 406, 465]
 
 
 def test_the_day_on_which_a_filling_log_passes_a_size_is_on_a_straight_line():
     made = workload([GIB / DAY], size=2 * GIB, retention=15 * DAY, segment=GIB, dates=DATES, middle=[[1, 1, 1]])
     turned = fill_dates(
         DATES[0],
+        DATES[-1],
         made.size_bytes.astype(float),
         made.load.bytes_in_mean_bytes_per_second,
         retention_seconds=made.retention_seconds,
