@@ -182,6 +182,8 @@ def assumed_ratio(view: SizingView) -> float:
 def confidence(view: SizingView) -> str:
     """Return how sure the dates are: the chance that growth stays within what they rest on."""
     assumed, quantile = assumed_ratio(view), view.document.get("high_quantile")
+    if view.unknown_traffic is not None:
+        return f"Unknown: {view.unknown_traffic} is not known."
     if assumed == 1.0:
         return "Unknown: growth is assumed, not forecast."
     if view.estimate != "high":
