@@ -42,7 +42,14 @@ MIN_CLEANABLE_DIRTY_RATIO = 0.5  # Kafka's default (``LogConfig``, 4.3.1): with 
 _EITHER = ("is_removed", "is_tiered", "gone_groups", "is_volume_shrunk", "is_read_in_rack", "is_produced_in_rack")
 """Fields of a change of which two together are what either of them is; of the other arrays it is the smaller one."""
 
-_OF_TOPICS = ("retention_seconds", "retention_bytes", "segment_bytes", "is_compacted", "is_tiered")
+_OF_TOPICS = (
+    "retention_seconds",
+    "whole_retention_seconds",
+    "retention_bytes",
+    "segment_bytes",
+    "is_compacted",
+    "is_tiered",
+)
 """Fields of a workload that are settings of topics, an entry a partition."""
 
 

@@ -74,6 +74,10 @@ def partition_sizes(workload: Workload) -> Floats:
     rate = workload.load.bytes_in_mean_bytes_per_second
     size = workload.size_bytes.astype(np.float64)
     retention = np.where(workload.is_compacted, np.inf, workload.retention_seconds)
+    # Brokers keep what is tiered as long as they do, if the topic keeps it as long.
+    whole = np.where(workload.is_compacted, np.inf, workload.whole_retention_seconds)
+    local = np.where(retention < whole, retention, np.inf)
+    kept_for = np.minimum(local[:, None], whole[:, None] * workload.outlook.retention_ratio[row_class])
     reach = reach_today(workload)
     can_grow = np.isfinite(reach) & (rate > 0)
     asked = _asked(rate, retention)
@@ -89,11 +93,12 @@ def partition_sizes(workload: Workload) -> Floats:
         before = _integral(ratio, times, begins, row_class)
         start = begins
         for place, now in enumerate(times.tolist()):
-            start = np.maximum(start, now - retention * workload.outlook.retention_ratio[row_class, place])
+            start = np.maximum(start, now - kept_for[:, place])
             until = _integral(ratio, times, now, row_class)
             kept = density * (until - _integral(ratio, times, start, row_class)) + allowance
             found[:, estimate, place] = np.minimum(kept, density * (until - before))
-    older = (size - core)[:, None] * np.minimum(workload.outlook.retention_ratio[row_class], 1.0)
+    cut = np.divide(kept_for, retention[:, None], out=np.ones_like(kept_for), where=np.isfinite(kept_for))
+    older = (size - core)[:, None] * np.minimum(cut, 1.0)
     found = np.maximum(found, np.minimum(found + older[:, None, :], size[:, None, None]))
     found = np.where(can_grow[:, None, None], found, size[:, None, None])
     cap = np.maximum(workload.retention_bytes + workload.segment_bytes, size)

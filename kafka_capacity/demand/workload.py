@@ -85,7 +85,9 @@ class Workload:
     load: PartitionLoad  # today's mean and peak of each
     traffic: Traffic  # today's hours
     size_bytes: Ints  # int64[P], of one replica
-    retention_seconds: Floats  # float64[P], infinite for no limit
+    retention_seconds: Floats  # float64[P], how long brokers keep records, infinite for no limit
+    # float64[P], that of the topic, which a planned change is of; of a tiered one brokers may keep less
+    whole_retention_seconds: Floats
     retention_bytes: Floats  # float64[P], infinite for no limit
     segment_bytes: Floats  # float64[P]
     is_compacted: Flags  # bool[P]

@@ -74,10 +74,10 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
     worst = max(
         affected, key=lambda one: (one.leaderless, one.offline, one.bytes_per_second, one.under_min_isr, one.rack)
     )
-    stops, remedies = [], []
+    lead, stops, remedies = "", [], []
     if worst.leaderless:
         none = f"{plural(worst.leaderless, 'partition')} {'has' if worst.leaderless == 1 else 'have'} no leader"
-        stops.append(f"leaves no majority of the controllers, so that {none},")
+        lead = f"leaves no majority of the controllers, so that {none}"
         remedies.append("have controllers in three racks")
     if worst.offline:
         single = ", and raise the replication factor of those with a single one" if (view.factor == 1).any() else ""
@@ -91,9 +91,9 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
     yield warning(
         Code.RACK_LOSS,
         called("rack", (one.rack for one in affected)),
-        f"losing rack {worst.rack} {' and '.join(stops)}{traffic}",
+        f"losing rack {worst.rack} {'; it '.join(filter(None, (lead, ' and '.join(stops))))}{traffic}",
         "; ".join(remedies),
-        partitions=worst.offline + worst.under_min_isr,
+        partitions=max(worst.leaderless, worst.offline + worst.under_min_isr),
         bytes_per_second=worst.bytes_per_second,
     )
 

@@ -108,7 +108,9 @@ def _best_read(
         return None, False
     starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
     produced = np.add.reduceat(rates[order], starts, axis=0, dtype=np.float64)
-    member_mean, member_lag = (np.add.reduceat(values[order], starts) for values in (mean, lag_bytes))
+    # What waits where no rate is known says nothing of how fast the rest was read.
+    known_lag = np.where(is_known, lag_bytes, 0.0)
+    member_mean, member_lag = (np.add.reduceat(values[order], starts) for values in (mean, known_lag))
     keeps_up = member_lag <= KEEPS_UP_SECONDS * member_mean
     best = np.where(keeps_up, produced.max(axis=1), _read_at_least(produced, member_lag))
     busiest = int(np.argmax(best))

@@ -20,9 +20,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_capacity.demand.calendar_days import months_later
-from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES, fill_dates
-from kafka_capacity.demand.outlook import DemandOutlook
+from kafka_capacity.demand.calendar_days import day_reached, days_later, months_later
+from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES, MOST_TURNS, fill_dates
+from kafka_capacity.demand.events import Launch, RetentionChange
+from kafka_capacity.demand.outlook import AddedTopic, DemandOutlook
+from kafka_capacity.demand.settings import DemandSettings
+from kafka_capacity.demand.topic_classes import matching
 from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic, Workload
 from kafka_capacity.hardware.cpu import CpuCalibration, calibrate
 from kafka_capacity.inventory.column_values import column_map, floats
@@ -53,14 +56,40 @@ def sizing_workload(
     )
 
 
-def filled_days(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, *, horizon_months: int) -> tuple[str, ...]:
-    """Return the days up to a horizon on which logs that fill today are full, as :func:`fill_dates` chooses them."""
-    limits = _log_limits(raw, snapshot)
-    is_compacted = snapshot.topics.is_compacted[snapshot.partitions.topic]
-    limits["retention_seconds"] = np.where(is_compacted, np.inf, limits["retention_seconds"])
-    size = snapshot.partition_size_bytes().astype(np.float64)
-    horizon = months_later(snapshot.ds, horizon_months)
-    return fill_dates(snapshot.ds, horizon, size, load.bytes_in_mean_bytes_per_second, **limits)
+def filled_days(
+    raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, settings: DemandSettings
+) -> tuple[str, ...]:
+    """Return the days up to the horizon on which logs are as long as they get, and so disks turn.
+
+    Those that fill today are full as :func:`fill_dates` chooses them, with the limits of today and with those that are
+    planned; after a launch begins or ends, a log is full of it once its retention has passed.
+    """
+    limits, topic = _log_limits(raw, snapshot), snapshot.partitions.topic
+    kept = np.where(snapshot.topics.is_compacted, np.inf, kept_seconds(raw, snapshot))
+    planned, found = kept.copy(), set[str]()
+    for event in settings.events:
+        places = [] if isinstance(event, AddedTopic) else matching(snapshot.partitions.topics, event.topics)
+        if isinstance(event, RetentionChange):
+            planned[places] = np.minimum(kept[places], event.retention_seconds)
+        elif isinstance(event, Launch) and places:
+            turns = [event.from_date] + ([] if event.to_date is None else [days_later(event.to_date, 1)])
+            lasting = np.unique(kept[places])
+            few = lasting[np.unique(np.linspace(0, len(lasting) - 1, MOST_TURNS).astype(int))].tolist()
+            days = (day_reached(turn, seconds) for turn in turns for seconds in few)
+            found |= {day for day in days if day is not None}
+    for seconds in (kept, planned):
+        found |= set(
+            fill_dates(
+                snapshot.ds,
+                months_later(snapshot.ds, settings.horizon_months),
+                snapshot.partition_size_bytes().astype(np.float64),
+                load.bytes_in_mean_bytes_per_second,
+                retention_seconds=seconds[topic],
+                retention_bytes=limits["retention_bytes"],
+                segment_bytes=limits["segment_bytes"],
+            )
+        )
+    return tuple(sorted(found))
 
 
 def _log_limits(raw: RawInventory, snapshot: Snapshot) -> dict[str, Floats]:
@@ -68,6 +97,7 @@ def _log_limits(raw: RawInventory, snapshot: Snapshot) -> dict[str, Floats]:
     segment = _topic_column(raw, snapshot, "segment_bytes")
     by_topic = {
         "retention_seconds": kept_seconds(raw, snapshot),
+        "whole_retention_seconds": _unlimited(snapshot.topics.retention_seconds),
         "retention_bytes": _unlimited(snapshot.topics.retention_bytes),
         "segment_bytes": np.where(segment > 0, segment, DEFAULT_SEGMENT_BYTES),
     }

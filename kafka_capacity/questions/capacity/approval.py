@@ -73,7 +73,7 @@ def _soon(view: SizingView, step: Step) -> str:
     more = int(step.option["broker_count"]) - before
     lasting = f"today’s {before:,} {run_verb(before, 'last')} until {view.steps[0].until}"
     what = option_name(step.option) if _is_changed(step.option, view.today) else plural(more, "broker")
-    return f"Approve {what} by {step.from_day}{_dollars(step)}: {lasting}"
+    return f"Approve {what} by {step.from_day}{_dollars(view, step)}: {lasting}"
 
 
 def _now(view: SizingView) -> str:
@@ -82,7 +82,7 @@ def _now(view: SizingView) -> str:
     lasting = f"{run_verb(count, 'last')} {until_words(view, view.steps[0].until)}"
     if now is today:
         return f"{NO_BROKERS}: today’s {before:,} {lasting}"
-    dollars, removed = _dollars(view.steps[0]), removed_brokers(now)
+    dollars, removed = _dollars(view, view.steps[0]), removed_brokers(now)
     added = count - before + len(removed)
     is_nothing_else = not is_other_hardware(now) and family_of(now)[:-1] == family_of(today)[:-1]
     if removed and added >= 0 and is_nothing_else:
@@ -111,12 +111,15 @@ def _more(count: int) -> str:
     return f"+{count:,}" if count > 0 else f"{count:,}".replace("-", "−")
 
 
-def _dollars(step: Step) -> str:
-    """Return what a step adds to a month, in brackets; nothing where that is not known."""
+def _dollars(view: SizingView, step: Step) -> str:
+    """Return what a step adds to a month, in brackets; nothing where that is not known.
+
+    It is an estimate where what it is more than is one.
+    """
     more = step.more_usd_per_month
     if more is None or round(more) == 0:
         return ""
-    estimated = ", estimated" if step.option.get("priced_as") else ""
+    estimated = ", estimated" if step.option.get("priced_as") or view.today.get("priced_as") else ""
     return f" ({'+' if more >= 0 else ''}{format_usd(more)} per month{estimated})"
 
 

@@ -32,6 +32,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
     run_verb,
     silence_sentence,
     tightest_phrase,
+    todays_usd,
 )
 from kafka_capacity.text import format_month, format_percent, format_throttle_above, format_usd, listed, plural
 
@@ -227,10 +228,9 @@ def _on_average(view: SizingView) -> str:
 
 
 def _as_today(view: SizingView, option: Row) -> str:
-    now = view.today["total_usd_per_month"]
-    if option is view.today or now is None:
+    if option is view.today or view.today["total_usd_per_month"] is None:
         return ""
-    return f", {format_usd(now)} with today’s {view.today['broker_count']:,}"
+    return f", {todays_usd(view, option)} with today’s {view.today['broker_count']:,}"
 
 
 def _run_out_figure(view: SizingView) -> KeyFigure:

@@ -38,7 +38,7 @@ def sizing_setup(asked: PlanContext) -> SizingSetup:
     basis = asked.basis
     history = topic_history(basis.raw, basis.profile_days)
     settings: DemandSettings = asked.parameters.demand_settings()
-    fills = filled_days(basis.raw, basis.snapshot, basis.load, horizon_months=settings.horizon_months)
+    fills = filled_days(basis.raw, basis.snapshot, basis.load, settings)
     expectation = expect_demand(basis.snapshot, basis.load, settings, history, fills)
     request, cpu = sizing_request_of(asked)
     workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook, basis.traffic)

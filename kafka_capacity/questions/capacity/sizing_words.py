@@ -234,7 +234,7 @@ def _enough(view: SizingView) -> str:
     sentence += f"; {option_name(chosen)} would be enough too"
     if price is not None and now is not None:
         cost = run_verb(chosen["broker_count"], "cost")
-        sentence += f", and {cost} {month_words(chosen, price)} instead of {format_usd(now)}"
+        sentence += f", and {cost} {month_words(chosen, price)} instead of {todays_usd(view, chosen)}"
     return f"{sentence}."
 
 
@@ -315,6 +315,12 @@ def month_words(option: Row, usd: float, write: Callable[[float], str] = format_
     return f"{write(usd)} per month{' (estimated)' if option.get('priced_as') else ''}"
 
 
+def todays_usd(view: SizingView, beside: Row) -> str:
+    """Write what today's brokers cost a month beside another option, and that it is an estimate where only that is."""
+    is_estimate = view.today.get("priced_as") and not beside.get("priced_as")
+    return f"{format_usd(view.today['total_usd_per_month'])}{' (estimated)' if is_estimate else ''}"
+
+
 def estimate_sentence(view: SizingView) -> str | None:
     """Return whose prices stand in for those that nobody gave, and what is not recommended for that reason."""
     estimate = estimated_price_sentence(view.today.get("priced_as"), view.today["priced_on"])
@@ -361,7 +367,7 @@ def cost_sentence(view: SizingView) -> str:
         return f"What {option_name(option)} {verb} is unknown: {price_wanted(option)}."
     against = ""
     if option is not view.today and now is not None:
-        against = f", today’s {view.today['broker_count']:,} {format_usd(now)}"
+        against = f", today’s {view.today['broker_count']:,} {todays_usd(view, option)}"
         against += f", on average until {format_month(view.horizon)}"
     sentence = f"{option_name(option)} {run_verb(option['broker_count'], 'cost')} {month_words(option, price)}{against}"
     days, change = option["break_even_days"], option["change_usd"]

@@ -168,7 +168,11 @@ def offered(view: SavingsView) -> Row | None:
         if row["broker_count_now"] is not None
         and not any(view.actions[one]["kind"] == ActionKind.SHAPE for one in row["actions"])
         and (row["first_purchase"] or _NEVER) > first
-        and (row["broker_count_at_horizon"] is not None or view.nothing["broker_count_at_horizon"] is None)
+        # Where nothing lasts to the horizon, no purchase is none that is known of.
+        and (
+            row["broker_count_at_horizon"] is not None
+            or (view.nothing["broker_count_at_horizon"] is None and row["first_purchase"] is not None)
+        )
         and (view.makes_last(row) or row["saved_usd_per_month"] is None or row["saved_usd_per_month"] > 0)
     ]
     if not candidates:

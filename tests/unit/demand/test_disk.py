@@ -122,6 +122,12 @@ def test_shorter_retention_frees_at_once_and_longer_fills_up_again():
     assert sizes(**full, retention_changes=[[1, 0.5, 2]]) == pytest.approx([10 * GIB, 5 * GIB, 15 * GIB])
 
 
+def test_a_planned_retention_is_the_topics_and_what_brokers_keep_of_a_tiered_one_is_less():
+    tiered = {"bytes_in": [GIB / DAY], "size": 3 * GIB, "retention": 3 * DAY, "whole_retention": 30 * DAY}
+    for change, kept in ((2.0, 3), (0.5, 3), (0.05, 1.5)):
+        assert sizes(**tiered, retention_changes=[[1, change, change]])[1:] == pytest.approx([kept * GIB] * 2)
+
+
 @settings(deadline=None, max_examples=60)
 @given(
     ratio=st.tuples(st.just(1.0), st.floats(0.3, 3.0), st.floats(0.3, 3.0)),

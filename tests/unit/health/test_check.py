@@ -170,10 +170,18 @@ def test_a_rack_whose_loss_leaves_no_majority_of_the_controllers_is_the_worst():
     view = ClusterView.of(snapshot, loaded(len(snapshot.partitions)), rack_losses=losses)
     (problem,) = [one for one in check_health(view) if one.code == "rack-loss"]
     assert problem.message.startswith(
-        "losing rack a leaves no majority of the controllers, so that 27 partitions have no leader, and takes 1 "
+        "losing rack a leaves no majority of the controllers, so that 27 partitions have no leader; it takes 1 "
         "partition offline and leaves 5 partitions under min ISR"
     )
     assert problem.remedy.startswith("have controllers in three racks; ")
+    assert problem.partitions == 27
+    alone = ClusterView.of(
+        snapshot,
+        loaded(len(snapshot.partitions)),
+        rack_losses=[RackLoss(rack="a", offline=0, under_min_isr=0, bytes_per_second=0.0, leaderless=1)],
+    )
+    (problem,) = [one for one in check_health(alone) if one.code == "rack-loss"]
+    assert problem.message.endswith("leaves no majority of the controllers, so that 1 partition has no leader")
 
 
 def test_racks_that_are_not_set_or_all_one():

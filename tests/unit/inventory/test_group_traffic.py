@@ -108,6 +108,13 @@ def test_a_partition_without_rates_is_known_as_such_and_its_reader_has_been_seen
     assert not only(hours=0).is_rate_known.any()
 
 
+def test_what_waits_where_no_rate_is_known_says_nothing_of_how_fast_the_rest_was_read():
+    raw = cluster(topics=TOPICS, groups=[group()], members=[A, B], lags=[lag(partition=0, lag_records=1e6)])
+    raw = rates(raw, lambda name, partition, hour: "missing" if (name, partition) == ("orders", 0) else 1000.0)
+    (facts,) = group_facts(raw, build_snapshot(raw)).facts
+    assert (facts.estimated_capacity_bytes_per_second, facts.is_estimate_a_limit) == (2000.0, False)
+
+
 def test_who_has_lost_records_has_not_read_them_either():
     # 150 hours of 168 behind, and the log holds the last of them: it has read what came in 18 hours.
     orders = [topic("orders", partitions=4, size_bytes=3_600_000)]

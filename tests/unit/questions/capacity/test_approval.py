@@ -19,14 +19,18 @@ from kafka_capacity.questions.capacity.approval import (
 from kafka_capacity.questions.capacity.decide import count_sentence, key_figures
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, shorter_time_table
 from kafka_capacity.questions.capacity.sizing_view import sizing_of
-from kafka_capacity.questions.capacity.sizing_words import today_phrase
+from kafka_capacity.questions.capacity.sizing_words import today_phrase, todays_usd
 from tests.report.decided import view_plan
 from tests.report.sized import sized_inputs
 
 
 @pytest.fixture(scope="module")
 def sizing():
-    return view_plan(sized_inputs()).of(sizing_of)
+    """A view whose prices are known."""
+    view = view_plan(sized_inputs()).of(sizing_of)
+    own = {row["option_id"]: {**row, "priced_as": None} for row in view.options}
+    steps = tuple(dataclasses.replace(step, option=own[step.option["option_id"]]) for step in view.steps)
+    return dataclasses.replace(view, options=tuple(own.values()), steps=steps)
 
 
 def stepped(view, *counts, more_usd_per_month=None, priced_as=None):
@@ -59,6 +63,12 @@ def test_dollars_are_those_that_the_brokers_due_now_add(sizing):
     assert approval(priced).startswith("Approve 3 brokers now (+$3,285 per month); +3 by ")
     estimated = stepped(sizing, 9, more_usd_per_month=3_285.0, priced_as="m7g.4xlarge")
     assert approval(estimated) == "Approve 3 brokers now (+$3,285 per month, estimated)."
+    # What is more than an estimate is one.
+    rows = tuple({**row, "priced_as": "m7g.xlarge"} if row is priced.today else row for row in priced.options)
+    beside = dataclasses.replace(priced, options=rows)
+    assert approval(beside).startswith("Approve 3 brokers now (+$3,285 per month, estimated); +3 by ")
+    assert "(estimated)" in todays_usd(beside, priced.steps[0].option)
+    assert "(estimated)" not in todays_usd(beside, beside.today) + todays_usd(priced, priced.steps[0].option)
     assert approval(stepped(sizing, 5, more_usd_per_month=-950.0)).startswith(
         "Approve the removal of 1 broker (−$950 per month): 5 last until "
     )

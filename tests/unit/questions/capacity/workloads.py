@@ -42,7 +42,8 @@ def outlook(
 
 def workload(
     bytes_in, bytes_out=None, *, hours_in=None, hours_out=None, size=GIB, retention=7 * DAY, retention_bytes=np.inf,
-    segment=GIB, is_compacted=False, is_tiered=False, lags=None, names=None, retention_changes=None, **outlooks,
+    segment=GIB, is_compacted=False, is_tiered=False, lags=None, names=None, retention_changes=None,
+    whole_retention=None, **outlooks,
 ):  # fmt: skip
     """Partitions of one topic with these rates; hours, where given, are one row a partition."""
     rate_in = np.array(bytes_in, dtype=float)
@@ -81,6 +82,7 @@ def workload(
         traffic=traffic,
         size_bytes=each(size).astype(np.int64),
         retention_seconds=each(retention),
+        whole_retention_seconds=each(retention if whole_retention is None else whole_retention),
         retention_bytes=each(retention_bytes),
         segment_bytes=each(segment),
         is_compacted=each(is_compacted).astype(bool),

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from kafka_capacity.plan.owners import add_owners
-from kafka_capacity.questions.savings.decide import decide_savings
+from kafka_capacity.questions.savings.decide import decide_savings, offered, read_savings
 from kafka_capacity.questions.savings.section.savings import build
 from kafka_capacity.report.csv_tables import FILE, add_csv_files
 from tests.report.decided import decision_of, render_all
@@ -44,6 +44,13 @@ def test_the_page_has_the_best_sets_and_the_files_have_all(tables):
     dates = files[by_date[FILE]].decode().splitlines()
     assert len(dates) == 1 + 8 * 3  # eight sets, none of them among these, on three dates
     assert data["line"].startswith("Cut the retention of logs to 1 day: that saves up to 3 brokers")
+
+
+def test_where_nothing_lasts_no_set_is_said_to_need_no_purchase(tables):
+    view = read_savings(tables)
+    assert offered(view)["first_purchase"] is None  # with it, today's brokers last
+    lost = [{**row, "broker_count_at_horizon": None} for row in view.sets]
+    assert offered(dataclasses.replace(view, sets=lost)) is None
 
 
 def test_there_is_no_section_without_an_answer():
