@@ -282,6 +282,9 @@ def key_figures(view: ChangeView) -> list[KeyFigure]:
     return shortfall + found
 
 
+_LONGER = "; it takes longer by what is produced where traffic is unknown"
+
+
 def _time_figure(view: ChangeView, option: Option) -> KeyFigure:
     move = view.move
     if move is None or not move.waves:
@@ -294,6 +297,8 @@ def _time_figure(view: ChangeView, option: Option) -> KeyFigure:
         note += f"; above {format_throttle_above(move.smallest_throttle('expected'))} they finish"
     elif not view.rate_history_hours:
         note += ", without any writes"
+    elif view.is_time_least:
+        note += _LONGER
     elif high is None:
         note += "; at peak rates they never finish"
     elif format_duration(low) != format_duration(high):
@@ -310,6 +315,8 @@ def _time_note(view: ChangeView, option: Option) -> str:
         return "nothing is copied"
     if not view.rate_history_hours:
         return f"at {throttle}, without any writes"
+    if view.is_time_least:
+        return f"at {throttle}{_LONGER}"
     peak = figures["duration_peak_seconds"]
     if peak is None:
         return f"at {throttle}; at peak rates it never finishes"

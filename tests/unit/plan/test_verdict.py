@@ -81,6 +81,8 @@ def test_where_much_has_unknown_traffic_the_answer_is_as_far_as_known(held, stat
     assert ("traffic-not-known" in {one["code"] for one in decision["problems"]}) is is_said
     assert (decision["unknown"] == [text]) is is_said
     assert (" in at least " in decision["headline"]) is is_said
+    time = next(one["note"] for one in decision["figures"] if one["name"] == "move_seconds")
+    assert time.endswith("; it takes longer by what is produced where traffic is unknown") is is_said
     confidence = next(one["text"] for one in decision["box"]["lines"] if one["name"] == "confidence")
     assert (confidence == f"Unknown: {text} is not known.") is is_said
 
