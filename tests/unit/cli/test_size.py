@@ -304,8 +304,9 @@ def test_planned_events_come_from_a_file(run, uneven, tmp_path):
     demand = sized(run, uneven, *arguments, "--no-forecast")
     names = [one["name"] for one in demand["classes"]]
     assert names == ["apps", "other", "web (launch ×2.5 from 2026-12-24)"]
-    assert demand["dates"][2:4] == ["2026-12-23", "2026-12-24"]
-    assert demand["classes"][2]["rate_ratio"] == [1, 1, 1, 2.5, 2.5, 2.5]
+    # Three days later the logs hold nothing from before the launch.
+    assert demand["dates"][2:5] == ["2026-12-23", "2026-12-24", "2026-12-27"]
+    assert demand["classes"][2]["rate_ratio"] == [1, 1, 1, 2.5, 2.5, 2.5, 2.5]
     assert demand["classes"][0]["reason"].startswith("As requested: ")
 
 
