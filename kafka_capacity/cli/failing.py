@@ -22,6 +22,7 @@ from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
+from kafka_capacity.questions.answer import traffic_warnings
 from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
 from kafka_capacity.questions.failures.request import lost_together
 from kafka_capacity.questions.failures.scenario import (
@@ -42,7 +43,7 @@ from kafka_capacity.questions.failures.simulate import simulate_failovers
 from kafka_capacity.questions.failures.tables import failure_tables
 from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, column
-from kafka_capacity.text import plural
+from kafka_capacity.text import plural, uncapitalised
 
 _TOPICS = (
     column("topic", "Topic", "name"),
@@ -323,6 +324,8 @@ def _notes(result: FailureResult, basis: Basis) -> list[str]:
             "to peak at once"
         )
     lines += [f"warning: {one.message}" for one in basis.findings.warnings if one.code == "missing_sizes"]
+    if result.peak_basis is not PeakBasis.UNKNOWN:
+        lines += [f"warning: {uncapitalised(one)}" for one in traffic_warnings(basis.unknown_traffic)]
     for resource in SURVIVOR_RESOURCES:
         there = result.capacity.get(resource)
         unknown = np.isnan(there) if there is not None else np.ones(len(result.brokers), dtype=np.bool_)

@@ -14,6 +14,7 @@ from kafka_capacity.health.problem import Problem
 from kafka_capacity.report.tables import plain_badge
 from kafka_capacity.text import plural
 from kafka_capacity.text.names import slug
+from kafka_capacity.text.wording import capitalised
 
 
 class Status(StrEnum):
@@ -39,6 +40,17 @@ def unknown_traffic(facts: Mapping[str, Any]) -> str | None:
         return None
     count, whole = int(facts["unknown_rate_partitions"]), int(facts["partition_count"])
     return f"the traffic of {count:,} of {plural(whole, 'partition')}"
+
+
+def traffic_warnings(facts: Mapping[str, Any]) -> list[str]:
+    """Return a sentence where :func:`unknown_traffic` names partitions, for answers that rest on traffic."""
+    unknown = unknown_traffic(facts)
+    return [] if unknown is None else [f"{traffic_warning(unknown)}."]
+
+
+def traffic_warning(unknown: str) -> str:
+    """Say what follows for figures where :func:`unknown_traffic` names some, without a period."""
+    return f"{capitalised(unknown)} is unknown and counts as zero: all loads and times are underestimated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

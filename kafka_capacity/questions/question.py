@@ -88,10 +88,11 @@ class Basis:
 
     @cached_property
     def unknown_traffic(self) -> dict[str, float]:
-        """Of how many partitions no rate is known, and which share of what is stored they hold; plain data."""
+        """Of how many of all partitions no rate is known, and which share of what is stored they hold; plain data."""
         unknown, size = ~known_rates(self.raw, self.snapshot), self.snapshot.partition_size_bytes()
         held = int(size.sum())
         return {
+            "partition_count": len(size),
             "unknown_rate_partitions": int(unknown.sum()),
             "unknown_rate_stored_ratio": int(size[unknown].sum()) / held if held else 0.0,
         }

@@ -60,6 +60,7 @@ def chargeback(
     from kafka_capacity.cli.sizing import read_size_files
     from kafka_capacity.inventory.owners import read_owners
     from kafka_capacity.plan.handing import handed_to_all
+    from kafka_capacity.questions.answer import traffic_warnings
     from kafka_capacity.questions.chargeback.decide import decide_chargeback
     from kafka_capacity.questions.chargeback.share import CHARGEBACK
 
@@ -69,14 +70,15 @@ def chargeback(
     begin("splitting the bill")
     tables = CHARGEBACK.simulate(asked, handed_to_all(asked), run_step_by_step(begin, begun=2)).tables
     answer = decide_chargeback(tables)
+    reasons = [*answer.reasons, *traffic_warnings(asked.basis.unknown_traffic)]
     return Found(
         of=asked.basis.snapshot,
         answer=lambda: answer.headline,
         document=lambda: {
-            "sentences": [answer.headline, *answer.reasons],
+            "sentences": [answer.headline, *reasons],
             **{name: table.to_pylist() for name, table in sorted(tables.items())},
         },
-        show=lambda: _print(answer.reasons, tables, max_rows),
+        show=lambda: _print(reasons, tables, max_rows),
         write=lambda out, document: _write(out, document, tables),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.cli.commands.size import NAMED_OTHERWISE, SIZED_BY
@@ -44,6 +44,7 @@ def savings(
     from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
     from kafka_capacity.cli.sizing import read_size_files
     from kafka_capacity.plan.handing import handed_to_all
+    from kafka_capacity.questions.answer import traffic_warnings
     from kafka_capacity.questions.savings.decide import decide_savings, read_savings
     from kafka_capacity.questions.savings.share import SAVINGS
 
@@ -56,24 +57,25 @@ def savings(
         nothing = "No actions were evaluated: --max-savings sets how many sets of actions to evaluate."
         return Found(of=asked.basis.snapshot, answer=lambda: nothing, document=dict, show=lambda: None)
     answer, view = decide_savings(tables), read_savings(tables)
+    reasons = [*answer.reasons, *traffic_warnings(asked.basis.unknown_traffic)]
     return Found(
         of=asked.basis.snapshot,
         answer=lambda: answer.headline,
         document=lambda: {
-            "sentences": [answer.headline, *answer.reasons],
+            "sentences": [answer.headline, *reasons],
             "instead_of_buying": answer.details,
             **{name.removeprefix("savings_"): table.to_pylist() for name, table in tables.items()},
         },
-        show=lambda: _print(answer, view),
+        show=lambda: _print(reasons, view),
     )
 
 
-def _print(answer: Any, view: Any) -> None:
+def _print(reasons: Sequence[str], view: Any) -> None:
     from kafka_capacity.cli.console import print_data, print_lines
     from kafka_capacity.questions.savings.decide import answered
     from kafka_capacity.questions.savings.section.savings import actions_table, dates_table, sets_table
 
-    print_lines(answer.reasons)
+    print_lines(reasons)
     best = answered(view)
     by_date = dates_table(view, [] if best is None else [best])
     if best is not None:

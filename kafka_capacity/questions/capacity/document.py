@@ -54,7 +54,6 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
             for number, basis in enumerate(outlook.classes)
         ],
         "added_topics": [to_plain(topic) for topic in outlook.added],
-        "partition_count": len(workload.partitions),
         **found.asked.basis.unknown_traffic,
         "notes": list(found.expectation.notes),
         "silent_since": found.expectation.silent_since,

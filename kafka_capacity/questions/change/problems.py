@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.health.problem import Problem, info, serious
+from kafka_capacity.questions.answer import traffic_warning
 from kafka_capacity.questions.change import move_words
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
@@ -77,7 +78,7 @@ def _unknown(view: ChangeView) -> list[Problem]:
             continue  # that there is none at all has words of its own
         kind = what.split()[1]
         if kind == "traffic":
-            message = f"{capitalised(what)} is unknown and counts as zero: all loads and times are underestimated"
+            message = traffic_warning(what)
         elif kind == "size":
             message = (
                 f"{capitalised(what)} is unknown and counts as zero: copied bytes, disk use and time are underestimated"

@@ -85,7 +85,6 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
             ],
             "broker_count": len(brokers),
             "topic_count": len(snapshot.partitions.topics),
-            "partition_count": len(snapshot.partitions),
             "replica_count": int((snapshot.replicas >= 0).sum()),
             "group_count": len(snapshot.groups),
             "total_bytes": int(snapshot.size_bytes.sum()),

@@ -45,7 +45,9 @@ def test_of_which_partitions_nothing_is_known_and_what_they_hold():
         one = with_rows(raw, "metrics", rows)
         snapshot = build_snapshot(one)
         basis = Basis(raw=one, findings=Problems(), snapshot=snapshot, load=partition_load(one, snapshot))
-        return tuple(basis.unknown_traffic.values())
+        count, unknown, held = basis.unknown_traffic.values()
+        assert count == 4
+        return unknown, held
 
     assert told(lambda row: True) == (0, 0.0)
     assert told(lambda row: row["topic"] == "a" or row["partition"]) == (1, 0.125)
