@@ -71,10 +71,13 @@ def _with_change(today: Problem, then: Problem | None) -> str:
     """Return what becomes of a problem; ``""`` where it stays as it is, or less of it does."""
     if then is None:
         return _UNRESOLVED.get(today.code, RESOLVED)
-    is_more = then.partitions > today.partitions
-    if today.figure is not None and then.figure is not None and not is_more:
-        is_more = then.figure.needed > today.figure.needed * WORSE_RATIO and then.partitions == today.partitions
-    return f"Worse with the change: {then.message}." if is_more else ""
+    return f"Worse with the change: {then.message}." if _is_worse(today, then) else ""
+
+
+def _is_worse(today: Problem, then: Problem) -> bool:
+    if then.partitions != today.partitions or today.figure is None or then.figure is None:
+        return then.partitions > today.partitions
+    return then.figure.needed > today.figure.needed * WORSE_RATIO
 
 
 def list_problems(

@@ -47,17 +47,21 @@ def check_resources(view: ClusterView) -> Iterator[Problem]:
             continue
         worst = int(over[np.argmax(load[over] / np.maximum(capacity[over], 1e-9))])
         needed, there = float(load[worst]), float(capacity[worst])
-        written = amounts_apart(resource, needed, there)
-        percent = told_apart(whole_percent, needed / there, share)(needed / there)
         count, total = len(over), len(brokers)
         message = (
             f"{f'all {total:,}' if count == total > 1 else f'{count:,} of {total:,}'} brokers "
             f"{'is' if count == 1 else 'are'} over the limit of {whole_percent(share)} of {RESOURCE_NAMES[resource]}, "
             f"worst is broker {int(brokers.ids[worst])} (rack {brokers.racks[worst] or 'none'}) with "
-            f"{written(needed)} of {written(there)}, {percent}"
+            f"{_used(resource, needed, there, share)}"
         )
         where, figure = called("broker", brokers.ids[over].tolist()), Figure(needed, there * share, UNITS[resource])
         yield serious(_CODES[resource], where, message, _REMEDIES[resource], figure=figure)
+
+
+def _used(resource: Resource, needed: float, there: float, share: float) -> str:
+    """Write what is used of what there is, so that it can be told from a share of it that is allowed."""
+    written, ratio = amounts_apart(resource, needed, there), needed / there
+    return f"{written(needed)} of {written(there)}, {told_apart(whole_percent, ratio, share)(ratio)}"
 
 
 def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
@@ -79,14 +83,12 @@ def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
         return
     worst = int(over[np.argmax(held[over] / np.maximum(dirs.total_bytes[over], 1e-9))])
     broker, needed, there = int(dirs.broker_id[worst]), float(held[worst]), float(dirs.total_bytes[worst])
-    written = amounts_apart(Resource.DISK, needed, there)
-    percent = told_apart(whole_percent, needed / there, share)(needed / there)
     are, its = ("is", "its disk") if len(over) == 1 else ("are", "their disks")
     rack = brokers.racks[int(brokers.index_of(np.array([broker]))[0])] or "none"
     message = (
         f"{len(over):,} of {plural(len(dirs.path), 'log dir')} {are} over the limit of {whole_percent(share)} of {its},"
-        f" worst is {dirs.path[worst]} of broker {broker} (rack {rack}) with {written(needed)} of {written(there)}, "
-        f"{percent}"
+        f" worst is {dirs.path[worst]} of broker {broker} (rack {rack}) with "
+        f"{_used(Resource.DISK, needed, there, share)}"
     )
     remedy = "move replicas to other log dirs of the same broker, as a plan does, before a full one goes offline"
     where = called("broker", np.unique(dirs.broker_id[over]).tolist())

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.health.problem import Problem, info, warning
+from kafka_capacity.inventory.checks.metrics import repeated_rows
 from kafka_capacity.inventory.column_values import encode, ints
 from kafka_capacity.inventory.files import read_table
 from kafka_capacity.inventory.raw import RawInventory
@@ -126,16 +127,13 @@ def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "",
 
 def _hour_mistakes(table: pa.Table, kind: str, file: str) -> list[str]:
     """Name the first row whose hour begins within an hour, and the first whose hour a row before it has."""
-    seconds, *keys = [_codes(table.column(column)) for column in ("hour", *TABLES[kind].sort_by[:-1])]
-    order = np.lexsort((np.arange(len(seconds)), seconds, *keys))
-    is_again = np.ones(len(order), dtype=np.bool_)
-    is_again[:1] = False
-    for key in (seconds, *keys):
-        is_again[1:] &= np.diff(key[order]) == 0
+    thing, *parts, seconds = [_codes(table.column(column)) for column in TABLES[kind].sort_by]
+    for part in parts:
+        thing = thing * (int(np.ptp(part)) + 1) + part - part.min() if len(part) else thing
     mistakes = []
     for rows, wrong in (
         (np.flatnonzero(seconds % 3600), "is not the start of an hour; write a row for each whole hour"),
-        (np.sort(order[is_again]), "is there already in this file; keep one row for each hour"),
+        (np.flatnonzero(repeated_rows(thing, seconds)), "is there already in this file; keep one row for each hour"),
     ):
         if len(rows):
             hour = table.column("hour")[int(rows[0])].as_py()

@@ -77,7 +77,7 @@ def filled_days(
             few = lasting[np.unique(np.linspace(0, len(lasting) - 1, MOST_TURNS).astype(int))].tolist()
             days = (day_reached(turn, seconds) for turn in turns for seconds in few)
             found |= {day for day in days if day is not None}
-    for seconds in (kept, planned):
+    for seconds in (kept,) if np.array_equal(kept, planned) else (kept, planned):
         found |= set(
             fill_dates(
                 snapshot.ds,

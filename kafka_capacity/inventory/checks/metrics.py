@@ -59,7 +59,7 @@ def check_broker_metrics(metrics: pa.Table, brokers: pa.Table) -> Iterator[Probl
     broker, seconds = ints(metrics.column("broker_id")), ints(metrics.column("hour").cast("int64"))
     where = "broker_metrics.hour"
     yield from _not_whole(seconds, _HOUR, "broker_hour_not_whole", where, "hour of a broker")
-    if (repeated := _repeated(broker, seconds)).any():
+    if (repeated := repeated_rows(broker, seconds)).any():
         who = counted(np.unique(broker[repeated]), "broker")
         yield _twice(repeated, "duplicate_broker_hour", where, f"a duplicate hour of {who}", "for each hour")
     unknown, where = np.setdiff1d(broker, ints(brokers.column("broker_id"))), "broker_metrics.broker_id"
@@ -78,7 +78,7 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
     names, topic = encode(history.column("topic"))
     seconds = ints(history.column("day").cast("int64"))
     yield from _not_whole(seconds, _DAY, "day_not_whole", "history.day", "day of a topic")
-    if (repeated := _repeated(topic, seconds)).any():
+    if (repeated := repeated_rows(topic, seconds)).any():
         who = counted([names[code] for code in np.unique(topic[repeated])], "topic")
         yield _twice(repeated, "duplicate_day", "history.day", f"a duplicate day of {who}", "a day")
     for name in RATES:
@@ -146,7 +146,7 @@ def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterat
     where = "metrics.hour"
     yield from _not_whole(seconds, _HOUR, "hour_not_whole", where, "hour")
     is_ours = place >= 0
-    repeated = _repeated(place[is_ours], seconds[is_ours])
+    repeated = repeated_rows(place[is_ours], seconds[is_ours])
     if repeated.any():
         who = counted([replicas.name(i) for i in np.unique(place[is_ours][repeated])], "partition")
         yield _twice(repeated, "duplicate_hour", where, f"a duplicate hour of {who}", "for each hour")
@@ -165,7 +165,7 @@ def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterat
         yield info("short_history", where, message)
 
 
-def _repeated(place: Ints, seconds: Ints) -> Flags:
+def repeated_rows(place: Ints, seconds: Ints) -> Flags:
     """Mark the rows whose (thing, moment) an earlier row has, in any order of rows."""
     repeated = np.zeros(len(place), dtype=np.bool_)
     same_partition, later = place[1:] == place[:-1], seconds[1:] > seconds[:-1]

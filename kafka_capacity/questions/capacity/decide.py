@@ -219,7 +219,7 @@ def cost_of_steps(view: SizingView) -> str | None:
 
 
 def _elsewhere(view: SizingView) -> str:
-    cheaper = view.by_id(view.document["advice"].get("cheaper_elsewhere"))
+    cheaper = view.cheaper_elsewhere
     return "" if cheaper is None else f"; {cheaper_phrase(cheaper)}: {price_wanted(view.today)} to compare"
 
 

@@ -106,6 +106,11 @@ class SizingView:
         """The partitions of which no traffic is known, where they hold much of what is stored."""
         return unknown_traffic(self.document)
 
+    @property
+    def cheaper_elsewhere(self) -> Row | None:
+        """Other hardware that fits for less than what is recommended at an estimated price."""
+        return self.by_id(self.document["advice"].get("cheaper_elsewhere"))
+
     def is_as_far_as_known(self, option: Row) -> bool:
         """Return whether something that an option needs is not known, so that it may need more."""
         return bool(option["not_judged"]) or self.unknown_traffic is not None

@@ -324,7 +324,7 @@ def todays_usd(view: SizingView, beside: Row) -> str:
 def estimate_sentence(view: SizingView) -> str | None:
     """Return whose prices stand in for those that nobody gave, and what is not recommended for that reason."""
     estimate = estimated_price_sentence(view.today.get("priced_as"), view.today["priced_on"])
-    cheaper = view.by_id(view.document["advice"].get("cheaper_elsewhere"))
+    cheaper = view.cheaper_elsewhere
     if estimate is None or cheaper is None:
         return estimate
     return f"{estimate} {cheaper_phrase(cheaper)}; that is not recommended over an estimate."
