@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import calendar
 import datetime
-import math
 from collections.abc import Iterable
 
 DAYS_PER_YEAR = 365.25
@@ -31,16 +30,6 @@ def days_between(first: str, later: str) -> int:
 def days_later(day: str, days: int) -> str:
     """Return the day so many days later."""
     return (datetime.date.fromisoformat(day) + datetime.timedelta(days=days)).isoformat()
-
-
-def day_reached(day: str, seconds: float) -> str | None:
-    """Return the first day that begins so many seconds later or more; ``None`` for beyond the calendar.
-
-    >>> day_reached("2026-11-20", 90_000.0), day_reached("2026-11-20", math.inf)
-    ('2026-11-22', None)
-    """
-    first, days = datetime.date.fromisoformat(day), seconds / DAY_SECONDS
-    return days_later(day, math.ceil(days)) if days < (datetime.date.max - first).days else None
 
 
 def outlook_dates(day: str, horizon_months: int, turns: Iterable[str]) -> tuple[str, ...]:

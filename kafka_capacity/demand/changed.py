@@ -42,16 +42,6 @@ MIN_CLEANABLE_DIRTY_RATIO = 0.5  # Kafka's default (``LogConfig``, 4.3.1): with 
 _EITHER = ("is_removed", "is_tiered", "gone_groups", "is_volume_shrunk", "is_read_in_rack", "is_produced_in_rack")
 """Fields of a change of which two together are what either of them is; of the other arrays it is the smaller one."""
 
-_OF_TOPICS = (
-    "retention_seconds",
-    "whole_retention_seconds",
-    "retention_bytes",
-    "segment_bytes",
-    "is_compacted",
-    "is_tiered",
-)
-"""Fields of a workload that are settings of topics, an entry a partition."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClusterChange:
@@ -118,11 +108,9 @@ def changed_cluster(snapshot: Snapshot, workload: Workload, sizes: Floats, chang
     whole = sizes * _stored_ratio(change.written_ratio, old)
     remote = whole[change.is_tiered].sum(axis=0)
     held = kept_today(workload, change.kept_seconds)
-    cut = dataclasses.replace(
-        workload,
-        size_bytes=held.astype(np.int64),
-        retention_seconds=np.minimum(workload.retention_seconds, change.kept_seconds),
-    )
+    kept = np.minimum(workload.limits.retention_seconds, change.kept_seconds)
+    limits = dataclasses.replace(workload.limits, retention_seconds=kept)
+    cut = dataclasses.replace(workload, size_bytes=held.astype(np.int64), limits=limits)
     if np.isfinite(change.kept_seconds).any():
         sizes = partition_sizes(cut)
     sizes = sizes * _stored_ratio(change.written_ratio, _old_ratio(cut))
@@ -174,7 +162,8 @@ def _merged(cluster: ChangedCluster, into: Ints) -> ChangedCluster:
             load=change_columns(workload.load, added),
             traffic=change_columns(workload.traffic, added),
             size_bytes=added(workload.size_bytes),
-            **{name: getattr(workload, name)[rows] for name in _OF_TOPICS},
+            limits=change_columns(workload.limits, lambda column: column[rows]),
+            is_tiered=workload.is_tiered[rows],
             lags=Lags(
                 groups=lags.groups, group=pairs[0].astype(np.int32), row=np.searchsorted(rows, pairs[1]), seconds=behind
             ),
@@ -189,9 +178,9 @@ def kept_today(workload: Workload, kept_seconds: Floats) -> Floats:
     """Return float64[P], what one replica holds once records are kept so long at most."""
     size = workload.size_bytes.astype(np.float64)
     reach = reach_today(workload)
-    is_cut = np.isfinite(reach) & (kept_seconds < reach) & ~workload.is_compacted
+    is_cut = np.isfinite(reach) & (kept_seconds < reach) & ~workload.limits.is_compacted
     share = np.divide(kept_seconds, reach, out=np.ones(len(size)), where=is_cut & (reach > 0))
-    return np.where(is_cut, np.minimum(size, size * share + workload.segment_bytes), size)
+    return np.where(is_cut, np.minimum(size, size * share + workload.limits.segment_bytes), size)
 
 
 def compacted_today(workload: Workload, ratio: Floats) -> Floats:
@@ -204,13 +193,13 @@ def _compacted(workload: Workload, size: Floats, ratio: Floats) -> Floats:
     """Return what logs of a size, by partition along the first axis, hold at most; infinite where not compacted."""
     along = (-1, *(1,) * (size.ndim - 1))
     held = size * (ratio / (1.0 - MIN_CLEANABLE_DIRTY_RATIO)).reshape(along)
-    held = held + workload.segment_bytes.reshape(along)
+    held = held + workload.limits.segment_bytes.reshape(along)
     return np.where((ratio < 1.0).reshape(along), held, np.inf)
 
 
 def _old_ratio(workload: Workload) -> Floats:
     """Return float64[P, D], how much of what is stored at each date was written before today."""
-    limit = np.where(workload.is_compacted | np.isfinite(workload.retention_bytes), np.inf, workload.retention_seconds)
+    limit = np.where(np.isfinite(workload.limits.retention_bytes), np.inf, workload.limits.age_seconds())
     age = date_seconds(workload.outlook.dates)
     return np.asarray(1.0 - np.minimum(age / np.maximum(limit, 1.0)[:, None], 1.0), dtype=np.float64)
 
@@ -277,7 +266,8 @@ def _workload_of(workload: Workload, rows: Ints, change: ClusterChange) -> Workl
         load=dataclasses.replace(load, **rates),
         traffic=dataclasses.replace(traffic, bytes_in=coming, bytes_out=going),
         size_bytes=workload.size_bytes[rows],
-        **{name: getattr(workload, name)[rows] for name in _OF_TOPICS},
+        limits=change_columns(workload.limits, lambda column: column[rows]),
+        is_tiered=workload.is_tiered[rows],
         lags=dataclasses.replace(lags.part(is_there), row=place[lags.row][is_there]),
         outlook=dataclasses.replace(workload.outlook, class_of=workload.outlook.class_of[rows]),
     )

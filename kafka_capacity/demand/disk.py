@@ -21,7 +21,7 @@ today, straight between two dates) and today's size S0:
 * A compacted log is taken to grow as its traffic does, whatever its retention: as many more keys as records.
 * A partition without traffic, or whose traffic is not known, keeps its size.
 
-A log that fills or whose retention is changed is no straight line between two dates months apart: :func:`fill_dates`
+A log that fills or whose retention is changed is no straight line between two dates months apart: :mod:`full_logs`
 names the days on which much of the cluster turns.
 """
 
@@ -31,15 +31,12 @@ import datetime
 
 import numpy as np
 
-from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between, days_later
+from kafka_capacity.demand.calendar_days import DAY_SECONDS
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.kafka.arrays import Floats, Int32s
 
 FULL_RATIO = 0.8  # of what its mean rate would fill a full log has at least: the last weeks are no exact history
 EXPLAINED_RATIO = 2.0  # times what its mean rate fills, and two segments, a log that is full may hold for ever
-
-TURN_RATIO = 0.05  # of all that is stored and to come, what fills up has at least to make dates of it
-MOST_TURNS = 6  # each date takes its share of the time of sizing
 
 DEFAULT_SEGMENT_BYTES = 1024.0**3  # Kafka's own default of `log.segment.bytes`
 
@@ -73,19 +70,19 @@ def partition_sizes(workload: Workload) -> Floats:
     ratios, row_class = workload.rate_ratios(), workload.outlook.class_of
     rate = workload.load.bytes_in_mean_bytes_per_second
     size = workload.size_bytes.astype(np.float64)
-    retention = np.where(workload.is_compacted, np.inf, workload.retention_seconds)
+    retention = workload.limits.age_seconds()
     # Brokers keep what is tiered as long as they do, if the topic keeps it as long.
-    whole = np.where(workload.is_compacted, np.inf, workload.whole_retention_seconds)
+    whole = np.where(workload.limits.is_compacted, np.inf, workload.limits.whole_retention_seconds)
     local = np.where(retention < whole, retention, np.inf)
     kept_for = np.minimum(local[:, None], whole[:, None] * workload.outlook.retention_ratio[row_class])
     reach = reach_today(workload)
     can_grow = np.isfinite(reach) & (rate > 0)
-    asked = _asked(rate, retention)
-    explained = np.where(np.isfinite(asked), EXPLAINED_RATIO * (asked + workload.segment_bytes), np.inf)
+    asked = log_bytes(rate, retention)
+    explained = np.where(np.isfinite(asked), EXPLAINED_RATIO * (asked + workload.limits.segment_bytes), np.inf)
     core = np.minimum(size, explained)
     # What the log takes for each second that it reaches back, at today's traffic.
     density = np.divide(core, reach, out=rate.copy(), where=(reach > 0) & np.isfinite(reach))
-    allowance = _allowance(size, asked, workload.segment_bytes)
+    allowance = segment_allowance(size, asked, workload.limits.segment_bytes)
     begins = np.where(can_grow, -reach, 0.0)
     found = np.empty((len(size), 2, len(times)))
     for estimate in range(2):
@@ -101,58 +98,28 @@ def partition_sizes(workload: Workload) -> Floats:
     older = (size - core)[:, None] * np.minimum(cut, 1.0)
     found = np.maximum(found, np.minimum(found + older[:, None, :], size[:, None, None]))
     found = np.where(can_grow[:, None, None], found, size[:, None, None])
-    cap = np.maximum(workload.retention_bytes + workload.segment_bytes, size)
+    cap = np.maximum(workload.limits.retention_bytes + workload.limits.segment_bytes, size)
     compacted = size[:, None, None] * ratios[row_class]
-    return np.where(workload.is_compacted[:, None, None], compacted, np.minimum(found, cap[:, None, None]))
+    return np.where(workload.limits.is_compacted[:, None, None], compacted, np.minimum(found, cap[:, None, None]))
 
 
 def reach_today(workload: Workload) -> Floats:
     """Return float64[P], how many seconds back each log reaches, infinite where nothing can be said."""
     size, rate = workload.size_bytes.astype(np.float64), workload.load.bytes_in_mean_bytes_per_second
-    retention = np.where(workload.is_compacted, np.inf, workload.retention_seconds)
+    retention = workload.limits.age_seconds()
     filled = np.divide(size, rate, out=np.full_like(size, np.inf), where=rate > 0)
     # Sizes are whole bytes.
-    return np.where(size + 1.0 > _asked(rate, retention), retention, filled)
+    return np.where(size + 1.0 > log_bytes(rate, retention), retention, filled)
 
 
-def _asked(rate: Floats, retention: Floats) -> Floats:
+def log_bytes(rate: Floats, retention_seconds: Floats) -> Floats:
     """Return float64[P], what a log of so many seconds holds; infinite without a limit, 0 without a rate."""
-    return np.multiply(rate, retention, out=np.zeros_like(rate), where=rate > 0)
+    return np.multiply(rate, retention_seconds, out=np.zeros_like(rate), where=rate > 0)
 
 
-def _allowance(size: Floats, asked: Floats, segment_bytes: Floats) -> Floats:
+def segment_allowance(size: Floats, asked: Floats, segment_bytes: Floats) -> Floats:
     """Return float64[P], what a log may hold beyond its retention once that bites, and does not hold already."""
     return np.where(size >= FULL_RATIO * asked, 0.0, segment_bytes)
-
-
-def fill_dates(
-    ds: str,
-    horizon: str,
-    size_bytes: Floats,
-    rate: Floats,
-    *,
-    retention_seconds: Floats,
-    retention_bytes: Floats,
-    segment_bytes: Floats,
-) -> tuple[str, ...]:
-    """Return the days after ``ds`` and up to the horizon on which logs are full, so far apart that disks turn there.
-
-    Of what fills up until then, about a sixth does between two of them. The others are float64[P], of one replica:
-    today's size and mean rate, and limits, infinite for none. A log is full when its retention bites, or its limit in
-    bytes does.
-    """
-    asked = _asked(rate, retention_seconds)
-    by_age = asked + _allowance(size_bytes, asked, segment_bytes)
-    left = np.minimum(by_age, retention_bytes + segment_bytes) - size_bytes
-    seconds = np.divide(left, rate, out=np.full(len(left), np.inf), where=(rate > 0) & (left > 0))
-    is_filling = seconds <= days_between(ds, horizon) * DAY_SECONDS
-    days, place = np.unique(np.ceil(seconds[is_filling] / DAY_SECONDS), return_inverse=True)
-    full = np.cumsum(np.bincount(place, left[is_filling]))
-    if not len(full) or full[-1] < TURN_RATIO * (size_bytes.sum() + full[-1]):
-        return ()
-    parts = np.arange(1, MOST_TURNS + 1) / MOST_TURNS * full[-1]
-    chosen = np.unique(np.searchsorted(full, parts * (1 - 1e-9)))
-    return tuple(days_later(ds, int(day)) for day in days[chosen].tolist())
 
 
 def _integral(ratio: Floats, times: Floats, until: Floats | float, row_class: Int32s) -> Floats:

@@ -12,12 +12,11 @@ launch has had a part only; the mean of a day is what it will be on every furthe
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between, days_later
+from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between
 from kafka_capacity.demand.outlook import AddedTopic
 
 
@@ -85,11 +84,6 @@ def retention_at(date: str, before_seconds: float, changes: Sequence[RetentionCh
         spanned = min(allowed, spanned + max(0, days_between(since, change.from_date)) * DAY_SECONDS)
         allowed, since = change.retention_seconds, change.from_date
     return min(allowed, spanned + days_between(since, date) * DAY_SECONDS)
-
-
-def full_log_date(change: RetentionChange, before_seconds: float) -> str:
-    """Return the first day on which logs are as long as they get."""
-    return days_later(change.from_date, math.ceil(max(0.0, change.retention_seconds - before_seconds) / DAY_SECONDS))
 
 
 PlannedEvent: TypeAlias = Launch | RetentionChange | AddedTopic

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_later, outlook_dates
+from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_later, months_later, outlook_dates
 from kafka_capacity.demand.class_forecast import ClassForecast, forecast_class
 from kafka_capacity.demand.day_gaps import clean_days
 from kafka_capacity.demand.folding import fold_events
+from kafka_capacity.demand.full_logs import full_days
 from kafka_capacity.demand.history import DailySeries, TopicHistory, total_of
 from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.planned import planned_events
 from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.demand.topic_classes import TopicClasses, class_topics
+from kafka_capacity.demand.workload import LogLimits
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.text import whole_percent
@@ -41,11 +43,11 @@ def expect_demand(
     load: PartitionLoad,
     settings: DemandSettings,
     history: TopicHistory | None = None,
-    fills: Sequence[str] = (),
+    limits: LogLimits | None = None,
 ) -> DemandExpectation:
     """Describe what traffic is expected at each date; without a history of topics, the growth rates hold.
 
-    Dates are the months up to the horizon, the turns of events, and ``fills``, days on which many logs are full.
+    Dates are the months up to the horizon, the turns of events, and the days on which logs with such limits are full.
 
     Raises:
         RequestError: an event or a class cannot be; one line for each mistake.
@@ -56,7 +58,9 @@ def expect_demand(
     planned = planned_events(
         settings.events, snapshot, horizon_months=settings.horizon_months, measured_days=measured_days
     )
-    dates = outlook_dates(snapshot.ds, settings.horizon_months, (*planned.turns, *fills))
+    horizon = months_later(snapshot.ds, settings.horizon_months)
+    full = full_days(snapshot, load, limits, planned, horizon) if limits is not None else frozenset()
+    dates = outlook_dates(snapshot.ds, settings.horizon_months, (*planned.turns, *full))
     topics = snapshot.partitions.topics
     rates = np.bincount(snapshot.partitions.topic, load.bytes_in_mean_bytes_per_second, minlength=len(topics))
     classes = class_topics(topics, rates.astype(np.float64), settings.topic_classes)

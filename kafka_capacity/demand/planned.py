@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.demand.calendar_days import day_reached, days_between, days_later, months_later
-from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES
-from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange, full_log_date
+from kafka_capacity.demand.calendar_days import days_between, days_later, months_later
+from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.topic_classes import matching
 from kafka_capacity.errors import RequestError
@@ -123,24 +121,13 @@ def _pattern_mistakes(
     ]
 
 
-def _filled_date(topic: AddedTopic) -> str | None:
-    """Return the day on which the logs of an added topic are as large as they get; ``None`` for never."""
-    mean = topic.bytes_in_mean_bytes_per_second
-    segments = topic.partitions * DEFAULT_SEGMENT_BYTES / mean if mean > 0 else math.inf
-    return day_reached(topic.from_date, topic.retention_seconds + segments)
-
-
 def _turns(of_topics: Sequence[TopicEvent], added: Sequence[AddedTopic], snapshot: Snapshot) -> tuple[str, ...]:
     """Return the first day of each change, and the last one before it: between two dates all is a straight line."""
     firsts = {topic.from_date for topic in added}
-    full = {day for topic in added if (day := _filled_date(topic)) is not None}
     for item in of_topics:
         if not (isinstance(item.event, Launch) and item.event.is_measured(snapshot.ds)):
             # What begins on the day of the inventory is not measured yet, and counts from the next day on.
             firsts.add(max(item.event.from_date, days_later(snapshot.ds, 1)))
-        if isinstance(item.event, RetentionChange):
-            before = snapshot.topics.retention_seconds[sorted(item.topics)]
-            full |= {full_log_date(item.event, float(seconds)) for seconds in np.unique(before)}
-        elif item.event.to_date is not None:
+        if isinstance(item.event, Launch) and item.event.to_date is not None:
             firsts.add(days_later(item.event.to_date, 1))
-    return tuple(sorted({*firsts, *(days_later(day, -1) for day in firsts), *full}))
+    return tuple(sorted({*firsts, *(days_later(day, -1) for day in firsts)}))

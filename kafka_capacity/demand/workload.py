@@ -78,6 +78,22 @@ class Lags:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LogLimits:
+    """What ends the log of each partition, in the order of ``Snapshot.partitions``."""
+
+    retention_seconds: Floats  # float64[P], how long brokers keep records, infinite for no limit
+    # float64[P], that of the topic, which a planned change is of; of a tiered one brokers may keep less
+    whole_retention_seconds: Floats
+    retention_bytes: Floats  # float64[P], infinite for no limit
+    segment_bytes: Floats  # float64[P]
+    is_compacted: Flags  # bool[P]
+
+    def age_seconds(self) -> Floats:
+        """Return float64[P], how old records get on brokers; those of a compacted log may stay for ever."""
+        return np.where(self.is_compacted, np.inf, self.retention_seconds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Workload:
     """All that sizing knows of the partitions, in the order of ``Snapshot.partitions``."""
 
@@ -85,12 +101,7 @@ class Workload:
     load: PartitionLoad  # today's mean and peak of each
     traffic: Traffic  # today's hours
     size_bytes: Ints  # int64[P], of one replica
-    retention_seconds: Floats  # float64[P], how long brokers keep records, infinite for no limit
-    # float64[P], that of the topic, which a planned change is of; of a tiered one brokers may keep less
-    whole_retention_seconds: Floats
-    retention_bytes: Floats  # float64[P], infinite for no limit
-    segment_bytes: Floats  # float64[P]
-    is_compacted: Flags  # bool[P]
+    limits: LogLimits  # of the logs
     is_tiered: Flags  # bool[P], whether all that is produced is sent to the object store (KIP-405)
     lags: Lags  # of the groups
     outlook: DemandOutlook  # what becomes of all that
@@ -105,7 +116,7 @@ class Workload:
     def lags_by_source(self) -> tuple[Lags, Lags]:
         """Return the lags of who reads from brokers, and of who reads what only the object store has any more."""
         row, seconds = self.lags.row, self.lags.seconds
-        is_remote = self.is_tiered[row] & (seconds > self.retention_seconds[row])
+        is_remote = self.is_tiered[row] & (seconds > self.limits.retention_seconds[row])
         return self.lags.part(~is_remote), self.lags.part(is_remote)
 
     def remote_reads(self) -> Floats:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafka_capacity.demand.disk import FULL_RATIO
-from kafka_capacity.demand.workload import PeakBasis, Traffic
-from kafka_capacity.kafka.arrays import Flags, Floats, Ints
+from kafka_capacity.demand.workload import LogLimits, PeakBasis, Traffic
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions
 
 MAX_TOPICS = 500  # so many topics are told of, those that produce most first
@@ -38,20 +38,18 @@ def topic_overheads(
     partitions: Partitions,
     traffic: Traffic,
     size_bytes: Ints,
-    retention_seconds: Floats,
-    retention_bytes: Floats,
-    is_compacted: Flags,
+    limits: LogLimits,
 ) -> tuple[TopicOverhead, ...]:
     """Measure the topics whose logs are limited by time alone and by no more than the hours that are known.
 
-    Arrays have an entry a partition, sizes are those of one replica, and limits infinite or NaN where there are none.
+    Arrays have an entry a partition, and sizes are those of one replica.
     Returned are topics with traffic, the ones that produce most first, at most :data:`MAX_TOPICS`.
     """
     if traffic.basis is not PeakBasis.SAME_HOURS:
         return ()
     hours = traffic.bytes_in
-    kept_hours = np.round(np.where(np.isfinite(retention_seconds), retention_seconds, np.inf) / 3600)
-    is_limited = ~is_compacted & ~np.isfinite(retention_bytes) & (kept_hours >= 1) & (kept_hours <= hours.shape[1])
+    kept_hours = np.round(limits.age_seconds() / 3600)
+    is_limited = np.isinf(limits.retention_bytes) & (kept_hours >= 1) & (kept_hours <= hours.shape[1])
     produced = np.zeros(len(size_bytes))
     for kept in np.unique(kept_hours[is_limited]).astype(int).tolist():
         rows = is_limited & (kept_hours == kept)
@@ -68,7 +66,7 @@ def topic_overheads(
                 topic=partitions.topics[topic],
                 ratio=float(size_bytes[rows].sum()) / total,
                 produced_bytes=total,
-                retention_seconds=float(retention_seconds[rows][0]),
+                retention_seconds=float(limits.retention_seconds[rows][0]),
             )
         )
     found.sort(key=lambda one: (-one.produced_bytes, one.topic))

@@ -56,10 +56,10 @@ def rack_aware(workload: Workload, leader_rack: Ints, produced: Floats) -> RackA
     measured = np.divide(rate, total[topic], out=np.zeros(len(rate)), where=total[topic] > 0)
     staying = np.zeros(len(rate))
     staying[led] = measured[led] * produced[place]
-    is_keyed = np.bincount(topic, weights=workload.is_compacted, minlength=len(produced)) > 0
+    is_keyed = np.bincount(topic, weights=workload.limits.is_compacted, minlength=len(produced)) > 0
     as_now = 1.0 - np.bincount(topic, weights=staying, minlength=len(produced))
     return RackAware(
-        share=np.where(workload.is_compacted, measured, share), leaving=np.where(is_keyed, as_now, without)
+        share=np.where(workload.limits.is_compacted, measured, share), leaving=np.where(is_keyed, as_now, without)
     )
 
 
@@ -84,10 +84,10 @@ def spread_by_rack(workload: Workload, sizes: Floats, share: Floats) -> tuple[Wo
         totals = np.add.reduceat(values, first, axis=0, dtype=np.float64)[topic]
         return np.where(is_spread.reshape(along), totals * share.reshape(along), values).astype(values.dtype)
 
-    chooses = ~workload.is_compacted
+    chooses = ~workload.limits.is_compacted
     changed = dataclasses.replace(
         workload,
         load=change_columns(workload.load, lambda rates: spread(rates, chooses)),
         traffic=change_columns(workload.traffic, lambda rates: spread(rates, chooses)),
     )
-    return changed, spread(sizes, chooses & np.isinf(workload.retention_bytes))
+    return changed, spread(sizes, chooses & np.isinf(workload.limits.retention_bytes))

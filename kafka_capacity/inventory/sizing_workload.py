@@ -20,13 +20,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_capacity.demand.calendar_days import day_reached, days_later, months_later
-from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES, MOST_TURNS, fill_dates
-from kafka_capacity.demand.events import Launch, RetentionChange
-from kafka_capacity.demand.outlook import AddedTopic, DemandOutlook
-from kafka_capacity.demand.settings import DemandSettings
-from kafka_capacity.demand.topic_classes import matching
-from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic, Workload
+from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES
+from kafka_capacity.demand.outlook import DemandOutlook
+from kafka_capacity.demand.workload import Lags, LogLimits, PeakBasis, Traffic, Workload
 from kafka_capacity.hardware.cpu import CpuCalibration, calibrate
 from kafka_capacity.inventory.column_values import column_map, floats
 from kafka_capacity.inventory.group_facts import group_facts
@@ -42,66 +38,28 @@ def sizing_workload(
     raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, outlook: DemandOutlook, traffic: Traffic
 ) -> Workload:
     """Put together what sizing needs to know of the partitions, all of one inventory without fatal findings."""
-    topics, topic = snapshot.topics, snapshot.partitions.topic
     return Workload(
         partitions=snapshot.partitions,
         load=_mean_of_today(load, outlook),
         traffic=traffic,
         size_bytes=snapshot.partition_size_bytes(),
-        **_log_limits(raw, snapshot),
-        is_compacted=topics.is_compacted[topic],
-        is_tiered=_is_tiered(raw, snapshot)[topic],
+        limits=log_limits(raw, snapshot),
+        is_tiered=_is_tiered(raw, snapshot)[snapshot.partitions.topic],
         lags=group_lags(raw, snapshot, load, is_simulated_only=True),
         outlook=outlook,
     )
 
 
-def filled_days(
-    raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, settings: DemandSettings
-) -> tuple[str, ...]:
-    """Return the days up to the horizon on which logs are as long as they get, and so disks turn.
-
-    Those that fill today are full as :func:`fill_dates` chooses them, with the limits of today and with those that are
-    planned; after a launch begins or ends, a log is full of it once its retention has passed.
-    """
-    limits, topic = _log_limits(raw, snapshot), snapshot.partitions.topic
-    kept = np.where(snapshot.topics.is_compacted, np.inf, kept_seconds(raw, snapshot))
-    planned, found = kept.copy(), set[str]()
-    for event in settings.events:
-        places = [] if isinstance(event, AddedTopic) else matching(snapshot.partitions.topics, event.topics)
-        if isinstance(event, RetentionChange):
-            planned[places] = np.minimum(kept[places], event.retention_seconds)
-        elif isinstance(event, Launch) and places:
-            turns = [event.from_date] + ([] if event.to_date is None else [days_later(event.to_date, 1)])
-            lasting = np.unique(kept[places])
-            few = lasting[np.unique(np.linspace(0, len(lasting) - 1, MOST_TURNS).astype(int))].tolist()
-            days = (day_reached(turn, seconds) for turn in turns for seconds in few)
-            found |= {day for day in days if day is not None}
-    for seconds in (kept,) if np.array_equal(kept, planned) else (kept, planned):
-        found |= set(
-            fill_dates(
-                snapshot.ds,
-                months_later(snapshot.ds, settings.horizon_months),
-                snapshot.partition_size_bytes().astype(np.float64),
-                load.bytes_in_mean_bytes_per_second,
-                retention_seconds=seconds[topic],
-                retention_bytes=limits["retention_bytes"],
-                segment_bytes=limits["segment_bytes"],
-            )
-        )
-    return tuple(sorted(found))
-
-
-def _log_limits(raw: RawInventory, snapshot: Snapshot) -> dict[str, Floats]:
-    """Return what ends the logs of each partition, by field of the workload."""
-    segment = _topic_column(raw, snapshot, "segment_bytes")
-    by_topic = {
-        "retention_seconds": kept_seconds(raw, snapshot),
-        "whole_retention_seconds": _unlimited(snapshot.topics.retention_seconds),
-        "retention_bytes": _unlimited(snapshot.topics.retention_bytes),
-        "segment_bytes": np.where(segment > 0, segment, DEFAULT_SEGMENT_BYTES),
-    }
-    return {name: values[snapshot.partitions.topic] for name, values in by_topic.items()}
+def log_limits(raw: RawInventory, snapshot: Snapshot) -> LogLimits:
+    """Return what ends the log of each partition."""
+    segment, topic = _topic_column(raw, snapshot, "segment_bytes"), snapshot.partitions.topic
+    return LogLimits(
+        retention_seconds=kept_seconds(raw, snapshot)[topic],
+        whole_retention_seconds=_unlimited(snapshot.topics.retention_seconds)[topic],
+        retention_bytes=_unlimited(snapshot.topics.retention_bytes)[topic],
+        segment_bytes=np.where(segment > 0, segment, DEFAULT_SEGMENT_BYTES)[topic],
+        is_compacted=snapshot.topics.is_compacted[topic],
+    )
 
 
 def _mean_of_today(load: PartitionLoad, outlook: DemandOutlook) -> PartitionLoad:

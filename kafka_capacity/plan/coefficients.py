@@ -10,7 +10,7 @@ from kafka_capacity.hardware.coefficients import CoefficientScore, score_cpu, sc
 from kafka_capacity.hardware.cpu import FIGURES, CpuCosts, cores
 from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.sizing_workload import broker_hours, hourly_traffic, observed_costs
+from kafka_capacity.inventory.sizing_workload import broker_hours, hourly_traffic, log_limits, observed_costs
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.keys import list_plans
 from kafka_capacity.objects.store import ObjectStore
@@ -37,14 +37,11 @@ def score_coefficients(
     if later is not None:
         used = CpuCosts(**{name: document["cpu"][name] for name in COSTS})
         scores.append(score_cpu(plan_id, made_on, ds, used, document["cpu"].get("covariance") or [], later))
-    topics, topic = snapshot.topics, snapshot.partitions.topic
     overheads = topic_overheads(
         snapshot.partitions,
         hourly_traffic(raw, snapshot, load),
         snapshot.partition_size_bytes(),
-        topics.retention_seconds[topic],
-        topics.retention_bytes[topic],
-        topics.is_compacted[topic],
+        log_limits(raw, snapshot),
     )
     before = [TopicOverhead(**row) for row in document.get(OVERHEADS, ())]
     scores.append(score_disk(plan_id, made_on, ds, before, overheads))

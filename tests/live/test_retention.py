@@ -32,7 +32,7 @@ def test_brokers_keep_what_savings_say(tmp_path: Path) -> None:
         made = workload(
             [before / (_DAYS * DAY)], size=before, retention=30 * DAY, segment=_SEGMENT_BYTES, names=[_TOPIC]
         )
-        (predicted,) = kept_today(made, made.retention_seconds * (_KEPT_DAYS / 30))
+        (predicted,) = kept_today(made, made.limits.retention_seconds * (_KEPT_DAYS / 30))
         kept_ms = f"{_KEPT_DAYS * DAY * 1000:.0f}"
         with cluster.admin() as admin:
             admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, _TOPIC, {"retention.ms": kept_ms})])

@@ -79,7 +79,7 @@ def test_brokers_the_store_and_a_move_hold_what_savings_say(tmp_path: Path) -> N
             segment=_SEGMENT_BYTES,
             names=[_TOPIC],
         )
-        (local,) = kept_today(made, made.retention_seconds * (_KEPT_DAYS / _RETENTION_DAYS))
+        (local,) = kept_today(made, made.limits.retention_seconds * (_KEPT_DAYS / _RETENTION_DAYS))
         asked = {"remote.storage.enable": "true", "local.retention.ms": f"{_KEPT_DAYS * DAY * 1000:.0f}"}
         with cluster.admin() as admin:
             admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, _TOPIC, asked)])

@@ -76,14 +76,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
         },
         OVERHEADS: [
             to_plain(one)
-            for one in topic_overheads(
-                workload.partitions,
-                workload.traffic,
-                workload.size_bytes,
-                workload.retention_seconds,
-                workload.retention_bytes,
-                workload.is_compacted,
-            )
+            for one in topic_overheads(workload.partitions, workload.traffic, workload.size_bytes, workload.limits)
         ],
         "peak_basis": str(workload.traffic.basis),
         "today": to_plain(request.today),

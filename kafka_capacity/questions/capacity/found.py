@@ -11,7 +11,7 @@ from kafka_capacity.hardware.cpu import STATED, CpuCalibration, CpuCosts, on_cor
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.inventory.daily_history import topic_history
-from kafka_capacity.inventory.sizing_workload import filled_days, observed_costs, sizing_workload
+from kafka_capacity.inventory.sizing_workload import log_limits, observed_costs, sizing_workload
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.grid import BrokerChanges
 from kafka_capacity.proposal.log_dirs import fullest_dir_ratio
@@ -38,8 +38,8 @@ def sizing_setup(asked: PlanContext) -> SizingSetup:
     basis = asked.basis
     history = topic_history(basis.raw, basis.profile_days)
     settings: DemandSettings = asked.parameters.demand_settings()
-    fills = filled_days(basis.raw, basis.snapshot, basis.load, settings)
-    expectation = expect_demand(basis.snapshot, basis.load, settings, history, fills)
+    limits = log_limits(basis.raw, basis.snapshot)
+    expectation = expect_demand(basis.snapshot, basis.load, settings, history, limits)
     request, cpu = sizing_request_of(asked)
     workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook, basis.traffic)
     inputs = SizingInputs.of(basis.snapshot, workload, request, named=_named_brokers(asked))

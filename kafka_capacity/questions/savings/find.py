@@ -92,7 +92,7 @@ class _Finder:
         self.retention = _reach_seconds(workload)
         is_planned = (workload.outlook.retention_ratio != 1.0).any(axis=1)[self.class_of]
         rate = np.bincount(self.topic, weights=workload.load.bytes_in_mean_bytes_per_second, minlength=len(self.topics))
-        self.is_compacted = workload.is_compacted[first]
+        self.is_compacted = workload.limits.is_compacted[first]
         self.is_shortened = ~self.is_compacted & ~use.is_own & ~is_planned & (rate > 0)
         self.needed, self.unknown_groups = needed_seconds(cluster, use)
 
@@ -189,7 +189,8 @@ class _Finder:
         for place, rows in enumerate(partitions.topic_slices()):
             count = rows.stop - rows.start
             least = readers.get(self.topics[place], 1)
-            if self.use.is_own[place] or self.is_tiered[place] or workload.is_compacted[rows].any() or least is None:
+            is_left = self.use.is_own[place] or self.is_tiered[place] or workload.limits.is_compacted[rows].any()
+            if is_left or least is None:
                 continue
             fewer = next(
                 (
@@ -243,7 +244,7 @@ class _Finder:
         """Yield producing to partitions led in the producer's rack, where bytes between racks are paid for."""
         snapshot, workload = self.cluster.snapshot, self.cluster.workload
         rate = workload.load.bytes_in_mean_bytes_per_second
-        if not self._is_rack_traffic_paid() or not (rate[~workload.is_compacted] > 0).any():
+        if not self._is_rack_traffic_paid() or not (rate[~workload.limits.is_compacted] > 0).any():
             return
         aware = rack_aware_of(workload, snapshot.brokers.index_of(snapshot.replicas), snapshot.brokers)
         count = len(self.topics)
@@ -368,10 +369,10 @@ class _Finder:
 def _reach_seconds(workload: Workload) -> Floats:
     """Return float64[T], how far back limits of time and bytes let the quietest used partition of each topic reach."""
     rate, count = workload.load.bytes_in_mean_bytes_per_second, len(workload.partitions.topics)
-    unused = np.where(np.isfinite(workload.retention_bytes), 0.0, np.inf)
-    by_bytes = np.divide(workload.retention_bytes, rate, out=unused, where=rate > 0)
+    unused = np.where(np.isfinite(workload.limits.retention_bytes), 0.0, np.inf)
+    by_bytes = np.divide(workload.limits.retention_bytes, rate, out=unused, where=rate > 0)
     found = np.zeros(count)
-    np.maximum.at(found, workload.partitions.topic, np.minimum(workload.retention_seconds, by_bytes))
+    np.maximum.at(found, workload.partitions.topic, np.minimum(workload.limits.retention_seconds, by_bytes))
     return found
 
 

@@ -56,7 +56,7 @@ def find_quotas(cluster: SizedCluster, can_wait: Flags, needed: Floats, delay_se
         return
     first = np.searchsorted(topic, np.arange(len(names)))
     # What waits must not be deleted meanwhile; not known is not enough.
-    can_wait = can_wait & (needed + delay_seconds <= workload.retention_seconds[first])
+    can_wait = can_wait & (needed + delay_seconds <= workload.limits.retention_seconds[first])
     for hours in (going, coming):
         quota, cut = _chosen(hours, first, can_wait, delay_seconds)
         rows = np.flatnonzero(np.isfinite(quota))

@@ -90,7 +90,7 @@ def test_compression_makes_traffic_smaller_at_once_and_logs_as_they_age():
 def test_compaction_leaves_up_to_twice_the_newest_records_and_a_segment():
     before = changed({})
     found = changed({"compacted_ratio": np.array([0.2, 0.9])})
-    held, segment = before.workload.size_bytes, before.workload.segment_bytes
+    held, segment = before.workload.size_bytes, before.workload.limits.segment_bytes
     assert found.workload.size_bytes.tolist() == [int(held[0] * 0.4 + segment[0]), held[1]]
     assert found.sizes[0] == pytest.approx(before.sizes[0] * 0.4 + segment[0])
     assert (found.sizes[1] == before.sizes[1]).all()

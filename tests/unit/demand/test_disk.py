@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_capacity.demand.disk import fill_dates, partition_sizes
+from kafka_capacity.demand.disk import partition_sizes
 from tests.unit.questions.capacity.workloads import DAY, GIB, workload
 
 DATES = ("2026-11-20", "2026-11-30", "2026-12-10")
@@ -69,51 +69,6 @@ def test_what_is_left_of_higher_traffic_does_not_grow():
     # With less traffic, or a shorter retention, less of both is there.
     assert sizes(**left, middle=[[1, 0.5, 0.5]]) == pytest.approx([100 * GIB, 94.5 * GIB, 89 * GIB])
     assert sizes(**left, retention_changes=[[1, 0.5, 0.5]]) == pytest.approx([100 * GIB, 50 * GIB, 50 * GIB])
-
-
-def test_days_on_which_much_is_full_are_dates():
-    def days(size, rate, retention, most=np.inf):
-        each = [np.atleast_1d(np.array(one, dtype=float)) for one in (size, rate)]
-        limits = {"retention_seconds": retention, "retention_bytes": most, "segment_bytes": GIB}
-        whole = {name: np.broadcast_to(np.array(value, dtype=float), each[0].shape) for name, value in limits.items()}
-        return fill_dates(DATES[0], "2026-12-20", *each, **whole)
-
-    # Six more days, and one for the segment; a nearly full one needs none.
-    assert days(GIB, GIB / DAY, 7 * DAY) == ("2026-11-27",)
-    assert days(12 * GIB, GIB / DAY, 15 * DAY) == ("2026-11-23",)
-    assert days(GIB, GIB / DAY, 7 * DAY, most=3 * GIB) == ("2026-11-23",)
-    # What is full, silent, has no limit or fills beyond the horizon turns nothing, nor does a hundredth of all.
-    assert days([7 * GIB, GIB, GIB], [GIB / DAY, 0.0, GIB / DAY], [7 * DAY, 7 * DAY, np.inf]) == ()
-    assert days([600 * GIB, GIB], GIB / DAY * np.ones(2), [7 * DAY, 7 * DAY]) == ()
-    assert days(GIB, GIB / DAY, 31 * DAY) == ()
-    # Of many days about a sixth of the bytes fill up between two.
-    several = np.arange(1, 31) * DAY
-    found = days(np.zeros(30), np.full(30, 2**20 / DAY), several, most=2**40 * np.ones(30))
-    assert found == ()  # a segment takes longer than the horizon
-    small = {"retention_seconds": several, "retention_bytes": np.full(30, np.inf), "segment_bytes": np.zeros(30)}
-    found = fill_dates(DATES[0], "2026-12-20", np.zeros(30), np.full(30, GIB / DAY), **small)
-    assert found == ("2026-12-02", "2026-12-08", "2026-12-12", "2026-12-15", "2026-12-18", "2026-12-20")
-    # Sixths of the 465 GiB are 77.5; those of the first so many days are the first numbers that are not smaller.
-    assert [sum(range(1, int(day[-2:]) + 11)) for day in found] == [78, 171, 253, 325, 406, 465]
-
-
-def test_the_day_on_which_a_filling_log_passes_a_size_is_on_a_straight_line():
-    made = workload([GIB / DAY], size=2 * GIB, retention=15 * DAY, segment=GIB, dates=DATES, middle=[[1, 1, 1]])
-    turned = fill_dates(
-        DATES[0],
-        DATES[-1],
-        made.size_bytes.astype(float),
-        made.load.bytes_in_mean_bytes_per_second,
-        retention_seconds=made.retention_seconds,
-        retention_bytes=made.retention_bytes,
-        segment_bytes=made.segment_bytes,
-    )
-    assert turned == ("2026-12-04",)
-    dates = (*DATES[:2], *turned, DATES[2])
-    found = partition_sizes(
-        workload([GIB / DAY], size=2 * GIB, retention=15 * DAY, segment=GIB, dates=dates, middle=[[1, 1, 1, 1]])
-    )
-    assert found[0, 0].tolist() == pytest.approx([2 * GIB, 12 * GIB, 16 * GIB, 16 * GIB])
 
 
 def test_shorter_retention_frees_at_once_and_longer_fills_up_again():

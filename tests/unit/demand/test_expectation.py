@@ -19,6 +19,7 @@ from kafka_capacity.demand.settings import (
     DemandSettings,
 )
 from kafka_capacity.errors import RequestError
+from kafka_capacity.inventory.sizing_workload import log_limits
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from tests.builders import DS, cluster, topic
 
@@ -37,8 +38,8 @@ NEW = AddedTopic(
 )
 
 
-def shop():
-    raw = cluster(
+def shop_tables():
+    return cluster(
         topics=[
             topic("orders.created", partitions=2, bytes_in=500.0, settings={"retention_ms": int(WEEK * 1000)}),
             topic("orders.closed", partitions=2, bytes_in=500.0, settings={"retention_ms": int(3 * DAY * 1000)}),
@@ -48,6 +49,10 @@ def shop():
             topic("__consumer_offsets", partitions=1, bytes_in=200.0),
         ]
     )
+
+
+def shop():
+    raw = shop_tables()
     snapshot = build_snapshot(raw)
     return snapshot, partition_load(raw, snapshot)
 
@@ -164,8 +169,9 @@ def test_a_launch_puts_on_disk_what_its_own_days_bring():
 
 def test_a_longer_retention_fills_up_day_by_day_from_each_topics_own():
     event = RetentionChange(topics="orders.*", from_date="2026-12-20", retention_seconds=14 * DAY)
-    outlook = outlook_of(events=(event,), horizon_months=2)
-    snapshot, _ = shop()
+    snapshot, load = shop()
+    limits = log_limits(shop_tables(), snapshot)
+    outlook = expect_demand(snapshot, load, DemandSettings(events=(event,), horizon_months=2), limits=limits).outlook
     assert outlook.dates == ("2026-11-20", "2026-12-19", "2026-12-20", "2026-12-27", "2026-12-31", "2027-01-20")
     created, closed = place_of(outlook, snapshot, "orders.created"), place_of(outlook, snapshot, "orders.closed")
     assert created != closed

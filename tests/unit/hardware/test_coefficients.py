@@ -1,5 +1,7 @@
 """Whether figures of a plan still hold: known changes are flagged, chance is not."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -114,15 +116,9 @@ def test_overhead_is_what_is_stored_over_what_came_within_the_retention():
     hours = [[1.0] * 10 + [3.0] * 10] * 2
     work = workload([2 * MIB] * 2, hours_in=np.array(hours) * MIB, size=5 * 3600 * 3 * MIB * 1.2, retention=5 * 3600)
 
-    def told(**changes):
-        given = {
-            "traffic": work.traffic,
-            "retention_seconds": work.retention_seconds,
-            "retention_bytes": work.retention_bytes,
-            "is_compacted": work.is_compacted,
-            **changes,
-        }
-        return topic_overheads(work.partitions, size_bytes=work.size_bytes, **given)
+    def told(traffic=work.traffic, **changes):
+        limits = dataclasses.replace(work.limits, **changes)
+        return topic_overheads(work.partitions, traffic, work.size_bytes, limits)
 
     (found,) = told()
     assert found.ratio == pytest.approx(1.2)

@@ -6,12 +6,12 @@ import datetime
 import numpy as np
 import pytest
 
-from kafka_capacity.demand.events import Launch, RetentionChange
+from kafka_capacity.demand.events import Launch
 from kafka_capacity.demand.expectation import expect_demand
 from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.example import make_example
-from kafka_capacity.inventory.sizing_workload import filled_days, hourly_traffic, sizing_workload
+from kafka_capacity.inventory.sizing_workload import hourly_traffic, sizing_workload
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from tests.builders import cluster, rows_of, topic, with_rows
 
@@ -71,31 +71,6 @@ def test_a_running_launch_counts_once_in_peaks_and_means():
     assert peak[:, None] * ratio == pytest.approx(np.array([[210.0, 210.0, 70.0, 70.0], [70.0] * 4]))
 
 
-def test_days_on_which_logs_are_as_long_as_they_get_are_known_beforehand():
-    day = 86_400.0
-    topics = [
-        topic("full", partitions=1, size_bytes=60_000_000, settings={"retention_ms": 3 * 86_400_000}),
-        topic("young", partitions=1, size_bytes=8_640_000, settings={"retention_ms": 30 * 86_400_000}),
-        topic("kept", partitions=1, size_bytes=8_640_000, settings={"cleanup_policy": "compact"}),
-    ]
-    raw = cluster(topics=[dataclasses.replace(one, bytes_in=100.0) for one in topics], hours=24)
-    raw = with_rows(raw, "topics", [row | {"segment_bytes": 1} for row in rows_of(raw, "topics")])
-    snapshot = build_snapshot(raw)
-    load = partition_load(raw, snapshot)
-
-    def days(*events):
-        return filled_days(raw, snapshot, load, DemandSettings(horizon_months=3, events=events))
-
-    # One day of 30 is there; a launch needs the retention of what it is about, when it begins and when it ends.
-    assert (snapshot.ds, days()) == ("2026-11-20", ("2026-12-20",))
-    start = {"from_date": "2026-12-01", "factor": 2.0}
-    assert set(days(Launch(topics="full", to_date="2026-12-10", **start))) - set(days()) == {"2026-12-04", "2026-12-14"}
-    assert set(days(Launch(topics="kept", **start))) == set(days())
-    # A young log with a shorter retention is full of that sooner, whenever it is changed.
-    shorter = RetentionChange(topics="young", from_date="2026-11-25", retention_seconds=10 * day)
-    assert set(days(shorter)) - set(days()) == {"2026-11-30"}
-
-
 def test_too_few_hours_leave_the_peaks():
     work = made(cluster(hours=5))
     assert work.traffic.basis is PeakBasis.SUM_OF_PEAKS
@@ -105,12 +80,12 @@ def test_too_few_hours_leave_the_peaks():
 
 def test_limits_of_topics_reach_their_partitions():
     work = made(small(retention_ms=3_600_000, retention_bytes=5, segment_bytes=1000))
-    assert work.retention_seconds.tolist() == [3600.0, 3600.0, 604_800.0]
-    assert work.retention_bytes.tolist() == [5.0, 5.0, np.inf]
-    assert work.segment_bytes.tolist() == [1000.0, 1000.0, 2.0**30]
+    assert work.limits.retention_seconds.tolist() == [3600.0, 3600.0, 604_800.0]
+    assert work.limits.retention_bytes.tolist() == [5.0, 5.0, np.inf]
+    assert work.limits.segment_bytes.tolist() == [1000.0, 1000.0, 2.0**30]
     unknown = made(small(retention_ms=None, segment_bytes=None))
-    assert unknown.retention_seconds[0] == np.inf
-    assert unknown.segment_bytes[0] == 2.0**30
+    assert unknown.limits.retention_seconds[0] == np.inf
+    assert unknown.limits.segment_bytes[0] == 2.0**30
 
 
 def test_lags_are_those_of_the_groups():

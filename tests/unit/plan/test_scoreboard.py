@@ -205,6 +205,20 @@ def test_what_a_plan_reckoned_with_is_held_against_later_days(tmp_path):
     assert shown["coefficients"] == [{"sentence": one["sentence"], "has_drifted": True} for one in (cpu, disk)]
 
 
+def test_logs_of_tiered_topics_are_held_against_what_brokers_keep_of_them(tmp_path):
+    def tiered(day, size):
+        raw = inventory(day, size=size)
+        local = {"retention_ms": 30 * 86_400_000, "local_retention_ms": 86_400_000, "remote_storage_enable": True}
+        return with_rows(raw, "topics", [row | local for row in rows_of(raw, "topics")])
+
+    store = LocalStore(tmp_path)
+    stage(tiered("2026-11-20", 200 * GIB), store)
+    plan(store, "2026-11-20")
+    stage(tiered("2026-12-01", 140 * GIB), store)
+    (disk,) = read_score_document(store, score_cluster(store, "payments", "2026-12-01"))["coefficients"]
+    assert (disk["figure"], disk["change_ratio"]) == ("disk", pytest.approx(-0.3, abs=0.01))
+
+
 def later(day, weeks):
     return (datetime.date.fromisoformat(day) + datetime.timedelta(weeks=weeks)).isoformat()
 

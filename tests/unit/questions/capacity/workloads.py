@@ -3,7 +3,7 @@
 import numpy as np
 
 from kafka_capacity.demand.outlook import Basis, ClassBasis, DemandOutlook
-from kafka_capacity.demand.workload import Lags, PeakBasis, Traffic, Workload
+from kafka_capacity.demand.workload import Lags, LogLimits, PeakBasis, Traffic, Workload
 from kafka_capacity.kafka.cluster.assignment import Partitions, replica_matrix
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad
@@ -81,11 +81,13 @@ def workload(
         load=load,
         traffic=traffic,
         size_bytes=each(size).astype(np.int64),
-        retention_seconds=each(retention),
-        whole_retention_seconds=each(retention if whole_retention is None else whole_retention),
-        retention_bytes=each(retention_bytes),
-        segment_bytes=each(segment),
-        is_compacted=each(is_compacted).astype(bool),
+        limits=LogLimits(
+            retention_seconds=each(retention),
+            whole_retention_seconds=each(retention if whole_retention is None else whole_retention),
+            retention_bytes=each(retention_bytes),
+            segment_bytes=each(segment),
+            is_compacted=each(is_compacted).astype(bool),
+        ),
         is_tiered=each(is_tiered).astype(bool),
         lags=lags or Lags.none(),
         outlook=outlook(count, retention=retention_changes, **outlooks),
