@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.text.wording import shown_rate, told_apart
+from kafka_capacity.text.amounts import format_bytes, format_rate
+from kafka_capacity.text.wording import told_apart
 
 
 class Resource(StrEnum):
@@ -82,12 +83,12 @@ def shown_amount(resource: Resource, value: float, more_digits: int = 0) -> str:
     if resource is Resource.CPU:
         return f"{value:,.{1 + more_digits}f} cores"
     if resource is Resource.DISK:
-        return f"{value / GIB:,.{more_digits}f} GiB"
+        return format_bytes(value, more_digits)
     if resource is Resource.REPLICAS:
         return f"{value:,.{more_digits}f} replicas"
     if resource in RECOVERIES:
         return f"{value / 3600:,.{1 + more_digits}f} hours" if value < NEVER_SECONDS else "more than a year"
-    return shown_rate(value, more_digits)
+    return format_rate(value, more_digits)
 
 
 def amounts_apart(resource: Resource, needed: float, allowed: float) -> Callable[[float], str]:

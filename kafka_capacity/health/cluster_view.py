@@ -19,8 +19,7 @@ from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter
-from kafka_capacity.text import plural
-from kafka_capacity.text.wording import shown_rate
+from kafka_capacity.text import format_rate, plural
 
 _OF_ONE = {"have": "has", "are": "is", "allow": "allows", "their": "its", "them": "it", "they": "it"}
 
@@ -77,7 +76,7 @@ class ClusterView:
             return
         partitions, rate = self.snapshot.partitions, self.rate(rows)
         topics = [partitions.topics[place] for place in np.unique(partitions.topic[rows])]
-        traffic = f", which receive {shown_rate(rate)}," if rate else ""
+        traffic = f", which receive {format_rate(rate)}," if rate else ""
         of = f"{plural(count, 'partition')} of {plural(len(topics), 'topic')}{traffic}"
         message = f"{of} {of_one(what) if count == 1 else what}"
         more = {"partitions": count, "bytes_per_second": rate, "topics": tuple(topics[:MAX_TOPICS])}

@@ -10,7 +10,7 @@ import numpy as np
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Code, Problem, info
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS
-from kafka_capacity.text.wording import shown_rate
+from kafka_capacity.text.amounts import format_rate
 
 HOT_RATIO = 3.0
 """A partition with three times the mean is no chance of hashing; more partitions leave a hot key where it is."""
@@ -38,7 +38,7 @@ def check_hot(view: ClusterView) -> Iterator[Problem]:
     worst = int(np.argmax(np.where(hot, rate, 0.0)))
     name = partitions.topics[topic[worst]]
     gets = (
-        f"{shown_rate(rate[worst])} on average, {times[worst]:.1f} times the mean of its topic’s "
+        f"{format_rate(rate[worst])} on average, {times[worst]:.1f} times the mean of its topic’s "
         f"{count[topic[worst]]:,} partitions"
     )
     number = int(partitions.partition[worst])

@@ -17,8 +17,7 @@ from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.proposal.scenario import PlacementScenario
-from kafka_capacity.text import plural, whole_percent
-from kafka_capacity.text.wording import shown_rate
+from kafka_capacity.text import format_rate, plural, whole_percent
 
 
 def check_racks(view: ClusterView) -> Iterator[Problem]:
@@ -87,7 +86,7 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
         under = plural(worst.under_min_isr, "partition")
         stops.append(f"leaves {under} under min ISR, where writes with acks=all are rejected")
         remedies.append("keep min.insync.replicas below what is left after losing a rack")
-    traffic = f", {shown_rate(worst.bytes_per_second)} in total" if worst.bytes_per_second else ""
+    traffic = f", {format_rate(worst.bytes_per_second)} in total" if worst.bytes_per_second else ""
     yield warning(
         Code.RACK_LOSS,
         called("rack", (one.rack for one in affected)),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
+
+from kafka_capacity.text.wording import plural
 
 _ROUNDING_RATIO = 1e-9  # the same replicas in another order add up to a sum that differs by less
 
@@ -36,6 +38,16 @@ class Excuse:
         """Return plain data for tables and JSON."""
         plain = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: value for name, value in plain.items() if value is not None}
+
+
+def first_reason(excuses: Sequence[Mapping[str, Any]]) -> str:
+    """Return the first reason of several, in plain data, and how many more there are.
+
+    >>> first_reason([{"reason": "broker 1 is full"}] * 3)
+    'broker 1 is full (and 2 more limits)'
+    """
+    reason, more = str(excuses[0]["reason"]), len(excuses) - 1
+    return f"{reason} (and {plural(more, 'more limit')})" if more else reason
 
 
 def shortfall_ratio(excuse: Mapping[str, Any]) -> float:

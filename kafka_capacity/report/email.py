@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from email.message import EmailMessage
@@ -24,7 +23,7 @@ from kafka_capacity.health.problem import Severity
 from kafka_capacity.report import anchors
 from kafka_capacity.report.charts import EMAIL_SHOWN, emailed_chart
 from kafka_capacity.report.palette import DARK, LIGHT
-from kafka_capacity.report.tables import NOTE, verdict_badge
+from kafka_capacity.report.tables import REASON, verdict_badge
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
 from kafka_capacity.text import plural, uncapitalised
 from kafka_capacity.text.names import clipped, slug, visible
@@ -185,7 +184,7 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "caveats": warned,
         "more_caveats": len(caveats) - len(warned),
         "options": [
-            {**row, "reason": _short_reason(row), **_said(row), **_took(row, is_said=has_waves)}
+            {**row, REASON: _short_reason(row), **_said(row), **_took(row, is_said=has_waves)}
             for row in rows[:MAX_OPTIONS]
         ],
         "option_count": len(rows),
@@ -200,9 +199,9 @@ def _rank(row: Mapping[str, Any]) -> int:
 
 def _short_reason(row: Mapping[str, Any]) -> str:
     """Return the first reason why an option of the comparison does not fit; empty for one that does."""
-    if row["verdict"] != "does_not_fit" or not row.get(NOTE):
+    reason = row.get(REASON) or ""
+    if row["verdict"] != "does_not_fit":
         return ""
-    reason = re.sub(r"( \(and [\d,]+ more limits?\))?\.$", "", str(row[NOTE]))
     return textwrap.shorten(reason, REASON_LENGTH, placeholder=" …")
 
 

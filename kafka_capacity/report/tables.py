@@ -12,6 +12,7 @@ from typing import Any
 from kafka_capacity.text import FORMATS
 
 NOTE = "note"  # a row may carry a sentence under this key; it stands below the row, across all columns
+REASON = "reason"  # a row of the options may carry why it does not fit, in one sentence without its stop
 ANCHOR = "anchor"  # a row may carry an id of the page under this key; what is said there stands behind the row
 REST = "is_rest"
 """A row may carry this key where there is nothing to do about it; a long table first shows the others alone."""
@@ -117,7 +118,7 @@ def table(
             {
                 **{one.key: row[one.key] for one in kept},
                 NOTE: row.get(NOTE),
-                **{key: row[key] for key in (ANCHOR, REST) if key in row},
+                **{key: row[key] for key in (ANCHOR, REASON, REST) if key in row},
             }
             for row in rows
         ],

@@ -39,13 +39,13 @@ def _scaled(amount: float, base: int, units: Sequence[str], more_digits: int = 0
     return f"{write_number(math.copysign(value, as_float(amount)), decimals, at_most=1e9)} {units[place]}"
 
 
-def format_bytes(amount: float | None) -> str:
-    """Write an amount of bytes.
+def format_bytes(amount: float | None, more_digits: int = 0) -> str:
+    """Write an amount of bytes, to the usual number of digits or more.
 
     >>> [format_bytes(n) for n in (0, 1023, 1536, 1023.95 * 1024, 5 * 1024**4, None)]
     ['0 B', '1,023 B', '1.5 KiB', '1.0 MiB', '5.0 TiB', '—']
     """
-    return NOTHING if amount is None else _scaled(amount, 1024, _IEC)
+    return NOTHING if amount is None else _scaled(amount, 1024, _IEC, more_digits)
 
 
 def format_rate(amount: float | None, more_digits: int = 0) -> str:

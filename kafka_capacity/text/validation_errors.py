@@ -34,6 +34,7 @@ _PLAINER = {
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "write a whole number"),
     **dict.fromkeys(("float_type", "float_parsing"), "write a number"),
     "finite_number": "write a finite number",
+    "missing": "it is missing; add it",
     "string_type": "write a string",
     **dict.fromkeys(("bool_type", "bool_parsing"), "write true or false"),
     "greater_than": "give more than {gt}",
@@ -89,7 +90,7 @@ def naming_mistakes(file: str, kind: type[KafkaCapacityError] = DamagedInputErro
 
 @contextmanager
 def hiding_values(what: str, names: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Raise :class:`RequestError` for what is wrong with a connection, a line for each.
+    """Raise :class:`RequestError` for what is wrong with a setting or a connection, a line for each.
 
     Values are left out, any of which may be a secret. ``names`` are those that users know fields by, where they are
     other ones.
@@ -99,9 +100,9 @@ def hiding_values(what: str, names: Mapping[str, str] | None = None) -> Iterator
     except ValidationError as error:
         lines = []
         for mistake in error.errors(include_url=False, include_input=False):
-            where = "".join(f" {(names or {}).get(str(part), part)}:" for part in mistake["loc"][:1])
-            said = mistake["msg"].removeprefix("Value error, ")
-            lines.append(f"{what}:{where} {uncapitalised(said)}")
+            parts = [str(part) for part in mistake["loc"]]
+            where = ".".join([(names or {}).get(part, part) for part in parts[:1]] + parts[1:])
+            lines.append(": ".join([what, *([where] if where else []), plain_words(mistake)]))
         raise RequestError("\n".join(lines)) from None
 
 

@@ -10,14 +10,6 @@ from kafka_capacity.text.figures import NOTHING, changed
 _MOST_DIGITS = 6  # more than usual, by which two amounts are told apart
 
 
-def shown_rate(bytes_per_second: float, more_digits: int = 0) -> str:
-    """Write a rate to three digits, or more: ``12.3 MiB/s``."""
-    for unit, size in (("GiB/s", 2**30), ("MiB/s", 2**20), ("KiB/s", 2**10)):
-        if bytes_per_second >= size:
-            return f"{_three_digits(bytes_per_second / size, more_digits)} {unit}"
-    return f"{_three_digits(bytes_per_second, more_digits)} B/s"
-
-
 def told_apart(write: Callable[[float, int], str], one: float, other: float) -> Callable[[float], str]:
     """Return how to write two amounts, and what belongs to them, with as many more digits as show that they differ.
 
@@ -30,11 +22,6 @@ def told_apart(write: Callable[[float, int], str], one: float, other: float) -> 
     return lambda amount: write(amount, more)
 
 
-def shown_throttle(bytes_per_second: float) -> str:
-    """Write a throttle, in the decimal units that people set it in: ``12.3 MB/s``."""
-    return f"{bytes_per_second / 1e6:,.1f} MB/s" if bytes_per_second >= 1e5 else f"{bytes_per_second:,.0f} B/s"
-
-
 def few_names(names: Iterable[object], most: int, total: int | None = None) -> str:
     """Name a few: ``a, b, c and 7 more``; nothing of none. Without a total the names are all there are."""
     if total is None:
@@ -43,10 +30,6 @@ def few_names(names: Iterable[object], most: int, total: int | None = None) -> s
     shown = [str(name) for name in islice(names, most)]
     rest = total - len(shown)
     return ", ".join(shown) + (f" and {rest:,} more" if rest > 0 else "")
-
-
-def _three_digits(value: float, more: int) -> str:
-    return f"{value:,.{more}f}" if value >= 999.5 else f"{value:.{3 + more}g}"
 
 
 def format_ids(ids: Sequence[int]) -> str:

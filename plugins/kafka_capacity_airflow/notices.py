@@ -47,14 +47,15 @@ def failure_mail() -> SmtpNotifier:
     return _mail(_OWNER, _SUBJECT, _BODY)
 
 
-_OWNER = f"var.value.get('{OWNER}', 'root@localhost')"
+_OWNER = f"(var.value.get('{OWNER}', '') or 'root@localhost')"  # an empty variable is none
+_SENDER = f"(var.value.get('{SENDER}', '') or '{DEFAULT_SENDER}')"
 
 
 def _mail(to: str, subject: str, html: str) -> SmtpNotifier:
     """Return what mails; to whom is an expression of a template."""
     return PromptSmtpNotifier(
         to=f"{{{{ {to} }}}}",
-        from_email=f"{{{{ var.value.get('{SENDER}', '{DEFAULT_SENDER}') }}}}",
+        from_email=f"{{{{ {_SENDER} }}}}",
         subject=subject,
         html_content=html,
         smtp_conn_id=SMTP_CONN_ID,
@@ -71,7 +72,6 @@ async def mail_that_a_run_is_late(context: Mapping[str, Any]) -> None:
 
 
 def _mail_late(dag_run: Mapping[str, Any]) -> None:
-    found = {name: Variable.get(name, default=None) for name in (OWNER, SENDER)}
-    values = {name: value for name, value in found.items() if value}
+    values = {name: Variable.get(name, default="") for name in (OWNER, SENDER)}
     subject = "[kafka-capacity] late: {{ dag_run.dag_id }} ({{ dag_run.dag_run_id }})"
     _mail(_OWNER, subject, _LATE_BODY)({"dag_run": dag_run, "var": {"value": values}})

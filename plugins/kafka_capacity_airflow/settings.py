@@ -23,11 +23,12 @@ from urllib.parse import quote, urlsplit
 
 from airflow.configuration import conf
 from airflow.sdk import Variable
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.owners import Owners, parse_owners
 from kafka_capacity.inventory.prometheus_connection import MAX_DAYS, PrometheusSettings
+from kafka_capacity.text.validation_errors import hiding_values
 
 STORE_URI = "kafka_capacity_store_uri"
 CLUSTERS = "kafka_capacity_clusters"
@@ -120,13 +121,8 @@ def clusters() -> tuple[ClusterSetting, ...]:
         raise RequestError(f'the Airflow variable {CLUSTERS} is not a JSON list; write [{{"name": "payments"}}]')
     found = []
     for index, item in enumerate(raw):
-        try:
+        with hiding_values(f"the Airflow variable {CLUSTERS}, entry {index}"):
             found.append(ClusterSetting.model_validate(item))
-        except ValidationError as error:
-            complaints = "; ".join(
-                f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors(include_url=False)
-            )
-            raise RequestError(f"the Airflow variable {CLUSTERS}, entry {index}: {complaints}") from None
     names = [cluster.name for cluster in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

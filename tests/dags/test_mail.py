@@ -206,6 +206,17 @@ def test_the_wait_is_short_without_a_setting_for_reports_and_for_the_owners_mail
         assert (hook.timeout, hook.smtp_retry_limit) == (20, 0)
 
 
+@pytest.mark.parametrize("given", [{}, {"kafka_capacity_owner": "", "kafka_capacity_sender": ""}])
+def test_the_owners_mail_has_its_addresses_where_variables_are_empty(services, given):
+    from jinja2 import Template
+
+    from kafka_capacity_airflow.notices import failure_mail
+
+    mail = failure_mail()
+    told = [Template(one).render(var={"value": given}) for one in (mail.to, mail.from_email)]
+    assert told == ["root@localhost", "kafka-capacity@localhost"]
+
+
 def test_a_wrong_setting_is_named_without_its_value(tell, monkeypatch):
     from kafka_capacity.errors import RequestError
 

@@ -61,7 +61,9 @@ def test_rates_come_from_files_of_the_day(read, tmp_path):
     [
         ({"prometheus": {}, "metrics_uri": "x"}, "it has prometheus and metrics_uri; keep one of them"),
         ({"source": "example", "prometheus": {}}, "an example has metrics of its own"),
-        ({"prometheus": {"dialects": ["burrow"]}}, "prometheus.dialects.0: Input should be 'jmx'"),
+        ({"prometheus": {"dialects": ["burrow"]}}, "prometheus.dialects.0: choose 'jmx'"),
+        ({"uri": 3, "x": "hunter2"}, "entry 0: uri: write a string\nthe Airflow variable"),
+        ({"x": "hunter2"}, "x: no such field; remove it or correct its name"),
     ],
 )
 def test_a_wrong_setting_names_the_variable_and_the_field(services, monkeypatch, setting, said):
@@ -72,6 +74,7 @@ def test_a_wrong_setting_names_the_variable_and_the_field(services, monkeypatch,
     with pytest.raises(RequestError, match="kafka_capacity_clusters, entry 0") as found:
         clusters()
     assert said in str(found.value)
+    assert "hunter2" not in str(found.value)
 
 
 @pytest.mark.spark

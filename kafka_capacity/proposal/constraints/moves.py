@@ -9,8 +9,7 @@ from kafka_capacity.proposal.constraints.brokers import DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.kinds import Proposal, where_of
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.log_dirs import held_today
-from kafka_capacity.text import whole_percent
-from kafka_capacity.text.wording import shown_throttle
+from kafka_capacity.text import format_throttle, format_throttle_above, whole_percent
 
 THROTTLE = "throttle"
 ALL_AT_ONCE = frozenset({DISK_ON_THE_WAY.name, THROTTLE})
@@ -26,7 +25,7 @@ def throttle(proposal: Proposal) -> list[Excuse]:
         return []
     needed, available = metrics.smallest_throttle_bytes_per_second, scenario.throttle_bytes_per_second
     does = "must send" if metrics.bottleneck_direction == "out" else "must receive"
-    produced = f"{shown_throttle(needed)} of what is produced to the moving partitions meanwhile"
+    produced = f"{format_throttle_above(needed)} of what is produced to the moving partitions meanwhile"
     return [
         Excuse(
             constraint=THROTTLE,
@@ -35,7 +34,7 @@ def throttle(proposal: Proposal) -> list[Excuse]:
             available=available,
             unit="bytes_per_second",
             reason=(
-                f"the move never finishes with a throttle of {shown_throttle(available)}: broker "
+                f"the move never finishes with a throttle of {format_throttle(available)}: broker "
                 f"{metrics.bottleneck_broker} {does} {produced}; "
                 + ("use a larger throttle" if needed >= available else "its network has no capacity for the copies")
             ),

@@ -26,8 +26,7 @@ from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.health.hot import HOT_RATIO
 from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.producer.key_hashing import even_share_remapped
-from kafka_capacity.text import plural, whole_percent
-from kafka_capacity.text.wording import shown_rate
+from kafka_capacity.text import format_rate, plural, whole_percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +83,8 @@ def _one(topic: str, rates: Floats, factor: int, rules: PartitionRules) -> Parti
     needed = max(count, math.ceil(count * deciding / limit - 1e-9))
     share = even_share_remapped(count, needed) if needed > count else 0.0
     reason = (
-        f"its fullest partition gets {shown_rate(fullest)} at peak at the horizon, but {shown_rate(limit)} are allowed"
+        f"its fullest partition gets {format_rate(fullest)} at peak at the horizon, but {format_rate(limit)} are "
+        "allowed"
     )
     if is_hot:
         times = fullest * count / total

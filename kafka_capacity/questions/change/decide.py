@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.proposal.constraints.moves import THROTTLE
 from kafka_capacity.proposal.constraints.registry import standing_sentence
+from kafka_capacity.proposal.excuse import first_reason
 from kafka_capacity.proposal.gap import gap_text, is_proven_least
 from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, Status, StepVerb
 from kafka_capacity.questions.change.change_view import ChangeView
@@ -152,17 +154,15 @@ def _refusal(view: ChangeView) -> str:
         return (
             f"{lead}: Kafka would reject {'every placement' if len(view.options) > 1 else 'the placement'}: {reason}."
         )
-    if option.excuses[0]["constraint"] == "throttle":
+    if option.excuses[0]["constraint"] == THROTTLE:
         figures = option.figures
         return (
             f"{lead}: the move to {plural(option.broker_count, 'broker')} with {option.placer} never finishes at "
             f"{format_throttle(figures['throttle_bytes_per_second'])}; it needs a throttle above "
             f"{format_throttle_above(figures['smallest_throttle_bytes_per_second'])}{_or_in_waves(view.move)}."
         )
-    more = len(option.excuses) - 1
-    rest = f" (and {plural(more, 'more limit')})" if more else ""
     nearest = f". The nearest is {option.label}" if len(view.options) > 1 else ""
-    return f"{lead}{nearest}: {reason}{rest}."
+    return f"{lead}{nearest}: {first_reason(option.excuses)}."
 
 
 def _or_in_waves(move: MoveView | None) -> str:

@@ -26,9 +26,9 @@ from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, THRO
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.proposal.scenario import PlacementResult
-from kafka_capacity.text.amounts import format_throttle_above
+from kafka_capacity.text.amounts import format_throttle, format_throttle_above
 from kafka_capacity.text.times import format_duration
-from kafka_capacity.text.wording import plural, shown_throttle
+from kafka_capacity.text.wording import plural
 
 SCHEDULED_UP_TO = 20_000
 """Moved replicas up to which the moves of other placers are scheduled as well: seconds, even with detours."""
@@ -123,7 +123,7 @@ def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
     needed, given = schedule.smallest_throttle_bytes_per_second[1], wave.throttle_bytes_per_second
     return Excuse(
         reason=f"wave {wave.number} of {len(schedule.waves)} never finishes with a throttle of "
-        f"{shown_throttle(given)}: broker {wave.bottleneck_broker} needs more than {shown_throttle(needed)} "
+        f"{format_throttle(given)}: broker {wave.bottleneck_broker} needs more than {format_throttle_above(needed)} "
         "to keep up with what is produced meanwhile",
         constraint=THROTTLE,
         where=f"broker {wave.bottleneck_broker}, {wave.bottleneck_direction}",

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from kafka_capacity.hardware.limits import Resource, shown_amount
 from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.schedule import COPIES
 from kafka_capacity.questions.change.move_view import MoveView, Row
@@ -173,7 +172,7 @@ def _watch(wave: Row) -> str:
 
 def _held(amount_bytes: float) -> str:
     """Write what a disk holds so that a percent more shows."""
-    return format_bytes(amount_bytes) if amount_bytes < 1 << 40 else shown_amount(Resource.DISK, amount_bytes)
+    return format_bytes(amount_bytes, 1)
 
 
 def hours_of(wave: Row) -> str | None:

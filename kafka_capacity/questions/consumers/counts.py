@@ -37,8 +37,8 @@ from kafka_capacity.questions.consumers.events import (
 )
 from kafka_capacity.questions.consumers.names import caught_up_phrase, event_phrase, part_name
 from kafka_capacity.questions.consumers.scenario import SmallestCounts
-from kafka_capacity.text import format_duration
-from kafka_capacity.text.wording import shown_rate, told_apart
+from kafka_capacity.text import format_duration, format_rate
+from kafka_capacity.text.wording import told_apart
 
 _NO_EVENT = Interruptions(
     partition=np.empty(0, np.int64),
@@ -173,7 +173,7 @@ class _Search:
         if rates.max(initial=0.0) > self._capacity:
             row = int(np.argmax(rates))
             name = f"{self._part} {self._facts.partition_name(row)}"
-            shown = told_apart(shown_rate, rates[row], self._capacity)
+            shown = told_apart(format_rate, rates[row], self._capacity)
             return None, (
                 f"{name} alone receives {shown(rates[row])} at peak but one member processes "
                 f"{shown(self._capacity)}: more members do not help, more partitions or faster members do"
@@ -186,7 +186,7 @@ class _Search:
             if self._busiest(count) <= self._capacity * (1 + 1e-9):
                 return count, None
         busiest = self._busiest(most)
-        shown = told_apart(shown_rate, busiest, self._capacity)
+        shown = told_apart(format_rate, busiest, self._capacity)
         return None, (
             f"even with one member per {self._part} ({len(self._facts)}) the busiest gets {shown(busiest)} at peak "
             f"with {self._scenario.assignor}, and one member processes {shown(self._capacity)}"
@@ -251,7 +251,7 @@ class _Search:
             return _Shortfall(f"no member of {count:,} is left when {self._failures:,} fail")
         busiest = self._busiest(left)
         if busiest > self._tolerated * (1 + 1e-9):
-            shown = told_apart(shown_rate, busiest, self._tolerated)
+            shown = told_apart(format_rate, busiest, self._tolerated)
             return _Shortfall(
                 f"with {left:,} members left the busiest gets {shown(busiest)} at peak, but one member processes "
                 f"{shown(self._tolerated)}"
@@ -260,7 +260,7 @@ class _Search:
 
     def _does_all(self, count: int) -> _Shortfall | None:
         if self._busiest(count) > self._capacity * (1 + 1e-9):
-            return _Shortfall(f"with {count:,} members the busiest gets {shown_rate(self._busiest(count))} at peak")
+            return _Shortfall(f"with {count:,} members the busiest gets {format_rate(self._busiest(count))} at peak")
         shortfall = self._survives(count)
         for event in self._scenario.events:
             shortfall = shortfall or self._lags(count, event)

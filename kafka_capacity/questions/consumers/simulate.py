@@ -36,8 +36,8 @@ from kafka_capacity.questions.consumers.scenario import (
     MemberChange,
     SmallestCounts,
 )
-from kafka_capacity.text import format_duration
-from kafka_capacity.text.wording import shown_rate, told_apart
+from kafka_capacity.text import format_duration, format_rate
+from kafka_capacity.text.wording import told_apart
 
 SKEW_BITES_FROM = 2
 """Partitions that the fullest member has more than the emptiest, from which on the skew of ``range`` is named."""
@@ -137,7 +137,7 @@ def _excuses(
             basis = ", the highest rate of any member, which is itself behind"
         else:
             basis = " for certain, the highest rate seen so far; give the member capacity if it is higher"
-        shown = told_apart(shown_rate, busiest, capacity)
+        shown = told_apart(format_rate, busiest, capacity)
         yield Excuse(
             reason=f"member {metrics.busiest_member_id} gets {shown(busiest)} at peak, but a member processes "
             f"{shown(capacity)}{basis}",

@@ -25,8 +25,8 @@ from kafka_capacity.questions.question import SizedCluster
 from kafka_capacity.questions.savings.actions import Action, ActionKind, time_words, topics_words
 from kafka_capacity.questions.savings.parameters import SavingsParameters
 from kafka_capacity.questions.savings.quotas import find_quotas
-from kafka_capacity.text import plural, whole_percent
-from kafka_capacity.text.wording import few_names, shown_rate
+from kafka_capacity.text import format_rate, plural, whole_percent
+from kafka_capacity.text.wording import few_names
 
 _HOUR_SECONDS = 3600.0
 _NAMED = 3
@@ -227,8 +227,8 @@ class _Finder:
         for found in find_quotas(self.cluster, ~self.use.is_own, self.needed, self.settings.quota_delay_seconds):
             done, who = ("reads of", "consumers") if found.is_on_reads else ("writes to", "producers")
             text = (
-                f"limit {done} {self._words(found.topics)} to {shown_rate(found.total)} by quotas on {who}, which cuts "
-                f"the peak of all {done.split()[0]} by {whole_percent(found.cut_ratio)}"
+                f"limit {done} {self._words(found.topics)} to {format_rate(found.total, 1)} by quotas on {who}, which "
+                f"cuts the peak of all {done.split()[0]} by {whole_percent(found.cut_ratio)}"
             )
             quotas = {"in_quota": found.in_quota, "out_quota": found.out_quota}
             yield self._action(ActionKind.QUOTAS, text, found.topics, about=who, affected=found.affected, **quotas)

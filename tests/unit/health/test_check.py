@@ -281,6 +281,6 @@ def test_several_hot_partitions():
     load = dataclasses.replace(loaded(16, bytes_in=[*([1400] + 7 * [300]), *([1600] + 7 * [300])]), hours=672)
     (hot,) = check_health(ClusterView.of(made(lists), load))
     assert hot.message == (
-        "2 partitions of 2 topics, which receive 1.46 KiB/s, are hot, with 3 times the mean of their topic or more: "
+        "2 partitions of 2 topics, which receive 1.5 KiB/s, are hot, with 3 times the mean of their topic or more: "
         "partition 0 of payments gets 800 B/s on average, 3.5 times the mean of its topic’s 8 partitions"
     )

@@ -65,7 +65,8 @@ def test_full_disks_are_one_problem_with_the_worst_of_them():
     one = seen["disk-over-limit"]
     assert (one.severity, one.where) == (Severity.SERIOUS, "brokers 14, 15")
     assert one.message == (
-        "2 of 6 brokers are over the limit of 85 % of disk space, worst is broker 15 (rack c) with 0 GiB of 0 GiB, 95 %"
+        "2 of 6 brokers are over the limit of 85 % of disk space, worst is broker 15 (rack c) with 1,000 B of "
+        "1.0 KiB, 95 %"
     )
     assert one.figure == Figure(1000.0, 0.85 * 1050.0, "bytes")
     assert found(disks=[1100.0] * 6)["disk-over-limit"].message.startswith("all 6 brokers are over")
@@ -109,8 +110,8 @@ def test_a_log_dir_that_is_full_is_found_where_its_broker_is_not():
     (problem,) = found([[0, 2], [1, 2]])
     assert (problem.where, problem.severity) == ("broker 10", Severity.SERIOUS)
     assert problem.message == (
-        "1 of 3 log dirs is over the limit of 85 % of its disk, worst is /d0 of broker 10 (rack a) with 900 GiB of "
-        "1,000 GiB, 90 %"
+        "1 of 3 log dirs is over the limit of 85 % of its disk, worst is /d0 of broker 10 (rack a) with 900.0 GiB of "
+        "1,000.0 GiB, 90 %"
     )
     assert problem.figure == Figure(900.0 * GIB, 850.0 * GIB, "bytes")
     # Where one of a broker's replicas may be anywhere, none of its log dirs is judged.
@@ -157,4 +158,4 @@ def test_records_that_were_deleted_before_a_group_had_read_them_are_serious(lost
 
 def test_amounts_and_shares_that_would_read_the_same_are_written_with_more_digits():
     (one,) = found(disks=[*[1e12] * 5, 1000 / 0.8504]).values()
-    assert one.message.endswith(" GiB, 85.04 %")
+    assert one.message.endswith(" with 1,000 B of 1.1 KiB, 85.04 %")

@@ -183,7 +183,7 @@ def test_secrets_are_sent_and_never_shown(given, header):
         ({"url": "http://p", "token": "hush", "username": "me"}, "it has a token and a user; keep one of them"),
         ({"url": "http://p", "password": "hush"}, "it has a password but no user; add the user"),
         ({"url": "http://p", "ca_file": "/ca.pem"}, "it has a ca_file but no https:// address; fix one of them"),
-        ({"url": "http://p", "timeout_seconds": 0}, "timeout_seconds: input should be greater than 0"),
+        ({"url": "http://p", "timeout_seconds": 0}, "timeout_seconds: give more than 0"),
     ],
 )
 def test_wrong_connections_name_the_field_and_no_secret(given, said):

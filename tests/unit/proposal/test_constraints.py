@@ -39,7 +39,7 @@ def test_replacing_a_broker_of_a_full_cluster_is_no_worse_than_today():
     new = next(one for one in result.standing if one.broker_id == 13)
     assert (new.before, new.replaced_broker_id) == (6 * GIB, 3)
     assert new.reason == (
-        "broker 13 (rack c) would hold 6.0 GiB but may be filled to 5.5 GiB (85 % of its disk): 0.5 GiB too much; "
+        "broker 13 (rack c) would hold 6.0 GiB but may be filled to 5.5 GiB (85 % of its disk): 486.4 MiB too much; "
         "today it is 6.0 GiB on broker 3, which it replaces"
     )
 
@@ -62,7 +62,7 @@ def test_a_full_broker_that_gets_fuller_speaks_against_the_change():
     assert not result.fits
     assert [(one.broker_id, one.before) for one in result.excuses if one.constraint == "disk"] == [(6, 6 * GIB)]
     assert {one.broker_id for one in result.standing} == {1, 2, 4, 5}
-    assert "; today it is 6 GiB; it needs at least" in result.excuses[0].reason
+    assert "; today it is 6.0 GiB; it needs at least" in result.excuses[0].reason
 
 
 def test_what_gets_better_and_stays_over_its_limit_is_standing():

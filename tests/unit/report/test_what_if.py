@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_capacity.plan.section.what_if import _end, build
-from kafka_capacity.questions.capacity.section.options_costs import lasts_until
+from kafka_capacity.questions.capacity.section.options_costs import _verdict, lasts_until
 from kafka_capacity.questions.capacity.sizing_view import sizing_of
 from tests.report.decided import view_plan
 from tests.report.plans import make_inputs
@@ -41,3 +41,12 @@ def test_what_cannot_be_placed_today_does_not_last_whatever_its_resources_do(vie
 
 def test_a_plan_that_was_not_sized_has_none():
     assert build(view_plan(make_inputs(placers=("fewest-bytes",)))) is None
+
+
+def test_a_row_is_not_known_where_its_badge_says_so(view):
+    sizing = view.of(sizing_of)
+    kinds = {"sizes": ("not known", "not_judged"), "network_in": ("not today", "does_not_fit")}
+    row = {**sizing.options[0], "option_id": "another", "fits": False, "fits_until": None}
+    for last, (until, badge) in kinds.items():
+        row["excuses"] = [{"constraint": one, "reason": "none"} for one in ("capacities", last)]
+        assert (lasts_until(sizing, row), _verdict(sizing, row)) == (until, badge)

@@ -7,9 +7,9 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.proposal.excuse import first_reason
 from kafka_capacity.questions.capacity.choice import is_within
-from kafka_capacity.questions.capacity.results import UNKNOWN
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, removed_brokers, sizing_of
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_unknown, removed_brokers, sizing_of
 from kafka_capacity.questions.capacity.sizing_words import (
     CONDITION_WORDS,
     cost_sentence,
@@ -23,7 +23,7 @@ from kafka_capacity.report.anchors import COSTS
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, Column, cells, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import capitalised, format_throttle_above, format_usd, plural
+from kafka_capacity.text import capitalised, format_throttle_above, format_usd
 
 MAX_FRONT = 8  # rows of the Pareto front that are not folded away
 MAX_ROWS = 300
@@ -41,7 +41,7 @@ def _verdict(view: SizingView, row: Row) -> str:
         return "over_budget"
     if row["fits"]:
         return "fits"
-    if row["excuses"] and all(excuse["constraint"] in UNKNOWN for excuse in row["excuses"]):
+    if is_unknown(row):
         return "not_judged"
     return "does_not_fit" if row["fits_until"] is None else "lasts"
 
@@ -51,7 +51,7 @@ def lasts_until(view: SizingView, row: Row) -> str:
     if row["fits"]:
         return f"beyond {view.horizon}"
     if row["fits_until"] is None:
-        return "not known" if any(excuse["constraint"] in UNKNOWN for excuse in row["excuses"]) else "not today"
+        return "not known" if is_unknown(row) else "not today"
     return view.until(row) or str(row["fits_until"])
 
 
@@ -169,8 +169,7 @@ def _row(view: SizingView, row: Row) -> dict[str, Any]:
 def _note(row: Row) -> str | None:
     parts = []
     if row["excuses"]:
-        reason, more = str(row["excuses"][0]["reason"]), len(row["excuses"]) - 1
-        parts.append(capitalised(reason) + (f" (and {plural(more, 'more limit')})" if more else ""))
+        parts.append(capitalised(first_reason(row["excuses"])))
     elif (tightest := tightest_phrase(row)) is not None:
         parts.append(f"Tightest: {tightest}")
     if row["change_seconds"] is None and row["least_throttle_bytes_per_second"]:

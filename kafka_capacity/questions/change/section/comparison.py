@@ -7,12 +7,13 @@ from typing import Any
 
 from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.proposal.constraints.registry import standing_sentence
+from kafka_capacity.proposal.excuse import first_reason
 from kafka_capacity.questions.answer import Status
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.request_summary import asked_sentence
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import NOTE, Column, cells, chart, column, table
+from kafka_capacity.report.tables import NOTE, REASON, Column, cells, chart, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import capitalised, format_bytes, format_throttle, plural
 
@@ -215,13 +216,13 @@ def _row(view: ChangePage, option: Option) -> dict[str, Any]:
             has_no_sizes=view.has_no_sizes,
         ),
         NOTE: " ".join(filter(None, (_note(option), _lasts(view, option)))) or None,
+        **({REASON: capitalised(str(option.excuses[0]["reason"]))} if option.excuses else {}),
     }
 
 
 def _note(option: Option) -> str | None:
     if option.excuses:
-        reason, more = str(option.excuses[0]["reason"]), len(option.excuses) - 1
-        return capitalised(reason) + (f" (and {plural(more, 'more limit')})" if more else "") + "."
+        return capitalised(first_reason(option.excuses)) + "."
     if option.standing:
         sentence = standing_sentence(option.standing)
         return f"{capitalised(sentence)}."

@@ -14,7 +14,7 @@ from kafka_capacity.questions.failures.section.view import Row, placement_rows
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, cells, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import format_bytes, format_count, format_duration, format_rate, plural, uncapitalised
+from kafka_capacity.text import format_bytes, format_count, format_duration, format_throttle, plural, uncapitalised
 from kafka_capacity.text.wording import few_names
 
 _CHANCE = "Probability that a partition loses all its replicas within a year"
@@ -288,8 +288,8 @@ def basis_notes(document: Row) -> list[str]:
         f"to {plural(asked['max_failures'], 'failure')}.",
         f"A broker loses its disks after {asked['mttf_years']:.1f} years on average, and {racks}. A replacement "
         f"starts after {format_duration(asked['replacement_seconds'])} and copies at "
-        f"{format_rate(asked['throttle_bytes_per_second'])}. These are assumptions, and the probabilities are only "
-        "as good as they are.",
+        f"{format_throttle(asked['throttle_bytes_per_second'])}. These are assumptions, and the probabilities are "
+        "only as good as they are.",
         "All replicas count as complete, even those that are out of sync or on a dead broker today: until they are "
         "back, more can be lost than shown here. Probabilities are upper bounds, because the sets that one failure "
         "may complete are added up.",

@@ -70,14 +70,14 @@ def test_network_in_binds_where_more_comes_in_than_goes_out():
     kind = shape(network_bytes_per_second=14 * MIB)
     (excuse,) = judge(capacity_use(work, loads, kind), Limits(tolerance=FailureTolerance.NONE), kind).excuses
     assert excuse.reason == (
-        "broker 1 (rack none) would receive 10 MiB/s at peak on 2026-11-20, but 9.8 MiB/s are allowed "
-        "(70 % of 14 MiB/s)"
+        "broker 1 (rack none) would receive 10.0 MiB/s at peak on 2026-11-20, but 9.8 MiB/s are allowed "
+        "(70 % of 14.0 MiB/s)"
     )
 
 
 def test_amounts_that_would_read_the_same_are_written_with_more_digits():
     (excuse,) = judged(disk_bytes=0.27 * GIB / 0.85, size=0.31 * GIB).excuses
-    assert "would hold 0.31 GiB on 2026-11-20, but 0.27 GiB are allowed (85 % of 0.32 GiB)" in excuse.reason
+    assert "would hold 317.4 MiB on 2026-11-20, but 276.5 MiB are allowed (85 % of 325.3 MiB)" in excuse.reason
 
 
 def test_the_loss_of_a_broker_has_its_own_limit_and_names_what_is_lost():
@@ -105,8 +105,8 @@ def test_movement_counts_when_asked_for():
     excuses = judged(settings=settings, limits=Limits(is_move_included=True), network_bytes_per_second=48 * MIB).excuses
     assert [e.where.rpartition(", ")[2] for e in excuses] == ["moving"]
     assert excuses[0].reason == (
-        "broker 1 (rack a) would send 45 MiB/s at peak while a reassignment runs on 2026-11-20, "
-        "but 43.2 MiB/s are allowed (90 % of 48 MiB/s)"
+        "broker 1 (rack a) would send 45.0 MiB/s at peak while a reassignment runs on 2026-11-20, "
+        "but 43.2 MiB/s are allowed (90 % of 48.0 MiB/s)"
     )
 
 

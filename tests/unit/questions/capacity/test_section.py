@@ -163,7 +163,7 @@ def test_what_todays_brokers_have_is_told_where_they_differ():
         return json.dumps(built, ensure_ascii=False)
 
     told = (
-        "Brokers differ: CPU from 2.5 cores to 8.0 cores and disk space from 400 GiB to 1,024 GiB. Each is judged with"
+        "Brokers differ: CPU from 2.5 cores to 8.0 cores and disk space from 400.0 GiB to 1.0 TiB. Each is judged with"
     )
     assert told in assumed(uneven={"cpu": [2.5, 8.0], "disk": [400.0 * 2**30, 1024.0 * 2**30]})
     assert "Brokers differ" not in assumed(uneven={})

@@ -68,7 +68,7 @@ def test_a_wave_that_never_ends_is_an_excuse():
     judged = judged_in_waves(Result(excuses=()), schedule(never_ends=True))
     assert [one.constraint for one in judged.excuses] == ["throttle"]
     assert judged.excuses[0].reason == (
-        "wave 1 of 1 never finishes with a throttle of 2.0 MB/s: broker 4 needs more than 3.0 MB/s to keep up with "
+        "wave 1 of 1 never finishes with a throttle of 2 MB/s: broker 4 needs more than 3 MB/s to keep up with "
         "what is produced meanwhile"
     )
 

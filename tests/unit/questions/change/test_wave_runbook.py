@@ -94,7 +94,7 @@ def test_what_never_ends_says_which_throttle_would():
 def test_disks_are_said_where_there_is_a_limit():
     move = two_waves(limits=[1000.0 * MB, 1000.0 * MB, 400.0 * MB])
     assert (
-        "broker 1 (sending). Broker 3 holds up to 95.4 MiB meanwhile, 25.0 % of what it may (its limit, or what is "
+        "broker 1 (sending). Broker 3 holds up to 95.37 MiB meanwhile, 25.0 % of what it may (its limit, or what is "
         "held there today where that is more). Watch "
     ) in text_of(move, "Watch")
     assert "holds up to" not in text_of(two_waves(), "Watch")

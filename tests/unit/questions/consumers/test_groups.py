@@ -74,7 +74,7 @@ def test_a_member_with_too_much_to_do_is_an_excuse_with_its_numbers():
     (excuse,) = result.excuses
     assert result.verdict is Verdict.DOES_NOT_FIT
     assert (excuse.constraint, excuse.needed, excuse.available) == ("member_capacity", 3000.0, 2500.0)
-    assert excuse.reason == ("member m0 gets 2.93 KiB/s at peak, but a member processes 2.44 KiB/s")
+    assert excuse.reason == ("member m0 gets 2.9 KiB/s at peak, but a member processes 2.4 KiB/s")
 
 
 def test_an_event_that_lags_too_much_is_an_excuse():

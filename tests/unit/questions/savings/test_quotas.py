@@ -66,7 +66,7 @@ def test_a_quota_on_the_nightly_job():
 def test_a_longer_delay_allows_a_smaller_quota():
     """b = q (1 + d): in four hours a fifth of the burst each."""
     action = action_rows(savings_of(nightly(), quota_delay_seconds=4 * 3600))["quotas:consumers"]
-    assert action["text"].startswith("limit reads of events to 687 MiB/s")
+    assert action["text"].startswith("limit reads of events to 686.65 MiB/s")
     assert "throttled in 28 hours of 168, for up to 4 h" in action["risk"]
 
 
