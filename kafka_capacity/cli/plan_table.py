@@ -14,6 +14,7 @@ from kafka_capacity.health.problem import Problem
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.relaxing import LimitState
+from kafka_capacity.kafka.reassignment.schedule import COPIES
 from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.released_files import MOVES, ROLLBACK
 from kafka_capacity.plan.runbook_page import RUNBOOK
@@ -136,7 +137,9 @@ def execution_lines(judged: Sequence[Judged], chosen: str | None, snapshot: Snap
     if folder != "ID/" and one.diff is not None and not one.diff.changed_partitions:
         changes = "no replica moves" if first else "nothing changes"
         return [*first, f"{changes}, so {folder}{MOVES} is empty: there is nothing to execute"]
-    throttle = math.ceil(one.scenario.throttle_bytes_per_second)
+    waves = () if option.schedule is None else option.schedule.waves
+    rates = [wave.throttle_bytes_per_second for wave in waves if wave.kind in COPIES]
+    throttle = math.floor(min(rates)) if rates else math.ceil(one.scenario.throttle_bytes_per_second)
     in_waves = "" if option.schedule is None else f"; {folder}{RUNBOOK} has the commands for each wave"
     is_emptied = bool(np.setdiff1d(snapshot.brokers.ids, one.scenario.target.ids).size)
     if in_waves and is_emptied and snapshot.release >= KAFKA_4_3:

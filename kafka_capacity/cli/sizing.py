@@ -85,7 +85,8 @@ def next_step(view: SizingView, snapshot: str) -> str:
         return ""
     removed = removed_brokers(option)
     without = f" --remove-brokers {','.join(map(str, removed))}" if removed else ""
-    counts = f"--broker-counts {option['broker_count']}"
+    factor = option["replication_factor"]
+    counts = f"--broker-counts {option['broker_count']}" + (f" --replication-factor {factor}" if factor else "")
     return f"kafka-capacity plan {snapshot}{without} {counts} --out DIR, for what the move takes"
 
 

@@ -11,9 +11,29 @@ from kafka_capacity.kafka.cluster.snapshot import (
     OFFSETS_TOPIC,
     USUAL_FACTOR,
     USUAL_MIN_ISR,
+    PartitionLoad,
+    Snapshot,
     usual_factor,
 )
 from kafka_capacity.text import plural
+
+_AT_MIN_ISR = (
+    "have min.insync.replicas equal to their replication factor: any single loss, any rolling restart, makes writes "
+    "with acks=all fail",
+    "lower min.insync.replicas by one, or add a replica",
+)
+"""What is wrong, and its remedy."""
+
+
+def lower_factor_problems(snapshot: Snapshot, load: PartitionLoad, replication_factor: int | None) -> list[Problem]:
+    """Return what a smaller replication factor that is proposed would bring about; ``None`` proposes none."""
+    if replication_factor is None:
+        return []
+    view = ClusterView.of(snapshot, load)
+    least = snapshot.topics.min_insync_replicas[snapshot.partitions.topic]
+    is_brought = (replication_factor > 1) & (least == replication_factor) & (view.factor > least)
+    what, remedy = _AT_MIN_ISR
+    return list(view.problems(serious, Code.MIN_ISR_EQUALS_RF, is_brought, f"would {what}", remedy))
 
 
 def check_settings(view: ClusterView) -> Iterator[Problem]:
@@ -32,12 +52,8 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
     )
     remedy = "lower min.insync.replicas below the replication factor, to 1 for a single replica, or add replicas"
     yield from view.problems(warning, Code.MIN_ISR_ABOVE_RF, least > factor, what, remedy)
-    what = (
-        "have min.insync.replicas equal to their replication factor: any single loss, any rolling restart, makes "
-        "writes with acks=all fail"
-    )
-    remedy = "lower min.insync.replicas by one, or add a replica"
-    yield from view.problems(warning, Code.MIN_ISR_EQUALS_RF, (factor > 1) & (least == factor), what, remedy)
+    is_at = (factor > 1) & (least == factor)
+    yield from view.problems(warning, Code.MIN_ISR_EQUALS_RF, is_at, *_AT_MIN_ISR)
     what = (
         "have three or more replicas but min.insync.replicas 1: the leader alone may acknowledge a write with acks=all "
         "and then be lost with it"

@@ -25,7 +25,7 @@ from kafka_capacity.kafka.placement.shares import balance_limits
 from kafka_capacity.kafka.placement.shares import broker_loads as target_loads
 from kafka_capacity.kafka.reassignment.flow import MoveDuration, move_duration
 from kafka_capacity.proposal.constraints.kinds import Proposal
-from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR
+from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, PLACEMENT
 from kafka_capacity.proposal.constraints.registry import broker_limits, judged, tolerated_limits
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import created, expanded, factors_today
@@ -236,7 +236,7 @@ def _refused(scenario: PlacementScenario, problem: PlacementProblem, error: Plac
     hint = f"; {plural(cordoned, 'broker')} would take more once uncordoned (cordoned.log.dirs)" if cordoned else ""
     excuse = Excuse(
         reason=f"{error}{hint}",
-        constraint="placement",
+        constraint=PLACEMENT,
         where="the whole cluster",
         needed=float(problem.replication_factor[row]) if len(topic) else 0.0,
         available=float(usable[row]) if len(topic) else float(is_usable.sum()),
@@ -269,14 +269,6 @@ def _duration(
         spare_in_bytes_per_second=brokers.network_in_bytes_per_second - traffic_in,
         spare_out_bytes_per_second=brokers.network_out_bytes_per_second - traffic_out,
     )
-
-
-def _leader_imbalance(problem: PlacementProblem, after: Int32s) -> float:
-    rates = problem.bytes_in_bytes_per_second
-    unit = rates if (rates > 0).any() else np.ones(len(rates))
-    load = problem.target.sum_at(after[:, 0], unit) if after.shape[1] else np.zeros(len(problem.target))
-    mean = float(load.mean()) if len(load) else 0.0
-    return float(np.max(np.abs(load / mean - 1.0))) if mean > 0 else 0.0
 
 
 def _imbalance_today(snapshot: Snapshot, problem: PlacementProblem, fair: Floats, load: Floats) -> float:
@@ -327,7 +319,8 @@ def _metrics(
         gap_ratio=gap_ratio(moved_bytes, bound.bytes),
         balance_before=_imbalance_today(snapshot, problem, limits.fair, now),
         balance_after=limits.imbalance_ratio(then),
-        leader_balance_after=_leader_imbalance(problem, diff.after),
+        deleted_replicas=int(diff.deleted_replicas.sum()),
+        deleted_bytes=int((diff.deleted_replicas * size).sum()),
         duration_seconds=mean.seconds,
         duration_peak_seconds=peak.seconds,
         smallest_throttle_peak_bytes_per_second=peak.smallest_throttle_bytes_per_second,

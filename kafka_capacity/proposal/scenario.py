@@ -66,7 +66,6 @@ class PlacementMetrics:
     gap_ratio: float | None
     balance_before: float  # the largest distance of a target broker from its fair share now, as a ratio of it
     balance_after: float  # the same after the change
-    leader_balance_after: float  # the largest distance of a broker's preferred-leader traffic from the mean
     duration_seconds: float | None  # at the mean rates, `None` when it never ends
     # as if the whole move ran at each partition's 99th percentile, `None` for never
     duration_peak_seconds: float | None
@@ -76,6 +75,8 @@ class PlacementMetrics:
     smallest_throttle_peak_bytes_per_second: float  # the same at the 99th percentile
     unreachable_partitions: int  # partitions to be copied that nobody leads
     created_partitions: int = 0  # partitions that are added to topics before anything moves; none of them is copied
+    deleted_replicas: int = 0  # replicas that go without another one in their place: a smaller replication factor
+    deleted_bytes: int = 0  # what they hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

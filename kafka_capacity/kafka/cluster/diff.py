@@ -43,6 +43,12 @@ class AssignmentDiff:
         return int(self.added.sum())
 
     @property
+    def deleted_replicas(self) -> Ints:
+        """Return int64[P], how many replicas of each partition go without another one in their place."""
+        fewer = self.removed.sum(axis=1) - self.added.sum(axis=1)
+        return np.asarray(np.maximum(fewer, 0), dtype=np.int64)
+
+    @property
     def changed_partitions(self) -> int:
         """How many replica lists differ."""
         return int(self.is_changed.sum())

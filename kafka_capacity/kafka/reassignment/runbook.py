@@ -50,9 +50,10 @@ class RunbookWave:
 
 def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWave:
     """Write the page of one wave, whose files are at hand."""
-    # Replicas whose size nobody knows are copied too.
-    throttle = max(1, math.floor(wave.throttle_bytes_per_second)) if wave.kind in COPIES else None
-    limit = f" --throttle {throttle}" if throttle is not None else ""
+    # Replicas whose size nobody knows are copied too; going back copies what was removed.
+    rate = max(1, math.floor(wave.throttle_bytes_per_second))
+    throttle = rate if wave.kind in COPIES else None
+    limit, limit_back = (f" --throttle {rate}" if copies else "" for copies in (wave.kind in COPIES, _removes(wave)))
     execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
     undone = files.rollback_election
     steps = [
@@ -82,7 +83,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
         RunbookStep(
             does="roll back",
             commands=(
-                f"{rollback} --execute{limit}",
+                f"{rollback} --execute{limit_back}",
                 f"{rollback} --verify",
                 *((_elect(schedule, undone.name),) if undone is not None else ()),
             ),

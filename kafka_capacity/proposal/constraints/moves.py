@@ -15,6 +15,7 @@ THROTTLE = "throttle"
 ALL_AT_ONCE = frozenset({DISK_ON_THE_WAY.name, THROTTLE})
 """What a move breaks when all of it starts at once; waves and another throttle may do."""
 LOG_DIR = "log_dir"
+PLACEMENT = "placement"  # where a placer finds no place for a replica
 WINDOW = "window"  # of the day in which waves may copy: a wave that is longer breaks it
 
 

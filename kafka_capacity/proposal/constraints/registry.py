@@ -18,7 +18,7 @@ from kafka_capacity.proposal.constraints.brokers import (
     REPLICA_COUNT,
 )
 from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Constraint, Proposal
-from kafka_capacity.proposal.constraints.moves import LOG_DIR, WINDOW, log_dirs, throttle
+from kafka_capacity.proposal.constraints.moves import LOG_DIR, PLACEMENT, WINDOW, log_dirs, throttle
 from kafka_capacity.proposal.constraints.partitions import CORDONED, IN_SYNC, LEADERS, PINS, RACKS
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
@@ -43,6 +43,10 @@ CONSTRAINTS: tuple[Constraint, ...] = (
 BROKER_CONSTRAINTS = tuple(one for one in CONSTRAINTS if isinstance(one, BrokerConstraint))
 BROKER_MAXIMA = {one.parameter: one for one in BROKER_CONSTRAINTS if one.parameter is not None}
 """By the parameter of a request: the counts that it may limit for every broker."""
+OF_BROKERS = frozenset({PLACEMENT, RACKS.name, LOG_DIR, *(one.name for one in BROKER_CONSTRAINTS)}) - {
+    DISK_ON_THE_WAY.name
+}
+"""Constraints that more brokers may help with."""
 _LABELS = {
     LOG_DIR: "the log dir limit",
     WINDOW: "the time window",

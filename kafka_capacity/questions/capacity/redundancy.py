@@ -1,8 +1,9 @@
-"""Losses that no hardware makes good: a rack that holds everything, and partitions with a single replica.
+"""Losses that no hardware makes good: a rack that holds everything, and partitions with too few replicas.
 
-A factor of one that an option brings is its own fault, and an excuse. Topics that have one replica today are somebody's
-choice: no count or kind of broker fixes them, and refusing every option for their sake would leave everything else
-unanswered. So they are named beside the answer, with the remedy, wherever the answer keeps their factor.
+A factor that an option brings, of one or of min.insync.replicas, is its own fault, and an excuse. Topics that have one
+replica today are somebody's choice: no count or kind of broker fixes them, and refusing every option for their sake
+would leave everything else unanswered. So they are named beside the answer, with the remedy, wherever the answer keeps
+their factor.
 """
 
 from __future__ import annotations
@@ -73,6 +74,8 @@ def loss_excuses(inputs: SizingInputs, loads: PlacedLoads, replication_factor: i
                 available=1.0,
                 unit="replicas",
             )
+    if tolerance is not FailureTolerance.NONE and replication_factor is not None:
+        yield from _in_sync_excuses(inputs, replication_factor)
     if tolerance is FailureTolerance.ONE_RACK:
         yield from _rack_excuses(loads)
     broker_count = len(loads.brokers)
@@ -92,6 +95,27 @@ def loss_excuses(inputs: SizingInputs, loads: PlacedLoads, replication_factor: i
                 unit="brokers",
                 when=topic.from_date,
             )
+
+
+def _in_sync_excuses(inputs: SizingInputs, replication_factor: int) -> Iterator[Excuse]:
+    """Yield which partitions an option leaves with no more replicas than must be in sync, and did not have so few."""
+    topics, partitions = inputs.snapshot.topics, inputs.snapshot.partitions
+    least = topics.min_insync_replicas[partitions.topic]
+    is_at = (least > 1) & (least == replication_factor) & (replication_factors(inputs.snapshot.replicas) > least)
+    if not is_at.any():
+        return
+    names = [partitions.topics[place] for place in np.unique(partitions.topic[is_at]).tolist()]
+    where = f"{'topic' if len(names) == 1 else 'topics'} {few_names(names, _NAMED)}"
+    yield Excuse(
+        reason=f"{plural(int(is_at.sum()), 'partition')} would have as many replicas as min.insync.replicas ({where}): "
+        "any broker lost, any rolling restart, makes writes with acks=all fail; keep "
+        f"{replication_factor + 1} or more, or lower min.insync.replicas",
+        constraint="replication_factor",
+        where=where,
+        needed=float(replication_factor + 1),
+        available=float(replication_factor),
+        unit="replicas",
+    )
 
 
 def _with_factor(inputs: SizingInputs, is_it: Callable[[Any, int], Any]) -> SingleReplicas | None:

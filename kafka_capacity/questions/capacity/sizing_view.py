@@ -332,14 +332,17 @@ def _least_change(row: Row) -> tuple[bool, str]:
 
 
 def on_the_way(view: SizingView, goal: Row) -> list[Row]:
-    """Return the options of the goal's hardware that steps up to it may take; doing nothing is one of today's."""
-    is_same = goal["shape"] == view.today["shape"]
+    """Return the options of the goal's hardware that steps up to it may take; doing nothing is one of today's.
+
+    Another replication factor is chosen to pay less, which is no matter of what runs out: all steps have it.
+    """
+    is_same = goal["shape"] == view.today["shape"] and (goal["replication_factor"] is None or view.is_own(goal))
     return [
         row
         for row in view.options
         if row["broker_count"] <= goal["broker_count"]
         and (is_alike(row, goal) or (is_same and row is view.today))
-        and not (is_same and row["broker_count"] < view.today["broker_count"])
+        and not (row["shape"] == view.today["shape"] and row["broker_count"] < view.today["broker_count"])
     ]
 
 

@@ -16,6 +16,7 @@ from kafka_capacity.questions.capacity.sizing_view import (
     Row,
     SizingView,
     has_no_rates,
+    is_alike,
     outlook_costs,
     removed_brokers,
 )
@@ -227,9 +228,9 @@ def _enough(view: SizingView) -> str:
     chosen, today = view.recommended or view.today, view.today
     count = today["broker_count"]
     sentence = f"Today’s {plural(count, 'broker')} {run_verb(count, 'last')} until {format_month(view.horizon)}"
-    if chosen["shape"] == today["shape"] and chosen["broker_count"] == count and not chosen["moved_bytes"]:
-        what = "needs fewer brokers" if today["total_usd_per_month"] is None else "costs less"
-        return f"{sentence}, and no other option {what}."
+    if is_alike(chosen, today) and chosen["broker_count"] == count and not chosen["moved_bytes"]:
+        what = "with fewer brokers" if today["total_usd_per_month"] is None else "that costs less"
+        return f"{sentence}." if view.cheaper_elsewhere else f"{sentence}, and no option {what} fits."
     price, now = chosen["total_usd_per_month"], today["total_usd_per_month"]
     sentence += f"; {option_name(chosen)} would be enough too"
     if price is not None and now is not None:

@@ -6,7 +6,8 @@ the smallest broker count; of those, a placer made for planning before Kafka's o
 and are here to compare with); of those, the fewest bytes copied, then the shortest time.
 
 Where none fits, the nearest is the one that breaks the fewest different constraints; of those a placer made for
-planning, then the smallest shortfall (its worst ratio of needed to available), then the fewest brokers.
+planning, then the smallest shortfall (its worst ratio of needed to available), then the fewest brokers. Where no placer
+made for planning finds a place at all, what it lacks is the answer: the others place what may not be there.
 """
 
 from __future__ import annotations
@@ -90,7 +91,9 @@ def choose(options: Sequence[Option], *, count_due: int | None = None) -> Choice
         key=lambda option: (bool(option.standing), option.broker_count != count_due, *_rank(option)),
         default=None,
     )
-    return Choice(recommended=recommended, nearest=recommended or min(options, key=_distance))
+    planning = [option for option in options if not option.is_baseline]
+    closest = planning if planning and all(option.is_refused for option in planning) else options
+    return Choice(recommended=recommended, nearest=recommended or min(closest, key=_distance))
 
 
 def read_options(scenarios: pa.Table) -> tuple[Option, ...]:

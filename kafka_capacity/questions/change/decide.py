@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.proposal.constraints.moves import THROTTLE
-from kafka_capacity.proposal.constraints.registry import standing_sentence
+from kafka_capacity.proposal.constraints.registry import OF_BROKERS, standing_sentence
 from kafka_capacity.proposal.excuse import first_reason
 from kafka_capacity.proposal.gap import gap_text, is_proven_least
 from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, Status, StepVerb
@@ -71,6 +71,8 @@ def _actions(view: ChangeView) -> tuple[Action, ...]:
     text = f"Move to {plural(option.broker_count, 'broker')} with the plan of {option.placer}: "
     moved = option.figures["moved_bytes"]
     size = f"{format_bytes(moved)} to copy" if moved else "no bytes to copy"
+    if deleted := int(option.figures.get("deleted_bytes") or 0):
+        size += f", {format_bytes(deleted)} to delete"
     text += "an unknown number of bytes" if view.has_no_sizes else size
     return (
         Action(
@@ -87,22 +89,29 @@ def _headline(view: ChangeView) -> str:
     if option is None:
         return _refusal(view)
     lead, figures = _lead(view, option), option.figures
+    # A plan from before these were counted does not tell.
+    deleted = int(figures.get("deleted_replicas") or 0)
+    gone = f"{plural(deleted, 'replica')} {'is' if deleted == 1 else 'are'} deleted"
     if not figures["moved_replicas"]:
         if not figures["changed_partitions"]:
             return f"{lead}: nothing has to move."
+        if deleted:
+            freed = "" if view.has_no_sizes else f", which frees {format_bytes(figures['deleted_bytes'])}"
+            return f"{lead}: nothing is copied, {gone}{freed}."
         return (
             f"{lead}: no bytes move, only the order of {plural(figures['changed_partitions'], 'replica list')} changes."
         )
     if view.has_no_sizes or not figures["moved_bytes"]:
         noun = "replica" if view.has_no_sizes else "empty replica"
-        return f"{lead}: {option.placer} moves {plural(figures['moved_replicas'], noun)}."
+        moves = f"{lead}: {option.placer} moves {plural(figures['moved_replicas'], noun)}"
+        return f"{moves}; {gone}." if deleted else f"{moves}."
     least = "at least " if view.is_time_least else ""
     sentence = (
         f"{lead}: {option.placer} moves {format_bytes(figures['moved_bytes'])} "
         f"({format_percent(option.share_ratio)} of {format_bytes(figures['total_bytes'])}) "
         f"{_when(view.move, figures, least)}"
     )
-    return sentence + _generate_clause(view) + "."
+    return sentence + (f"; {gone}" if deleted else "") + _generate_clause(view) + "."
 
 
 def _lead(view: ChangeView, option: Option) -> str:
@@ -148,7 +157,7 @@ def _generate_clause(view: ChangeView) -> str:
 
 def _refusal(view: ChangeView) -> str:
     option = view.nearest
-    lead = "No option fits" if len(view.options) > 1 else f"{plural(option.broker_count, 'broker')} are not enough"
+    lead = "No option fits" if len(view.options) > 1 else _not_enough(option)
     reason = str(option.excuses[0]["reason"])
     if option.is_refused:
         return (
@@ -156,13 +165,21 @@ def _refusal(view: ChangeView) -> str:
         )
     if option.excuses[0]["constraint"] == THROTTLE:
         figures = option.figures
+        the_move = f"{lead}: the move" if len(view.options) > 1 else "The move"
         return (
-            f"{lead}: the move to {plural(option.broker_count, 'broker')} with {option.placer} never finishes at "
+            f"{the_move} to {plural(option.broker_count, 'broker')} with {option.placer} never finishes at "
             f"{format_throttle(figures['throttle_bytes_per_second'])}; it needs a throttle above "
             f"{format_throttle_above(figures['smallest_throttle_bytes_per_second'])}{_or_in_waves(view.move)}."
         )
     nearest = f". The nearest is {option.label}" if len(view.options) > 1 else ""
     return f"{lead}{nearest}: {first_reason(option.excuses)}."
+
+
+def _not_enough(option: Option) -> str:
+    brokers = plural(option.broker_count, "broker")
+    if option.excuses[0]["constraint"] in OF_BROKERS:
+        return f"{brokers} {'is' if option.broker_count == 1 else 'are'} not enough"
+    return f"The move to {brokers} cannot be made as requested"
 
 
 def _or_in_waves(move: MoveView | None) -> str:

@@ -55,8 +55,14 @@ def _parts(request: Mapping[str, Any]) -> Iterator[str]:
     if pins := pairs("pinned_topics"):
         yield f"pinned {_named([f'{topic} on {_named([*map(_place, places)])}' for topic, places in pins])}"
     yield maxima_sentence(request)
-    if throttles := sorted(set(given("throttles_bytes_per_second"))):
+    yield from _of_the_move(request)
+
+
+def _of_the_move(request: Mapping[str, Any]) -> Iterator[str]:
+    if throttles := sorted(set(request.get("throttles_bytes_per_second") or ())):
         yield f"throttles of {_named([format_throttle(rate) for rate in throttles])}"
+    if (window := request.get("window")) is not None:
+        yield f"copying from {str(window).replace('-', ' to ')} UTC only"
 
 
 def _named(names: Sequence[object]) -> str:

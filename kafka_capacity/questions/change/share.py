@@ -14,6 +14,7 @@ from kafka_capacity.health.cordons import uncordoned_problems
 from kafka_capacity.health.groups import expansion_problems
 from kafka_capacity.health.problem import CLUSTER_CODES
 from kafka_capacity.health.racks import proposed_problems
+from kafka_capacity.health.settings import lower_factor_problems
 from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import DISK_AND_NETWORK
@@ -67,6 +68,7 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
             *proposed_problems(brokers, factor, one),
             *uncordoned_problems(brokers, snapshot.release, one.target),
             *expansion_problems(snapshot, dict(one.partition_counts)),
+            *lower_factor_problems(snapshot, traffic, one.replication_factor),
             *leaving_voters(quorum, np.setdiff1d(brokers.ids, one.target.ids).tolist(), named=named, wanted=wanted),
         ]
         for one in scenarios

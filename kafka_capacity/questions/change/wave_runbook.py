@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kafka_capacity.kafka.reassignment.problem import BAND
-from kafka_capacity.kafka.reassignment.schedule import COPIES
+from kafka_capacity.kafka.reassignment.schedule import COPIES, WaveKind
 from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.text import (
     format_bytes,
@@ -84,6 +84,8 @@ def _step(wave: Row, step: Row) -> dict[str, Any]:
         text = _starts(step["brokers"])
     else:
         text = _ALWAYS[does] if does in _ALWAYS else _OF_WAVE[does](wave)
+        if does == "roll back" and wave["kind"] == WaveKind.DROP:
+            text += " The deleted replicas are copied again, whole, from their leaders."
     return {"does": does.capitalize(), "text": text, "commands": [str(command) for command in step["commands"]]}
 
 

@@ -108,7 +108,10 @@ def test_disks_that_differ_are_filled_alike_by_sizing_and_by_the_move(run, tmp_p
 
 def test_sizing_is_of_the_replication_factor_that_the_move_gives(run, tmp_path):
     # 36 x 100 GiB in three replicas are 1,800 GiB on each of six brokers, in two 1,200: 1,700 are allowed of 2,000.
-    raw = cluster(topics=[topic("orders", partitions=36, size_bytes=100 * GIB)], disk_capacity_bytes=2000.0 * GIB)
+    raw = cluster(
+        topics=[topic("orders", partitions=36, size_bytes=100 * GIB, min_insync_replicas=1)],
+        disk_capacity_bytes=2000.0 * GIB,
+    )
     write_snapshot_files(raw, tmp_path / "in")
     asked = ("--growth", "0", "--growth-high", "0", "--broker-counts", "6,9")
     for factor, approve, lasts in (

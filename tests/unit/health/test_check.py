@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 
 from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView, RackLoss
-from kafka_capacity.health.problem import Severity
+from kafka_capacity.health.problem import Code, Severity
 from kafka_capacity.health.racks import racks_per_partition
+from kafka_capacity.health.settings import lower_factor_problems
+from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
 from kafka_capacity.kafka.controller.quorum.voters import Voter
 from kafka_capacity.questions.failures.evaluate import evaluate_failures
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
+from tests.builders import cluster, topic
 from tests.unit.questions.failures.made_up import group, loaded, made
 
 HEALTHY = {"orders": [[10, 12, 14], [13, 15, 11]]}
@@ -284,3 +287,13 @@ def test_several_hot_partitions():
         "2 partitions of 2 topics, which receive 1.5 KiB/s, are hot, with 3 times the mean of their topic or more: "
         "partition 0 of payments gets 800 B/s on average, 3.5 times the mean of its topic’s 8 partitions"
     )
+
+
+def test_a_smaller_factor_that_leaves_no_spare_replica_is_serious_before_it_is_there():
+    raw = cluster(topics=[topic("orders", partitions=2), topic("audit", rf=2), topic("logs", min_insync_replicas=1)])
+    snapshot = build_snapshot(raw)
+    load = partition_load(raw, snapshot)
+    (found,) = lower_factor_problems(snapshot, load, 2)
+    assert (found.code, found.severity, found.topics) == (Code.MIN_ISR_EQUALS_RF, Severity.SERIOUS, ("orders",))
+    assert "would have min.insync.replicas equal to their replication factor: any single loss" in found.message
+    assert lower_factor_problems(snapshot, load, None) == lower_factor_problems(snapshot, load, 3) == []

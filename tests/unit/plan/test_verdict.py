@@ -147,6 +147,26 @@ def test_a_single_option_that_does_not_fit():
     assert verdict["headline"].startswith("7 brokers are not enough: broker ")
 
 
+def test_a_smaller_replication_factor_deletes_replicas():
+    verdict = verdict_of(make_inputs(broker_counts=(6,), placers=("fewest-bytes",), replication_factor=2))
+    assert re.search(
+        r"6 brokers fit: nothing is copied, [\d,]+ replicas are deleted, which frees ", verdict["headline"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("constraint", "lead"),
+    [("window", "The move to 7 brokers cannot be made as requested: "), ("disk", "7 brokers are")],
+)
+def test_what_another_count_does_not_help_is_no_lack_of_brokers(constraint, lead):
+    def refused(row):
+        excuse = {"constraint": constraint, "where": "wave 1", "needed": 2.0, "available": 1.0, "unit": "seconds"}
+        row["fits"], row["excuses"] = False, json.dumps([{**excuse, "reason": "it is too long"}])
+
+    verdict = verdict_of(changed_rows(make_inputs(placers=("fewest-bytes",)), refused))
+    assert verdict["headline"].startswith(lead)
+
+
 def test_a_move_that_never_ends_names_the_throttle_that_would():
     def known(row):
         assert row["duration_seconds"] is None
@@ -155,8 +175,7 @@ def test_a_move_that_never_ends_names_the_throttle_that_would():
     inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes",), throttle=100_000.0)
     verdict = verdict_of(changed_rows(inputs, known))
     assert verdict["headline"] == (
-        "9 brokers are not enough: the move to 9 brokers with fewest-bytes never finishes at 100 kB/s; it needs a "
-        "throttle above 6.1 MB/s."
+        "The move to 9 brokers with fewest-bytes never finishes at 100 kB/s; it needs a throttle above 6.1 MB/s."
     )
     assert verdict["subject"] == "[kafka-capacity] payments: no option fits (the move never ends) (2026-11-20)"
     assert "The move never finishes at this throttle; it must be above 6.1 MB/s." in texts(verdict, "serious")

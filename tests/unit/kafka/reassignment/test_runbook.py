@@ -43,6 +43,13 @@ def test_it_can_be_cancelled_and_rolled_back():
     ]
 
 
+def test_going_back_copies_what_was_deleted_under_the_throttle():
+    (page,) = pages([[1, 2, 3]], [[1, 2]], throttle=1000)
+
+    assert commands(page.steps, "execute") == [f"{REASSIGN} waves/01-drop.json --execute"]
+    assert commands(page.back, "roll back")[0] == (f"{REASSIGN} waves/01-drop-rollback.json --execute --throttle 1000")
+
+
 def test_what_copies_nothing_has_no_throttle_and_elects():
     (page,) = pages([[1, 2]], [[2, 1]])
 

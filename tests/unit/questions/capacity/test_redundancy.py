@@ -61,7 +61,8 @@ def single(snapshot, work, tolerance):
     return single_replicas(SizingInputs.of(snapshot, work, request))
 
 
-ORDERS, AUDIT, TRACE = topic("orders", partitions=12), topic("audit", partitions=4, rf=2), topic("trace", rf=1)
+ORDERS, AUDIT = topic("orders", partitions=12, min_insync_replicas=1), topic("audit", partitions=4, rf=2)
+TRACE = topic("trace", rf=1)
 
 
 @pytest.mark.parametrize("tolerance", [ONE_BROKER, ONE_RACK])
@@ -88,6 +89,19 @@ def test_where_nothing_may_fail_one_replica_is_enough():
 
 def test_topics_that_have_one_replica_already_are_not_the_fault_of_an_option():
     assert sized((1,), ONE_BROKER, TRACE)["006-brokers.today.rf1"].fits
+
+
+def test_an_option_that_leaves_as_many_replicas_as_must_be_in_sync_stands_no_loss_either():
+    strict = topic("orders", partitions=12)
+    found = sized((2, 3), ONE_BROKER, AUDIT, strict)
+    (excuse,) = found["006-brokers.today.rf2"].excuses
+    assert excuse.reason == (
+        "12 partitions would have as many replicas as min.insync.replicas (topic orders): any broker lost, any rolling "
+        "restart, makes writes with acks=all fail; keep 3 or more, or lower min.insync.replicas"
+    )
+    assert (excuse.constraint, excuse.needed, excuse.available) == ("replication_factor", 3.0, 2.0)
+    assert found["006-brokers.today.rf3"].fits
+    assert sized((2,), NONE, strict)["006-brokers.today.rf2"].fits
 
 
 def test_topics_to_come_count_with_the_factor_that_the_option_gives_them():

@@ -83,10 +83,10 @@ def test_the_middle_estimate_decides_where_it_was_asked_to():
 def test_enough_brokers_are_said_to_be_enough():
     same = option("012", "rebalance", 12, until=DATES[3])
     view = view_of([option("do-nothing", "do-nothing", 12, until=DATES[3]), same], recommended="012")
-    assert headline(view) == "Today’s 12 brokers last until November 2027, and no other option needs fewer brokers."
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and no option with fewer brokers fits."
     rows = [option("do-nothing", "do-nothing", 12, until=DATES[3], usd=25_389.0)]
     view = view_of(rows, recommended="do-nothing")
-    assert headline(view) == "Today’s 12 brokers last until November 2027, and no other option costs less."
+    assert headline(view) == "Today’s 12 brokers last until November 2027, and no option that costs less fits."
     cheaper = option("009", "scale-in", 9, until=DATES[3], usd=24_674.0, change_usd=187.0, break_even_days=7.9)
     view = view_of([*rows, cheaper], recommended="009")
     assert headline(view) == (
@@ -178,7 +178,7 @@ def test_no_broker_is_given_up_that_would_be_missed_before_the_horizon():
 
 def test_one_broker_lasts():
     view = view_of([option("do-nothing", "do-nothing", 1, until=DATES[3], usd=9.5)], recommended="do-nothing")
-    assert headline(view) == "Today’s 1 broker lasts until November 2027, and no other option costs less."
+    assert headline(view) == "Today’s 1 broker lasts until November 2027, and no option that costs less fits."
     assert cost_sentence(view) == "1 broker costs $9.50 per month."
 
 

@@ -40,6 +40,14 @@ def test_nothing_is_recommended_where_nothing_fits_and_the_nearest_lacks_the_lea
     assert choice.nearest is near
 
 
+def test_where_planning_finds_no_place_what_it_lacks_is_the_answer():
+    refused = option(12, moved=None, excuses=[excuse("placement", 3.0, 2.0)])
+    kafkas = option(12, placer="generate", excuses=[excuse("pin")])
+    assert choose([refused, kafkas]).nearest is refused
+    placed = option(15, excuses=[excuse(), excuse("leader")])
+    assert choose([refused, kafkas, placed]).nearest is kafkas
+
+
 def test_a_figure_that_is_not_known_is_infinitely_far():
     assert distance([excuse(needed=None)]) == (1, float("inf"))
     assert distance([excuse(available=0.0)]) == (1, float("inf"))

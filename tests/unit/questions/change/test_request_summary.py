@@ -25,12 +25,14 @@ def test_every_change_is_named():
         pinned_topics={"audit": [1, "rack:b"]},
         max_replicas_per_broker=4000,
         throttles_bytes_per_second=[1e8, 5e7],
+        window="22:00-06:00",
     )
 
     assert everything == (
         "Requested: 12, 13 or 15 brokers; new brokers in rack a; brokers 3, 4 removed; broker 9 replaced by 19, 10 "
         "replaced by 20; rack a renamed to zone-a; replication factor 2; 24 partitions of orders; pinned audit on "
-        "1, rack b; at most 4,000 replicas on a broker; throttles of 50 MB/s, 100 MB/s."
+        "1, rack b; at most 4,000 replicas on a broker; throttles of 50 MB/s, 100 MB/s; copying from "
+        "22:00 to 06:00 UTC only."
     )
 
 

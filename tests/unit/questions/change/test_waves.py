@@ -130,7 +130,7 @@ def test_a_move_that_only_ends_in_waves_says_both():
     tables = {**inputs.tables, "scenarios": pa.Table.from_pylist(rows, schema=table.schema)}
     report = build_report(dataclasses.replace(inputs, tables=tables))
     assert report["verdict"]["headline"] == (
-        "8 brokers are not enough: the move to 8 brokers with fewest-bytes never finishes at 50 MB/s; it needs a "
+        "The move to 8 brokers with fewest-bytes never finishes at 50 MB/s; it needs a "
         "throttle above 61 MB/s with everything started at once, while 9 waves at 50 MB/s take 53 min 15 s."
     )
     assert any("with everything started at once; it must be above 61 MB/s; in waves" in one["text"]
