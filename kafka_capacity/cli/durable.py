@@ -114,7 +114,9 @@ def _print(result: DurabilityResult, basis: Basis, check: FormulaCheck | None, m
 
 def _caveats(side: PlacementDurability, basis: Basis, check: FormulaCheck | None) -> list[str]:
     seconds = side.whole["max_repair_seconds"]
-    lines = [] if seconds is None else [f"a replaced broker has its data back within {format_duration(seconds)}"]
+    # With a single replica nothing can be copied back.
+    is_copied = seconds is not None and any(row["replication_factor"] > 1 for row in side.topics)
+    lines = [f"a replaced broker has its data back within {format_duration(seconds)}"] if is_copied else []
     if not all(row["is_explored"] for row in side.topics):
         lines.append("topics with more than 4 replicas are not explored; their loss probabilities are still valid")
     snapshot = basis.snapshot

@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from kafka_capacity.cli.console import print_data, print_lines, print_rows
 from kafka_capacity.cli.planning import Judged, Planned, plan_caveats
+from kafka_capacity.health.cluster_view import ClusterView
+from kafka_capacity.health.now import check_now
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
@@ -82,6 +84,9 @@ def print_plan(
     # The facts hold the traps of what is proposed; those of the observed brokers are judged only.
     proposed = planned.facts["proposed"].values()
     found = [trap for traps in (*(one.warnings for one in planned.judged), *proposed) for trap in traps]
+    cluster = planned.asked.basis
+    now = [one.as_dict() for one in check_now(ClusterView.of(cluster.snapshot, cluster.load))]
+    found = [*now, *found]
     traps = {trap["where"] + trap["message"]: trap for trap in found}
     lines += [
         f"{one.severity}, {one.where}: {one.message}{one.remedy and '; '}{one.remedy}"

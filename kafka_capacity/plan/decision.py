@@ -13,8 +13,8 @@ would plan the other.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
@@ -28,7 +28,7 @@ from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
 from kafka_capacity.questions.capacity.approval import disk_full
 from kafka_capacity.questions.capacity.decide import SINGLE_REPLICAS, count_sentence
 from kafka_capacity.questions.capacity.share import CAPACITY
-from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.capacity.sizing_view import SizingView, is_soon
 from kafka_capacity.questions.capacity.sizing_words import subject_words as sizing_subject
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
@@ -140,14 +140,27 @@ def decide(results: ReportInputs) -> Decision:
         answers=answers,
         relation=sentence,
         problems=_problems(results, answers, other),
-        actions=(
-            *change.actions,
-            *_steps_to_take(view, capacity, other),
-            *(one for name, answer in answers.items() if name not in _TOLD_APART for one in answer.actions),
+        actions=_with_due(
+            [
+                *change.actions,
+                *_steps_to_take(view, capacity, other),
+                *(one for name, answer in answers.items() if name not in _TOLD_APART for one in answer.actions),
+            ],
+            sizing,
+            results.ds,
         ),
         today=_today(results, view, sizing),
         subject=subject(view, sizing, cluster=results.cluster, ds=results.ds),
     )
+
+
+def _with_due(actions: Iterable[Action], sizing: SizingView | None, ds: str) -> tuple[Action, ...]:
+    """Return actions that say whether they are due: what may be done now is not where today's brokers last."""
+    if sizing is None:
+        return tuple(actions)
+    until = sizing.until(sizing.today)
+    is_short = sizing.today["fits_until"] is None or (until is not None and is_soon(until, ds))
+    return tuple(replace(one, is_due=is_short if one.by is None else is_soon(one.by, ds)) for one in actions)
 
 
 def _today(results: ReportInputs, view: ChangeView, sizing: SizingView | None) -> dict[str, Any]:

@@ -57,14 +57,21 @@ def move_effect(drift: Drift, scenario_id: str, seconds: float | None) -> Effect
     return Effect(effect=f"As a result the move {scenario_id} takes {longer} instead of {planned}")
 
 
-def sizing_effect(drift: Drift, view: SizingView) -> Effect:
-    """Return until when the brokers that a plan recommends last with a drift, and how many last as long as it said."""
-    if not view.steps:
+def sizing_effect(drift: Drift, view: SizingView, broker_count: int) -> Effect:
+    """Return until when the brokers that a plan recommends last with a drift, and how many last as long as it said.
+
+    Where there are more of them by now than it recommended then, it is about as many as there are; nothing where the
+    plan does not know how long these last.
+    """
+    option = view.steps[0].option if view.steps else None
+    if option is not None and broker_count > option["broker_count"]:
+        same = (row for row in view.options if is_alike(row, option) and row["broker_count"] == broker_count)
+        option = next(same, None)
+    if option is None:
         return Effect()
-    step = view.steps[0]
     path = _path(view, drift.figure)
-    before, now = _end(view, step.option, drift, path, 1.0), _end(view, step.option, drift, path, drift.ratio)
-    count, name = step.option["broker_count"], option_name(step.option)
+    before, now = _end(view, option, drift, path, 1.0), _end(view, option, drift, path, drift.ratio)
+    count, name = option["broker_count"], option_name(option)
     if now == before:
         return Effect(effect=f"{name} {run_verb(count, 'last')} {until_words(view, before)} even so")
     is_beyond = now is not None and now <= drift.last
@@ -77,7 +84,7 @@ def sizing_effect(drift: Drift, view: SizingView) -> Effect:
     enough = [
         row["broker_count"]
         for row in view.options
-        if is_alike(row, step.option)
+        if is_alike(row, option)
         and row["fits_until"]
         and (_end(view, row, drift, path, drift.ratio) or "9999") >= (before or view.horizon)
     ]

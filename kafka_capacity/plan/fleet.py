@@ -80,12 +80,17 @@ def usual_first(store: ObjectStore, cluster: str, ds: str, plans: Sequence[str])
         return list(plans)
 
     def rank(plan_id: str) -> tuple[int, float]:
-        request = read_request(store, request_key(cluster, ds, plan_id)) or {}
         written = store.list_objects(plan_prefix(cluster, ds, plan_id) + DECISION_FOLDER)
-        own = sum(not is_default(name, value) for name, value in request.items())
-        return own, -max((one.written for one in written.values()), default=0.0)
+        latest = max((one.written for one in written.values()), default=0.0)
+        return own_parameters(store, cluster, ds, plan_id), -latest
 
     return sorted(plans, key=rank)
+
+
+def own_parameters(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> int:
+    """Return how many parameters a plan was given."""
+    request = read_request(store, request_key(cluster, ds, plan_id)) or {}
+    return sum(not is_default(name, value) for name, value in request.items())
 
 
 def fleet(store: ObjectStore) -> dict[str, Any]:

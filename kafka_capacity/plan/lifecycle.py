@@ -114,7 +114,7 @@ def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, str] | Non
     """Return the dismissal of a problem that holds on a day.
 
     It is of what was dismissed: it ends on its day, and where the problem is more severe, of more partitions or
-    somewhere else by now.
+    somewhere else by now, or the action has become due, or was done and has come back.
     """
     found: Mapping[str, str] | None = (entry or {}).get("dismissed")
     if found is None or (found["until"] and ds > found["until"]) or found["where"] != row.get("where", ""):
@@ -122,7 +122,11 @@ def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, str] | Non
     now, then = (Severity(one.get("severity", Severity.INFO)).rank for one in (row, found))
     # What was dismissed by an earlier release does not say of how many partitions it was.
     is_more = "partitions" in found and row.get("partitions", 0) > int(found["partitions"])
-    return None if now < then or is_more else found
+    is_another = (
+        entry is not None and entry["kind"] == ACTION and entry["done"] is not None and entry["done"]["on"] < ds
+    )
+    is_due_now = is_another or (row.get("is_due", False) and not found.get("is_due", True))
+    return None if now < then or is_more or is_due_now else found
 
 
 def state_words(entry: Entry | None, row: Row, ds: str) -> str:
@@ -222,8 +226,12 @@ def _effect(entry: Entry, today: Mapping[str, Any]) -> str:
     """Return what an action or full disks changed, as far as that is known."""
     before, wanted = entry["at_first"], entry["broker_count"]
     was, now = before.get("broker_count"), today["broker_count"]
-    if wanted is not None and was is not None and (now < wanted if wanted >= was else now > wanted):
-        return f"{DROPPED}; there are {plural(now, 'broker')}"
+    if wanted is not None and was is not None:
+        if now < wanted if wanted > was else now > wanted if wanted < was else now != wanted:
+            return f"{DROPPED}; there are {plural(now, 'broker')}"
+        full, fuller = (one.get("fullest_disk_ratio") for one in (before, today))
+        if wanted == was and full is not None and fuller is not None and fuller >= full:
+            return DROPPED  # a move among as many brokers would show
     told = [
         f"{label}{write(before[name])} → {write(today[name])}"
         for name, (label, write) in _MEASURED.items()
@@ -259,10 +267,13 @@ def observed(
 
 
 def _seen(old: Entry | None, row: Row, decision: Mapping[str, Any]) -> Entry:
-    """Return what is kept of a problem or an action that is seen; what was done and comes back is new, and nobody's."""
+    """Return what is kept of a problem or an action that is seen; what was done and comes back is new, and nobody's.
+
+    A problem that comes back is still dismissed; an action is another one.
+    """
     ds = decision["ds"]
     if old is None or (old["done"] is not None and old["done"]["on"] < ds):
-        dismissed = None if old is None else old["dismissed"]
+        dismissed = None if old is None or old["kind"] == ACTION else old["dismissed"]
         old = {"first": ds, "at_first": decision.get("today", {}), "claimed": None, "dismissed": dismissed}
     return {
         "kind": PROBLEM if "severity" in row else ACTION,
@@ -308,6 +319,7 @@ def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any]
         told = {"by": said.by, "on": said.on, "reason": said.reason}
         usual = {"severity": Severity.INFO, "where": "", "partitions": 0}
         what = {name: rows[key].get(name, default) for name, default in usual.items()}
+        what |= {"is_due": rows[key]["is_due"]} if "is_due" in rows[key] else {}
         becomes: dict[Verb, dict[str, Any]] = {
             Verb.CLAIM: {"claimed": told, "dismissed": None},
             Verb.RELEASE: {"claimed": None},

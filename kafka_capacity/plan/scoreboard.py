@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.demand.calendar_days import WEEK_HOURS
+from kafka_capacity.demand.calendar_days import WEEK_DAYS, WEEK_HOURS, days_between
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.inventory.raw import RawInventory
@@ -34,10 +34,10 @@ from kafka_capacity.objects.keys import day_prefix, list_days, list_plans, plan_
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
 from kafka_capacity.plan.drift_effects import Effect, drifted_classes, move_effect, sizing_effect
-from kafka_capacity.plan.fleet import usual_first
+from kafka_capacity.plan.fleet import own_parameters, usual_first
 from kafka_capacity.plan.plan_dataset import finished_document
 from kafka_capacity.plan.publish import decision_below
-from kafka_capacity.questions.accuracy.executed_moves import score_moves
+from kafka_capacity.questions.accuracy.executed_moves import planned_times, score_moves
 from kafka_capacity.questions.accuracy.scores import MOVES, Prediction, Score, peak_of_all, score, summarise
 from kafka_capacity.questions.accuracy.stored_scores import (
     DOCUMENT,
@@ -69,10 +69,18 @@ def _scored_hours(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad)
 
 
 def find_predictions(store: ObjectStore, cluster: str, *, before: str) -> list[Prediction]:
-    """Read what plans of earlier days expected; of several of one day, the one that stands for the cluster counts."""
+    """Read what plans of earlier days expected; of several of one week, those that stand for the cluster count.
+
+    These are the ones with the fewest parameters of their own: a plan of another day that asks what would be if is no
+    forecast.
+    """
+    plans = plans_by_day(store, cluster, before=before)
+    own = {day: own_parameters(store, cluster, day, ids[0]) for day, ids in plans.items()}
     found: list[Prediction] = []
-    for made_on, plans in plans_by_day(store, cluster, before=before).items():
-        found += next(filter(None, (_predictions(store, cluster, made_on, one) for one in plans)), [])
+    for made_on, ids in plans.items():
+        of_its_week = (day for day in own if abs(days_between(day, made_on)) < WEEK_DAYS)
+        if own[made_on] <= min(own[day] for day in of_its_week):
+            found += next(filter(None, (_predictions(store, cluster, made_on, one) for one in ids)), [])
     return found
 
 
@@ -182,7 +190,7 @@ def _consequences(
         return dataclasses.asdict(Effect())  # taken away since, or of a time before plans looked ahead
     document, request = documents[SIZING_DOCUMENT], documents[REQUEST_DOCUMENT]["request"]
     view = read_sizing(tables, document, request)
-    effect = dataclasses.asdict(Effect() if view is None else sizing_effect(drift, view))
+    effect = dataclasses.asdict(Effect() if view is None else sizing_effect(drift, view, len(snapshot.brokers)))
     hours = _scored_hours(raw, snapshot, load)
     return effect | {"classes": drifted_classes(drift, document, request.get("topic_classes", ()), snapshot, hours)}
 
@@ -194,6 +202,5 @@ def _effect_on_moves(store: ObjectStore, cluster: str, ds: str, drift: Drift) ->
     made_on, plan_id = max(one for one in list_plans(store, cluster) if one[0] < ds)
     prefix = plan_prefix(cluster, made_on, plan_id)
     wanted = decision_below(store, prefix)["recommended_scenario_id"]
-    scenarios = read_table(store, read_manifest(store, prefix, kind="plan"), "scenarios")
-    times = {row["scenario_id"]: row["duration_seconds"] for row in scenarios.to_pylist()}
-    return move_effect(drift, str(wanted), times.get(wanted))
+    times = planned_times(store, read_manifest(store, prefix, kind="plan"))
+    return move_effect(drift, str(wanted), times.get(wanted, (None, None))[0])

@@ -91,6 +91,7 @@ class Action:
     by: str | None = None  # the day by which it must be done, `YYYY-MM-DD`; `None` for now
     cost: str | None = None  # what it costs, as a sentence; `None` where that is not known
     broker_count: int | None = None  # the number of brokers once it is done; `None` if it does not change that
+    is_due: bool = True  # whether without it something is over a limit now or soon, or sizing does not know
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, with an ``id`` that stays from report to report."""

@@ -119,14 +119,19 @@ def check_sizes(replicas: ReplicaColumns, log_dirs: pa.Table) -> Iterator[Proble
     """Check that sizes are there, possible, and fit the disks."""
     where = "replicas.size_bytes"
     size, is_known = replicas.ints("size_bytes"), replicas.known("size_bytes")
-    missing = int((~is_known).sum())
+    is_told = replicas.has_any(is_known)  # by another replica at least
+    missing, estimated = int((~is_told).sum()), int((~is_known & is_told[replicas.partition_of_row]).sum())
     if missing:
-        share = format_percent(missing / len(size)) if missing < len(size) else "all"
+        share = format_percent(missing / len(is_told)) if missing < len(is_told) else "all"
         message = (
-            f"the size of {plural(missing, 'replica')} ({share}) is unknown; they count as 0 bytes, so disk use and "
+            f"the size of {plural(missing, 'partition')} ({share}) is unknown; they count as 0 bytes, so disk use and "
             "moves are underestimated: add the output of kafka-log-dirs"
         )
         yield warning("missing_sizes", where, message)
+    if estimated:
+        what = "replica is unknown; it counts" if estimated == 1 else "replicas is unknown; they count"
+        message = f"the size of {estimated:,} {what} as much as other replicas of the same partition"
+        yield info("sizes_estimated", where, message)
     negative, absurd = replicas.has_any(size < 0), replicas.has_any(size > ABSURD_BYTES)
     message = "sizes below 0 on {}; leave them out where unknown"
     yield from _problem_in(replicas, negative, fatal, "negative_size", where, message)

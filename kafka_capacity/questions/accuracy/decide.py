@@ -14,10 +14,10 @@ from kafka_capacity.text.wording import listed
 PREDICTION_DRIFT = "prediction-drift"
 
 _FIGURES: dict[str, tuple[str, Callable[[float], str], str]] = {
-    TRAFFIC: ("traffic at peak has been", format_rate, "bytes_per_second"),
-    STORED: ("stored bytes have been", format_bytes, "bytes"),
-    CPU: ("CPU time per MiB has been", "{:,.2f} cores per broker".format, "cores"),
-    MOVES: ("move times have been", format_duration, "seconds"),
+    TRAFFIC: ("traffic at peak has", format_rate, "bytes_per_second"),
+    STORED: ("stored bytes have", format_bytes, "bytes"),
+    CPU: ("CPU time per MiB has", "{:,.2f} cores per broker".format, "cores"),
+    MOVES: ("move times have", format_duration, "seconds"),
 }
 """What begins a sentence about each figure, how its amounts are written, and their unit."""
 
@@ -42,11 +42,12 @@ def _classes(classes: Iterable[Mapping[str, Any]], amount: Callable[[float], str
 def _problem(drift: Mapping[str, Any]) -> Problem:
     figure, ratio = drift["figure"], drift["ratio"]
     subject, amount, unit = _FIGURES[figure]
-    side = f"{format_percent(abs(ratio - 1))} {'above' if ratio > 1 else 'below'}"
+    last_ratio = float(drift["observed"]) / float(drift["expected"])
+    side, last = (f"{format_percent(abs(one - 1))} {'above' if one > 1 else 'below'}" for one in (ratio, last_ratio))
     came, expected = (amount(drift[name]) for name in ("observed", "expected"))
     message = (
-        f"{subject} {side} what was predicted since {drift['since']}: {came} on {drift['last']}, where the "
-        f"plan of {drift['made_on']} expected {expected}"
+        f"{subject} typically been {side} what was predicted since {drift['since']}: {came} on {drift['last']}, where "
+        f"the plan of {drift['made_on']} expected {expected}, is {last}"
     )
     if drift.get("classes"):
         message += f". {_classes(drift['classes'], amount)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +17,7 @@ from kafka_capacity.inventory.staging import KIND as INVENTORY
 from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.objects.dataset import read_manifest, read_table
 from kafka_capacity.objects.keys import day_prefix, plan_prefix
-from kafka_capacity.objects.manifest import complete_days
+from kafka_capacity.objects.manifest import Manifest, complete_days
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.questions.accuracy.scores import MoveScore, score_move
 
@@ -41,17 +40,16 @@ def score_moves(store: ObjectStore, cluster: str, ds: str, plans: Mapping[str, S
         later = [day for day in days if made_on < day]
         if not later or later[-1] != ds or days_between(made_on, ds) > LOOKED_BACK_DAYS:
             continue
-        for scenario, moves in _planned(store, cluster, made_on, plan_id):
+        for scenario_id, times, moves in _planned(store, cluster, made_on, plan_id):
             wanted = _wanted(moves)
             for day in later:
                 if day not in held:
                     held[day] = _held(store, cluster, day)
             score = score_move(
                 plan_id,
-                scenario["scenario_id"],
+                scenario_id,
                 made_on,
-                scenario["duration_seconds"],
-                scenario["duration_peak_seconds"],
+                *times,
                 [(day, _share(moves, wanted, then)) for day in later if (then := held[day]) is not None],
             )
             if score is not None:
@@ -59,17 +57,32 @@ def score_moves(store: ObjectStore, cluster: str, ds: str, plans: Mapping[str, S
     return [found[key] for key in sorted(found)]
 
 
-def _planned(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -> list[tuple[dict[str, Any], pa.Table]]:
-    """List the options of a plan that change something, with their moves."""
+Times = tuple[float | None, float | None]
+"""How many seconds a move shall take at mean rates, and at peak; ``None`` for never."""
+
+
+def planned_times(store: ObjectStore, manifest: Manifest) -> dict[str, Times]:
+    """Return how long the options of a plan take, by their ids: in its waves, else with everything started at once."""
+    columns = {"scenarios": ("duration_seconds", "duration_peak_seconds")}
+    if "schedules" in manifest.tables:
+        columns["schedules"] = ("total_expected_seconds", "total_high_seconds")
+    found: dict[str, Times] = {}
+    for name, (expected, high) in columns.items():
+        rows = read_table(store, manifest, name).select(["scenario_id", expected, high]).to_pylist()
+        found |= {row["scenario_id"]: (row[expected], row[high]) for row in rows}
+    return found
+
+
+def _planned(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -> list[tuple[str, Times, pa.Table]]:
+    """List the options of a plan that change something, with their times and moves."""
     try:
         manifest = read_manifest(store, plan_prefix(cluster, made_on, plan_id), kind="plan")
-        scenarios = read_table(store, manifest, "scenarios")
+        times = planned_times(store, manifest)
         moves = read_table(store, manifest, "moves").select(_MOVED)
     except (MissingManifestError, StorageError):
         return []
-    rows = scenarios.select(["scenario_id", "duration_seconds", "duration_peak_seconds"]).to_pylist()
-    each = ((row, moves.filter(pc.equal(moves.column("scenario_id"), row["scenario_id"]))) for row in rows)
-    return [(row, mine) for row, mine in each if len(mine)]
+    each = ((key, times[key], moves.filter(pc.equal(moves.column("scenario_id"), key))) for key in times)
+    return [one for one in each if len(one[-1])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -47,7 +47,7 @@ class SingleReplicas:
         return (
             f"{plural(self.partitions, 'partition')} {have} a single replica ({self.where}): with any number of "
             f"brokers, losing the one that holds it stops {them}; raise {their} replication factor to "
-            f"{self.wanted_factor}"
+            f"{self.wanted_factor}, which takes {self.wanted_factor} brokers"
         )
 
 

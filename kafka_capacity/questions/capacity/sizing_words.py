@@ -401,8 +401,11 @@ def price_wanted(option: Row) -> str:
 
 
 def not_judged_sentence(option: Row) -> str | None:
-    """Return which resources nobody looked at, and which parameter would tell."""
+    """Return which resources nobody looked at, and which parameter would tell, or what the inventory lacks."""
     if not option["not_judged"]:
         return None
+    why = [str(one["reason"]) for one in option["excuses"] if one["constraint"] in ("rates", "sizes")]
+    if why:
+        return f"Not judged: {', '.join(map(resource_name, option['not_judged']))}; {'; '.join(why)}."
     parts = [f"{resource_name(one)} ({_MISSING.get(one, 'its limit is not known')})" for one in option["not_judged"]]
     return f"Not judged, because this is unknown: {', '.join(parts)}."

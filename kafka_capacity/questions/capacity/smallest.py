@@ -2,8 +2,9 @@
 
 Brokers are taken away one of every rack at a time, from the count where the search starts, for as long as what is left
 fits; where that count does not fit, they are added until it does, up to twice as many as there are. Replicas are placed
-anew for each count, and judged as every option of sizing is. Volumes are as large as they must be. What no number of
-brokers changes, such as a topic with a single replica, speaks against none.
+anew for each count, and judged as every option of sizing is. Volumes are as large as they must be, and disks
+of the brokers' own as they are. What no number of brokers changes, such as a topic with a single replica, speaks
+against none.
 
 Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may ask for more.
 """

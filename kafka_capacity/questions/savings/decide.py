@@ -14,6 +14,7 @@ from kafka_capacity.text import capitalised, format_bytes, format_month, format_
 
 Row = Mapping[str, Any]
 _NAMED = 3  # actions that a sentence names
+ALIKE_RATIO = 0.01  # what saves so little more than another set is not worth a greater effort
 _NEVER = "9999-12-31"  # later than every day of an outlook
 
 
@@ -46,16 +47,19 @@ class SavingsView:
         """The last date."""
         return max(str(row["date"]) for row in self.dates)
 
-    def clause(self, found: Row) -> str:
-        """Return what a set is, a clause that begins with a verb; what is done alike to several topics is said once."""
+    def clause(self, found: Row, most: int = _NAMED) -> str:
+        """Return what a set is, a clause that begins with a verb; what is done alike to several topics is said once.
+
+        So many actions are named at most.
+        """
         subjects: dict[str, tuple[list[str], list[str]]] = {}  # by what is done: those with a name, those counted
         for row in (self.actions[one] for one in found["actions"]):
             done = row["text"].replace(row["subject"], "{}", 1) if row["subject"] else row["text"]
             counted = row["subject"] == plural(len(row["topics"]), "topic")
             subjects.setdefault(done, ([], []))[counted].append(row["subject"])
         texts = [done.replace("{}", _together(*names), 1) for done, names in subjects.items()]
-        more = len(texts) - _NAMED
-        return listed([*texts[:_NAMED], f"take {plural(more, 'more action')}"] if more > 0 else texts)
+        more = len(texts) - most
+        return listed([*texts[:most], f"take {plural(more, 'more action')}"] if more > 0 else texts)
 
     def saves(self, found: Row) -> str:
         """Return what a set saves, a clause without a subject."""
@@ -122,7 +126,7 @@ def _reasons(view: SavingsView) -> list[str]:
     useless = [row for row in view.judged if row["saves_nothing"]]
     found = []
     best = answered(view)
-    if best is not None and best != view.front[-1]:
+    if best is not None and _saves_more(view.front[-1], best):
         found.append(f"Another set saves the most. {_that_saves(view, view.front[-1])}")
     if useless:
         count = len(useless)
@@ -183,8 +187,18 @@ def offered(view: SavingsView) -> Row | None:
 
 
 def answered(view: SavingsView) -> Row | None:
-    """Return the set that is the answer: what is offered instead of buying, else what saves most, ``None`` for none."""
-    return offered(view) or (view.front[-1] if view.front else None)
+    """Return the set that is the answer, ``None`` for none: what is offered instead of buying, else what saves most.
+
+    Of sets that save about as much it is the one of the least effort.
+    """
+    return offered(view) or next((row for row in view.front if not _saves_more(view.front[-1], row)), None)
+
+
+def _saves_more(found: Row, than: Row) -> bool:
+    usd, less = found["saved_usd_per_month"], than["saved_usd_per_month"]
+    if found["saved_brokers"] > than["saved_brokers"] or usd is None or less is None:
+        return bool(found["set_id"] != than["set_id"])
+    return bool(usd * (1 - ALIKE_RATIO) > less)
 
 
 def instead(view: SavingsView) -> str | None:

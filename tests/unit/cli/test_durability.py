@@ -35,8 +35,8 @@ def test_what_makes_figures_too_good_is_said(run, tmp_path):
     write_snapshot_files(with_rows(raw, "replicas", rows), tmp_path)
     done = run("durability", tmp_path, "--failures", 0)
     assert "warning: 1 partition has replicas out of sync today" in done.stdout
-    assert "warning: the size of 18 replicas" in done.stdout
-    assert "warning: the size of 18 replicas" in run("failures", tmp_path).stdout
+    assert "warning: the size of 6 partitions" in done.stdout
+    assert "warning: the size of 6 partitions" in run("failures", tmp_path).stdout
 
 
 def test_json_is_the_same_each_time(run, folder, tmp_path):

@@ -85,12 +85,6 @@ def test_what_the_tools_cannot_tell_is_said():
         ),
         (
             "warning",
-            "missing_sizes",
-            "the size of 1 replica (8.3 %) is unknown; they count as 0 bytes, so disk use and moves are "
-            "underestimated: add the output of kafka-log-dirs",
-        ),
-        (
-            "warning",
             "no_metrics",
             "there is no history of rates; all traffic counts as 0, so only disks are judged: add the table of metrics",
         ),
@@ -114,6 +108,11 @@ def test_what_the_tools_cannot_tell_is_said():
             "info",
             "min_isr_assumed",
             "min.insync.replicas of 2 topics is unknown; Kafka's default, 1, is assumed",
+        ),
+        (
+            "info",
+            "sizes_estimated",
+            "the size of 1 replica is unknown; it counts as much as other replicas of the same partition",
         ),
     ]
 

@@ -134,16 +134,15 @@ CASES = [
     # sizes
     (
         change(cluster(), "replicas", 0, size_bytes=None),
-        "warning",
-        "missing_sizes",
-        "the size of 1 replica (5.6 %) is unknown; they count as 0 bytes, so disk use and moves are underestimated: "
-        "add the output of kafka-log-dirs",
+        "info",
+        "sizes_estimated",
+        "the size of 1 replica is unknown; it counts as much as other replicas of the same partition",
     ),
     (
         cluster(topics=[topic("orders", size_bytes=None)]),
         "warning",
         "missing_sizes",
-        "the size of 18 replicas (all) is unknown; they count as 0 bytes, so disk use and moves are underestimated: "
+        "the size of 6 partitions (all) is unknown; they count as 0 bytes, so disk use and moves are underestimated: "
         "add the output of kafka-log-dirs",
     ),
     (

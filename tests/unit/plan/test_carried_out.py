@@ -3,12 +3,12 @@
 import pytest
 
 from kafka_capacity.inventory.staging import stage
-from kafka_capacity.objects.dataset import read_table
-from kafka_capacity.objects.keys import day_prefix
+from kafka_capacity.objects.dataset import read_manifest, read_table
+from kafka_capacity.objects.keys import day_prefix, plan_prefix
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.publish import report_inputs
 from kafka_capacity.plan.scoreboard import plans_by_day, score_cluster
-from kafka_capacity.questions.accuracy.executed_moves import score_moves
+from kafka_capacity.questions.accuracy.executed_moves import planned_times, score_moves
 from kafka_capacity.questions.accuracy.stored_scores import read_score_document
 from tests.builders import cluster, rows_of, topic, with_rows
 from tests.report.decided import build_report
@@ -59,6 +59,16 @@ def executed(planned):
     for day, done in (("2026-11-21", {}), ("2026-11-22", half), ("2026-11-23", lists)):
         stage(with_lists(inventory(day, brokers=9), done), store)
     return store, pinned, lists
+
+
+def test_a_move_is_held_against_the_time_of_its_waves(planned):
+    store, pinned, _ = planned
+    manifest = read_manifest(store, plan_prefix("payments", "2026-11-20", pinned.plan_id), kind="plan")
+    at_once = read_table(store, manifest, "scenarios").to_pylist()
+    in_waves = read_table(store, manifest, "schedules").to_pylist()
+    times = planned_times(store, manifest)
+    assert times == {row["scenario_id"]: (row["total_expected_seconds"], row["total_high_seconds"]) for row in in_waves}
+    assert times != {row["scenario_id"]: (row["duration_seconds"], row["duration_peak_seconds"]) for row in at_once}
 
 
 def test_a_move_is_scored_once_it_is_done(executed):

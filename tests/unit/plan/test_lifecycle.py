@@ -337,3 +337,49 @@ def test_a_step_that_was_put_off_is_asked_again_once_it_is_due(document, first):
 )
 def test_only_what_was_reached_is_called_done(effect, word):
     assert ended(effect) == word
+
+
+REBALANCE = {
+    "id": "move-to-12-brokers",
+    "code": "move",
+    "text": "Move.",
+    "broker_count": 12,
+    "about": "move to 12 brokers",
+}
+
+
+def boxed(*args, **kwargs):
+    return {**decided(*args, **kwargs), "box": {"lines": []}}
+
+
+def test_a_move_that_was_put_off_counts_again_once_it_is_due(first):
+    optional, due = ({**REBALANCE, "by": None, "is_due": is_due} for is_due in (False, True))
+    decision = boxed("2026-11-02", [], [optional])
+    document = say(observed(None, decision, None), decision, Verb.DISMISS, REBALANCE["id"], reason="not worth it")
+    assert states(document, boxed("2026-11-09", [], [optional]))[REBALANCE["id"]].startswith("dismissed by")
+    again = with_states(boxed("2026-11-16", [], [due]), entries_of(document))["actions"][0]
+    assert again["state"] == "open for 2 weeks"
+    assert again["is_again"]
+
+
+def test_a_move_that_comes_back_is_another_one():
+    decision = boxed("2026-11-02", [], [{**REBALANCE, "by": None}])
+    document = say(observed(None, decision, None), decision, Verb.DISMISS, REBALANCE["id"], reason="not worth it")
+    document = observed(document, boxed("2026-11-09", [], disk=0.7), changed(asked=(REBALANCE["id"],)))
+    assert states(document, boxed("2026-11-16", [], [{**REBALANCE, "by": None}]))[REBALANCE["id"]] == "new"
+
+
+@pytest.mark.parametrize(
+    ("brokers", "disk", "told"),
+    [
+        (12, 0.7, "Done: the fullest disk 95.0 % → 70.0 %"),
+        (12, 0.96, "Dropped: no longer requested"),
+        (15, 0.7, "Dropped: no longer requested; there are 15 brokers"),
+    ],
+)
+def test_a_move_that_nobody_made_is_not_done(brokers, disk, told):
+    first = boxed("2026-11-02", [], [{**REBALANCE, "by": None}])
+    document, changes = observed(None, first, None), changed(asked=(REBALANCE["id"],))
+    later = boxed("2026-11-09", [], brokers=brokers, disk=disk)
+    (line,) = followed_lines(entries_of(document), later, changes)
+    assert f"{line['label']}: {line['text'].partition(': ')[2]}" == f"{told}."

@@ -98,6 +98,19 @@ def test_of_a_day_the_plan_that_stands_for_the_cluster_is_scored_and_no_what_if(
     assert {one.plan_id for one in find_predictions(store, "payments", before="2026-12-20")} == {usual}
 
 
+def test_a_what_if_of_another_day_of_the_week_is_no_forecast(tmp_path):
+    store = LocalStore(tmp_path)
+    for day in ("2026-11-20", "2026-11-25", "2026-11-27", "2026-12-04"):
+        stage(inventory(day), store)
+    usual = [plan(store, day)[0].plan_id for day in ("2026-11-20", "2026-11-27")]
+    launch = {"kind": "launch", "topics": "orders", "from_date": "2026-11-26", "factor": 3.0}
+    plan(store, "2026-11-25", planned_events=[launch])
+    assert {one.plan_id for one in find_predictions(store, "payments", before="2026-12-04")} == {*usual}
+    # A launch that is planned for good is part of the forecast from then on.
+    later = plan(store, "2026-12-04", planned_events=[{**launch, "from_date": "2026-12-10"}])[0].plan_id
+    assert {one.plan_id for one in find_predictions(store, "payments", before="2026-12-05")} == {*usual, later}
+
+
 def test_what_a_broker_that_is_down_holds_is_estimated():
     raw = inventory("2026-12-20")
     rows = [

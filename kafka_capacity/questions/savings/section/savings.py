@@ -56,7 +56,7 @@ DATES = (
 
 def sets_table(view: SavingsView) -> dict[str, Any]:
     """Return the best sets."""
-    rows = [cells(SETS, {**row, "text": view.clause(row)}) for row in view.front]
+    rows = [cells(SETS, {**row, "text": view.clause(row, len(row["actions"]))}) for row in view.front]
     return table("Best sets of actions, by effort", SETS, rows)
 
 

@@ -133,7 +133,7 @@ def test_single_replicas_of_today_and_to_come_are_counted_and_named():
     assert found == SingleReplicas(partitions=11, topics=("fraud", "trace"), wanted_factor=3)
     assert found.reason == (
         "11 partitions have a single replica (topics fraud, trace): with any number of brokers, losing the one that "
-        "holds it stops them; raise their replication factor to 3"
+        "holds it stops them; raise their replication factor to 3, which takes 3 brokers"
     )
     assert single(snapshot, work, NONE) is None
     assert single(*world(ORDERS), ONE_RACK) is None
@@ -142,6 +142,6 @@ def test_single_replicas_of_today_and_to_come_are_counted_and_named():
 def test_of_many_topics_a_few_are_named():
     found = SingleReplicas(partitions=1, topics=("a",), wanted_factor=2)
     assert found.reason.startswith("1 partition has a single replica (topic a): ")
-    assert found.reason.endswith("stops it; raise its replication factor to 2")
+    assert found.reason.endswith("stops it; raise its replication factor to 2, which takes 2 brokers")
     many = dataclasses.replace(found, partitions=5, topics=tuple("abcde"))
     assert many.where == "topics a, b, c and 2 more"

@@ -36,7 +36,7 @@ def loss(position, name, kind="broker", **figures):
         "groups_affected": 0,
         "unclean_leaders": 0,
     }
-    return {"position": position, "name": name, "kind": kind, **usual, **figures}
+    return {"position": position, "name": name, "kind": kind, "brokers": (position,), **usual, **figures}
 
 
 def side(*rows, placement_id="today", offline=0, under=0, brokers=(), groups=(), found=(), possible=None):
@@ -94,9 +94,14 @@ def problem(code, severity="serious"):
             "at worst broker 7 at 120 % of its network out.",
         ),
         (
-            [loss(0, "broker 1", loaded_ratio=None)],
+            [loss(0, "broker 1", loaded_ratio=None), loss(1, "broker 2", loaded_ratio=None)],
             "Any one broker may die: nothing goes offline, no partition falls under min ISR, the load of survivors "
             "is unknown.",
+        ),
+        (
+            [loss(0, "broker 1", loaded_ratio=None, offline=4, offline_topics=2)],
+            "One broker lost: the one loss takes partitions offline, at worst 4 partitions of 2 topics (broker 1), no "
+            "partition falls under min ISR, no broker survives.",
         ),
     ],
 )
