@@ -7,6 +7,7 @@ number for text, a value that would lose something, a column that the format doe
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -66,14 +67,27 @@ def _conform_column(column: pa.ChunkedArray[Any], field: pa.Field[Any], file: st
 
 
 def _wrong_kind(column: pa.ChunkedArray[Any], field: pa.Field[Any], file: str) -> str:
-    """Name the first text that is no number where a column of texts should have numbers, such as with a unit."""
+    """Name the first text that is none where a column of texts should have numbers, or times."""
     if pa.types.is_string(column.type) and (pa.types.is_floating(field.type) or pa.types.is_integer(field.type)):
         try:
             column.cast(field.type)
         except pa.ArrowInvalid:
             row = _first_that_fails(column, field.type)
             return f"{file}, row {row}, {field.name}: {_shown(column[row])} is no number; write it as {field.type}"
+    if pa.types.is_string(column.type) and pa.types.is_temporal(field.type):
+        wrong = ((row, text) for row, text in enumerate(column.to_pylist()) if text is not None and not _is_time(text))
+        for row, text in wrong:
+            remedy = "write it as 2026-11-20, or as 2026-11-20T13:00:00Z"
+            return f"{file}, row {row}, {field.name}: {text!r} is no day or time; {remedy}"
     return f"{file}: column {field.name!r} is {column.type}; write it as {field.type}"
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _shown(value: Any) -> str:

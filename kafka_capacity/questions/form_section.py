@@ -8,17 +8,19 @@ from typing import Any
 
 from pydantic import Field, TypeAdapter, field_validator
 
+from kafka_capacity.text.quantities import parse_quantity
+
 
 def named_number(item: str, kind: TypeAdapter[float], refusal: str) -> tuple[str, float]:
-    """Return the name and the number of ``name=number``; ``refusal`` follows the item where it is none."""
-    name, _, text = item.partition("=")
+    """Return the name and the number of ``name=number``, or ``name=40%``; ``refusal`` follows where it is none."""
+    name, _, text = (part.strip() for part in item.partition("="))
     try:
-        number = kind.validate_python(text)
+        number = kind.validate_python(parse_quantity("_ratio", text) if text.endswith("%") else text)
     except ValueError:
         number = None
-    if not name.strip() or number is None:
+    if not name or number is None:
         raise ValueError(f"{item!r} {refusal}")
-    return name.strip(), number
+    return name, number
 
 
 def readable(field: str, read: Callable[[str], object]) -> Any:

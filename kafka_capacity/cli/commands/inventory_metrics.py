@@ -147,6 +147,8 @@ def _from_files(raw: RawInventory, files: str, days: int) -> RawInventory:
     from kafka_capacity.objects.store import open_store
 
     folder, name = split_address(files)
+    if "://" not in folder and not Path(folder).is_dir():
+        raise RequestError(f"--files: {folder} is no folder; give a .parquet or .csv file, or a folder of them")
     return with_metrics_files(raw, open_store(folder), name=name, end=_end_of(raw), days=days)
 
 

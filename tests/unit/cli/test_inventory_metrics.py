@@ -55,6 +55,10 @@ def test_rates_of_files_are_written_elsewhere(run, snapshot, tmp_path):
     [
         ([], "error: --files, --prometheus: give exactly one of the two"),
         (["--files", "x", "--prometheus", "http://x"], "error: --files, --prometheus: give exactly one of the two"),
+        (
+            ["--files", "no/such"],
+            "error: --files: no/such is no folder; give a .parquet or .csv file, or a folder of them",
+        ),
         (["--prometheus", "http://x", "--label", "cluster"], "error: --label: 'cluster' has no '='; write NAME=VALUE"),
         (["--prometheus", "http://x", "--label", "a-b=c"], "'a-b' is not a label name"),
         (["--prometheus", "http://x", "--name", "bytes=c"], "error: names.bytes"),

@@ -99,6 +99,12 @@ def test_every_mistake_is_named_with_its_file(tmp_path):
             "a.csv, row 1, hour: 2026-11-20T01:30:00Z is not the start of an hour; write a row for each whole hour",
         ),
         (
+            "a.csv",
+            HEAD + LINE.format(0, 1, 10, 20) + "orders,0,2026-13-20T01:00:00Z,1,1\n",
+            "a.csv, row 1, hour: '2026-13-20T01:00:00Z' is no day or time; write it as 2026-11-20, or as "
+            "2026-11-20T13:00:00Z",
+        ),
+        (
             "broker_metrics.csv",
             "broker_id,hour,cpu_cores_used\n1,2026-11-20T01:00:00Z,2\n2,2026-11-20T01:00:00Z,2\n"
             "1,2026-11-20T01:00:00Z,3\n",

@@ -74,6 +74,7 @@ def complaints_of_growth(item):
 def test_growth_of_classes_reaches_the_settings_and_none_is_asked_for_by_default():
     settings = DemandParameters(class_growth=("orders = 0.5",)).demand_settings()
     assert settings.class_growth == (("orders", 0.5),)
+    assert DemandParameters(class_growth=("orders=40 %",)).demand_settings().class_growth == (("orders", 0.4),)
     assert DemandParameters().demand_settings().growth_of("orders") is None
 
 
