@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_between, days_later
 from kafka_capacity.demand.day_gaps import clean_days
@@ -55,7 +56,8 @@ def forecast_class(
 
     A date has the highest week up to it, which is what a cluster has to carry until then: its mean in the middle
     estimate, its quantile in the high one. All is over the mean of the last days of the history, which today's load
-    rests on as well: ``reference_days`` of them.
+    rests on as well: ``reference_days`` of them; or over the level with which the forecast begins, where that is higher
+    and a week of these days had it: peaks are measured of all of them, and have it already.
 
     Args:
         name: of the class.
@@ -75,7 +77,7 @@ def forecast_class(
             path = _stopped(path, history)
         return ClassForecast(name=name, history=history, forecast=None, path=path)
     weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
-    measured, reference = _reference(history, reference_days, silent_days=silent_days)
+    measured, reference = _reference(history, reference_days, float(forecast.expected[0]), silent_days=silent_days)
     # Growing by the same share every day of a week, and rounded, so that another machine's last bits change no plan.
     middle, high = (
         np.round(np.exp(np.interp(weeks, np.arange(len(path)), np.log(path))) / reference, 6)
@@ -130,14 +132,27 @@ def _forecast(
     return found
 
 
-def _reference(history: DailySeries, days: int, *, silent_days: int) -> tuple[float, float]:
-    """Return the mean of the last days as measured, and as it would be with what outages took."""
+def _reference(history: DailySeries, days: int, level: float, *, silent_days: int) -> tuple[float, float]:
+    """Return the mean of the last days as measured, and as it would be with what outages took, and at the level now.
+
+    A rise of the level within these days is in their mean in part; it counts as far as their busiest week has it.
+    """
     rates = history.rate_bytes_per_second[-days:]
     clean = clean_days(history.rate_bytes_per_second, silent_days=silent_days)
     measured = float(np.nanmean(rates))
     if clean is None or len(clean.values) < len(rates):
         return measured, measured
-    return measured, float(clean.values[-len(rates) :][np.isfinite(rates)].mean())
+    bridged = clean.values[-len(rates) :]
+    return measured, max(float(bridged[np.isfinite(rates)].mean()), peak_level(bridged, level))
+
+
+def peak_level(days: Floats, level: float) -> float:
+    """Return the mean of days that peaks of the same days go with, if traffic goes on at some level.
+
+    It is that level, as far as the busiest week of the days, float64[N], had it, and their own mean at least.
+    """
+    busiest = float(sliding_window_view(days, min(WEEK_DAYS, len(days))).mean(axis=1).max())
+    return max(float(days.mean()), min(level, busiest))
 
 
 def _stopped(path: ExpectedPath, history: DailySeries) -> ExpectedPath:

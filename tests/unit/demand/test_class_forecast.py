@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,23 @@ def test_growth_shows_against_the_days_that_todays_load_rests_on():
         assert forecast.path.middle[place] == pytest.approx(np.exp(daily * days), rel=0.02)
     assert (forecast.path.high[1:] > forecast.path.middle[1:]).all()
     assert forecast.path.middle[0] == forecast.path.high[0] == 1.0
+
+
+def test_a_rise_that_peaks_have_already_is_not_put_on_top_of_them():
+    # Traffic doubled six days ago: peaks of the last 28 days are those of twice as much, their mean is of six of them.
+    history = series(400, growth=0.0, noise=0.02)
+    rates = history.rate_bytes_per_second.copy()
+    rates[-6:] *= 2
+    risen = found(replace(history, rate_bytes_per_second=rates), months=1)
+    assert risen.path.middle[-1] == pytest.approx(1.0, abs=0.1)
+    assert risen.path.mean_ratio == pytest.approx(12 / 7 / (34 / 28), rel=0.06)
+    # Less than a week of it is believed in so far, and what fell, or was a burst, raises nothing.
+    rates[-6:] /= 4
+    fallen = found(replace(history, rate_bytes_per_second=rates), months=1)
+    assert fallen.path.mean_ratio < 1.01
+    rates[-6:] = history.rate_bytes_per_second[-6:]
+    rates[-20:-18] *= 5
+    assert found(replace(history, rate_bytes_per_second=rates), months=1).path.mean_ratio < 1.02
 
 
 def test_a_date_has_the_highest_week_up_to_it():
