@@ -67,7 +67,7 @@ def build_parser(description: str) -> argparse.ArgumentParser:
 
 
 class Spread:
-    """Does pieces of work on the cluster: a :class:`kafka_capacity.plan.runner.RunPieces`."""
+    """Does pieces of work on the cluster: a :class:`kafka_capacity.questions.question.RunPieces`."""
 
     def __init__(self, context: SparkContext, cargo: Cargo, *, tasks: int = MOST_TASKS) -> None:
         self._context = context

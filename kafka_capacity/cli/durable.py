@@ -12,12 +12,14 @@ from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.kafka.durability import Acks, Outcome
+from kafka_capacity.kafka.durability.settings import MAX_REPLICAS
 from kafka_capacity.kafka.durability.traces import trace
 from kafka_capacity.questions.failures.durability.checking import FormulaCheck, check_formula
 from kafka_capacity.questions.failures.durability.evaluate import FAILURE_MODES, evaluate_durability
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario
 from kafka_capacity.questions.failures.durability.tables import assumed, durability_tables, placement_row
 from kafka_capacity.questions.failures.section.durability import (
+    FAILURE_WORDS,
     PlacementDurability,
     few_sentence,
     losses_sentence,
@@ -30,11 +32,6 @@ from kafka_capacity.text import format_duration, format_percent, plural
 
 _TOO_GOOD = frozenset({"missing_sizes", "no_metrics"})
 """Findings about a snapshot with which brokers have their data again sooner than they would, and less is lost."""
-_WAYS = {
-    "crashes": "brokers crash and connections break",
-    "power": "brokers crash, connections break and one or all brokers lose power",
-    "producer": "brokers crash, connections break and the producer restarts",
-}
 
 
 def find_durability(
@@ -118,7 +115,9 @@ def _caveats(side: PlacementDurability, basis: Basis, check: FormulaCheck | None
     is_copied = seconds is not None and any(row["replication_factor"] > 1 for row in side.topics)
     lines = [f"a replaced broker has its data back within {format_duration(seconds)}"] if is_copied else []
     if not all(row["is_explored"] for row in side.topics):
-        lines.append("topics with more than 4 replicas are not explored; their loss probabilities are still valid")
+        lines.append(
+            f"topics with more than {MAX_REPLICAS} replicas are not explored; their loss probabilities are still valid"
+        )
     snapshot = basis.snapshot
     lagging = int(((snapshot.replicas >= 0) & ~snapshot.in_sync).any(axis=1).sum())
     if lagging:
@@ -137,18 +136,23 @@ def _caveats(side: PlacementDurability, basis: Basis, check: FormulaCheck | None
     return lines
 
 
+def _where(mode: str) -> str:
+    usual = next(iter(FAILURE_WORDS))
+    return FAILURE_WORDS[mode] if mode == usual else f"{FAILURE_WORDS[usual]}, and {FAILURE_WORDS[mode]}"
+
+
 def _explanation(result: DurabilityResult, place: int) -> list[str]:
     setting = int(result.setting[place])
     name = result.topics[place]
     if setting < 0:
-        return [f"{name}: more than 4 replicas are not explored"]
+        return [f"{name}: more than {MAX_REPLICAS} replicas are not explored"]
     lines = [
         f"{name}: factor {result.replication_factor[place]}, min.insync.replicas {result.min_insync_replicas[place]}"
     ]
     reported, crashes = set[Outcome](), result.settings[setting]["crashes"].fewest_failures
     for mode in FAILURE_MODES:
         explored = result.settings[setting][mode]
-        lines.append(f"where {_WAYS[mode]} ({explored.states:,} states):")
+        lines.append(f"where {_where(mode)} ({explored.states:,} states):")
         for outcome, failures in sorted(explored.fewest_failures.items()):
             if mode != "crashes" and outcome in reported and failures == crashes.get(outcome):
                 continue

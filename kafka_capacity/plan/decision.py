@@ -44,6 +44,7 @@ from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.text import capitalised
 from kafka_capacity.text.figures import steady
 from kafka_capacity.text.names import clipped, visible
+from kafka_capacity.text.wording import MAIL_PREFIX
 
 DECISION_KIND = "kafka-capacity-decision"
 DECISION_VERSION = 1  # of `decision.json`; a reader of version N reads N-1
@@ -326,4 +327,4 @@ def subject(view: ChangeView, sizing: SizingView | None, *, cluster: str, ds: st
     warning = "inventory is inconsistent; " if is_unsound else ""
     if sizing is not None and view.recommended is not None and view.status(view.recommended) is Status.NOT_JUDGED:
         warning += "the move is not judged; "
-    return f"[kafka-capacity] {clipped(visible(cluster), SUBJECT_NAME_LENGTH)}: {warning}{answer} ({visible(ds)})"
+    return f"{MAIL_PREFIX}{clipped(visible(cluster), SUBJECT_NAME_LENGTH)}: {warning}{answer} ({visible(ds)})"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_capacity.health.controllers import VOTERS_LEAVE
 from kafka_capacity.health.problem import DOWN_NOW
-from kafka_capacity.questions.answer import BADGES, Answer, Status
+from kafka_capacity.questions.answer import APPROVED, BADGES, Answer, Status
 from kafka_capacity.questions.capacity.approval import (
     LOAD_MARGIN_RATIO,
     NO_BROKERS,
@@ -70,7 +70,7 @@ def decision_box(decision: Decision) -> dict[str, Any]:
 
 def approved_actions(decision: Mapping[str, Any]) -> list[str]:
     """Return the ids of the actions of a decision that whoever approves it takes on: what the box says is due."""
-    actions = decision["actions"]
+    actions = [one for one in decision["actions"] if one["code"] in APPROVED]
     return [one["id"] for one in actions if one["by"] is None or is_soon(one["by"], decision["ds"])]
 
 

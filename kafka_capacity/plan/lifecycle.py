@@ -22,7 +22,7 @@ from kafka_capacity.health.problem import Code, Severity
 from kafka_capacity.objects.keys import lifecycle_key
 from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.questions.answer import StepVerb
+from kafka_capacity.questions.answer import APPROVED, StepVerb
 from kafka_capacity.text import capitalised, format_percent, format_usd, plural
 from kafka_capacity.text.names import slug
 
@@ -32,7 +32,6 @@ LIFECYCLE_KIND = "kafka-capacity-lifecycle"
 LIFECYCLE_VERSION = 1
 ALIKE_DAYS = 35  # a report is compared with one that was asked the same rather than with a newer one, up to this age
 CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
-_APPROVED = frozenset({"move", "brokers"})  # codes of the actions that the decision box is about
 GONE, DROPPED = "no longer found", "no longer requested"  # what became of a problem, and of an action not taken
 PROBLEM, ACTION = "problem", "action"
 
@@ -166,7 +165,7 @@ def with_states(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> di
     dismissed = [
         f"{capitalised(one['about'])}: {one['state']}."
         for one in actions
-        if "is_dismissed" in one and one["code"] in _APPROVED and one["by"] is None
+        if "is_dismissed" in one and one["code"] in APPROVED and one["by"] is None
     ]
     found = {**decision, "problems": problems, "actions": actions}
     if dismissed:

@@ -10,6 +10,7 @@ from kafka_capacity.plan.changes import METHOD_IS_SAME
 from kafka_capacity.plan.lifecycle import CLUSTER, id_of
 from kafka_capacity.questions.accuracy.decide import PREDICTION_DRIFT
 from kafka_capacity.text.names import clipped, visible
+from kafka_capacity.text.wording import MAIL_PREFIX
 
 LINE_LENGTH = 400  # a longer line is cut: the report has it whole
 
@@ -51,7 +52,7 @@ def message(report: Mapping[str, Any]) -> list[str]:
     )
     resolved = f"Resolved: {' '.join(changes['resolved'])}" if changes["resolved"] else "Nothing was resolved."
     lines = [
-        verdict["subject"].removeprefix("[kafka-capacity] "),
+        verdict["subject"].removeprefix(MAIL_PREFIX),
         " ".join(why),
         verdict["box"]["approve"],
         f"{otherwise['label']}: {otherwise['text']}",

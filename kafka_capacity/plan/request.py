@@ -14,7 +14,6 @@ from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_va
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
-from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
 from kafka_capacity.proposal.grid import GridRequest
 from kafka_capacity.questions.capacity.demand_parameters import DemandParameters
 from kafka_capacity.questions.capacity.parameters import SizingParameters
@@ -44,38 +43,6 @@ EARLIER_NAMES = {
 OPTION_KEYS = ("option", "metavar", "repeats", "is_usual")
 """What a field's ``json_schema_extra`` says of its option of the command line: the names that are typed, the first of
 them shown; what stands for a value in the help; whether it is typed once for each value, which may hold commas."""
-
-_ADDED = frozenset(
-    {
-        "standby_replicas",
-        "restore_bytes_per_second",
-        "record_processing_seconds",
-        "max_poll_records",
-        "share_lock_seconds",
-        "share_record_locks",
-        "share_delivery_limit",
-        "removed_brokers",
-        "replaced_brokers",
-        "rack_names",
-        "partition_counts",
-        "pinned_topics",
-        "throttles_bytes_per_second",
-        "max_traffic_ratio",
-        "are_detours_allowed",
-        "commitment_discount_ratio",
-        "budget_usd_per_month",
-        "recovery_hours",
-        "volume_recovery_hours",
-        "core_speeds",
-        "window",
-        *BROKER_MAXIMA,
-        *FailureParameters.model_fields,
-        *DurabilityParameters.model_fields,
-        *ChargebackParameters.model_fields,
-        *SavingsParameters.model_fields,
-    }
-)
-"""Parameters that came later: left at their defaults they do not change the names of plans that were made before."""
 
 
 class PlanRequest(
@@ -165,7 +132,8 @@ class PlanRequest(
     def plan_id(self, *, ds: str, inventory_sha256: str, **rests_on: str) -> str:
         """Name the plan by what it rests on: the same request on the same inventory is the same plan.
 
-        Who reads it and who must approve it are not part of that.
+        Who reads it and who must approve it are not part of that, nor is what is left at its default, so that one more
+        parameter renames nothing.
 
         Args:
             ds: the day of the inventory that was found.
@@ -173,8 +141,7 @@ class PlanRequest(
             **rests_on: what else the plan rests on, whole or as a hash, empty for none: a load profile, the scores of
                 earlier predictions, shapes of one's own, a list of brokers, samples of processors.
         """
-        unasked = {name for name in _ADDED if getattr(self, name) == type(self).model_fields[name].default}
-        asked = self.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds", *unasked})
+        asked = self.model_dump(mode="json", exclude={*DELIVERY_FIELDS, "ds"}, exclude_defaults=True)
         basis = {"request": asked, "ds": ds, "inventory_sha256": inventory_sha256, "model_version": MODEL_VERSION}
         basis |= {name: value for name, value in rests_on.items() if value}
         return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()[:16]

@@ -81,6 +81,10 @@ class StepVerb(StrEnum):
         return f"{self} {plural(count, 'broker')}"
 
 
+APPROVED = frozenset({"move", "brokers", "volumes"})
+"""Codes of the actions that the decision box is about."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
     """One thing to do."""

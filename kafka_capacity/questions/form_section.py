@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, field_validator
 
 from kafka_capacity.text.quantities import parse_quantity
+
+BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
+Rate = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]  # bytes per second
+Pattern = Annotated[
+    str, Field(min_length=1, max_length=249, description="topic name pattern; * matches any characters")
+]
+MAX_RETENTION_SECONDS = 100 * 366 * 86_400.0
 
 
 def named_number(item: str, kind: TypeAdapter[float], refusal: str) -> tuple[str, float]:

@@ -27,6 +27,7 @@ from kafka_capacity.report.tables import REASON, verdict_badge
 from kafka_capacity.report.template_folder import environment, render_template, template_folder, text_environment
 from kafka_capacity.text import plural, uncapitalised
 from kafka_capacity.text.names import clipped, slug, visible
+from kafka_capacity.text.wording import MAIL_PREFIX
 
 MAX_CAVEATS = 2  # caveats that an e-mail shows, and however many more are serious
 MAX_PROBLEMS = 3  # serious problems of the cluster that an e-mail names; the others are counted
@@ -95,7 +96,7 @@ def build_owner_email(
     """
     uri = str(report["links"].get("report_uri", ""))
     cluster = visible(report["cluster"])
-    subject = f"[kafka-capacity] {clipped(cluster, 60)}: {plural(len(items), 'thing')} for you to do ({report['ds']})"
+    subject = f"{MAIL_PREFIX}{clipped(cluster, 60)}: {plural(len(items), 'thing')} for you to do ({report['ds']})"
     message = _addressed(subject, sender, "owner", [owner], date, message_id)
     lines = [f"What you own on Kafka cluster {cluster}, according to its inventory of {report['ds']}:", ""]
     for one in items:

@@ -1,4 +1,4 @@
-"""Rates, times and names as they stand in the sentences of excuses and advice."""
+"""Names and words as they stand in sentences."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from kafka_capacity.text.figures import NOTHING, changed
+
+MAIL_PREFIX = "[kafka-capacity] "  # what begins the subject of every mail
 
 _MOST_DIGITS = 6  # more than usual, by which two amounts are told apart
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Param
 
+from kafka_capacity.text.wording import MAIL_PREFIX
 from kafka_capacity_airflow.links import RENDER_TASK_ID, REPORT_URL_KEY
 from kafka_capacity_airflow.notices import approval_mail
 from kafka_capacity_airflow.params import asked
@@ -52,7 +53,7 @@ class OptionalApprovalOperator(ApprovalOperator):
         ti = context["ti"]
         verdict = ti.xcom_pull(task_ids=RENDER_TASK_ID, map_indexes=ti.map_index)
         address = ti.xcom_pull(task_ids=RENDER_TASK_ID, key=REPORT_URL_KEY, map_indexes=ti.map_index)
-        about = verdict["subject"].removeprefix("[kafka-capacity] ")
+        about = verdict["subject"].removeprefix(MAIL_PREFIX)
         self.subject = f"{about}. {self.subject}"
         self.body = "\n".join([*_told(verdict), "", f"Report: {address}"])
         return super().execute(context)

@@ -11,8 +11,7 @@ from airflow.providers.amazon.aws.hooks.s3 import S3Hook
 from airflow.sdk.lineage import get_hook_lineage_collector
 
 from kafka_capacity.objects.keys import Kind, cluster_prefix
-from kafka_capacity_airflow.settings import store_uri
-from kafka_capacity_airflow.store import AWS_CONN_ID
+from kafka_capacity_airflow.settings import AWS_CONN_ID, store_uri
 
 
 def record_lineage(cluster: str, *, read: Sequence[Kind] = (), written: Sequence[Kind] = ()) -> None:

@@ -11,11 +11,12 @@ from airflow.providers.smtp.notifications.smtp import SmtpNotifier
 from airflow.sdk import Variable
 from asgiref.sync import sync_to_async
 
+from kafka_capacity.text.wording import MAIL_PREFIX
 from kafka_capacity_airflow.mail import SMTP_CONN_ID, PromptSmtpHook
-from kafka_capacity_airflow.settings import DEFAULT_SENDER, OWNER, SENDER
+from kafka_capacity_airflow.settings import APPROVERS, DEFAULT_SENDER, OWNER, SENDER
 
 _SUBJECT = (
-    "[kafka-capacity] failed: {{ ti.rendered_map_index ~ ', ' if ti.rendered_map_index else '' }}"
+    MAIL_PREFIX + "failed: {{ ti.rendered_map_index ~ ', ' if ti.rendered_map_index else '' }}"
     "{{ ti.dag_id }}.{{ ti.task_id }} ({{ run_id }})"
 )
 _BODY = """<p>{{ exception | string | e }}</p>
@@ -38,8 +39,8 @@ _APPROVAL_BODY = """<p>{{ task.subject | e }}</p><pre>{{ task.body | e }}</pre>
 
 def approval_mail() -> SmtpNotifier:
     """Return what mails whoever must approve: ``kafka_capacity_approvers`` names them, else the owner is asked."""
-    approvers = f"var.value.get('kafka_capacity_approvers', '') or {_OWNER}"
-    return _mail(approvers, "[kafka-capacity] to approve: {{ task.subject }}", _APPROVAL_BODY)
+    approvers = f"var.value.get('{APPROVERS}', '') or {_OWNER}"
+    return _mail(approvers, MAIL_PREFIX + "to approve: {{ task.subject }}", _APPROVAL_BODY)
 
 
 def failure_mail() -> SmtpNotifier:
@@ -73,5 +74,5 @@ async def mail_that_a_run_is_late(context: Mapping[str, Any]) -> None:
 
 def _mail_late(dag_run: Mapping[str, Any]) -> None:
     values = {name: Variable.get(name, default="") for name in (OWNER, SENDER)}
-    subject = "[kafka-capacity] late: {{ dag_run.dag_id }} ({{ dag_run.dag_run_id }})"
+    subject = MAIL_PREFIX + "late: {{ dag_run.dag_id }} ({{ dag_run.dag_run_id }})"
     _mail(_OWNER, subject, _LATE_BODY)({"dag_run": dag_run, "var": {"value": values}})

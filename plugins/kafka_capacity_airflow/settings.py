@@ -35,6 +35,7 @@ CLUSTERS = "kafka_capacity_clusters"
 RECIPIENTS = "kafka_capacity_recipients"
 OWNER = "kafka_capacity_owner"
 OWNERS = "kafka_capacity_owners"
+APPROVERS = "kafka_capacity_approvers"
 TELL = "kafka_capacity_tell"
 SENDER = "kafka_capacity_sender"
 APPROVAL = "kafka_capacity_approval"
@@ -43,6 +44,7 @@ REPORT_URL = "kafka_capacity_report_url"
 PAGES = "/kafka-capacity"  # of Airflow's API server: where it shows reports
 _API_URL = conf.get("api", "base_url", fallback="") or ""
 PAGES_PATH = urlsplit(_API_URL).path.rstrip("/") + PAGES  # as browsers ask for it
+AWS_CONN_ID = "aws_default"
 DEFAULT_SENDER = "kafka-capacity@localhost"
 
 

@@ -22,12 +22,11 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import BaseHook
 
 from kafka_capacity_airflow.params import asked
-from kafka_capacity_airflow.settings import spark_conf, store_uri
+from kafka_capacity_airflow.settings import AWS_CONN_ID, spark_conf, store_uri
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
-AWS_CONN_ID = "aws_default"
 SPARK_CONN_ID = "spark_default"
 
 

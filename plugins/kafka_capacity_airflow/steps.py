@@ -30,6 +30,8 @@ from kafka_capacity_airflow.lineage import record_lineage
 from kafka_capacity_airflow.params import asked, plan_request
 from kafka_capacity_airflow.report_mail import ReportMail, UntoldError, mail_owners, tell_earlier
 from kafka_capacity_airflow.settings import (
+    CLUSTERS,
+    RECIPIENTS,
     ClusterSetting,
     browser_url,
     clusters,
@@ -50,7 +52,7 @@ def list_clusters(only: str | None) -> list[dict[str, Any]]:
     if not found:
         names = ", ".join(cluster.name for cluster in clusters()) or "none"
         what = f"cluster: {only!r} is not configured" if only else "no cluster is configured"
-        raise RequestError(f"{what} (configured: {names}); add it to the Airflow variable kafka_capacity_clusters")
+        raise RequestError(f"{what} (configured: {names}); add it to the Airflow variable {CLUSTERS}")
     return [cluster.model_dump(mode="json") for cluster in found]
 
 
@@ -195,7 +197,7 @@ def email_report(
     plan = PinnedPlan(**pinned)
     to = tuple(asked(params).get("recipients") or ()) or recipients()
     if not to:
-        log.warning("no mail is sent: no recipients are given, and kafka_capacity_recipients is not set")
+        log.warning("no mail is sent: no recipients are given, and %s is not set", RECIPIENTS)
         return {}
     store = airflow_store()
     mail = ReportMail(plan=plan, run_id=run_id, run_after=run_after, recipients=to)
@@ -253,7 +255,7 @@ def keep_answer(pinned: Mapping[str, str], *, is_approved: bool, by: str, on: da
 
 
 def seal(pinned: Mapping[str, str]) -> dict[str, Any]:
-    """Write the manifest of a plan that both simulations have written to; returns how many scenarios it has of each."""
+    """Write the manifest of a plan whose questions are all answered; returns how many scenarios each has."""
     manifest = seal_plan(airflow_store(), PinnedPlan(**pinned))
     for share, count in manifest.facts["scenarios"].items():
         log.info("%s: %d scenarios, %s", share, count, manifest.facts["shares"][share])

@@ -7,9 +7,7 @@ from urllib.parse import urlsplit
 from airflow.providers.amazon.aws.hooks.s3 import S3Hook
 
 from kafka_capacity.objects.store import ObjectStore, open_store
-from kafka_capacity_airflow.settings import store_uri
-
-AWS_CONN_ID = "aws_default"
+from kafka_capacity_airflow.settings import AWS_CONN_ID, store_uri
 
 
 def airflow_store(uri: str | None = None) -> ObjectStore:

@@ -35,6 +35,8 @@ from kafka_capacity.kafka.arrays import Floats, Indices, Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
 
+DEFAULT_THROTTLE_BYTES_PER_SECOND = 50e6  # per broker and direction, where nobody says how much
+
 DECADES_SECONDS = 1e9
 
 

@@ -12,18 +12,16 @@ from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.settings import USUAL_GROWTH, ClassPattern, DemandSettings
 from kafka_capacity.hardware.plain import filled
-from kafka_capacity.questions.form_section import FormSection, named_number, readable
+from kafka_capacity.questions.form_section import MAX_RETENTION_SECONDS, FormSection, Pattern, named_number, readable
 from kafka_capacity.text import whole_percent
 
 _DEFAULT = DemandSettings()
 
-_PATTERN = "topic name pattern; * matches any characters"
-Pattern = Annotated[str, Field(min_length=1, max_length=249, description=_PATTERN)]
 Rate = Annotated[float, Field(ge=0.0, le=1e12, allow_inf_nan=False)]
 Growth = Annotated[float, Field(ge=-0.9, le=100.0, allow_inf_nan=False)]
 _GROWTH = TypeAdapter[float](Growth)
 Quantile = Annotated[float, Field(ge=0.5, le=0.99, allow_inf_nan=False)]
-Retention = Annotated[float, Field(ge=1.0, le=100 * 366 * 86_400.0, allow_inf_nan=False)]
+Retention = Annotated[float, Field(ge=1.0, le=MAX_RETENTION_SECONDS, allow_inf_nan=False)]
 
 
 _FORM = FormSection("Demand")

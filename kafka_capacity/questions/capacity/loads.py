@@ -27,7 +27,7 @@ from kafka_capacity.hardware.limits import CONDITIONS, NEVER_SECONDS, RESOURCES,
 from kafka_capacity.hardware.shapes import DiskKind, Shape, hardware
 from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.reassignment.flow import closing_rates, gate_seconds
+from kafka_capacity.kafka.reassignment.flow import DEFAULT_THROTTLE_BYTES_PER_SECOND, closing_rates, gate_seconds
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, SYSTEM_BYTES, cache_bytes, window_seconds
 from kafka_capacity.questions.capacity.added import AddedLoad, added_load
 from kafka_capacity.questions.capacity.results import CapacityUse
@@ -138,7 +138,8 @@ class LoadSettings:
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack (KIP-392)
     # whether producers that can choose partitions led in their rack (KIP-1123): `PlacedOption.workload` has the effect
     is_produced_in_rack: bool = False
-    throttle_bytes_per_second: float = 50e6  # of reassignments and of brokers that catch up, per broker and direction
+    # of reassignments and of brokers that catch up, per broker and direction
+    throttle_bytes_per_second: float = DEFAULT_THROTTLE_BYTES_PER_SECOND
     reread_ratio: float = 1.0  # how often, at once, everything is read once more in `re-reading`
     heap_bytes: float = HEAP_BYTES  # of the JVM on every broker
     system_bytes: float = SYSTEM_BYTES  # what everything else on a broker needs of its memory

@@ -19,15 +19,13 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.partition_advice import PartitionRules
-from kafka_capacity.questions.form_section import FormSection, named_number, readable
+from kafka_capacity.questions.form_section import BrokerCount, FormSection, Rate, named_number, readable
 
 _FORM = FormSection("Sizing")
 
 _LIMITS, _LOADS, _RULES = Limits(), LoadSettings(), PartitionRules()
 
 ShapeName = Annotated[str, Field(min_length=1, max_length=100)]
-BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
-Rate = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
 _RATIO: dict[str, Any] = {"gt": 0.0, "le": 1.0, "allow_inf_nan": False}
 

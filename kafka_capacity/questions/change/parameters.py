@@ -7,16 +7,18 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
+from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.placement import Balance, RackRule, placer_names
 from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.kafka.reassignment.clock import Window
+from kafka_capacity.kafka.reassignment.flow import DEFAULT_THROTTLE_BYTES_PER_SECOND
 from kafka_capacity.kafka.reassignment.problem import Order, WaveSettings
 from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA, asked_maxima
 from kafka_capacity.proposal.grid import BrokerChanges, GridRequest
 from kafka_capacity.proposal.pins import RACK_PREFIX, pins_of
 from kafka_capacity.questions.change.move_schedule import MoveSettings, WaveOrder
-from kafka_capacity.questions.form_section import FormSection
+from kafka_capacity.questions.form_section import BrokerCount, FormSection, Pattern, Rate
 
 MOVE_FORM = FormSection("The move")
 
@@ -141,13 +143,10 @@ class MoveParameters(BaseModel):
 PLACERS = placer_names()
 _INVENTORY, _TRY, _RULES = FormSection("Inventory"), FormSection("What to try"), FormSection("Rules")
 
-BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
 RackName = Annotated[str, Field(min_length=1, max_length=255)]
-Throttle = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]
 BrokerId = Annotated[int, Field(ge=0, le=2**31 - 1)]
 TopicName = Annotated[str, Field(min_length=1, max_length=249)]
 PartitionCount = Annotated[int, Field(ge=2, le=5_000)]  # below the 10,000 additions that Kafka 4.4 takes in a request
-TopicPattern = Annotated[str, Field(min_length=1, max_length=255)]
 
 
 def _broker_or_rack(value: Any) -> int | str:
@@ -225,10 +224,10 @@ class PlacementParameters(BaseModel):
     tolerance_ratio: float | None = _RULES.field(None, "Tolerance", "--tolerance", is_usual=True, ge=0.0, le=1.0)(
         "How far a broker may be from its fair share: 0.02 is 2 %. Empty: 0.02 for bytes, one replica for counts."
     )
-    disk_limit_ratio: float = _RULES.field(0.85, "Disk limit", "--disk-limit", gt=0.0, le=1.0)(
+    disk_limit_ratio: float = _RULES.field(Limits().disk_ratio, "Disk limit", "--disk-limit", gt=0.0, le=1.0)(
         "How full a disk may be after the change: 0.85 is 85 %."
     )
-    pinned_topics: dict[TopicPattern, Annotated[tuple[PinnedTo, ...], Field(min_length=1)]] = _RULES.field(
+    pinned_topics: dict[Pattern, Annotated[tuple[PinnedTo, ...], Field(min_length=1)]] = _RULES.field(
         {}, "Pinned topics", "--pin", form={"metavar": "TOPIC=ID,rack:NAME"}, max_length=1_000
     )(
         'Topics or topic patterns, with the brokers and racks that their replicas may be on: {"audit": [1, 2, '
@@ -244,10 +243,10 @@ class PlacementParameters(BaseModel):
         "Seed for random draws: the same request with the same seed gives the same plan."
     )
     throttle_bytes_per_second: float = MOVE_FORM.field(
-        50e6, "Throttle (bytes per second)", "--throttle", gt=0.0, le=1e12, is_usual=True
+        DEFAULT_THROTTLE_BYTES_PER_SECOND, "Throttle (bytes per second)", "--throttle", gt=0.0, le=1e12, is_usual=True
     )("Per broker and direction, as passed to kafka-reassign-partitions --throttle.")
 
-    throttles_bytes_per_second: tuple[Throttle, ...] = MOVE_FORM.field(
+    throttles_bytes_per_second: tuple[Rate, ...] = MOVE_FORM.field(
         (), "Throttles to compare (bytes per second)", "--throttles", max_length=20
     )("Several instead of the one above: every option is scheduled with each. For example [50000000, 100000000].")
 

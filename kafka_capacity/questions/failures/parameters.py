@@ -33,7 +33,7 @@ class FailureParameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     failure_kinds: tuple[Kind, ...] = FAILURES_FORM.field(
-        ("broker", "rack", "rack+broker", "pair"),
+        tuple(str(kind) for kind in _DEFAULTS.kinds),
         "Losses to evaluate",
         "--losses",
         form={"items": {"type": "string", "enum": _KINDS}},
@@ -53,7 +53,7 @@ class FailureParameters(BaseModel):
         is_usual=True,
     )("Brokers and racks that are lost together, one set per line: 1,2,rack:a.")
     max_failure_sets: int = FAILURES_FORM.field(
-        500, "Max losses per kind", "--max-losses --most-losses --most-sets", ge=2, le=100_000
+        _DEFAULTS.max_sets, "Max losses per kind", "--max-losses --most-losses --most-sets", ge=2, le=100_000
     )(
         "If there are more pairs, half are those that share the most partitions and the rest is drawn at random; "
         "racks plus a broker are all drawn at random. The report says so."

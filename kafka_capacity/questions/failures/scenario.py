@@ -15,6 +15,7 @@ from kafka_capacity.health.cluster_view import RackLoss
 from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.failing import ElectionRules
+from kafka_capacity.kafka.reassignment.flow import DEFAULT_THROTTLE_BYTES_PER_SECOND
 
 TODAY = "today"  # stands for the placement there is, where a scenario names the one that it stands on
 
@@ -77,15 +78,17 @@ class FailureScenario:
     """What if each of these sets of brokers were lost, by itself?"""
 
     scenario_id: str  # unique in a plan, readable
-    kinds: tuple[SetKind, ...] = (SetKind.BROKER, SetKind.RACK, SetKind.RACK_AND_BROKER)  # which sets to make up
+    # which sets to make up
+    kinds: tuple[SetKind, ...] = (SetKind.BROKER, SetKind.RACK, SetKind.RACK_AND_BROKER, SetKind.PAIR)
     given: tuple[tuple[int, ...], ...] = ()  # further sets, each of broker ids
     given_names: tuple[str, ...] = ()  # what people call them, in the same order; empty to name them by their brokers
     placement_id: str = TODAY  # of the placement scenario that this stands on, `TODAY` for none
     rules: ElectionRules = ElectionRules.KRAFT  # by which leaders are elected
     # at most so many pairs, and so many racks with a broker, are looked at. Of more pairs, half are those that share
     # the most partitions, the rest is drawn; of racks with a broker all are drawn.
-    max_sets: int = 2000
-    throttle_bytes_per_second: float = 50e6  # per broker and direction, when lost replicas are re-replicated
+    max_sets: int = 500
+    # per broker and direction, when lost replicas are re-replicated
+    throttle_bytes_per_second: float = DEFAULT_THROTTLE_BYTES_PER_SECOND
     seed: int = 0  # of the draws
 
 

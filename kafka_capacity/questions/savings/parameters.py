@@ -6,16 +6,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from kafka_capacity.questions.form_section import FormSection, named_number, readable
+from kafka_capacity.questions.form_section import MAX_RETENTION_SECONDS, FormSection, Pattern, named_number, readable
 
 _FORM = FormSection("Savings")
 MAX_SETS = 20  # sets of actions that are sized where nobody says how many
 MAX_PARTITIONS = 10_000  # with more, nothing is looked for unless somebody asks
 
-Pattern = Annotated[
-    str, Field(min_length=1, max_length=249, description="topic name pattern; * matches any characters")
-]
-Retention = Annotated[float, Field(ge=3600.0, le=100 * 366 * 86_400.0, allow_inf_nan=False)]
+Retention = Annotated[float, Field(ge=3600.0, le=MAX_RETENTION_SECONDS, allow_inf_nan=False)]
 _RATIO = TypeAdapter[float](Annotated[float, Field(gt=0.0, lt=1.0, allow_inf_nan=False)])
 
 

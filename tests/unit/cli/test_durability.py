@@ -26,7 +26,7 @@ def test_the_greatest_loss_comes_first_and_is_explained(run, folder):
     assert "lost acknowledged, after 1 failure:" in done.stdout
     assert "1. the producer sends record 1; replica A appends it at offset 0" in done.stdout
     assert "closed form compared with simulated random failures" in done.stdout
-    assert "where brokers crash, connections break and the producer restarts" in done.stdout
+    assert "where brokers crash and connections break, and the producer restarts as well" in done.stdout
 
 
 def test_what_makes_figures_too_good_is_said(run, tmp_path):

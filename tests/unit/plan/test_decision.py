@@ -197,7 +197,8 @@ def test_of_equal_severity_what_is_wrong_today_comes_before_what_may_become_so()
 
 def test_whoever_approves_takes_on_what_is_due_within_four_weeks():
     days = (None, "2026-11-23", "2026-12-13", "2026-12-14")
-    actions = [{"id": f"{day}", "by": day} for day in days]
+    actions = [{"id": f"{day}", "code": "brokers", "by": day} for day in days]
+    actions.append({"id": "another plan", "code": "plan-again", "by": None})
     decided = {"ds": "2026-11-15", "actions": actions}
     assert approved_actions(decided) == ["None", "2026-11-23", "2026-12-13"]
 

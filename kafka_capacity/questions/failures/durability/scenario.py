@@ -9,6 +9,7 @@ from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.controller.annual_losses import AnnualLosses
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks, Explored
+from kafka_capacity.kafka.reassignment.flow import DEFAULT_THROTTLE_BYTES_PER_SECOND
 from kafka_capacity.questions.failures.scenario import TODAY
 
 DAY = 86_400.0
@@ -26,7 +27,8 @@ class DurabilityScenario:
     crash_mttf_seconds: float = 90 * DAY  # mean time to a broker's death that moves its leaders, its data lost or not
     # from the loss of a broker's data until a broker with empty disks stands in for it
     replacement_seconds: float = 3600.0
-    throttle_bytes_per_second: float = 50e6  # per broker and direction, when it copies what it had
+    # per broker and direction, when it copies what it had
+    throttle_bytes_per_second: float = DEFAULT_THROTTLE_BYTES_PER_SECOND
     rack_mttf_seconds: float = inf  # of all data of a rack at once; infinite for never
     # by how much followers are behind leaders; `replica.fetch.wait.max.ms` by default, which is an upper estimate where
     # they keep up

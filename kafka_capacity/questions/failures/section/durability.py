@@ -20,11 +20,12 @@ from kafka_capacity.text.wording import few_names
 _CHANCE = "Probability that a partition loses all its replicas within a year"
 
 MAX_TOPICS = 20
-_FAILURE_MODES = {
+FAILURE_WORDS = {
     "crashes": "brokers crash and connections break",
     "power": "one or all brokers lose power as well",
     "producer": "the producer restarts as well",
 }
+"""What happens in each course of failures, the first in all of them."""
 _BAD = {
     "lost acknowledged": "An acknowledged record is lost",
     "lost silently": "A record is lost without an error",
@@ -246,7 +247,7 @@ def ways(side: PlacementDurability) -> list[dict[str, Any]]:
     """Return a shortest way to each bad outcome, by setting of topics; what fewer kinds of failures do is told once."""
     found: dict[int, dict[str, Any]] = {}
     reported: set[tuple[int, str, int]] = set()
-    modes = list(_FAILURE_MODES)
+    modes = list(FAILURE_WORDS)
     topics = Counter(topic["setting"] for topic in side.topics)
     for row in sorted(side.outcomes, key=lambda one: (one["setting"], modes.index(one["course"]), one["outcome"])):
         key = (row["setting"], row["outcome"], row["fewest_failures"])
@@ -267,7 +268,7 @@ def ways(side: PlacementDurability) -> list[dict[str, Any]]:
         one["ways"].append(
             {
                 "title": f"{_BAD[row['outcome']]} after {plural(row['fewest_failures'], 'failure')}, if "
-                f"{_FAILURE_MODES[row['course']]}",
+                f"{FAILURE_WORDS[row['course']]}",
                 "steps": list(row["steps"]),
             }
         )
