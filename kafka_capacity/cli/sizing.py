@@ -19,6 +19,7 @@ from kafka_capacity.hardware.cpu import CpuCalibration, read_cpu_samples
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
 from kafka_capacity.health.controllers import leaving_voters
 from kafka_capacity.inventory.snapshot import read_quorum
+from kafka_capacity.questions.capacity.cost_words import estimate_sentence
 from kafka_capacity.questions.capacity.found import SizingSetup, sizing_setup
 from kafka_capacity.questions.capacity.options import brokers_of
 from kafka_capacity.questions.capacity.results import OptionKind
@@ -28,7 +29,7 @@ from kafka_capacity.questions.capacity.section.options_costs import first_option
 from kafka_capacity.questions.capacity.share import sized_document
 from kafka_capacity.questions.capacity.simulate import Sized, placement_results, simulate_sizing
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, removed_brokers
-from kafka_capacity.questions.capacity.sizing_words import estimate_sentence, not_judged_sentence
+from kafka_capacity.questions.capacity.sizing_words import not_judged_sentence
 from kafka_capacity.report.tables import cells
 from kafka_capacity.text import plural
 from kafka_capacity.text.files import read_text_file

@@ -29,8 +29,8 @@ from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.questions.accuracy.scores import CPU, day_of, peak_of_all, value_at
 from kafka_capacity.questions.accuracy.watch import Drift
 from kafka_capacity.questions.capacity.demand_parameters import class_pattern
+from kafka_capacity.questions.capacity.option_words import option_name, run_verb, until_words
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_alike
-from kafka_capacity.questions.capacity.sizing_words import option_name, run_verb, until_words
 from kafka_capacity.text import format_duration
 
 _OF_FIGURE = {

@@ -20,7 +20,8 @@ from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
 from kafka_capacity.questions.capacity.found import sizing_request_of, sizing_setup
 from kafka_capacity.questions.capacity.pricing import TodaysPricing
 from kafka_capacity.questions.capacity.resize import Resizing, resize
-from kafka_capacity.questions.capacity.sizing_view import SizingView, read_sizing
+from kafka_capacity.questions.capacity.sizing_steps import read_sizing
+from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.choice import choose, read_options
 from kafka_capacity.questions.failures.share import find_failures

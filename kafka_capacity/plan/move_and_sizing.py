@@ -9,9 +9,9 @@ from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.answer import Action, StepVerb
 from kafka_capacity.questions.capacity.decide import count_sentence
+from kafka_capacity.questions.capacity.option_words import named_brokers, until_words
 from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown, removed_brokers
-from kafka_capacity.questions.capacity.sizing_words import named_brokers, until_words
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import counts_by_fit
 from kafka_capacity.text import format_month, plural

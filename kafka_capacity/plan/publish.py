@@ -1,4 +1,4 @@
-"""Publish a plan: its report, the e-mail of it, and the reassignment files."""
+"""Publish a plan: its report, and the e-mail of it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,12 @@ from email.message import EmailMessage
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.errors import ConflictError, MissingObjectError, StorageError
 from kafka_capacity.inventory.owners import Owners
-from kafka_capacity.inventory.snapshot import observed_assignment
 from kafka_capacity.inventory.staging import inventory_manifest
-from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import (
-    MANIFEST,
     Manifest,
     canonical_json,
     read_document,
@@ -46,16 +42,13 @@ from kafka_capacity.plan.plan_dataset import (
     read_plan,
     read_plan_document,
     read_plan_tables,
-    serious_texts,
 )
-from kafka_capacity.plan.released_files import NEW_PARTITIONS_TABLE, REASSIGNMENT, RELEASED_TABLES, TARGET, option_files
-from kafka_capacity.plan.runbook_page import RUNBOOK
+from kafka_capacity.plan.untold import read_untold, untold_text
+from kafka_capacity.questions.change.wave_runbook import PLAN_FILES_FOLDER
 
 log = logging.getLogger(__name__)
 
 REPORT_KIND = "report"
-PLAN_FILES_KIND = "plan_files"
-PLAN_FILES_FOLDER = "reassignment/"
 REPORT_JSON = "report.json"
 
 
@@ -75,18 +68,18 @@ def publish_report(store: ObjectStore, pinned: PinnedPlan, owners: Owners | None
     if undelivered := _undelivered(store, pinned.cluster):
         inputs = replace(inputs, provenance={**inputs.provenance, "not_delivered_so_far": undelivered})
     entries = read_entries(store, decision)
-    replicas = _pinned_replicas(store, pinned, "owner pages are without topics") if owners else None
+    replicas = pinned_replicas(store, pinned, "owner pages are without topics") if owners else None
     topics = [] if replicas is None else topic_rows(replicas)
     known = {"last": last_report(store, pinned), "entries": entries, "owners": owners, "topics": topics}
     rendered = render_all(inputs, decision, **known)
     documents = {DECISION: canonical_json(decision), **rendered.files()}
     facts = {**pinned.as_dict(), "subject": rendered.subject}
-    _write(store, pinned.report_prefix, REPORT_KIND, documents, facts, kept_folders=(PLAN_FILES_FOLDER,))
+    write_documents(store, pinned.report_prefix, REPORT_KIND, documents, facts, kept_folders=(PLAN_FILES_FOLDER,))
     keep_observed(store, decision, json.loads(rendered.report_json)["changes"])
     return dict(rendered.verdict)
 
 
-def _pinned_replicas(store: ObjectStore, pinned: PinnedPlan, missed: str) -> pa.Table | None:
+def pinned_replicas(store: ObjectStore, pinned: PinnedPlan, missed: str) -> pa.Table | None:
     """Return who holds what in the pinned inventory; ``None``, and what is missed, where that version is gone."""
     try:
         manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
@@ -96,22 +89,12 @@ def _pinned_replicas(store: ObjectStore, pinned: PinnedPlan, missed: str) -> pa.
     return read_table(store, manifest, "replicas")
 
 
-def _write(
+def write_documents(
     store: ObjectStore, prefix: str, kind: str, documents: Mapping[str, bytes], facts: Mapping[str, Any], **more: Any
 ) -> None:
     """Write documents for people to find."""
     of = {"kind": kind, "schema_version": PLAN_SCHEMA_VERSION, "documents": documents, "facts": facts, **more}
     write_dataset(store, prefix, tables={}, has_plain_names=True, **of)
-
-
-def read_untold(store: ObjectStore, key: str) -> dict[str, Any]:
-    """Read a note of who could not be told about a report: ``plan``, ``untold`` and what its writer needs besides."""
-    return dict(json.loads(store.read_bytes(key)))
-
-
-def untold_text(untold: Mapping[str, str]) -> str:
-    """Name who could not be told, each with why."""
-    return ", ".join(f"{address} ({why})" for address, why in untold.items())
 
 
 def _undelivered(store: ObjectStore, cluster: str) -> str:
@@ -147,7 +130,7 @@ def last_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any] | None
 
 def _report(store: ObjectStore, prefix: str) -> dict[str, Any] | None:
     try:
-        return dict(json.loads(read_document(store, _report_manifest(store, prefix), REPORT_JSON)))
+        return dict(json.loads(read_document(store, report_manifest(store, prefix), REPORT_JSON)))
     except (StorageError, ValueError) as error:
         log.warning("the report at %s is not compared: %s", prefix, error)
         return None
@@ -172,7 +155,7 @@ def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     decision = decide(report_inputs(store, pinned, manifest)).as_dict()
     facts = {**pinned.as_dict(), PLAN_SHA256: manifest.sha256}
     documents = {DECISION: canonical_json(decision)}
-    _write(store, pinned.plan_prefix + DECISION_FOLDER, DECISION_DATASET_KIND, documents, facts)
+    write_documents(store, pinned.plan_prefix + DECISION_FOLDER, DECISION_DATASET_KIND, documents, facts)
     return decision
 
 
@@ -217,10 +200,11 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
 
 def published_report(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     """Return the data of a published report; raises StorageError where it has not been published."""
-    return _read_report(store, _report_manifest(store, pinned.report_prefix))
+    return _read_report(store, report_manifest(store, pinned.report_prefix))
 
 
-def _report_manifest(store: ObjectStore, prefix: str) -> Manifest:
+def report_manifest(store: ObjectStore, prefix: str) -> Manifest:
+    """Read the manifest of a published report."""
     return read_manifest(store, prefix, kind=REPORT_KIND, schema_version=PLAN_SCHEMA_VERSION)
 
 
@@ -247,7 +231,7 @@ def mail_report(
     from kafka_capacity.report.charts import IMAGES
     from kafka_capacity.report.email import build_email
 
-    manifest = _report_manifest(store, pinned.report_prefix)
+    manifest = report_manifest(store, pinned.report_prefix)
     report = _read_report(store, manifest)
     report["links"] = {**report.get("links", {}), "report_uri": report_url}
     images = {
@@ -263,53 +247,3 @@ def mail_report(
         message_id=f"<{pinned.plan_id}.{hashlib.sha256(run_id.encode()).hexdigest()[:16]}@kafka-capacity>",
         date=date,
     )
-
-
-def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
-    """Store the files of the recommended option beside the report, the manifest last.
-
-    They are made from the stored tables: what was approved is what is released. Only the whole target needs the
-    inventory as well, and is left out where the version that was pinned is kept no more.
-
-    Returns:
-        Their addresses, those of waves as one folder; none when no option is recommended.
-
-    Raises:
-        StorageError: the report has not been published, or a wave's file would not be the one that was planned.
-    """
-    report = _report_manifest(store, pinned.report_prefix)
-    decision = read_decision(store, pinned)
-    scenario_id = decision["recommended_scenario_id"]
-    documents: dict[str, bytes] = {}
-    facts: dict[str, Any] = {}
-    if scenario_id is not None:
-        plan = read_plan(store, pinned)
-        names = {"moves", NEW_PARTITIONS_TABLE, *RELEASED_TABLES} & set(plan.tables)
-        tables = {name: read_table(store, plan, name) for name in sorted(names)}
-        if _are_moves_listed(read_table(store, plan, "scenarios"), tables["moves"], scenario_id):
-            replicas = _pinned_replicas(store, pinned, f"{TARGET} and {REASSIGNMENT} are left out")
-            today = None if replicas is None else observed_assignment(replicas)
-            documents = option_files(tables, scenario_id, today, serious_texts(decision))
-        if RUNBOOK in documents:
-            (schedule,) = tables["schedules"].filter(pc.field("scenario_id") == scenario_id).to_pylist()
-            facts = {name: schedule[name] for name in ("wave_count", "refused_partitions")}
-    prefix = pinned.report_prefix + PLAN_FILES_FOLDER
-    facts = {**pinned.as_dict(), "scenario_id": scenario_id, "report_manifest_sha256": report.sha256, **facts}
-    _write(store, prefix, PLAN_FILES_KIND, documents, facts)
-    shown = dict.fromkeys(WAVES_FOLDER if name.startswith(WAVES_FOLDER) else name for name in documents)
-    return [store.uri(prefix + name) for name in shown]
-
-
-def _are_moves_listed(scenarios: pa.Table, moves: pa.Table, scenario_id: str) -> bool:
-    """Whether the moves of a scenario are stored: those of other placers of a large plan are not."""
-    (row,) = scenarios.filter(pc.field("scenario_id") == scenario_id).to_pylist()
-    return bool(len(moves.filter(pc.field("scenario_id") == scenario_id)) == row["changed_partitions"])
-
-
-def withdraw_plan_files(store: ObjectStore, pinned: PinnedPlan) -> int:
-    """Take back the plan files of an earlier run of the same plan, the manifest first; returns how many there were."""
-    prefix = pinned.report_prefix + PLAN_FILES_FOLDER
-    keys = store.list_keys(prefix)
-    for key in sorted(keys, key=lambda key: not key.endswith(MANIFEST)):
-        store.delete(key)
-    return len(keys)

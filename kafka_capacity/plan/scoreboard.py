@@ -49,7 +49,7 @@ from kafka_capacity.questions.accuracy.stored_scores import (
 )
 from kafka_capacity.questions.accuracy.watch import Drift, Held, find_drift, watch, weekly
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
-from kafka_capacity.questions.capacity.sizing_view import read_sizing
+from kafka_capacity.questions.capacity.sizing_steps import read_sizing
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.share import REQUEST_DOCUMENT
 

@@ -22,7 +22,8 @@ from kafka_capacity.objects.keys import told_key, untold_key
 from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.pinned import PinnedPlan
-from kafka_capacity.plan.publish import mail_report, published_report, read_untold, untold_text
+from kafka_capacity.plan.publish import mail_report, published_report
+from kafka_capacity.plan.untold import read_untold, untold_text
 from kafka_capacity.report.email import build_owner_email
 from kafka_capacity_airflow.mail import send_message
 from kafka_capacity_airflow.settings import browser_url, sender

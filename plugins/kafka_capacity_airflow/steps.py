@@ -20,7 +20,8 @@ from kafka_capacity.plan.lifecycle import Said, Verb, keep_said
 from kafka_capacity.plan.load_profile import profile_inputs, profile_without_spark
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import seal_plan
-from kafka_capacity.plan.publish import read_decision, release_plan_files, withdraw_plan_files
+from kafka_capacity.plan.publish import read_decision
+from kafka_capacity.plan.release import release_plan_files, withdraw_plan_files
 from kafka_capacity.plan.scoreboard import score_cluster
 from kafka_capacity.questions.accuracy.decide import score_sentences
 from kafka_capacity.questions.accuracy.stored_scores import read_score_document

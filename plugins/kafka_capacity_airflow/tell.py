@@ -26,7 +26,8 @@ from kafka_capacity.objects.keys import unheard_key, unheard_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.news import message, reasons
 from kafka_capacity.plan.pinned import PinnedPlan
-from kafka_capacity.plan.publish import published_report, read_untold, untold_text
+from kafka_capacity.plan.publish import published_report
+from kafka_capacity.plan.untold import read_untold, untold_text
 from kafka_capacity_airflow.report_mail import UntoldError, keep_told, told_of
 from kafka_capacity_airflow.settings import browser_url
 

@@ -19,7 +19,8 @@ from kafka_capacity.objects.store import LocalStore, ObjectStore
 from kafka_capacity.plan import report
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import seal_plan
-from kafka_capacity.plan.publish import publish_report, release_plan_files
+from kafka_capacity.plan.publish import publish_report
+from kafka_capacity.plan.release import release_plan_files
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.runner import simulate_plan
 from tests.builders import DS, cluster, topic

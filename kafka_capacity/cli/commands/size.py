@@ -54,7 +54,7 @@ def size(
     """
     from kafka_capacity.cli.sizing import next_step, print_size, size_cluster, size_document
     from kafka_capacity.questions.capacity.share import sizing_tables
-    from kafka_capacity.questions.capacity.sizing_view import view_sizing
+    from kafka_capacity.questions.capacity.sizing_steps import view_sizing
     from kafka_capacity.questions.capacity.sizing_words import growth_sentence, headline
 
     found, sized = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)

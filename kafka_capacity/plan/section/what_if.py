@@ -7,7 +7,8 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.questions.capacity.results import UNKNOWN, day_before
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, sizing_of
+from kafka_capacity.questions.capacity.sizing_steps import sizing_of
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.section.view import change_of
 from kafka_capacity.report.sections import section

@@ -9,7 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
+from kafka_capacity.questions.capacity.cost_words import month_words
 from kafka_capacity.questions.capacity.judging import passing_day
+from kafka_capacity.questions.capacity.option_words import (
+    is_other_hardware,
+    named_brokers,
+    option_name,
+    run_verb,
+    until_words,
+)
 from kafka_capacity.questions.capacity.results import OptionKind, day_before
 from kafka_capacity.questions.capacity.sizing_view import (
     Row,
@@ -19,14 +27,6 @@ from kafka_capacity.questions.capacity.sizing_view import (
     is_alike,
     is_unknown,
     removed_brokers,
-)
-from kafka_capacity.questions.capacity.sizing_words import (
-    is_other_hardware,
-    month_words,
-    named_brokers,
-    option_name,
-    run_verb,
-    until_words,
 )
 from kafka_capacity.text import capitalised, format_limit, format_percent, format_usd, plural, whole_percent
 

@@ -9,30 +9,29 @@ from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status, StepVerb
 from kafka_capacity.questions.capacity.approval import assumed_ratio
-from kafka_capacity.questions.capacity.results import OptionKind
-from kafka_capacity.questions.capacity.sizing_view import (
-    Row,
-    SizingView,
-    has_no_rates,
-    is_unknown,
-    mean_usd_per_month,
-)
-from kafka_capacity.questions.capacity.sizing_words import (
-    CONDITION_WORDS,
-    badge,
+from kafka_capacity.questions.capacity.cost_words import (
     cheaper_phrase,
     cost_sentence,
-    headline,
-    is_rebalance,
-    later_steps,
     month_words,
-    not_judged_sentence,
-    option_name,
     price_wanted,
-    run_verb,
-    silence_sentence,
-    tightest_phrase,
     todays_usd,
+)
+from kafka_capacity.questions.capacity.option_words import (
+    CONDITION_WORDS,
+    is_rebalance,
+    option_name,
+    run_verb,
+    tightest_phrase,
+)
+from kafka_capacity.questions.capacity.results import OptionKind
+from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_unknown
+from kafka_capacity.questions.capacity.sizing_words import (
+    badge,
+    headline,
+    later_steps,
+    not_judged_sentence,
+    silence_sentence,
 )
 from kafka_capacity.text import format_month, format_percent, format_throttle_above, format_usd, listed, plural
 

@@ -28,14 +28,8 @@ from kafka_capacity.questions.capacity.idle import options_better_idle
 from kafka_capacity.questions.capacity.options import SizingInputs, capacity_options, placement_keys
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, PlacementKey
 from kafka_capacity.questions.capacity.simulate import evaluate_placed, placement_results, simulate_sizing
-from kafka_capacity.questions.capacity.sizing_view import (
-    Row,
-    SizingView,
-    family_of,
-    is_alike,
-    mean_usd_per_month,
-    view_sizing,
-)
+from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, view_sizing
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, family_of, is_alike
 from kafka_capacity.questions.capacity.tables import SIZING_USE, sizing_exhaustion_table, sizing_options_table
 from kafka_capacity.text import format_bytes
 

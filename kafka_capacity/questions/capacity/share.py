@@ -14,7 +14,7 @@ from kafka_capacity.questions.capacity.decide import decide_capacity
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT, sizing_document
 from kafka_capacity.questions.capacity.found import SizingSetup, sizing_setup
 from kafka_capacity.questions.capacity.simulate import Sized, placement_results, simulate_sizing
-from kafka_capacity.questions.capacity.sizing_view import outlook_costs, read_sizing, view_sizing
+from kafka_capacity.questions.capacity.sizing_steps import outlook_costs, read_sizing, view_sizing
 from kafka_capacity.questions.capacity.tables import (
     SIZING_TABLES,
     sizing_exhaustion_table,

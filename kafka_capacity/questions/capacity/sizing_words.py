@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.demand.outlook import TRAFFIC
-from kafka_capacity.hardware.limits import Resource, amounts_apart, resource_name
-from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
-from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.answer import BADGES, Status
-from kafka_capacity.questions.capacity.results import OptionKind
-from kafka_capacity.questions.capacity.sizing_view import (
-    Row,
-    SizingView,
-    has_no_rates,
-    is_alike,
-    outlook_costs,
-    removed_brokers,
-)
+from kafka_capacity.questions.capacity.cost_words import month_words, todays_usd
+from kafka_capacity.questions.capacity.option_words import is_other_hardware, is_rebalance, option_name, run_verb
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_alike
 from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
-from kafka_capacity.text.wording import few_names, listed, told_apart
-
-_MOST_BROKERS = 6  # that are named
-
-CONDITION_WORDS = {
-    "normal": "all brokers up",
-    "broker-lost": "one broker lost",
-    "rack-lost": "one rack lost",
-    "moving": "while moving",
-    "broker-returns": "while a broker catches up",
-    "re-reading": "while everything is re-read",
-}
+from kafka_capacity.text.wording import listed, told_apart
 
 _MISSING = {
     "cpu": "give broker_vcpu, or cpu_cores in the inventory",
@@ -41,71 +21,6 @@ _MISSING = {
     "network_in": "give the network of brokers in the inventory",
     "network_out": "give the network of brokers in the inventory",
 }
-
-
-def idle_brokers(option: Row) -> int:
-    """Return how many brokers of an option hold nothing; plans of earlier versions leave none idle."""
-    return int(option.get("idle_brokers") or 0)
-
-
-def named_brokers(brokers: Sequence[int]) -> str:
-    """Name brokers by their ids: a few of them, and how many more there are."""
-    return f"{'broker' if len(brokers) == 1 else 'brokers'} {few_names(brokers, _MOST_BROKERS)}"
-
-
-def is_other_hardware(option: Row) -> bool:
-    """Return whether the brokers of an option are other machines than today's."""
-    return bool(option["kind"] == OptionKind.OTHER_HARDWARE)
-
-
-def is_rebalance(option: Row) -> bool:
-    """Return whether an option keeps today's brokers and moves replicas between them."""
-    return bool(option["kind"] == OptionKind.REBALANCE)
-
-
-def option_name(option: Row) -> str:
-    """Name an option: how many brokers of what, and what else is changed."""
-    name = plural(option["broker_count"], "broker")
-    if option["shape"] != TODAY:
-        name += f" of {option['shape']}"
-    elif is_other_hardware(option):
-        name += " of the requested hardware"
-    more = [f"in {plural(option['extra_racks'], 'new rack')}"] if option["extra_racks"] else []
-    more += [f"without {named_brokers(removed)}"] if (removed := removed_brokers(option)) else []
-    more += [f"{idle:,} of them idle"] if (idle := idle_brokers(option)) else []
-    more += ["smaller volumes"] if option["kind"] == "shrink-volumes" else []
-    more += [] if option["replication_factor"] is None else [f"replication factor {option['replication_factor']}"]
-    return name + (f" ({', '.join(more)})" if more else "")
-
-
-def run_verb(count: int, verb: str) -> str:
-    """Return the verb for so many brokers: the only one there is lasts, others last."""
-    return f"{verb}s" if count == 1 else verb
-
-
-def until_words(view: SizingView, day: str | None) -> str:
-    """Return until when something lasts; ``None`` is beyond the horizon, as :meth:`SizingView.until` has it."""
-    return f"beyond {view.horizon}" if day is None else f"until {day}"
-
-
-def option_label(option: Row) -> str:
-    """Name an option so that no two of a plan have the same name."""
-    if option["kind"] == "do-nothing":
-        return f"Do nothing ({option_name(option)})"
-    return option_name(option) + (", rebalanced" if is_rebalance(option) else "")
-
-
-def tightest_phrase(option: Row) -> str | None:
-    """Return where an option is nearest to a limit."""
-    resource = option["tightest_resource"]
-    if resource is None:
-        return None
-    condition = "" if option["tightest_condition"] == "normal" else f", {CONDITION_WORDS[option['tightest_condition']]}"
-    amounts = [option[name] for name in ("tightest_needed", "tightest_allowed")]
-    written = amounts_apart(Resource(resource), *(math.nan if one is None else one for one in amounts))
-    needed, allowed = ("an unknown amount" if one is None else written(one) for one in amounts)
-    where = f"{resource_name(resource)} of broker {option['tightest_broker']} on {option['tightest_date']}{condition}"
-    return f"{where}: {needed} of {allowed} allowed"
 
 
 def steps_phrase(view: SizingView) -> str:
@@ -309,95 +224,6 @@ def subject_words(view: SizingView) -> str:
         count = view.today["broker_count"]
         return f"{plural(count, 'broker')} {run_verb(count, 'last')} until {month}"
     return steps_phrase(view) + (f", until {month}" if len(view.steps) == 1 else "")
-
-
-def month_words(option: Row, usd: float, write: Callable[[float], str] = format_usd) -> str:
-    """Write what per month of an option costs, and whether that is an estimate."""
-    return f"{write(usd)} per month{' (estimated)' if option.get('priced_as') else ''}"
-
-
-def todays_usd(view: SizingView, beside: Row) -> str:
-    """Write what today's brokers cost a month beside another option, and that it is an estimate where only that is."""
-    is_estimate = view.today.get("priced_as") and not beside.get("priced_as")
-    return f"{format_usd(view.today['total_usd_per_month'])}{' (estimated)' if is_estimate else ''}"
-
-
-def estimate_sentence(view: SizingView) -> str | None:
-    """Return whose prices stand in for those that nobody gave, and what is not recommended for that reason."""
-    estimate = estimated_price_sentence(view.today.get("priced_as"), view.today["priced_on"])
-    cheaper = view.cheaper_elsewhere
-    if estimate is None or cheaper is None:
-        return estimate
-    return f"{estimate} {cheaper_phrase(cheaper)}; that is not recommended over an estimate."
-
-
-def cheaper_phrase(option: Row) -> str:
-    """Name other hardware that fits for less."""
-    return f"{option_name(option)} would fit for {month_words(option, option['total_usd_per_month'])}"
-
-
-def pay_sentence(view: SizingView) -> str | None:
-    """Describe what is paid now and what later, against all at once; ``None`` where it is not known or but one step."""
-    costs, last = outlook_costs(view), view.steps[-1].option if view.steps else view.today
-    later, once = costs["usd_step_by_step"], costs["usd_at_once"]
-    if later is None or once is None or len(view.steps) < 2:
-        return None
-    parts, before = [], view.today
-    for step in view.steps:
-        usd, more = step.more_usd_per_month or 0.0, step.option["broker_count"] - before["broker_count"]
-        what = f"{more:,} more {'broker' if more == 1 else 'brokers'}"
-        if step.option["shape"] != before["shape"]:
-            what = option_name(step.option)
-        if step.option is not before:
-            when = "now" if step is view.steps[0] else f"by {step.from_day}"
-            parts.append(f"{what} {when}, {'+' if usd >= 0 else ''}{format_usd(usd)} per month")
-        before = step.option
-    estimate = " (estimated)" if last.get("priced_as") else ""
-    return (
-        f"{'; '.join(parts)}. Up to {view.horizon} that costs {format_usd(later)}{estimate}, compared with "
-        f"{format_usd(once)} for all {last['broker_count']:,} now."
-    )
-
-
-def cost_sentence(view: SizingView) -> str:
-    """Describe what the recommended option costs per month, or which parameter would tell."""
-    option, now = view.nearest, view.today["total_usd_per_month"]
-    price = option["total_usd_per_month"]
-    if price is None:
-        verb = run_verb(option["broker_count"], "cost")
-        return f"What {option_name(option)} {verb} is unknown: {price_wanted(option)}."
-    against = ""
-    if option is not view.today and now is not None:
-        against = f", today’s {view.today['broker_count']:,} {todays_usd(view, option)}"
-        against += f", on average until {format_month(view.horizon)}"
-    sentence = f"{option_name(option)} {run_verb(option['broker_count'], 'cost')} {month_words(option, price)}{against}"
-    days, change = option["break_even_days"], option["change_usd"]
-    is_paid_back = days is not None and change is not None and option is not view.today
-    if is_paid_back or change:
-        sentence += f"; the change costs {format_usd(change)}"
-    if is_paid_back:
-        sentence += f" and pays for itself after {days_words(days)}"
-    return sentence + "."
-
-
-def days_words(days: float) -> str:
-    """Write days, or years where they are many.
-
-    >>> [days_words(n) for n in (0.4, 1.2, 8.8, 4_000)]
-    ['less than a day', '2 days', '9 days', '11.0 years']
-    """
-    if days < 1:
-        return "less than a day"
-    if days > 730:
-        return f"{days / 365:,.1f} years"
-    return plural(int(-(-days // 1)), "day")
-
-
-def price_wanted(option: Row) -> str:
-    """Return which parameter gives the price."""
-    if option["shape"] == TODAY:
-        return "give broker_usd_per_hour or current_shape"
-    return f"the catalogue has no price for all of {option['shape']}"
 
 
 def not_judged_sentence(option: Row) -> str | None:

@@ -23,7 +23,7 @@ from kafka_capacity.text import (
     plural,
 )
 
-FOLDER = "reassignment/"  # where commands are run, beside the report; the files are in `waves` there
+PLAN_FILES_FOLDER = "reassignment/"  # where commands are run, beside the report; the files are in `waves` there
 MAX_PAGES = 3  # waves with their commands on the page; more would make it too heavy to open
 
 _DOES = {

@@ -20,7 +20,8 @@ from kafka_capacity.objects.tables import PLAN_SCHEMA_VERSION
 from kafka_capacity.plan.decision import decide
 from kafka_capacity.plan.decision_box import approved_actions
 from kafka_capacity.plan.plan_dataset import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER
-from kafka_capacity.plan.publish import publish_report, read_decision, release_plan_files
+from kafka_capacity.plan.publish import publish_report, read_decision
+from kafka_capacity.plan.release import release_plan_files
 from kafka_capacity.questions.capacity.results import day_before
 from kafka_capacity.questions.capacity.sizing_view import is_soon
 from tests.builders import cluster, rows_of, topic, with_rows

@@ -17,7 +17,8 @@ from kafka_capacity.objects.manifest import kept_key
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import read_plan_tables, seal_plan
-from kafka_capacity.plan.publish import publish_report, release_plan_files
+from kafka_capacity.plan.publish import publish_report
+from kafka_capacity.plan.release import release_plan_files
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.runner import simulate_plan
 from tests.builders import cluster, topic

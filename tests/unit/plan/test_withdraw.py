@@ -2,7 +2,7 @@
 
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.pinned import PinnedPlan
-from kafka_capacity.plan.publish import withdraw_plan_files
+from kafka_capacity.plan.release import withdraw_plan_files
 
 PLAN = PinnedPlan(cluster="payments", ds="2026-11-15", inventory_sha256="0" * 64, plan_id="abc")
 

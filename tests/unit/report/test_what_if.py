@@ -6,7 +6,7 @@ import pytest
 
 from kafka_capacity.plan.section.what_if import _end, build
 from kafka_capacity.questions.capacity.section.options_costs import _verdict, lasts_until
-from kafka_capacity.questions.capacity.sizing_view import sizing_of
+from kafka_capacity.questions.capacity.sizing_steps import sizing_of
 from tests.report.decided import view_plan
 from tests.report.plans import make_inputs
 from tests.report.sized import sized_inputs

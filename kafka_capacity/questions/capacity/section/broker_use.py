@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_capacity.questions.capacity.section.sizing_use import broker_tables, fullest_line
-from kafka_capacity.questions.capacity.sizing_view import sizing_of
+from kafka_capacity.questions.capacity.sizing_steps import sizing_of
 from kafka_capacity.report.heat import WARN_RATIO
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView

@@ -8,16 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.limits import Resource, resource_name
+from kafka_capacity.questions.capacity.cost_words import pay_sentence
+from kafka_capacity.questions.capacity.option_words import CONDITION_WORDS, option_label, option_name
 from kafka_capacity.questions.capacity.section.outlook_chart import outlook_chart
 from kafka_capacity.questions.capacity.section.sizing_use import drawn_options, used_charts
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, sizing_of
-from kafka_capacity.questions.capacity.sizing_words import (
-    CONDITION_WORDS,
-    not_judged_sentence,
-    option_label,
-    option_name,
-    pay_sentence,
-)
+from kafka_capacity.questions.capacity.sizing_steps import sizing_of
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_words import not_judged_sentence
 from kafka_capacity.report.anchors import BY_WHEN
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import Column, chart, column, table

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.hardware.shapes import TODAY
-from kafka_capacity.questions.capacity.sizing_view import SizingView, sizing_of
+from kafka_capacity.questions.capacity.sizing_steps import sizing_of
+from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.report.view import ReportView

@@ -9,8 +9,10 @@ from kafka_capacity.hardware.cpu import FIGURES
 from kafka_capacity.hardware.limits import Resource, resource_name, shown_amount
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.capacity.judging import SLOWEST_DISK_BYTES_PER_SECOND
-from kafka_capacity.questions.capacity.sizing_view import SizingView, sizing_of
-from kafka_capacity.questions.capacity.sizing_words import CONDITION_WORDS, growth_sentence
+from kafka_capacity.questions.capacity.option_words import CONDITION_WORDS
+from kafka_capacity.questions.capacity.sizing_steps import sizing_of
+from kafka_capacity.questions.capacity.sizing_view import SizingView
+from kafka_capacity.questions.capacity.sizing_words import growth_sentence
 from kafka_capacity.report.anchors import GROWTH
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, column, table

@@ -9,16 +9,10 @@ from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.proposal.excuse import first_reason
 from kafka_capacity.questions.capacity.choice import is_within
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_unknown, removed_brokers, sizing_of
-from kafka_capacity.questions.capacity.sizing_words import (
-    CONDITION_WORDS,
-    cost_sentence,
-    days_words,
-    estimate_sentence,
-    idle_brokers,
-    named_brokers,
-    tightest_phrase,
-)
+from kafka_capacity.questions.capacity.cost_words import cost_sentence, days_words, estimate_sentence
+from kafka_capacity.questions.capacity.option_words import CONDITION_WORDS, idle_brokers, named_brokers, tightest_phrase
+from kafka_capacity.questions.capacity.sizing_steps import sizing_of
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_unknown, removed_brokers
 from kafka_capacity.report.anchors import COSTS
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, Column, cells, column, table

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.questions.capacity.sizing_view import SizingView, on_the_way
+from kafka_capacity.questions.capacity.sizing_steps import on_the_way
+from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.text import format_usd, plural
 

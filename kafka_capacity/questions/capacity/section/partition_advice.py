@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_capacity.questions.capacity.sizing_view import sizing_of
+from kafka_capacity.questions.capacity.sizing_steps import sizing_of
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, cells, column, table
 from kafka_capacity.report.view import ReportView

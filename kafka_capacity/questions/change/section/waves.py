@@ -20,7 +20,7 @@ from kafka_capacity.questions.change.move_words import (
 )
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.questions.change.section.wave_charts import disk_chart, gantt_chart, hours_of, wave_kind
-from kafka_capacity.questions.change.wave_runbook import FOLDER, bottleneck, pages, took
+from kafka_capacity.questions.change.wave_runbook import PLAN_FILES_FOLDER, bottleneck, pages, took
 from kafka_capacity.report.anchors import WAVES
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import cells, column, table
@@ -100,7 +100,7 @@ def build(report: ReportView) -> dict[str, Any] | None:
         "added": [row for row in _added(view) if row["scenario_id"] == view.nearest.scenario_id],
         "charts": [one for one in (gantt, disks) if one is not None],
         "waves": waves_table(move) if move.waves else None,
-        "folder": FOLDER,
+        "folder": PLAN_FILES_FOLDER,
         "is_recommended": view.nearest is view.recommended,
         "pages": listed,
         "pages_left_out": len(move.waves) - len(listed),

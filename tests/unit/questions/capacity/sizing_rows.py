@@ -6,7 +6,7 @@ import json
 
 import pyarrow as pa
 
-from kafka_capacity.questions.capacity.sizing_view import read_sizing
+from kafka_capacity.questions.capacity.sizing_steps import read_sizing
 from kafka_capacity.questions.capacity.tables import SIZING_EXHAUSTION, SIZING_OPTIONS, SIZING_USE
 from tests.report.plans import make_inputs
 

@@ -16,10 +16,11 @@ from kafka_capacity.questions.capacity.approval import (
     disk_full,
     otherwise,
 )
+from kafka_capacity.questions.capacity.cost_words import todays_usd
 from kafka_capacity.questions.capacity.decide import count_sentence, key_figures
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, shorter_time_table
-from kafka_capacity.questions.capacity.sizing_view import sizing_of
-from kafka_capacity.questions.capacity.sizing_words import today_phrase, todays_usd
+from kafka_capacity.questions.capacity.sizing_steps import sizing_of
+from kafka_capacity.questions.capacity.sizing_words import today_phrase
 from tests.report.decided import view_plan
 from tests.report.sized import sized_inputs
 

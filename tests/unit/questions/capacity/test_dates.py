@@ -13,7 +13,7 @@ from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, 
 from kafka_capacity.questions.capacity.section.options_costs import OPTIONS
 from kafka_capacity.questions.capacity.section.outlook_chart import outlook_chart
 from kafka_capacity.questions.capacity.share import sizing_tables
-from kafka_capacity.questions.capacity.sizing_view import view_sizing
+from kafka_capacity.questions.capacity.sizing_steps import view_sizing
 from kafka_capacity.report.tables import cells
 from tests.frozen.examples import write_examples
 

@@ -17,6 +17,7 @@ from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.proposal.grid import proposed_brokers
 from kafka_capacity.questions.capacity.approval import approval
 from kafka_capacity.questions.capacity.choice import advise_size
+from kafka_capacity.questions.capacity.cost_words import estimate_sentence, pay_sentence
 from kafka_capacity.questions.capacity.decide import cost_of_steps, decide_capacity, key_figures
 from kafka_capacity.questions.capacity.document import to_plain
 from kafka_capacity.questions.capacity.judging import judge
@@ -26,14 +27,8 @@ from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.capacity.results import MonthlyCost, OptionKind
 from kafka_capacity.questions.capacity.section.options_costs import _verdict
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
-from kafka_capacity.questions.capacity.sizing_view import outlook_costs, view_sizing
-from kafka_capacity.questions.capacity.sizing_words import (
-    badge,
-    estimate_sentence,
-    headline,
-    pay_sentence,
-    subject_words,
-)
+from kafka_capacity.questions.capacity.sizing_steps import outlook_costs, view_sizing
+from kafka_capacity.questions.capacity.sizing_words import badge, headline, subject_words
 from kafka_capacity.questions.capacity.tables import (
     sizing_exhaustion_table,
     sizing_options_table,

@@ -9,10 +9,10 @@ import json
 import pyarrow as pa
 import pytest
 
+from kafka_capacity.questions.capacity.option_words import option_name
 from kafka_capacity.questions.capacity.section.calculators import chosen_waterfalls
 from kafka_capacity.questions.capacity.section.options_costs import _row
-from kafka_capacity.questions.capacity.sizing_view import sizing_of
-from kafka_capacity.questions.capacity.sizing_words import option_name
+from kafka_capacity.questions.capacity.sizing_steps import sizing_of
 from kafka_capacity.report.render import read_report
 from kafka_capacity.text.figures import steady
 from tests.report.decided import build_report, view_plan

@@ -7,8 +7,9 @@ import json
 
 from kafka_capacity.plan.move_and_sizing import lasts_until
 from kafka_capacity.questions.capacity.approval import approval, otherwise
+from kafka_capacity.questions.capacity.cost_words import cost_sentence
 from kafka_capacity.questions.capacity.decide import decide_capacity, key_figures
-from kafka_capacity.questions.capacity.sizing_words import badge, cost_sentence, headline, subject_words
+from kafka_capacity.questions.capacity.sizing_words import badge, headline, subject_words
 from tests.report.decided import build_report
 from tests.report.plans import make_inputs
 from tests.report.sized import sized_inputs

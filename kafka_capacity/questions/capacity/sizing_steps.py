@@ -1,0 +1,164 @@
+"""Sizing's results as they are read, with the steps to the horizon: how many brokers by when, and what that costs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_capacity.questions.capacity.choice import is_within
+from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
+from kafka_capacity.questions.capacity.results import OptionKind
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step, _days, end_of, has_no_rates, is_alike
+from kafka_capacity.report.view import ReportView
+
+
+def read_sizing(
+    tables: Mapping[str, pa.Table], document: Mapping[str, Any], request: Mapping[str, Any]
+) -> SizingView | None:
+    """Read what a plan says; ``None`` where no rates were known, or the plan was made before there was sizing."""
+    table = tables.get("sizing_options")
+    if not document or table is None or not len(table) or has_no_rates(document):
+        return None
+    return view_sizing(tables, document, request)
+
+
+def sizing_of(view: ReportView) -> SizingView | None:
+    """Return what the plan of a report says of sizing, likewise."""
+    return read_sizing(view.inputs.tables, view.inputs.sizing, view.inputs.request)
+
+
+def view_sizing(tables: Mapping[str, pa.Table], document: Mapping[str, Any], request: Mapping[str, Any]) -> SizingView:
+    """Return what sizing found, whether or not any rates were known."""
+    options, exhaustion = tables["sizing_options"].to_pylist(), dict[str, dict[str, Row]]()
+    for row in tables["sizing_exhaustion"].to_pylist():
+        exhaustion.setdefault(row["option_id"], {})[row["resource"]] = row
+    read: dict[str, Any] = {
+        "options": tuple({**row, "excuses": json.loads(row["excuses"])} for row in options),
+        "exhaustion": exhaustion,
+        "use": tables["sizing_use"],
+        "document": document,
+        "estimate": str(request.get("sized_estimate") or "high"),
+    }
+    view = SizingView(**read)
+    return SizingView(**read, steps=_steps(view))
+
+
+def _steps(view: SizingView) -> tuple[Step, ...]:
+    """Return for each date the fewest brokers of the recommended kind that last until then, equal ones in one step.
+
+    Those that are there come first, for as long as they last: a rebalance is due when they run out.
+    """
+    goal = view.recommended or _longest_lasting(view)
+    if goal is None:
+        return ()
+    day, today = view.dates[0], view.today
+    if goal["shape"] == today["shape"] and goal["broker_count"] < today["broker_count"]:
+        return (_step(view, goal, day, today),)
+    way = on_the_way(view, goal)
+    # What is chosen to pay less for as many brokers is no matter of what runs out.
+    cheaper = goal if goal["kind"] == OptionKind.SHRINK_VOLUMES else None
+    found: list[Step] = []
+    for date in view.dates:
+        lasting = [row for row in way if view.lasts(row, date)]
+        if not lasting:
+            break
+        best = min(lasting, key=lambda row: (row["broker_count"], row is not cheaper, *_least_change(row)))
+        if not found or found[-1].option is not best:
+            before = found[-1].option if found else today
+            found.append(_step(view, best, (end_of(view, before)[0] or date) if found else day, before))
+    is_rebalance = goal is not today and goal["broker_count"] == today["broker_count"]
+    ends = end_of(view, today)[0]
+    if is_rebalance and found and found[-1].option is today and ends and ends <= (view.until(goal) or view.horizon):
+        # Days that it gains between two dates are no reason for the steps above.
+        found.append(_step(view, goal, ends, today))
+    return tuple(found)
+
+
+def _least_change(row: Row) -> tuple[bool, str]:
+    return row["kind"] != OptionKind.DO_NOTHING, row["option_id"]
+
+
+def on_the_way(view: SizingView, goal: Row) -> list[Row]:
+    """Return the options of the goal's hardware that steps up to it may take; doing nothing is one of today's.
+
+    Another replication factor is chosen to pay less, which is no matter of what runs out: all steps have it.
+    """
+    is_same = goal["shape"] == view.today["shape"] and (goal["replication_factor"] is None or view.is_own(goal))
+    return [
+        row
+        for row in view.options
+        if row["broker_count"] <= goal["broker_count"]
+        and (is_alike(row, goal) or (is_same and row is view.today))
+        and not (row["shape"] == view.today["shape"] and row["broker_count"] < view.today["broker_count"])
+    ]
+
+
+def _longest_lasting(view: SizingView) -> Row | None:
+    """Return what lasts longest within the budget, else the best choice for the last date that anything lasts until.
+
+    What runs out before the horizon is no reason to give up brokers, which would be missed then, nor for any change
+    that lasts no longer than doing nothing does.
+    """
+    advice = view.document["advice"]
+    named = [option_id for _, option_id in advice["by_date"] if option_id is not None]
+    goal = view.by_id(advice.get("longest_within_budget") or (named[-1] if named else None))
+    if goal is None:
+        return None
+    today, until = view.today, view.until(goal) or view.horizon
+
+    def is_kept(row: Row) -> bool:
+        is_as_long = (view.until(row) or view.horizon) >= until and view.lasts(row, view.dates[0])
+        return is_as_long and is_within(view.budget_usd_per_month, row["total_usd_per_month"])
+
+    if is_kept(today):
+        return today
+    count = today["broker_count"]
+    if not view.is_own(goal) or goal["broker_count"] >= count:
+        return goal
+    own = [row for row in view.options if row["broker_count"] >= count and view.is_own(row) and is_kept(row)]
+    return min(own, key=lambda row: (row["broker_count"], row["option_id"]), default=goal)
+
+
+def _step(view: SizingView, option: Row, from_day: str, before: Row) -> Step:
+    usd, less = view.usd_on(option, from_day), view.usd_on(before, from_day)
+    return Step(
+        option=option,
+        from_day=from_day,
+        until=view.until(option),
+        resource=end_of(view, option)[1],
+        usd_per_month=usd,
+        more_usd_per_month=None if usd is None or less is None else usd - less,
+    )
+
+
+def mean_usd_per_month(view: SizingView) -> float | None:
+    """Return what a month costs on average up to the horizon, step by step; ``None`` where that is not known."""
+    usd, days = outlook_costs(view)["usd_step_by_step"], _days(view.horizon) - _days(view.dates[0])
+    return None if usd is None or not days else float(usd) * DAYS_A_MONTH / days
+
+
+def outlook_costs(view: SizingView) -> dict[str, Any]:
+    """Return what the steps to the horizon cost as plain data: a month of each, and all of them against all at once.
+
+    ``usd_step_by_step`` and ``usd_at_once`` are those of the whole time up to the horizon: of each step while it lasts,
+    and of the last one from the first day on.
+    """
+    ends = [*(step.from_day for step in view.steps[1:]), view.horizon]
+    paid = [view.usd_between(step.option, step.from_day, end) for step, end in zip(view.steps, ends, strict=False)]
+    known = [usd for usd in paid if usd is not None]
+    return {
+        "steps": [
+            {
+                **step.as_dict(),
+                "usd_per_month": step.usd_per_month,
+                "more_usd_per_month": step.more_usd_per_month,
+                "is_estimate": step.option.get("priced_as") is not None,
+            }
+            for step in view.steps
+        ],
+        "usd_step_by_step": sum(known) if view.steps and len(known) == len(paid) else None,
+        "usd_at_once": view.usd_between(view.steps[-1].option, view.dates[0], view.horizon) if view.steps else None,
+    }
