@@ -181,12 +181,21 @@ def test_what_a_driver_refuses_is_what_the_task_fails_with(services, monkeypatch
 
 
 def test_a_plan_that_is_simulated_already_is_not_submitted(services, monkeypatch):
+    from types import SimpleNamespace
+
+    from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+
     from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
 
-    operator = KafkaCapacitySparkOperator(task_id="simulate", job="simulate", pinned={"cluster": "c"})
-    monkeypatch.setattr(operator, "_is_done", lambda: True)
-    monkeypatch.setattr(operator, "_applications", None)
-    operator.execute({})
+    submitted = []
+    monkeypatch.setattr(SparkSubmitOperator, "execute", lambda self, context: submitted.append(self.task_id))
+    for is_done in (True, False):
+        operator = KafkaCapacitySparkOperator(task_id=f"{is_done}", job="simulate", pinned={"cluster": "c"})
+        monkeypatch.setattr(operator, "_is_done", lambda is_done=is_done: is_done)
+        monkeypatch.setattr(operator, "_applications", lambda context: [["--one"]])
+        monkeypatch.setattr(operator, "_record_lineage", lambda: None)
+        operator.execute({"ti": SimpleNamespace(id="first")})
+    assert submitted == ["False"]
 
 
 def test_a_number_of_the_environment_that_is_none_keeps_the_dag_from_loading(services, monkeypatch):

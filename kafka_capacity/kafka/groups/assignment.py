@@ -119,7 +119,3 @@ class Assignment:
     def lists(self) -> dict[str, list[TopicPartition]]:
         """Return each member's list as (topic, partition) pairs."""
         return {member_id: part.pairs() for member_id, part in self.parts().items()}
-
-    def idle_members(self) -> tuple[str, ...]:
-        """Name the members that get nothing."""
-        return tuple(name for name, count in zip(self.member_ids, self.counts().tolist(), strict=True) if count == 0)

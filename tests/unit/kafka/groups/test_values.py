@@ -32,7 +32,6 @@ def test_an_assignment_has_a_list_for_every_member():
     assert answer.lists() == {"b": [], "a": [("t", 2), ("t", 0)]}
     assert answer.counts().tolist() == [0, 2]
     assert answer.owner().tolist() == [1, 1]
-    assert answer.idle_members() == ("b",)
 
 
 def test_a_group_knows_its_topics():
