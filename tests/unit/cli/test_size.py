@@ -78,7 +78,7 @@ def test_growth_is_that_which_is_asked_for(run, uneven):
     ("given", "ends"),
     [
         (("--growth", "0.3"), "Growth as asked: +30 % by 2027-11-15, +60 % in the high estimate."),
-        ((), "Growth forecast: +53 % in the busiest week up to 2027-11-15, +113 % in the high estimate."),
+        ((), "Growth forecast: +40 % in the busiest week up to 2027-11-15, +113 % in the high estimate."),
         (("--no-forecast",), "Growth assumed: +30 % by 2027-11-15, +60 % in the high estimate."),
         (
             ("--class-growth", "web=0", "--topic-class", "web=*"),
