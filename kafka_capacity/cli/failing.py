@@ -24,7 +24,7 @@ from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.answer import traffic_warnings
 from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
-from kafka_capacity.questions.failures.request import lost_together
+from kafka_capacity.questions.failures.request import LostTogether, lost_together
 from kafka_capacity.questions.failures.scenario import (
     CoordinatorState,
     FailureResult,
@@ -91,7 +91,9 @@ def lose_brokers(
     scenario = FailureScenario(
         scenario_id="given" if sets else "every-loss",
         kinds=tuple(SetKind(name) for name in dict.fromkeys(names)),
-        given=sets,
+        given=tuple(members for _, members in sets),
+        given_names=tuple(one.name for one, _ in sets),
+        given_racks=tuple(one.racks for one, _ in sets),
         rules=request.election_rules,
         max_sets=request.max_failure_sets,
         throttle_bytes_per_second=request.throttle_bytes_per_second,
@@ -116,24 +118,23 @@ def lose_brokers(
     )
 
 
-def _given_sets(brokers: Brokers, sets: Sequence[str], racks: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """Return sets of brokers and racks, ``1,2,rack:a`` each, and sets of racks, ``a,b`` each."""
-    with named_as_options({"racks": "--lost-together"}):  # where a rack may stand among brokers
-        given = [_given_set(brokers, text) for text in sets]
-    with named_as_options({"racks": "--racks"}):
-        given += [
-            _given_set(brokers, ",".join(f"{RACK_PREFIX}{rack}" for rack in split_names(text)), option="--racks")
-            for text in racks
-        ]
-    return tuple(given)
+def _given_sets(
+    brokers: Brokers, sets: Sequence[str], racks: Sequence[str]
+) -> tuple[tuple[LostTogether, tuple[int, ...]], ...]:
+    """Return sets of brokers and racks, ``1,2,rack:a`` each, and sets of racks, ``a,b`` each, with their brokers."""
+    of_racks = [",".join(f"{RACK_PREFIX}{rack}" for rack in split_names(text)) for text in racks]
+    given = [("--lost-together", text) for text in sets] + [("--racks", text) for text in of_racks]
+    return tuple(_given_set(brokers, option, text) for option, text in given)
 
 
-def _given_set(brokers: Brokers, text: str, *, option: str = "--lost-together") -> tuple[int, ...]:
+def _given_set(brokers: Brokers, option: str, text: str) -> tuple[LostTogether, tuple[int, ...]]:
     try:
         one = lost_together(text)
     except RequestError as error:
         raise RequestError(f"{option}: {error}") from None
-    return tuple(sorted({*one.brokers, *(broker for rack in one.racks for broker in rack_members(brokers, rack))}))
+    with named_as_options({"racks": option}):  # also where a rack stands among brokers
+        of_racks = [broker for rack in one.racks for broker in rack_members(brokers, rack)]
+    return one, tuple(sorted({*one.brokers, *of_racks}))
 
 
 def _document(result: FailureResult, snapshot: Snapshot) -> dict[str, Any]:

@@ -132,7 +132,9 @@ def _advice(found: Sequence[GroupDecision]) -> list[str]:
 def _facts(planned: PlannedGroups) -> list[str]:
     """Return what the figures do not show: rates not known, partitions that nobody reads, a doubtful snapshot."""
     facts = [group.choice.facts for group in planned.groups if group.choice.facts is not None]
-    silent = sorted(row["group_id"] for row in facts if not row["peak_bytes_per_second"])
+    silent = sorted(
+        row["group_id"] for row in facts if not row["peak_bytes_per_second"] and row["unknown_rate_partitions"]
+    )
     lines = []
     if silent:
         lines.append(f"warning: no produce rates are known for {some(silent)}: their load is not judged")
@@ -151,6 +153,14 @@ def _facts(planned: PlannedGroups) -> list[str]:
     if warnings := len(planned.basis.findings.warnings):
         lines.append(f"{plural(warnings, 'warning')} about the snapshot: run inventory check to list them")
     return lines
+
+
+def without_groups(planned: PlannedGroups) -> str:
+    """Return what is said where no group is simulated."""
+    count = len(planned.found.skipped)
+    if not count:
+        return "there are no consumer groups."
+    return f"{plural(count, 'consumer group')}, none of which can be simulated."
 
 
 def _skipped(planned: PlannedGroups) -> list[str]:

@@ -123,8 +123,8 @@ def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, prior: 
     own_path = weight * either(model.path, model.rising_path, RISE_IS_GROWTH)
     week = own_path + wander + with_bursts(off, burst)
     low, high = np.quantile(week, [0.5 - INTERVAL_RATIO / 2, 0.5 + INTERVAL_RATIO / 2], axis=1)
-    # How far levels wander is in the middle estimate by the root of what the history counts: where that is nothing, usual
-    # growth is all that is expected.
+    # How far levels wander is in the middle estimate by the root of what the history counts: where that is nothing,
+    # usual growth is all that is expected.
     seen = np.exp(np.maximum.accumulate(own_path + np.sqrt(weight) * wander + off_max))
     off_max = with_bursts(off_max, spread_weight * burst)
     most = np.maximum.accumulate(own_path + spread_weight * wander + off_max)

@@ -15,6 +15,7 @@ from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Problem, info, serious, some, warning
 from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.controller.quorum.voters import tolerated_losses
 from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.text import format_rate, plural, whole_percent
@@ -77,7 +78,7 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
     if worst.leaderless:
         none = f"{plural(worst.leaderless, 'partition')} {'has' if worst.leaderless == 1 else 'have'} no leader"
         lead = f"leaves no majority of the controllers, so that {none}"
-        remedies.append("have controllers in three racks")
+        remedies.append(_controllers_remedy(view))
     if worst.offline:
         single = ", and raise the replication factor of those with a single one" if (view.factor == 1).any() else ""
         stops.append(f"takes {plural(worst.offline, 'partition')} offline")
@@ -95,6 +96,13 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
         partitions=max(worst.leaderless, worst.offline + worst.under_min_isr),
         bytes_per_second=worst.bytes_per_second,
     )
+
+
+def _controllers_remedy(view: ClusterView) -> str:
+    down = sorted(view.quorum.down.intersection(voter.node_id for voter in view.voters))
+    if down:
+        return f"bring back {called('controller', down)}"
+    return f"have {tolerated_losses(len(view.voters))} of the {len(view.voters)} controllers in one rack at most"
 
 
 def rack_problems(

@@ -26,8 +26,9 @@ from kafka_capacity.inventory.group_traffic import group_traffic
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
 from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
-from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot, made_up_topic_id
+from kafka_capacity.kafka.cluster.snapshot import OFFSETS_TOPIC, PartitionLoad, Snapshot, made_up_topic_id
 from kafka_capacity.kafka.controller.partition_states import states_of
+from kafka_capacity.kafka.groups.coordinators import coordinator_partitions
 from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
@@ -124,6 +125,14 @@ class _Cluster:
         self.topic_ids = column_map(raw.table("topics"), "topic", "topic_id")
         self._topics: dict[tuple[int, bool], Topic] = {}
 
+    def offline_coordinator(self, group_id: str) -> int | None:
+        """Return the partition of ``__consumer_offsets`` of a group where nobody leads it; else ``None``."""
+        partitions = self.snapshot.partitions
+        place = place_of(partitions.topics, OFFSETS_TOPIC)
+        offline = self.is_offline[partitions.topic == place]
+        number = int(coordinator_partitions([group_id], len(offline))[0])
+        return number if len(offline) and offline[number] else None
+
     def topic_bytes(self, name: str) -> list[float]:
         """Return the size of each partition of a topic; nothing where it is not in the inventory."""
         partitions = self.snapshot.partitions
@@ -217,6 +226,7 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
         peak_bytes_per_second=traffic.peak_bytes_per_second,
         is_rate_known=traffic.is_known,
         is_offline=cluster.is_offline[rows],
+        offline_coordinator=cluster.offline_coordinator(group.group_id),
         start_lag_bytes=records.waiting * records.record_bytes,
         lost_records=records.lost,
         cache_window_seconds=cluster.cache_window_seconds[rows],

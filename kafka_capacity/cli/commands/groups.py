@@ -42,7 +42,14 @@ def groups(
 
     Amounts are bytes, rates bytes per second, times seconds.
     """
-    from kafka_capacity.cli.group_planning import groups_document, plan_groups, print_group, print_groups, write_groups
+    from kafka_capacity.cli.group_planning import (
+        groups_document,
+        plan_groups,
+        print_group,
+        print_groups,
+        without_groups,
+        write_groups,
+    )
     from kafka_capacity.questions.consumers.scenario import Verdict
 
     planned = plan_groups(snapshot, given, begin)
@@ -57,7 +64,7 @@ def groups(
     )
     return Found(
         of=planned.basis.snapshot,
-        answer=lambda: planned.answer.headline or "there are no consumer groups.",
+        answer=lambda: planned.answer.headline or without_groups(planned),
         hint="" if "groups" in given or not planned.groups else "--group NAME shows everything about one of them",
         document=lambda: groups_document(planned),
         show=show,

@@ -85,6 +85,8 @@ class GroupFacts:
     peak_bytes_per_second: Floats
     is_rate_known: Flags  # bool[P], whether anything is known of what is produced; where not the rates are 0
     is_offline: Flags  # bool[P], whether nobody leads it, so that no member can read it
+    # the partition of `__consumer_offsets` of the group where nobody leads it, so that it has no coordinator
+    offline_coordinator: int | None = None
     start_lag_bytes: Floats  # float64[P], what is waiting today, at most what the log holds
     # float64[P], records that were deleted before the group had read them; 0 where it is not known what the log holds
     lost_records: Floats

@@ -18,6 +18,7 @@ from kafka_capacity.health.groups import stopped_applications
 from kafka_capacity.health.problem import some
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.added import added_bytes, added_totals
 from kafka_capacity.questions.capacity.found import SizingSetup
 from kafka_capacity.questions.capacity.options import SizingInputs
@@ -25,6 +26,7 @@ from kafka_capacity.questions.capacity.partition_advice import PartitionAdvice, 
 from kafka_capacity.questions.capacity.reconcile import waterfalls
 from kafka_capacity.questions.capacity.redundancy import single_replicas
 from kafka_capacity.questions.capacity.simulate import Sized
+from kafka_capacity.text.wording import few_names
 
 SIZING_DOCUMENT = "sizing.json"
 OVERHEADS = "stored_per_produced"
@@ -55,7 +57,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
         ],
         "added_topics": [to_plain(topic) for topic in outlook.added],
         **found.asked.basis.unknown_traffic,
-        "notes": list(found.expectation.notes),
+        "notes": [*_fenced_note(inputs.snapshot.brokers), *found.expectation.notes],
         "silent_since": found.expectation.silent_since,
         TRAFFIC: _expected_traffic(found),
         STORED: _expected_bytes(found),
@@ -97,6 +99,19 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
             for group, date in result.use.fallen_out
         ],
     }
+
+
+def _fenced_note(brokers: Brokers) -> list[str]:
+    """Say that brokers which are down count: an option is judged as if they were back."""
+    fenced = brokers.ids[brokers.is_fenced].tolist()
+    if not fenced:
+        return []
+    one = len(fenced) == 1
+    names = f"Broker {fenced[0]} is" if one else f"Brokers {few_names(fenced, 6)} are"
+    return [
+        f"{names} fenced, and every count is judged as if {'it were' if one else 'they were'} back: until then the "
+        "others carry more, and one more loss is not what is judged here."
+    ]
 
 
 def _wanting_topics(found: SizingSetup) -> list[PartitionAdvice]:

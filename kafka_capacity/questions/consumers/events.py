@@ -10,6 +10,7 @@ import numpy as np
 
 from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.arrays import Floats
+from kafka_capacity.kafka.cluster.snapshot import OFFSETS_TOPIC
 from kafka_capacity.kafka.rebalance.lag import LagOverTime, lag_over_time
 from kafka_capacity.kafka.rebalance.model import NOBODY, Event, EventTrace, GroupFacts, GroupScenario, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
@@ -131,6 +132,9 @@ def unknown_rates(facts: GroupFacts) -> str | None:
 
 def offline_partitions(facts: GroupFacts) -> str | None:
     """Return that a group cannot read all of its partitions, whoever its members are; ``None`` where it can."""
+    if facts.offline_coordinator is not None:
+        where = f"partition {facts.offline_coordinator} of {OFFSETS_TOPIC} has no leader"
+        return f"it has no coordinator, because {where}: its members cannot join, stay or commit"
     count, part = int(facts.is_offline.sum()), part_name(facts.protocol)
     if not count:
         return None

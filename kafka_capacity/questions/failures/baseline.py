@@ -20,13 +20,11 @@ from kafka_capacity.kafka.arrays import Flags, Float32s, Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import OFFSETS_TOPIC, Group, PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, first_of, live_on, states_of
-from kafka_capacity.kafka.java.hashing import string_hashes
+from kafka_capacity.kafka.groups.coordinators import coordinator_partitions
 from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import PlacementResult
 from kafka_capacity.questions.failures.broker_sums import BrokerSums, PartitionRates, broker_sums
 from kafka_capacity.questions.failures.scenario import CoordinatorState
-
-_LEAST_HASH = np.iinfo(np.int32).min
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,19 +72,6 @@ class GroupReads:
         reader = self.group[begin + np.arange(total)]
         found = np.bincount(np.repeat(of, counts) * groups + reader, minlength=sets * groups)
         return found.astype(np.int64).reshape(sets, groups)
-
-
-def coordinator_partitions(groups: tuple[str, ...], count: int) -> Ints:
-    """Return the partition of ``__consumer_offsets`` of each group (``GroupCoordinator.partitionFor``): int64[G].
-
-    >>> coordinator_partitions(("billing", "polygenelubricants"), 50).tolist()
-    [9, 0]
-    """
-    if not count or not groups:
-        return np.zeros(len(groups), dtype=np.int64)
-    hashes = string_hashes(groups).astype(np.int64)
-    # Kafka's Utils.abs gives 0 for the least number, which has no positive counterpart.
-    return np.where(hashes == _LEAST_HASH, 0, np.abs(hashes)) % count
 
 
 def _rows(group: Group, slices: dict[str, slice]) -> Ints:

@@ -102,11 +102,19 @@ class ControllerRequest:
         )
 
     def has_majority_without(self, brokers: Collection[int], racks: Collection[str]) -> bool | None:
-        """Return whether a majority is up without brokers, and all that is in some racks; ``None`` if not known."""
+        """Return whether a majority is up without brokers, and all that is in some racks; ``None`` if not known.
+
+        A voter of which nobody knows the rack may be in one that is lost.
+        """
         if not self.voters:
             return None
         left = [one for one in self.voters if one.node_id not in brokers and one.node_id not in self.quorum.down]
-        return sum(one.rack is None or one.rack not in racks for one in left) >= majority(len(self.voters))
+        elsewhere = sum(one.rack is not None and one.rack not in racks for one in left)
+        anywhere = sum(one.rack is None for one in left)
+        needed = majority(len(self.voters))
+        if elsewhere + anywhere < needed or (not racks or elsewhere >= needed):
+            return elsewhere + anywhere >= needed
+        return None
 
     @property
     def returning(self) -> tuple[int, ...]:
@@ -154,14 +162,15 @@ class FailureRequest:
     def scenario(self, placement_id: str, brokers: Brokers, kinds: Sequence[SetKind]) -> FailureScenario:
         """Ask some kinds of it, given sets among them, of one placement; what the placement lacks cannot be lost."""
         given = zip(self._names(), self.given, strict=True) if SetKind.GIVEN in kinds else ()
-        there = [(name, members) for name, one in given if (members := one.members(brokers))]
+        there = [(name, members, one.racks) for name, one in given if (members := one.members(brokers))]
         return filled(
             FailureScenario,
             self,
             scenario_id=f"{placement_id}.{'.'.join(kinds)}",
             kinds=tuple(kind for kind in self.kinds if kind in kinds),
-            given=tuple(members for _, members in there),
-            given_names=tuple(name for name, _ in there),
+            given=tuple(members for _, members, _ in there),
+            given_names=tuple(name for name, *_ in there),
+            given_racks=tuple(racks for *_, racks in there),
             placement_id=placement_id,
         )
 

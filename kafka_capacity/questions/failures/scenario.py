@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
@@ -49,19 +49,7 @@ class FailureSet:
     brokers: tuple[int, ...]  # their ids, ascending
     # those of them that are lost before the others, such as a whole rack before one broker more
     first: tuple[int, ...] = ()
-
-    def racks(self, members: Mapping[str, Set[int]]) -> set[str]:
-        """Return the racks that are lost with all that is in them, and not only those of their brokers that are.
-
-        ``members`` are the brokers of each rack.
-        """
-        if self.kind in (SetKind.BROKER, SetKind.PAIR):
-            return set()
-        lost = set(self.brokers)
-        whole = {rack for rack, ids in members.items() if ids <= lost}
-        # Of brokers that were given, only those that are some racks, and no other broker, are taken for these.
-        is_of_racks = self.kind is not SetKind.GIVEN or lost == {one for rack in whole for one in members[rack]}
-        return whole if is_of_racks else set()
+    racks: tuple[str, ...] = ()  # that are lost with all that is in them, controllers as well
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +70,7 @@ class FailureScenario:
     kinds: tuple[SetKind, ...] = (SetKind.BROKER, SetKind.RACK, SetKind.RACK_AND_BROKER, SetKind.PAIR)
     given: tuple[tuple[int, ...], ...] = ()  # further sets, each of broker ids
     given_names: tuple[str, ...] = ()  # what people call them, in the same order; empty to name them by their brokers
+    given_racks: tuple[tuple[str, ...], ...] = ()  # racks that each of them names, in the same order; empty for none
     placement_id: str = TODAY  # of the placement scenario that this stands on, `TODAY` for none
     rules: ElectionRules = ElectionRules.KRAFT  # by which leaders are elected
     # at most so many pairs, and so many racks with a broker, are looked at. Of more pairs, half are those that share
@@ -188,7 +177,11 @@ class FailureResult:
         )
 
     def worst_first(self) -> Ints:
-        """Order the sets: most offline, of as many the most traffic, then under the minimum, overloaded, to rebuild."""
+        """Order the sets: those without a majority of the controllers, then most offline, of as many the most traffic.
+
+        Then come partitions under the minimum, overloaded brokers, and how long it takes to rebuild.
+        """
         traffic = np.where(self.offline > 0, self.stopped_bytes_per_second + self.refused_bytes_per_second, 0.0)
-        keys = (self.rebuild_seconds, self.overloaded(), self.under_min_isr, traffic, self.offline)
+        leaderless = [one is False for one in self.has_majority] or np.zeros(len(self.sets))
+        keys = (self.rebuild_seconds, self.overloaded(), self.under_min_isr, traffic, self.offline, leaderless)
         return np.lexsort([-np.asarray(key, dtype=np.float64) for key in keys])

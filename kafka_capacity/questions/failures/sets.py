@@ -25,7 +25,8 @@ def failure_sets(
     """
     alive = brokers.ids[~brokers.is_fenced].tolist()
     names = scenario.given_names or (None,) * len(scenario.given)
-    found = [_given(brokers, one, name) for one, name in zip(scenario.given, names, strict=True)]
+    racks = scenario.given_racks or ((),) * len(scenario.given)
+    found = [_given(brokers, *one) for one in zip(scenario.given, names, racks, strict=True)]
     left_out: list[LeftOut] = []
     kinds = scenario.kinds
     if SetKind.BROKER in kinds:
@@ -54,7 +55,7 @@ def rack_members(brokers: Brokers, rack: str) -> tuple[int, ...]:
     return members
 
 
-def _given(brokers: Brokers, ids: Sequence[int], name: str | None) -> FailureSet:
+def _given(brokers: Brokers, ids: Sequence[int], name: str | None, racks: tuple[str, ...]) -> FailureSet:
     wanted = tuple(sorted(set(ids)))
     if not wanted:
         raise RequestError("brokers: a set of lost brokers is empty; name at least one")
@@ -64,15 +65,12 @@ def _given(brokers: Brokers, ids: Sequence[int], name: str | None) -> FailureSet
             f"brokers: {unknown[0]} is not a broker of this cluster; its {len(brokers)} brokers have ids "
             f"{brokers.ids.min()} to {brokers.ids.max()}"
         )
-    if name is None:
-        whole = next((one.name for one in _racks(brokers) if one.brokers == wanted), None)
-        name = whole or LostTogether(wanted, ()).name
-    return FailureSet(kind=SetKind.GIVEN, name=name, brokers=wanted)
+    return FailureSet(kind=SetKind.GIVEN, name=name or LostTogether(wanted, ()).name, brokers=wanted, racks=racks)
 
 
 def _racks(brokers: Brokers) -> list[FailureSet]:
     return [
-        FailureSet(kind=SetKind.RACK, name=f"rack {rack}", brokers=members)
+        FailureSet(kind=SetKind.RACK, name=f"rack {rack}", brokers=members, racks=(rack,))
         for rack, members in brokers.brokers_by_rack().items()
         if rack is not None
     ]
@@ -89,6 +87,7 @@ def _racks_and_brokers(brokers: Brokers, replicas: Int32s, scenario: FailureScen
             name=f"{rack.name} + broker {one}",
             brokers=tuple(sorted((*rack.brokers, one))),
             first=rack.brokers,
+            racks=rack.racks,
         )
         for rack, one in (every[i] for i in chosen)
     ], len(every)

@@ -131,14 +131,16 @@ def controllers_document(asked: ControllerRequest) -> dict[str, Any] | None:
     voters = asked.voters
     if not voters:
         return None
-    apart = quorum_unavailability([asked.up_ratio] * len(voters))
+    down = sorted(asked.quorum.down.intersection(voter.node_id for voter in voters))
+    living = [voter for voter in voters if voter.node_id not in down]
+    apart = quorum_unavailability([asked.up_ratio] * len(living) + [0.0] * len(down))
     # Voters of which nobody knows the rack fail by themselves only.
-    in_racks = rack_correlated_unavailability(voters, asked.up_ratio, asked.rack_up_ratio)
+    in_racks = rack_correlated_unavailability(living, asked.up_ratio, asked.rack_up_ratio, down=len(down))
     return {
         "voters": [{"node_id": voter.node_id, "rack": voter.rack} for voter in voters],
         "majority": majority(len(voters)),
         "tolerated": spare_voters([voter.node_id for voter in voters], asked.quorum.down),
-        "down": sorted(asked.quorum.down.intersection(voter.node_id for voter in voters)),
+        "down": down,
         "up_ratio": asked.up_ratio,
         "rack_up_ratio": asked.rack_up_ratio,
         "unavailable_ratio": apart,

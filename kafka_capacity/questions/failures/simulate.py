@@ -91,8 +91,7 @@ class FailureInputs:
             costs=self.costs,
         )
         controllers = self.controllers(baseline)
-        members = {rack: frozenset(ids) for rack, ids in brokers.brokers_by_rack().items() if rack is not None}
-        has_majority = [controllers.has_majority_without(one.brokers, one.racks(members)) for one in result.sets]
+        has_majority = [controllers.has_majority_without(one.brokers, one.racks) for one in result.sets]
         return dataclasses.replace(result, has_majority=tuple(has_majority))
 
     def problems_today(self, soundness: Iterable[Problem] = ()) -> Problems:

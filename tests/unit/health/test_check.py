@@ -15,7 +15,7 @@ from kafka_capacity.health.settings import lower_factor_problems
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
-from kafka_capacity.kafka.controller.quorum.voters import Voter
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica, Voter
 from kafka_capacity.questions.failures.evaluate import evaluate_failures
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 from tests.builders import cluster, topic
@@ -170,13 +170,18 @@ def test_a_rack_whose_loss_leaves_no_majority_of_the_controllers_is_the_worst():
         RackLoss(rack="a", offline=1, under_min_isr=5, bytes_per_second=0.0, leaderless=27),
         RackLoss(rack="b", offline=9, under_min_isr=0, bytes_per_second=9.0),
     ]
-    view = ClusterView.of(snapshot, loaded(len(snapshot.partitions)), rack_losses=losses)
+    voters = [Voter(node_id=101 + place, rack=rack) for place, rack in enumerate("aaabc")]
+    view = ClusterView.of(snapshot, loaded(len(snapshot.partitions)), rack_losses=losses, voters=voters)
     (problem,) = [one for one in check_health(view) if one.code == "rack-loss"]
     assert problem.message.startswith(
         "losing rack a leaves no majority of the controllers, so that 27 partitions have no leader; it takes 1 "
         "partition offline and leaves 5 partitions under min ISR"
     )
-    assert problem.remedy.startswith("have controllers in three racks; ")
+    assert problem.remedy.startswith("have 2 of the 5 controllers in one rack at most; ")
+    behind = QuorumReplica(node_id=105, is_voter=True, behind_seconds=1e6)
+    down = dataclasses.replace(view, quorum=Quorum(replicas=(behind,)))
+    (other,) = [one for one in check_health(down) if one.code == "rack-loss"]
+    assert other.remedy.startswith("bring back controller 105; ")
     assert problem.partitions == 27
     alone = ClusterView.of(
         snapshot,

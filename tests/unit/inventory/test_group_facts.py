@@ -14,7 +14,9 @@ from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.sizing_workload import group_lags
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
+from kafka_capacity.kafka.groups.coordinators import coordinator_partitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.questions.consumers.events import offline_partitions
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.unit.inventory.inventories_with_groups import TOPICS, A, B, found, group, lag, member, only
 
@@ -298,3 +300,23 @@ def test_the_window_of_the_cache_is_that_of_the_leaders_broker():
 @pytest.mark.parametrize("module", [group_facts_module, group_traffic_module])
 def test_the_examples_are_true(module):
     assert doctest.testmod(module).failed == 0
+
+
+def test_a_group_whose_coordinator_has_no_leader_cannot_commit():
+    raw = cluster(topics=(*TOPICS, topic("__consumer_offsets", partitions=3)), groups=[group()], members=(A, B))
+    number = int(coordinator_partitions(["g"], 3)[0])
+    for gone in (number, (number + 1) % 3):
+        rows = [
+            row | ({"is_leader": False} if (row["topic"], row["partition"]) == ("__consumer_offsets", gone) else {})
+            for row in rows_of(raw, "replicas")
+        ]
+        headless = with_rows(raw, "replicas", rows)
+        (facts,) = group_facts(headless, build_snapshot(headless)).facts
+        said = offline_partitions(facts)
+        if gone == number:
+            assert said == (
+                f"it has no coordinator, because partition {number} of __consumer_offsets has no leader: its members "
+                "cannot join, stay or commit"
+            )
+        else:
+            assert said is None

@@ -146,14 +146,17 @@ def quorum_unavailability(up_ratios: Sequence[float]) -> float:
     return _without_majority([(1.0, [ratio]) for ratio in up_ratios])
 
 
-def rack_correlated_unavailability(voters: Sequence[Voter], up_ratio: float, rack_up_ratio: float) -> float:
+def rack_correlated_unavailability(
+    voters: Sequence[Voter], up_ratio: float, rack_up_ratio: float, *, down: int = 0
+) -> float:
     """Return the share of time without a majority, likewise, of voters that also fail with their rack, if any.
 
-    ``up_ratio`` is the share of time that a voter is up while its rack is; errors are those without racks.
+    ``up_ratio`` is the share of time that a voter is up while its rack is, and ``down`` how many more voters are down;
+    errors are those without racks.
     """
     racks = [voter.rack for voter in voters]
     together = [(rack_up_ratio, [up_ratio] * racks.count(rack)) for rack in sorted({*racks} - {None}, key=str)]
-    return _without_majority([*together, *[(1.0, [up_ratio])] * racks.count(None)])
+    return _without_majority([*together, *[(1.0, [up_ratio])] * racks.count(None), *[(1.0, [0.0])] * down])
 
 
 def down_minutes_per_year(unavailability: float) -> float:

@@ -232,11 +232,16 @@ def _sentences(asked: Row) -> list[str]:
     return [
         f"{vote}: {may}. While no controller is active, clients continue, but no partition gets a new leader: "
         "partitions led by a broker that dies meanwhile stay offline until then.",
-        f"There is no majority for {_year(asked['down_minutes_per_year'])} if each controller is up "
-        f"{_share(asked['up_ratio'])} of the time and fails independently, and for "
+        f"{_as_it_stands(down)}here is no majority for {_year(asked['down_minutes_per_year'])} if each controller is "
+        f"up {_share(asked['up_ratio'])} of the time and fails independently, and for "
         f"{_year(asked['down_in_racks_minutes_per_year'])} if racks are up {_share(asked['rack_up_ratio'])} of the "
         "time. Both ratios are assumptions: the parameters controller_up_ratio and rack_up_ratio.",
     ]
+
+
+def _as_it_stands(down: Sequence[int]) -> str:
+    names = listed([str(one) for one in down])
+    return f"While {names} {'is' if len(down) == 1 else 'are'} down, t" if down else "T"
 
 
 def _share(ratio: float) -> str:

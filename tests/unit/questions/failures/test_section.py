@@ -80,7 +80,7 @@ def problem(code, severity="serious"):
         ),
         (
             [loss(0, "broker 1", under_min_isr=3, refused_bytes_per_second=2048.0, groups_affected=2)],
-            "Any one broker may die: nothing goes offline, up to 3 partitions fall under min ISR (broker 1, 2.0 "
+            "One broker lost: nothing goes offline, up to 3 partitions fall under min ISR (broker 1, 2.0 "
             "KiB/s), the busiest survivor uses 50.0 % of its network out, up to 2 consumer groups affected.",
         ),
         (
@@ -176,7 +176,7 @@ def test_controllers_that_are_down_already_are_lost_before_the_active_one_is():
 def test_online_at_the_price_of_records_is_no_good_news():
     dear = side(loss(0, "broker 1"), loss(1, "broker 2", unclean_leaders=2))
     assert loss_sentence(dear, "broker").startswith(
-        "Any one broker may die: nothing goes offline, up to 2 partitions are led by a replica that was out of sync, "
+        "One broker lost: nothing goes offline, up to 2 partitions are led by a replica that was out of sync, "
         "so that committed records may be lost (broker 2), no partition falls"
     )
     assert change_word(view(dear, side(loss(0, "broker 1"), placement_id="then")), "broker") == "better"

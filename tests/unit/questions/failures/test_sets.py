@@ -5,7 +5,9 @@ import pytest
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.questions.failures.scenario import FailureScenario, FailureSet, LeftOut, SetKind
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica, Voter
+from kafka_capacity.questions.failures.request import ControllerRequest
+from kafka_capacity.questions.failures.scenario import FailureScenario, LeftOut, SetKind
 from kafka_capacity.questions.failures.sets import failure_sets, rack_members, shared_partitions
 
 SIX = Brokers.of(range(1, 7), list("aabbcc"))
@@ -43,10 +45,11 @@ def test_shared_partitions_are_counted_by_hand():
     assert shared.sum() == 6
 
 
-def test_a_given_rack_is_called_by_its_name():
+def test_given_brokers_are_called_by_their_ids_and_racks_by_the_names_they_were_given():
     found, _ = sets(kinds=(), given=((2, 1), (1,), (1, 6)))
-
-    assert [one.name for one in found] == ["rack a", "broker 1", "brokers 1, 6"]
+    assert [one.name for one in found] == ["brokers 1, 2", "broker 1", "brokers 1, 6"]
+    found, _ = sets(kinds=(), given=((2, 1, 6),), given_names=("broker 6 + rack a",), given_racks=(("a",),))
+    assert [(one.name, one.brokers, one.racks) for one in found] == [("broker 6 + rack a", (1, 2, 6), ("a",))]
 
 
 def test_a_rack_that_is_not_there_is_refused():
@@ -56,12 +59,25 @@ def test_a_rack_that_is_not_there_is_refused():
 
 
 def test_a_rack_is_lost_with_all_that_is_in_it_where_it_is_a_rack_that_is_lost():
-    members = {"a": frozenset({10, 11}), "b": frozenset({12})}
+    found, _ = sets(kinds=(SetKind.BROKER, SetKind.PAIR, SetKind.RACK, SetKind.RACK_AND_BROKER), given=((1, 2),))
+    racks = {(one.kind, one.name): one.racks for one in found}
+    assert racks[SetKind.RACK, "rack a"] == racks[SetKind.RACK_AND_BROKER, "rack a + broker 6"] == ("a",)
+    # Brokers by themselves are no rack, be they all that are in it.
+    assert racks[SetKind.BROKER, "broker 1"] == racks[SetKind.PAIR, "brokers 1, 2"] == ()
+    assert racks[SetKind.GIVEN, "brokers 1, 2"] == ()
 
-    def racks(kind, *brokers):
-        return FailureSet(kind=kind, name="x", brokers=brokers).racks(members)
 
-    assert racks(SetKind.RACK, 10, 11) == racks(SetKind.GIVEN, 10, 11) == {"a"}
-    assert racks(SetKind.RACK_AND_BROKER, 10, 11, 12) == racks(SetKind.GIVEN, 10, 11, 12) == {"a", "b"}
-    # Brokers by themselves are no rack, nor are those that were given beside one of another.
-    assert racks(SetKind.BROKER, 12) == racks(SetKind.PAIR, 10, 11) == racks(SetKind.GIVEN, 10, 12) == set()
+def test_voters_of_unknown_racks_may_be_in_one_that_is_lost():
+    def left(*racks, lost=("a",), down=(), brokers=()):
+        voters = tuple(Voter(node_id=101 + place, rack=rack) for place, rack in enumerate(racks))
+        behind = tuple(QuorumReplica(node_id=one, is_voter=True, behind_seconds=1e6) for one in down)
+        asked = ControllerRequest(voters=voters, quorum=Quorum(replicas=behind))
+        return asked.has_majority_without(brokers, lost)
+
+    assert (left("a", "b", "c"), left("a", "a", "b")) == (True, False)
+    assert left(None, None, None) is None
+    assert left(None, None, None, lost=()) is True
+    assert left(None, None, None, lost=(), brokers=(101, 102)) is False
+    assert (left(None, "b", "c"), left(None, "b", "c", down=(102,))) == (True, None)
+    assert left("a", "a", None) is False
+    assert ControllerRequest().has_majority_without((), ("a",)) is None
