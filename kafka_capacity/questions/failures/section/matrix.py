@@ -27,8 +27,13 @@ def _overloaded(row: Row) -> str:
     return f"{plural(row['overloaded_brokers'], 'broker')}, worst {worst}"
 
 
+def lost_name(row: Row) -> str:
+    """Name a set of losses; figures are as elections would be, which there are none of without a majority."""
+    return f"{row['name']} (no majority)" if row.get("has_majority") is False else str(row["name"])
+
+
 LOSSES = (
-    column("name", "Lost", "name"),
+    column("name", "Lost", "name", lost_name, "No majority: of the controllers, so that no leader is elected."),
     column("offline", "Partitions offline", "count", is_key=True),
     column("offline_topics", "Topics offline", "count"),
     column("under_min_isr", "Under min ISR", "count", is_key=True),
