@@ -86,7 +86,9 @@ def _approve(decision: Decision) -> str:
             # What was asked for is not what is due: it is described, and not approved.
             sentence += f" {_other_count(sizing, count)}"
         elif option.figures["changed_partitions"]:
-            sentence = sentence.replace(NO_BROKERS, "Approve the move, but no new brokers yet", 1)
+            new = len(view.new_broker_ids)
+            without = f"with {plural(new, 'new broker')} for it, and no more yet" if new else "but no new brokers yet"
+            sentence = sentence.replace(NO_BROKERS, f"Approve the move, {without}", 1)
             if sizing.due_soon is not None and count == view.observed_broker_count:
                 sentence = sentence.replace("Approve ", "Approve the move, and ", 1)
     if status is Status.NOT_JUDGED:

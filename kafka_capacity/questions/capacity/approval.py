@@ -45,10 +45,7 @@ def approval(view: SizingView) -> str:
         return f"Approve no broker count: {_why_none(view)}."
     soon = view.due_soon
     steps = view.steps if soon is None else view.steps[1:]
-    later = [
-        f"{_more(after.option['broker_count'] - before.option['broker_count'])} by {after.from_day}"
-        for before, after in pairwise(steps)
-    ]
+    later = [f"{_then(before.option, after.option)} by {after.from_day}" for before, after in pairwise(steps)]
     first = _now(view) if soon is None else _soon(view, soon)
     return "; ".join([first, ", ".join(later)] if later else [first]) + "."
 
@@ -103,6 +100,14 @@ def _is_changed(option: Row, today: Row) -> bool:
     """Return whether more is changed than how many brokers there are, or what they hold."""
     is_other = is_other_hardware(option) or option["kind"] == OptionKind.SHRINK_VOLUMES
     return is_other or not is_alike(option, today)
+
+
+def _then(before: Row, after: Row) -> str:
+    """Name a later step: other brokers, or how many are added, which stand in for those that are removed too."""
+    if after["shape"] != before["shape"]:
+        return option_name(after)
+    removed = len(set(removed_brokers(after)) - set(removed_brokers(before)))
+    return _more(int(after["broker_count"]) - int(before["broker_count"]) + removed)
 
 
 def _more(count: int) -> str:

@@ -113,8 +113,14 @@ class SizingInputs:
 
     def request_facts(self) -> dict[str, Any]:
         """Return what the request makes of today's cluster, as the document of sizing says it."""
-        factor = self.request.moved_replication_factor
+        factor = self.other_factor(self.request.moved_replication_factor)
         return {"removed_brokers": list(self.removed), "moved_replication_factor": factor}
+
+    def other_factor(self, replication_factor: int | None) -> int | None:
+        """Return a factor for all topics; ``None``, for each topic its own, where all have it, planned ones too."""
+        is_todays = bool((replication_factors(self.snapshot.replicas) == replication_factor).all())
+        is_planned = all(one.replication_factor == replication_factor for one in self.workload.outlook.added)
+        return None if is_todays and is_planned else replication_factor
 
     def held_bytes(self, key: PlacementKey) -> Floats:
         """Return float64[D], what all replicas of a placement hold by the estimate that decides."""
@@ -144,19 +150,21 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     if request.today.volume is not None and _has_spare_space(inputs):
         options.append(as_placed(inputs, OptionKind.SHRINK_VOLUMES))
     is_other, weaker = _has_other_hardware(inputs), _weaker_brokers(inputs)
-    # Where named brokers go, others may take their places: as many as today are tried too.
-    usual = {*default_counts(start, largest), *([] if inputs.named is None else [now])}
+    # Where named brokers go, others may take their places: as many as today and more are tried too.
+    more = [] if inputs.named is None else [one for one in default_counts(snapshot.brokers, largest) if one >= now]
+    usual = {*default_counts(start, largest), *more}
     counts = set(request.broker_counts) or usual
     fewer = scale_in_count(start, largest)
+    factors = tuple(dict.fromkeys(map(inputs.other_factor, request.replication_factors)))
     keys = [
         PlacementKey(broker_count=count, extra_racks=racks, replication_factor=factor, removed_brokers=inputs.removed)
         for count in sorted(counts)
         for racks in request.extra_racks
-        for factor in request.replication_factors
+        for factor in factors
         if not racks or count > now
     ]
     if fewer is not None and keys:
-        factor = request.replication_factors[0]
+        factor = factors[0]
         keys.append(dataclasses.replace(keys[0], broker_count=fewer, extra_racks=0, replication_factor=factor))
     without = tuple(sorted({*inputs.removed, *weaker}))
     keys += [dataclasses.replace(key, removed_brokers=without) for key in keys if weaker and not key.extra_racks]

@@ -194,7 +194,7 @@ def _change(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, 
     if not in_place:
         is_leaving[:] = not is_shrunk
     leaving_usd_per_hour = usd_per_hour(now, observed, inputs.request.estimates)[is_leaving]
-    usd = _change_usd(shape, leaving_usd_per_hour, copying) if option.kind is not OptionKind.DO_NOTHING else 0.0
+    usd = _change_usd(now, shape, leaving_usd_per_hour, copying) if option.kind is not OptionKind.DO_NOTHING else 0.0
     today = inputs.today
     return filled(
         ChangeCost,
@@ -205,10 +205,12 @@ def _change(inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, 
     )
 
 
-def _change_usd(shape: Shape, leaving_usd_per_hour: Floats, copying: Copying) -> float:
+def _change_usd(now: Shape, shape: Shape, leaving_usd_per_hour: Floats, copying: Copying) -> float:
+    """Price what is copied between racks, at the dearer of both kinds of brokers, and those that run on meanwhile."""
     if copying.seconds is None:
         return math.inf
-    price = 0.0 if shape.is_replication_free else shape.usd_per_gib_between_racks
+    prices = [0.0 if one.is_replication_free else one.usd_per_gib_between_racks for one in (now, shape)]
+    price = float(np.nanmax(prices)) if np.isfinite(prices).any() else math.nan
     traffic = copying.moved_between_racks_bytes / GIB * price if copying.moved_between_racks_bytes else 0.0
     # What copies nothing needs no price.
     running = float(leaving_usd_per_hour.sum()) * copying.seconds / 3600 if copying.seconds else 0.0

@@ -65,7 +65,8 @@ def _steps(view: SizingView) -> tuple[Step, ...]:
         lasting = [row for row in way if view.lasts(row, date)]
         if not lasting:
             break
-        best = min(lasting, key=lambda row: (row["broker_count"], row is not cheaper, *_least_change(row)))
+        kept = today if cheaper is None and today in lasting else None
+        best = kept or min(lasting, key=lambda row: (row["broker_count"], row is not cheaper, *_least_change(row)))
         if not found or found[-1].option is not best:
             before = found[-1].option if found else today
             found.append(_step(view, best, (end_of(view, before)[0] or date) if found else day, before))
@@ -82,17 +83,22 @@ def _least_change(row: Row) -> tuple[bool, str]:
 
 
 def on_the_way(view: SizingView, goal: Row) -> list[Row]:
-    """Return the options of the goal's hardware that steps up to it may take; doing nothing is one of today's.
+    """Return the options of the goal's hardware that steps up to it may take, and doing nothing where that is one.
 
-    Another replication factor is chosen to pay less, which is no matter of what runs out: all steps have it.
+    It is none where the goal costs less, or has another replication factor: these are no matter of what runs out.
     """
-    is_same = goal["shape"] == view.today["shape"] and (goal["replication_factor"] is None or view.is_own(goal))
+    today, usd = view.today, [row["total_usd_per_month"] for row in (goal, view.today)]
+    is_cheaper = goal["shape"] != today["shape"] and (None in usd or usd[0] < usd[1])
+    has_today = goal["replication_factor"] is None and not is_cheaper
     return [
         row
         for row in view.options
-        if row["broker_count"] <= goal["broker_count"]
-        and (is_alike(row, goal) or (is_same and row is view.today))
-        and not (row["shape"] == view.today["shape"] and row["broker_count"] < view.today["broker_count"])
+        if (has_today and row is today)
+        or (
+            is_alike(row, goal)
+            and row["broker_count"] <= goal["broker_count"]
+            and not (row["shape"] == today["shape"] and row["broker_count"] < today["broker_count"])
+        )
     ]
 
 

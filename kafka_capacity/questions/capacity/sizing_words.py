@@ -28,7 +28,8 @@ def steps_phrase(view: SizingView) -> str:
     parts = []
     for place, step in enumerate(view.steps):
         when = f"by {_when(view, step.from_day)}" if place else "now"
-        parts.append(f"{_counted(step.option, option_name(step.option) if not place else '')} {when}")
+        is_other = not place or step.option["shape"] != view.steps[place - 1].option["shape"]
+        parts.append(f"{_counted(step.option, option_name(step.option) if is_other else '')} {when}")
     return ", ".join(parts)
 
 

@@ -158,6 +158,8 @@ def because(action: Row) -> str:
     """Return why an action saves nothing, with the figure of what stands in the way, a clause without a subject."""
     freed, why = action["freed_bytes"], action["because"]
     frees = f"frees {format_bytes(freed)} and saves nothing" if freed else "saves nothing"
+    if action["kind"] in (ActionKind.SHAPE, ActionKind.VOLUMES):
+        return f"{frees}: no number of brokers that fits costs less with it."
     return f"{frees}, because {why}." if why else f"{frees}; fewer brokers were not tried."
 
 

@@ -88,7 +88,9 @@ def test_where_nothing_may_fail_one_replica_is_enough():
 
 
 def test_topics_that_have_one_replica_already_are_not_the_fault_of_an_option():
-    assert sized((1,), ONE_BROKER, TRACE)["006-brokers.today.rf1"].fits
+    assert sized((1,), ONE_BROKER, TRACE)["006-brokers.today"].fits  # which have it today
+    mixed = topic("other", min_insync_replicas=1), TRACE
+    assert not sized((1,), ONE_BROKER, *mixed)["006-brokers.today.rf1"].fits
 
 
 def test_an_option_that_leaves_as_many_replicas_as_must_be_in_sync_stands_no_loss_either():
@@ -102,6 +104,12 @@ def test_an_option_that_leaves_as_many_replicas_as_must_be_in_sync_stands_no_los
     assert (excuse.constraint, excuse.needed, excuse.available) == ("replication_factor", 3.0, 2.0)
     assert found["006-brokers.today.rf3"].fits
     assert sized((2,), NONE, strict)["006-brokers.today.rf2"].fits
+
+
+def test_todays_factor_is_no_other_option():
+    plain, asked = (sized(factors, ONE_BROKER, topic("orders")) for factors in ((None,), (3,)))
+    assert list(plain) == list(asked)
+    assert "006-brokers.today.rf3" in sized((3,), ONE_BROKER, topic("orders"), AUDIT)
 
 
 def test_topics_to_come_count_with_the_factor_that_the_option_gives_them():

@@ -9,7 +9,7 @@ from kafka_capacity.plan.move_and_sizing import lasts_until
 from kafka_capacity.questions.capacity.approval import approval, otherwise
 from kafka_capacity.questions.capacity.cost_words import cost_sentence
 from kafka_capacity.questions.capacity.decide import decide_capacity, key_figures
-from kafka_capacity.questions.capacity.sizing_words import badge, headline, subject_words
+from kafka_capacity.questions.capacity.sizing_words import badge, headline, steps_phrase, subject_words
 from tests.report.decided import build_report
 from tests.report.plans import make_inputs
 from tests.report.sized import sized_inputs
@@ -229,3 +229,27 @@ def test_what_rests_on_unknown_sizes_is_not_judged():
     failing = view_of([{**row, "excuses": json.dumps([lacking, too_small("x")])} for row in rows])
     assert badge(failing) == ("bad", "✕ No option lasts")
     assert lasts_until(failing, 3) == ("not-today", None)
+
+
+def test_other_hardware_that_costs_more_waits_until_todays_brokers_run_out():
+    today = option("do-nothing", "do-nothing", 3, until=DATES[1], usd=5_000.0)
+    big = {"kind": "other-hardware", "until": DATES[3], "shape": "big"}
+    for usd, steps in ((5_400.0, ["do-nothing", "003.big"]), (4_000.0, ["003.big"])):
+        rows = [today, option("003.big", count=3, usd=usd, **big), option("006.big", count=6, usd=2 * usd, **big)]
+        view = view_of(rows, [passing("do-nothing", DATES[2])], recommended="003.big")
+        assert [step.option["option_id"] for step in view.steps] == steps
+    rows = [today, option("003.big", count=3, usd=5_400.0, **big)]
+    view = view_of(rows, [passing("do-nothing", DATES[2])], recommended="003.big")
+    assert approval(view) == (
+        "Approve no new brokers yet: today’s 3 last until 2027-08-14; 3 brokers of big by 2027-08-15."
+    )
+    assert steps_phrase(view) == "3 brokers now, 3 brokers of big by August 2027"
+
+
+def test_brokers_that_stand_in_for_removed_ones_are_added_too():
+    rows = [
+        option("do-nothing", "do-nothing", 4, until=DATES[1]),
+        option("005", "scale-out", 5, until=DATES[3], removed_brokers=[4]),
+    ]
+    view = view_of(rows, [passing("do-nothing", DATES[2])], recommended="005")
+    assert approval(view) == "Approve no new brokers yet: today’s 4 last until 2027-08-14; +2 by 2027-08-15."
