@@ -43,9 +43,9 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
             f" For the move {plural(today['broker_count'], 'broker')} do not fit, because it uses the disks and "
             f"networks in the inventory; the answer above uses those of {today['shape']}."
         )
-    if lasts_until(sizing, count)[0] == "not-today":
-        return f"{sentence} It goes to {plural(count, 'broker')}: {count_sentence(sizing, count)}.", None
     if count == needed["broker_count"]:
+        if lasts_until(sizing, count)[0] == "not-today":
+            return f"{sentence} It goes to {plural(count, 'broker')}: {count_sentence(sizing, count)}.", None
         # Where nothing is moved, a rebalance that is due later makes today's brokers last no longer.
         is_moved = view.recommended.figures["changed_partitions"]
         lasts = until_words(sizing, lasts_until(sizing, count)[1] if is_moved else sizing.steps[0].until)
