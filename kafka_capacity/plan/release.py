@@ -9,22 +9,11 @@ import pyarrow.compute as pc
 
 from kafka_capacity.inventory.snapshot import observed_assignment
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
-from kafka_capacity.objects.dataset import (
-    MANIFEST,
-    read_table,
-)
+from kafka_capacity.objects.dataset import MANIFEST, read_table
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.pinned import PinnedPlan
-from kafka_capacity.plan.plan_dataset import (
-    read_plan,
-    serious_texts,
-)
-from kafka_capacity.plan.publish import (
-    pinned_replicas,
-    read_decision,
-    report_manifest,
-    write_documents,
-)
+from kafka_capacity.plan.plan_dataset import read_plan, serious_texts
+from kafka_capacity.plan.publish import pinned_replicas, read_decision, report_manifest, write_documents
 from kafka_capacity.plan.released_files import NEW_PARTITIONS_TABLE, REASSIGNMENT, RELEASED_TABLES, TARGET, option_files
 from kafka_capacity.plan.runbook_page import RUNBOOK
 from kafka_capacity.questions.change.wave_runbook import PLAN_FILES_FOLDER

@@ -14,7 +14,6 @@ from kafka_capacity.text.wording import few_names
 
 _MOST_BROKERS = 6  # that are named
 
-
 CONDITION_WORDS = {
     "normal": "all brokers up",
     "broker-lost": "one broker lost",
