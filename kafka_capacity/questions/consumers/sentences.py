@@ -95,7 +95,10 @@ def _within(group: GroupChoice, row: Row) -> str:
     unknown = f" (not simulated: {', '.join(left_out)})" if left_out else ""
     when = f" {event_phrase(worst['event'])}" if worst["lag_max_partition"] else ""
     allowed = format_duration(row["lag_slo_seconds"])
-    return f"; the worst max lag is {format_wait(endless(worst['lag_max_seconds']))}{when}, within {allowed}{unknown}"
+    never = any(catch_up(one) == ENDLESS for one in group.outcomes(row))
+    late = "; what falls behind is caught up with only once traffic is below its peak" if never else ""
+    lag = format_wait(endless(worst["lag_max_seconds"]))
+    return f"; the worst max lag is {lag}{when}, within {allowed}{unknown}{late}"
 
 
 def _count_part(name: str, today: Row, recommended: Row) -> str:

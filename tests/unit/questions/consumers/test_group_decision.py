@@ -137,6 +137,13 @@ def test_at_worst_is_of_every_event_that_was_simulated():
     assert {one.name: one.value for one in one.figures}["lag"] == (90.0, None)
 
 
+def test_who_is_just_fast_enough_never_catches_up_at_peak():
+    made = result(is_today=True, events=tuple(Event))
+    outcomes = tuple(replace(one, catch_up_seconds=None) for one in made.events)
+    (one,) = decided(replace(made, events=outcomes))
+    assert one.advice.endswith("within 2 min; what falls behind is caught up with only once traffic is below its peak")
+
+
 def test_a_group_of_which_too_little_is_known_is_not_judged():
     unknown = replace(result(is_today=True), not_judged="member capacity is unknown")
     (one,) = decided(unknown, replace(result(count=3), not_judged="member capacity is unknown"))
