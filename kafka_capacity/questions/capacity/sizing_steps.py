@@ -47,13 +47,16 @@ def view_sizing(tables: Mapping[str, pa.Table], document: Mapping[str, Any], req
 
 
 def _steps(view: SizingView) -> tuple[Step, ...]:
-    """Return for each date the fewest brokers of the recommended kind that last until then, equal ones in one step.
+    """Return the steps to what is recommended, or to what lasts longest; none where nothing lasts."""
+    goal = view.recommended or _longest_lasting(view)
+    return () if goal is None else steps_to(view, goal)
+
+
+def steps_to(view: SizingView, goal: Row) -> tuple[Step, ...]:
+    """Return for each date the fewest brokers of a goal's kind that last until then, equal ones in one step.
 
     Those that are there come first, for as long as they last: a rebalance is due when they run out.
     """
-    goal = view.recommended or _longest_lasting(view)
-    if goal is None:
-        return ()
     day, today = view.dates[0], view.today
     if goal["shape"] == today["shape"] and goal["broker_count"] < today["broker_count"]:
         return (_step(view, goal, day, today),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.questions.capacity.cost_words import month_words, todays_usd
 from kafka_capacity.questions.capacity.option_words import is_other_hardware, is_rebalance, option_name, run_verb
+from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, steps_to
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_alike
 from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
 from kafka_capacity.text.wording import listed, told_apart
@@ -164,6 +166,11 @@ def _nothing_lasts(view: SizingView) -> str:
     beyond = (
         f"the cheapest that does, {option_name(nearest)}, costs {month_words(nearest, price, usd)}" if price else ""
     )
+    if budget is not None and nearest["fits"] and price:
+        steps = dataclasses.replace(view, steps=steps_to(view, nearest))
+        average = mean_usd_per_month(steps)
+        if average is not None and average <= budget:
+            beyond += f", but {usd(average)} on average if brokers are added when they are needed"
     if view.steps:
         until, end = view.steps[-1].until, ""
         if until is not None:

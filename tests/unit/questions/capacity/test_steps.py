@@ -5,11 +5,16 @@ from __future__ import annotations
 import dataclasses
 import json
 
+import pyarrow as pa
+import pytest
+
 from kafka_capacity.plan.move_and_sizing import lasts_until
 from kafka_capacity.questions.capacity.approval import approval, otherwise
 from kafka_capacity.questions.capacity.cost_words import cost_sentence
 from kafka_capacity.questions.capacity.decide import decide_capacity, key_figures
+from kafka_capacity.questions.capacity.sizing_steps import view_sizing
 from kafka_capacity.questions.capacity.sizing_words import badge, headline, steps_phrase, subject_words
+from kafka_capacity.questions.capacity.tables import SIZING_EXHAUSTION, SIZING_OPTIONS
 from tests.report.decided import build_report
 from tests.report.plans import make_inputs
 from tests.report.sized import sized_inputs
@@ -253,3 +258,27 @@ def test_brokers_that_stand_in_for_removed_ones_are_added_too():
     ]
     view = view_of(rows, [passing("do-nothing", DATES[2])], recommended="005")
     assert approval(view) == "Approve no new brokers yet: today’s 4 last until 2027-08-14; +2 by 2027-08-15."
+
+
+@pytest.mark.parametrize(("budget", "is_within"), [(1_400.0, True), (1_100.0, False)])
+def test_over_budget_says_where_brokers_that_come_when_they_are_needed_are_within_it(budget, is_within):
+    rows = [
+        option("do-nothing", "do-nothing", 6, until=DATES[1], usd=1_000.0, by_date_usd_per_month=[1_000.0] * 4),
+        option("009", "scale-out", 9, until=DATES[3], usd=1_500.0, by_date_usd_per_month=[1_500.0] * 4),
+    ]
+    view = view_of(rows, [passing("do-nothing", DATES[2])])
+    advice = {"by_date": [], "budget_usd_per_month": budget, "longest_within_budget": "do-nothing"}
+    view = view_sizing(
+        {"sizing_options": pa.Table.from_pylist(
+            [{**row, "excuses": json.dumps(row["excuses"])} for row in view.options], schema=SIZING_OPTIONS),
+         "sizing_exhaustion": pa.Table.from_pylist([passing("do-nothing", DATES[2])], schema=SIZING_EXHAUSTION),
+         "sizing_use": view.use},
+        {**view.document, "advice": advice}, {},
+    )  # fmt: skip
+    # Nine of twelve months at 1,000 dollars and three at 1,500.
+    step_by_step = ", but $1,126 on average if brokers are added when they are needed"
+    assert headline(view).startswith(
+        f"Nothing within ${budget:,.0f} per month lasts until November 2027: 6 brokers now"
+    )
+    assert ("costs $1,500 per month" + step_by_step * is_within) in headline(view)
+    assert ("if brokers are added" in headline(view)) == is_within
