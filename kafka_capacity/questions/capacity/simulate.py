@@ -118,7 +118,8 @@ def judged_option(
     shape, workload, request = option.shape, placed.workload, inputs.request
     use = capacity_use(workload, placed.loads, shape)
     found = judge(use, request.limits, shape, estimate=request.estimate)
-    is_kept = is_changed_in_place(request.today, shape)
+    # Smaller volumes take the place of today's now: what they save is what is saved from now on.
+    is_kept = is_changed_in_place(request.today, shape) and option.kind is not OptionKind.SHRINK_VOLUMES
     cost = monthly_cost(
         shape,
         use,
@@ -127,7 +128,7 @@ def judged_option(
         workload,
         request,
         provisioned_bytes=provisioned_bytes(inputs.snapshot.brokers, placed.brokers) if is_kept else None,
-        is_replaced=option.kind is OptionKind.SHRINK_VOLUMES or not is_kept,
+        is_replaced=not is_kept and option.kind is not OptionKind.SHRINK_VOLUMES,
     )
     unknown = _unknown(workload, found.headroom_ratio)
     # What tells no day is in the way already.

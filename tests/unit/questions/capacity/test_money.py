@@ -369,3 +369,26 @@ def test_a_budget_that_is_too_small_is_no_reason_to_scale_in_for_a_few_days():
         f"within it {advice.longest_within_budget} lasts longest, until {step.until} for $4,380 per month"
         in advice.reason
     )
+
+
+def test_smaller_volumes_are_bought_now_whatever_is_needed_later():
+    # What 36 logs hold falls to a tenth with their retention at the second date. Volumes that are bought now hold what is
+    # there now, and none of them shrinks.
+    snapshot, load = observed(bytes_in=10.0, partitions=12, size_bytes=2**30, racks=3)
+    wide = dataclasses.replace(snapshot.brokers, disk_capacity_bytes=np.full(len(snapshot.brokers), 1_000.0 * GIB))
+    snapshot = dataclasses.replace(snapshot, brokers=wide)
+    rates = load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
+    full = {"size": GIB, "retention": GIB / 10.0, "segment": 1.0, "names": ["orders"] * 12, "middle": [[1, 1, 1]]}
+    work = workload(*rates, **full, dates=("2026-11-20", "2026-12-20", "2027-01-20"), retention_changes=[[1, 0.1, 0.1]])
+    request = SizingRequest(today=read_shapes()["m5.large"], broker_counts=(len(wide),))
+    smaller = next(
+        one
+        for one in simulate_sizing(SizingInputs.of(snapshot, work, request), run_sizes).results
+        if one.option.kind is OptionKind.SHRINK_VOLUMES
+    )
+    assert len(set(smaller.cost.by_date)) == 1
+    assert smaller.cost.disks == pytest.approx(sum(np.ceil(held / 0.85) * 0.08 for held in _held_gib(snapshot)))
+
+
+def _held_gib(snapshot):
+    return [float((snapshot.replicas == broker).sum()) for broker in snapshot.brokers.ids.tolist()]
