@@ -372,8 +372,8 @@ def test_a_budget_that_is_too_small_is_no_reason_to_scale_in_for_a_few_days():
 
 
 def test_smaller_volumes_are_bought_now_whatever_is_needed_later():
-    # What 36 logs hold falls to a tenth with their retention at the second date. Volumes that are bought now hold what is
-    # there now, and none of them shrinks.
+    # What 36 logs hold falls to a tenth with their retention, at the second date. Volumes that are bought now hold what
+    # is there now, and none of them shrinks.
     snapshot, load = observed(bytes_in=10.0, partitions=12, size_bytes=2**30, racks=3)
     wide = dataclasses.replace(snapshot.brokers, disk_capacity_bytes=np.full(len(snapshot.brokers), 1_000.0 * GIB))
     snapshot = dataclasses.replace(snapshot, brokers=wide)
