@@ -1,4 +1,4 @@
-"""What an Airflow connection may say, and what is refused. No broker is needed."""
+"""What an Airflow connection may say, and what is refused."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_what_is_for_consumers_is_left_aside_with_a_note(caplog: pytest.LogCaptu
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "kafka connection: bootstrap.servers: field required"),
+        ({}, "kafka connection: bootstrap.servers: it is missing; add it"),
         (
             {"bootstrap.servers": "a", "security.protokoll": "SSL"},
             f"kafka connection: 'security.protokoll' is unknown; correct or remove it. The keys are {KNOWN}",
@@ -75,9 +75,9 @@ def test_what_is_for_consumers_is_left_aside_with_a_note(caplog: pytest.LogCaptu
         ),
         (
             SASL | {"sasl.mechanisms": "GSSAPI"},
-            "kafka connection: sasl.mechanism: input should be 'PLAIN', 'SCRAM-SHA-256' or 'SCRAM-SHA-512'",
+            "kafka connection: sasl.mechanism: choose 'PLAIN', 'SCRAM-SHA-256' or 'SCRAM-SHA-512'",
         ),
-        (SASL | {"sasl.password": [SECRET]}, "kafka connection: sasl.password: input should be a valid string"),
+        (SASL | {"sasl.password": [SECRET]}, "kafka connection: sasl.password: write a string"),
         (
             {"bootstrap.servers": "a", "ssl.key.location": "/k"},
             "kafka connection: ssl.key.location needs ssl.certificate.location",
