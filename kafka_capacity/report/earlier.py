@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_capacity.health.problem import RETIRED_CODES, Problem, Problems
 from kafka_capacity.report.heat import heat, share_cell
-from kafka_capacity.report.tables import plain_badge
+from kafka_capacity.report.tables import NOTE, REASON, plain_badge
 
 
 def completed(report: dict[str, Any]) -> dict[str, Any]:
@@ -17,6 +17,10 @@ def completed(report: dict[str, Any]) -> dict[str, Any]:
     for one in report["sections"]:
         if one["name"] == "broker_use":
             one["data"]["tables"] = [_as_heat(table) for table in one["data"]["tables"]]
+        if one["name"] == "comparison":
+            for row in one["data"]["table"]["rows"]:
+                if row["verdict"] == "does_not_fit":  # its note gives the first reason, which had no place of its own
+                    row.setdefault(REASON, (row[NOTE] or "").removesuffix("."))
     return {"changes": None, **report, "verdict": {"box": box, **verdict}}
 
 
