@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -223,6 +223,15 @@ def facts(snapshot: Snapshot, load: PartitionLoad) -> dict[str, Any]:
         "kafka_version": "4.3.0",
         "manifest_sha256": "ab" * 32,
     }
+
+
+def changed_rows(inputs: ReportInputs, change: Callable[[dict[str, Any]], None]) -> ReportInputs:
+    """Return the inputs with each row of ``scenarios`` changed in place by a function."""
+    rows = inputs.tables["scenarios"].to_pylist()
+    for row in rows:
+        change(row)
+    table = pa.Table.from_pylist(rows, schema=inputs.tables["scenarios"].schema)
+    return dataclasses.replace(inputs, tables={**inputs.tables, "scenarios": table})
 
 
 @lru_cache(maxsize=1)
