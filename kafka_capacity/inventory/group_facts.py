@@ -121,15 +121,15 @@ class _Cluster:
         leader = snapshot.brokers.index_of(snapshot.leader)
         self.cache_window_seconds = np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
         self.is_offline = states_of(snapshot).is_offline
+        offsets_topic = place_of(snapshot.partitions.topics, OFFSETS_TOPIC)
+        self._are_offsets_offline = self.is_offline[snapshot.partitions.topic == offsets_topic]
         self.offsets = _Offsets.of(raw, snapshot)
         self.topic_ids = column_map(raw.table("topics"), "topic", "topic_id")
         self._topics: dict[tuple[int, bool], Topic] = {}
 
     def offline_coordinator(self, group_id: str) -> int | None:
         """Return the partition of ``__consumer_offsets`` of a group where nobody leads it; else ``None``."""
-        partitions = self.snapshot.partitions
-        place = place_of(partitions.topics, OFFSETS_TOPIC)
-        offline = self.is_offline[partitions.topic == place]
+        offline = self._are_offsets_offline
         number = int(coordinator_partitions([group_id], len(offline))[0])
         return number if len(offline) and offline[number] else None
 

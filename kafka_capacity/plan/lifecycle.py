@@ -226,7 +226,7 @@ def _effect(entry: Entry, today: Mapping[str, Any]) -> str:
     before, wanted = entry["at_first"], entry["broker_count"]
     was, now = before.get("broker_count"), today["broker_count"]
     if wanted is not None and was is not None:
-        if now < wanted if wanted > was else now > wanted if wanted < was else now != wanted:
+        if _is_missed(was, wanted, now):
             return f"{DROPPED}; there are {plural(now, 'broker')}"
         full, fuller = (one.get("fullest_disk_ratio") for one in (before, today))
         if wanted == was and full is not None and fuller is not None and fuller >= full:
@@ -238,6 +238,13 @@ def _effect(entry: Entry, today: Mapping[str, Any]) -> str:
     ]
     is_measured = entry["kind"] == ACTION or entry["code"] == Code.DISK_OVER_LIMIT
     return ", ".join(told) if told and is_measured else GONE
+
+
+def _is_missed(was: int, wanted: int, now: int) -> bool:
+    """Whether a count is not reached that was wanted: from below, from above, or by staying as it was."""
+    if wanted == was:
+        return now != wanted
+    return now < wanted if wanted > was else now > wanted
 
 
 _MEASURED: Mapping[str, tuple[str, Callable[[Any], str]]] = {
