@@ -19,7 +19,7 @@ collect_garbage_seldom()  # a tenth of what tests with Airflow take
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # A run that decides about a change tries what the last one tried: new examples are looked for at the desk.
 settings.register_profile("repeatable", parent=settings.get_profile("dev"), derandomize=True, database=None)
-settings.register_profile("ci", parent=settings.get_profile("repeatable"), max_examples=200)
+settings.register_profile("ci", parent=settings.get_profile("repeatable"), max_examples=100)
 
 
 def _profile() -> str:

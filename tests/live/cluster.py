@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -44,6 +45,10 @@ TOOL_SECONDS = 600
 CONTROLLERS = 3
 _PR_SET_PDEATHSIG = 1
 Answer = TypeVar("Answer")
+_Kind = tuple[str | int, ...]
+_FORMATS = tempfile.TemporaryDirectory(prefix="kafka-formatted-")
+_FORMATTED: dict[_Kind, Path] = {}
+"""Disks of a formatted node of each kind: by version, disks, roles, and what Kafka's tool was told."""
 
 
 @dataclass(slots=True)
@@ -287,32 +292,34 @@ class KafkaCluster:
         )
 
     def _format(self, nodes: list[Node], *options: str) -> None:
-        """Format one node of each kind with Kafka's tool; the others get what it wrote, with names of their own."""
-        kinds: dict[bool, list[Node]] = {}
+        """Format a node of each kind with Kafka's tool, once a process; all others get what that wrote as their own."""
+        levels = [word for name, level in self.features.items() for word in ("--feature", f"{name}={level}")]
+        users = ["--add-scram", f"SCRAM-SHA-512=[name={SCRAM_USER},password={SCRAM_PASSWORD}]"]
+        asked = {False: [*options, *levels], True: [*options, *levels, *(users if self.protocols else [])]}
+        kinds: dict[_Kind, list[Node]] = {}
         for node in nodes:
             node.folder.mkdir()
             text = server_properties(node, list(self.nodes.values()), self.log_dirs, self.certificates, self.settings)
             node.settings.write_text(text, encoding="utf-8")
-            kinds.setdefault(node.is_controller, []).append(node)
-        levels = [word for name, level in self.features.items() for word in ("--feature", f"{name}={level}")]
-        users = ["--add-scram", f"SCRAM-SHA-512=[name={SCRAM_USER},password={SCRAM_PASSWORD}]"]
-        formats = []
-        for is_controller, (first, *_) in kinds.items():
-            command = self._java(
-                "kafka.tools.StorageTool",
-                *("format", "-t", CLUSTER_ID, "-c", str(first.settings), *options),
-                *levels,
-                *(users if self.protocols and is_controller else []),
-                version=self.version,
-            )
-            formats.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
-        for process in formats:
+            kind = (self.version, self.log_dirs, node.roles, *asked[node.is_controller])
+            kinds.setdefault(kind, []).append(node)
+        formats = {}
+        for kind, (first, *_) in kinds.items():
+            if kind not in _FORMATTED:
+                command = ("format", "-t", CLUSTER_ID, "-c", str(first.settings), *asked[first.is_controller])
+                java = self._java("kafka.tools.StorageTool", *command, version=self.version)
+                formats[kind] = subprocess.Popen(java, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for kind, process in formats.items():
             output, _ = process.communicate()
             if process.returncode:
                 raise AssertionError(f"a node could not be formatted:\n{output.decode(errors='replace')}")
-        for first, *others in kinds.values():
-            for node in others:
-                _format_alike(first, node)
+            _FORMATTED[kind] = Path(_FORMATS.name) / str(len(_FORMATTED))
+            _FORMATTED[kind].mkdir()
+            for disk in kinds[kind][0].folder.glob("data*"):
+                shutil.move(disk, _FORMATTED[kind])
+        for kind, alike in kinds.items():
+            for node in alike:
+                _format_alike(_FORMATTED[kind], node)
 
     def _spawn(self, broker_id: int) -> None:
         node = self.nodes[broker_id]
@@ -335,8 +342,8 @@ class KafkaCluster:
         return java_command(main_class, *arguments, class_path=class_path, heap=heap, options=options)
 
 
-def _format_alike(first: Node, node: Node) -> None:
-    for disk in first.folder.glob("data*"):
+def _format_alike(formatted: Path, node: Node) -> None:
+    for disk in formatted.glob("data*"):
         copy = shutil.copytree(disk, node.folder / disk.name)
         names = copy / "meta.properties"
         own = {"node.id": node.broker_id, "directory.id": base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[:22]}
