@@ -111,7 +111,7 @@ def lose_brokers(
         steps = step_rows(controllers["change"], simulate_failovers(inputs).to_pylist())
     return Found(
         of=basis.snapshot,
-        answer=lambda: _answer(result),
+        answer=lambda: _answer(result, are_voters_known=bool(inputs.request.controllers.voters)),
         hint="" if sets else "--lost-together ID,… lists every topic and group that losing these together affects",
         document=lambda: {**_document(result, basis.snapshot), "controllers": controllers},
         show=lambda: _print(result, basis, max_rows, controllers or {}, steps),
@@ -261,8 +261,9 @@ def _topics(snapshot: Snapshot, lost: FailureSet, rules: ElectionRules) -> list[
     ]
 
 
-def _answer(result: FailureResult) -> str:
-    said = loss_sentences(placement_failures(failure_tables(result), result.scenario.placement_id), KIND_NAMES)
+def _answer(result: FailureResult, *, are_voters_known: bool) -> str:
+    tables, placement_id = failure_tables(result), result.scenario.placement_id
+    said = loss_sentences(placement_failures(tables, placement_id, are_voters_known=are_voters_known), KIND_NAMES)
     return " ".join([f"today: {result.offline_today:,} offline, {result.under_min_isr_today:,} under min ISR.", *said])
 
 

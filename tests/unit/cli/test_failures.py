@@ -91,3 +91,13 @@ def test_a_change_of_controllers_prints_its_steps_and_commands(run, snapshot, tm
     assert "remove-controller --controller-id 3 --controller-directory-id $DIRECTORY_ID_3" in done.stdout
     document = json.loads((tmp_path / "out" / "failures.json").read_bytes())
     assert [step["tolerated"] for step in document["controllers"]["change"]["steps"]] == [1, 1]
+
+
+def test_voters_of_unknown_racks_make_no_loss_of_a_rack_safe(run, snapshot):
+    unknown = run("failures", snapshot, "--losses", "rack", "--controllers", "101", "--controllers", "102")
+    assert unknown.exit_code == 0, unknown.output
+    said = " ".join(unknown.stdout.split())
+    assert "whether a majority of the controllers is left is not known" in said
+    assert "Any one rack may die" not in said
+    # Where nobody says who votes, nothing is said of it.
+    assert "majority of the controllers" not in run("failures", snapshot, "--losses", "rack").stdout

@@ -76,17 +76,12 @@ def loss_sentence(side: PlacementFailures, kind: str) -> str:
         or _newly_under_min_isr(row, before["under_min_isr_before"]) > 0
         for row in rows
     )
-    unsure = [row for row in every if row.get("has_majority") is None] if _are_voters_known(side) else []
+    unsure = [row for row in every if row.get("has_majority") is None] if side.are_voters_known else []
     if unsure and not without:
         does += f", and whether a majority of the controllers is left is not known ({unsure[0]['name']})"
     is_harmless = not (without or unsure or is_hurt) and more <= 0 and looked_at >= possible
     lead = f"{_MAY_DIE[kind] if is_harmless else lost}: {does}"
     return f"{lead}{_unclean(rows)}{_refused(side, rows)}{_overloaded(side, kind, rows)}{_groups(side, rows)}."
-
-
-def _are_voters_known(side: PlacementFailures) -> bool:
-    """Return whether it is known of any loss what becomes of the controllers; else nobody knows the voters."""
-    return any(row.get("has_majority") is not None for rows in side.losses.values() for row in rows)
 
 
 def _leaderless(without: Sequence[Row], total: int) -> str:

@@ -6,6 +6,7 @@ import dataclasses
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -32,6 +33,7 @@ class PlacementFailures:
     brokers: Sequence[Row]  # rows of `failure_brokers`
     groups: Sequence[Row]  # rows of `failure_groups`
     problems: Sequence[Problem]  # what is wrong before anything fails, the worst first
+    are_voters_known: bool  # those of the metadata quorum; else nothing is said of its majority
 
     @property
     def before(self) -> Row:
@@ -74,8 +76,9 @@ def read_failures(inputs: ReportInputs, scenario_id: str) -> FailuresView | None
     if not inputs.failures or kinds is None or not len(kinds):
         return None
     placement_id = inputs.failures["placements"].get(scenario_id)
-    today = placement_failures(inputs.tables, TODAY)
-    then = None if placement_id is None else placement_failures(inputs.tables, placement_id)
+    sides = partial(placement_failures, inputs.tables, are_voters_known=len(inputs.tables["quorum"]) > 0)
+    today = sides(TODAY)
+    then = None if placement_id is None else sides(placement_id)
     is_same = then is not None and then == dataclasses.replace(today, placement_id=then.placement_id)
     return FailuresView(
         today=today,
@@ -93,7 +96,9 @@ def placement_rows(tables: Mapping[str, pa.Table], name: str, placement_id: str)
     return list(found.drop_columns("placement_id").to_pylist())
 
 
-def placement_failures(tables: Mapping[str, pa.Table], placement_id: str) -> PlacementFailures:
+def placement_failures(
+    tables: Mapping[str, pa.Table], placement_id: str, *, are_voters_known: bool
+) -> PlacementFailures:
     """Return all that the tables of a plan, or of one simulation, hold of a placement."""
 
     def rows(name: str) -> list[dict[str, Any]]:
@@ -110,4 +115,5 @@ def placement_failures(tables: Mapping[str, pa.Table], placement_id: str) -> Pla
         brokers=rows("failure_brokers"),
         groups=rows("failure_groups"),
         problems=[Problem.from_dict(row) for row in rows("diagnoses")],
+        are_voters_known=are_voters_known,
     )

@@ -58,6 +58,7 @@ def side(*rows, placement_id="today", offline=0, under=0, brokers=(), groups=(),
         brokers=list(brokers),
         groups=list(groups),
         problems=list(found),
+        are_voters_known=any("has_majority" in row for row in rows),
     )
 
 
@@ -158,6 +159,11 @@ def test_without_a_majority_of_the_controllers_no_leader_is_elected():
     )
     safe = side(*({**row, "has_majority": True} for row in rows))
     assert loss_sentence(safe, "broker").startswith("Any one broker may die: nothing goes offline")
+    # Where it is known who votes and not in which rack, it may be none of them that survives.
+    unsure = side(*({**row, "has_majority": None} for row in rows))
+    assert loss_sentence(unsure, "broker").startswith(
+        "One broker lost: nothing goes offline, and whether a majority of the controllers is left is not known (rack a)"
+    )
     # A change that leaves no majority after fewer losses is better, whatever else it does.
     assert change_word(view(side(*rows), side(*rows, placement_id="x")), "broker") == "same"
     assert change_word(view(side(*rows), dataclasses.replace(safe, placement_id="x")), "broker") == "better"
