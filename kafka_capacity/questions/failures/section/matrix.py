@@ -88,6 +88,7 @@ def _worst(rows: Sequence[Row]) -> Row:
         **{key: max(row[key] for row in rows) for key in counts},
         "loaded_ratio": max((load for load in loads if load is not None), default=None),
         "rebuild_seconds": None if None in times else max(times),
+        "has_majority": all(row.get("has_majority") is not False for row in rows),
     }
 
 
@@ -126,6 +127,7 @@ def rank(found: Sequence[Row | None]) -> tuple[Any, ...]:
     """Order losses by what they do at worst on either side, then as they were listed."""
     there = [row for row in found if row is not None]
     return (
+        all(row.get("has_majority") is not False for row in there),
         -max(row["offline"] or 0 for row in there),
         -max(traffic_lost(row) if row["offline"] else 0.0 for row in there),
         *(-max(row[key] or 0 for row in there) for key in ("unclean_leaders", "under_min_isr", "overloaded_brokers")),
@@ -165,6 +167,8 @@ def drawn_cell(figure: Column, row: Row, side: PlacementFailures) -> Cell:
             return {"text": "—", "kind": "unknown"}
         kind = "bad" if value > 1.0 else "warn" if value > heat.WARN_RATIO else "good"
         return {"text": format_percent(value), "kind": kind}
+    if figure.key == "offline" and row.get("has_majority") is False:  # of the controllers, so no leader is elected
+        return {"text": f"{format_count(value)}, no majority", "kind": "bad"}
     if figure.key == "offline" and unclean:  # what is online at the price of records stands beside it
         return {"text": f"{format_count(value)}, {format_count(unclean)} unclean", "kind": "bad"}
     is_new = figure.key == "offline" and value > side.before["offline_before"]
@@ -180,7 +184,9 @@ def pair_map(view: FailuresView) -> dict[str, Any] | None:
     drawn = sorted(list(found)[:MAX_BROKERS])
     if len(drawn) < 2:
         return None
-    note = "Worst effect: ▲ offline or overloaded, ● writes rejected or groups affected, "
+    note = (
+        "Worst effect: ▲ offline, no majority of the controllers, or overloaded, ● writes rejected or groups affected, "
+    )
     note += "otherwise the busiest survivor in %."
     note += " Below the diagonal today, above it after the change." if len(sides) > 1 else ""
     if len(drawn) < len(found):

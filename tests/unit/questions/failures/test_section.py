@@ -159,6 +159,19 @@ def test_without_a_majority_of_the_controllers_no_leader_is_elected():
     )
     safe = side(*({**row, "has_majority": True} for row in rows))
     assert loss_sentence(safe, "broker").startswith("Any one broker may die: nothing goes offline")
+    # No row, cell or pair hides that: rack b, with the same figures, is not named with it.
+    alike = side(rows[0], {**rows[1], "new_leaders": 25})
+    (matrix,) = matrices(view(alike), is_without_pairs=True)
+    assert [row["name"] for row in matrix["rows"]] == ["rack a", "rack b"]
+    assert matrix["rows"][0]["cells"][0] == {"text": "0, no majority", "kind": "bad"}
+    assert matrix["caption"] == "One broker lost: 2"
+    shown = overview(view(alike))
+    assert shown is not None
+    assert shown["rows"][0]["cells"][0] == {"text": "0, no majority", "kind": "bad"}
+    pair = {**loss(0, "brokers 1, 2", kind="pair"), "brokers": (1, 2), "has_majority": False}
+    drawn = pair_map(view(side(pair)))
+    assert drawn is not None
+    assert "▲ 0, no majority" in json.dumps(drawn, ensure_ascii=False)
     # Where it is known who votes and not in which rack, it may be none of them that survives.
     unsure = side(*({**row, "has_majority": None} for row in rows))
     assert loss_sentence(unsure, "broker").startswith(
