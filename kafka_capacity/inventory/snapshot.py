@@ -334,7 +334,8 @@ def hourly_rates(
 
 def read_quorum(raw: RawInventory) -> Quorum:
     """Return who votes and who observes; a node without a rack of its own has that of the broker with its id."""
-    racks = column_map(raw.table("brokers"), "broker_id", "rack")
+    brokers = raw.table("brokers")
+    racks = column_map(brokers, "broker_id", "rack")
     rows = raw.table("quorum_replicas").sort_by([("node_id", "ascending"), ("is_voter", "ascending")]).to_pylist()
     return Quorum(
         replicas=tuple(
@@ -350,4 +351,5 @@ def read_quorum(raw: RawInventory) -> Quorum:
             for row in rows
         ),
         kraft_version=next((row["kraft_version"] for row in rows if row["kraft_version"] is not None), None),
+        fenced=frozenset(one for one, is_fenced in column_map(brokers, "broker_id", "is_fenced").items() if is_fenced),
     )

@@ -60,6 +60,7 @@ class Quorum:
 
     replicas: tuple[QuorumReplica, ...] = ()  # by id, none where nothing is known
     kraft_version: int | None = None  # 0 for voters that are configured, 1 for those that can be changed (KIP-853)
+    fenced: frozenset[int] = frozenset()  # ids of brokers that are fenced, of which some may be controllers as well
 
     @property
     def voters(self) -> tuple[QuorumReplica, ...]:
@@ -90,8 +91,9 @@ class Quorum:
 
     @property
     def down(self) -> frozenset[int]:
-        """Voters that do not help to commit: far behind, or with another disk."""
-        return self.renewed | frozenset(one.node_id for one in self.voters if self.is_behind(one))
+        """Nodes that do not help to commit: far behind, with another disk, or fenced, where no more is told of them."""
+        told = frozenset(one.node_id for one in self.replicas)
+        return self.renewed | frozenset(one.node_id for one in self.voters if self.is_behind(one)) | self.fenced - told
 
     def is_behind(self, one: QuorumReplica) -> bool:
         """Return whether one has not been caught up for longer than anything ordinary takes, or not at all.

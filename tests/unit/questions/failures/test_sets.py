@@ -1,5 +1,7 @@
 """Which sets are looked at."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -80,4 +82,10 @@ def test_voters_of_unknown_racks_may_be_in_one_that_is_lost():
     assert left(None, None, None, lost=(), brokers=(101, 102)) is False
     assert (left(None, "b", "c"), left(None, "b", "c", down=(102,))) == (True, None)
     assert left("a", "a", None) is False
+    # A broker that is fenced is no controller that helps, unless the quorum tells more of it.
+    fenced = Quorum(fenced=frozenset({101}))
+    voters = tuple(Voter(node_id=node, rack=rack) for node, rack in ((101, "a"), (102, "b"), (103, "c")))
+    assert ControllerRequest(voters=voters, quorum=fenced).has_majority_without((102,), ()) is False
+    told = dataclasses.replace(fenced, replicas=(QuorumReplica(node_id=101, is_voter=True, behind_seconds=0.0),))
+    assert ControllerRequest(voters=voters, quorum=told).has_majority_without((102,), ()) is True
     assert ControllerRequest().has_majority_without((), ("a",)) is None
