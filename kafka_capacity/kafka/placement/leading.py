@@ -108,6 +108,7 @@ class LeaderLevelling:
     def _round(self, *, flows: bool) -> bool:
         """Hand over leadership once in many rows; tell whether that took something worth it."""
         give, take = self._flow_amounts() if flows else self._amounts()
+        take = np.where(self._usable, take, 0.0)  # the others may be near their share, and lead nothing more for that
         leader = self._held[:, 0]
         rows = np.nonzero((give[leader] > 0) & (self._unit > 0))[0]
         if not len(rows):

@@ -90,3 +90,14 @@ def test_partitions_without_bytes_are_not_copied_for_the_sake_of_bytes():
     placed = FEWEST.place(replace(asked, size_bytes=empty))
 
     assert [set(row) for row in placed.tolist()] == [{1, 2, 3}] * 4
+
+
+def test_a_fenced_broker_leads_nothing_that_another_can():
+    target = Brokers.of([1, 2, 3, 4], is_fenced=[False, False, False, True])
+    rows = [[1, 2, 4], [1, 3, 4], [1, 4, 2]] * 4
+    asked = problem({"many": rows, "one": [[4]]}, target)
+    # Ever so little traffic, beside what the fenced broker leads alone, is within any tolerance of that.
+    rates, sizes = np.array([1.0] * len(rows) + [1000.0]), np.array([100] * len(rows) + [0])
+    placed = FEWEST.place(replace(asked, bytes_in_bytes_per_second=rates, size_bytes=sizes))
+    assert placed[: len(rows), 0].tolist().count(4) == 0
+    assert placed[-1, 0] == 4
