@@ -271,7 +271,7 @@ def _recommendation(view: ChangeView, sizing: SizingView | None) -> dict[str, An
         "scenario_id": None if option is None else option.scenario_id,
         "broker_count_now": count,
         "moves_to": None if option is None else option.broker_count,
-        "until": None if option is None else lasts_until(sizing, option.broker_count)[1],
+        "until": None if option is None else lasts_until(sizing, option.broker_count, is_moved=option.is_moved)[1],
         "steps": steps,
     }
 
@@ -284,10 +284,15 @@ def _options(view: ChangeView, sizing: SizingView | None) -> list[dict[str, Any]
             "label": option.label,
             "status": str(_option_status(view, sizing, option)),
             "is_recommended": option is view.recommended,
-            **dict(zip(("lasts", "until"), lasts_until(sizing, option.broker_count), strict=True)),
+            **_lasting(sizing, option),
         }
         for option in view.options
     ]
+
+
+def _lasting(sizing: SizingView | None, option: Option) -> dict[str, str | None]:
+    lasts, until = lasts_until(sizing, option.broker_count, is_moved=option.is_moved)
+    return {"lasts": lasts, "until": until}
 
 
 def _option_status(view: ChangeView, sizing: SizingView | None, option: Option) -> Status:
@@ -310,10 +315,11 @@ def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tupl
         return status, tuple(str(excuse["reason"]) for excuse in view.nearest.excuses)
     if status is Status.NOT_JUDGED:
         return status, tuple(f"{what} is not known" for what in change.unknown)
-    count = view.nearest.broker_count
-    row = None if sizing is None else sizing.of_count(count)
+    count, is_moved = view.nearest.broker_count, view.nearest.is_moved
+    row = None if sizing is None else sizing.of_count(count, is_moved=is_moved)
     if sizing is not None and row is not None and not row["fits"] and row["fits_until"] is None:
-        return (Status.DOES_NOT_FIT if status is Status.FITS else status), (count_sentence(sizing, count),)
+        because = count_sentence(sizing, count, is_moved=is_moved)
+        return (Status.DOES_NOT_FIT if status is Status.FITS else status), (because,)
     missing = missing_of(sizing, count)
     if status is Status.FITS and missing:
         return Status.NOT_JUDGED, tuple(f"{resource_name(one)} is unknown" for one in missing)

@@ -24,6 +24,7 @@ from kafka_capacity.questions.capacity.decide import cost_of_steps, count_senten
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_soon
 from kafka_capacity.questions.capacity.sizing_words import why_sentence
 from kafka_capacity.questions.change.change_view import ChangeView
+from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.request_summary import asked_clause
 from kafka_capacity.questions.savings.share import SAVINGS
 from kafka_capacity.text import capitalised, format_limit, plural, uncapitalised
@@ -89,11 +90,24 @@ def _approve(decision: Decision) -> str:
             new = len(view.new_broker_ids)
             without = f"with {plural(new, 'new broker')} for it, and no more yet" if new else "but no new brokers yet"
             sentence = sentence.replace(NO_BROKERS, f"Approve the move, {without}", 1)
-            if sizing.due_soon is not None and count == view.observed_broker_count:
-                sentence = sentence.replace("Approve ", "Approve the move, and ", 1)
+            if count == view.observed_broker_count:
+                if sizing.due_soon is not None:
+                    sentence = sentence.replace("Approve ", "Approve the move, and ", 1)
+                sentence += _shortened(sizing, option)
     if status is Status.NOT_JUDGED:
         return f"As far as known: {uncapitalised(sentence)}"
     return sentence
+
+
+def _shortened(sizing: SizingView, option: Option) -> str:
+    """Say until when today's brokers last after a move between them, where that is shorter than without it."""
+    stays, moved = sizing.today, sizing.of_count(option.broker_count, is_moved=option.is_moved)
+    if moved is None or moved is stays or not stays["fits_until"]:
+        return ""
+    until, without = sizing.until(moved), sizing.until(stays)
+    if until is None or (without is not None and until >= without):
+        return ""
+    return f" After the move they last only until {until}."
 
 
 def _other_count(sizing: SizingView, count: int) -> str:

@@ -43,12 +43,14 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
             f" For the move {plural(today['broker_count'], 'broker')} do not fit, because it uses the disks and "
             f"networks in the inventory; the answer above uses those of {today['shape']}."
         )
+    is_moved = view.recommended.is_moved
     if count == needed["broker_count"]:
-        if lasts_until(sizing, count)[0] == "not-today":
-            return f"{sentence} It goes to {plural(count, 'broker')}: {count_sentence(sizing, count)}.", None
+        how, until = lasts_until(sizing, count, is_moved=is_moved)
+        if how == "not-today":
+            other = count_sentence(sizing, count, is_moved=is_moved)
+            return f"{sentence} It goes to {plural(count, 'broker')}: {other}.", None
         # Where nothing is moved, a rebalance that is due later makes today's brokers last no longer.
-        is_moved = view.recommended.figures["changed_partitions"]
-        lasts = until_words(sizing, lasts_until(sizing, count)[1] if is_moved else sizing.steps[0].until)
+        lasts = until_words(sizing, until if is_moved else sizing.steps[0].until)
         return f"{sentence} It goes to the {count:,} that are needed now, which last {lasts}.", None
     if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
         lasts = until_words(sizing, due.until)
@@ -57,7 +59,7 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
         enough = until_words(sizing, sizing.steps[0].until)
         return f"{sentence} It goes to {plural(count, 'broker')}; today’s {wanted:,} last {enough}.", None
     other = f"It goes to {plural(count, 'broker')}, not to the {wanted:,} that are needed now: "
-    other += count_sentence(sizing, count)
+    other += count_sentence(sizing, count, is_moved=is_moved)
     if wanted in failing:
         return f"{sentence} {other}; at today’s sizes no option with {wanted:,} fits.", None
     make = serious if wanted > count else info
@@ -78,9 +80,12 @@ def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:
     return f"the default counts ({shown})"
 
 
-def lasts_until(sizing: SizingView | None, count: int) -> tuple[str, str | None]:
-    """Return whether a count lasts (``horizon``, ``until``, ``not-today``, ``not-judged``), and until which day."""
-    row: Mapping[str, Any] | None = None if sizing is None else sizing.of_count(count)
+def lasts_until(sizing: SizingView | None, count: int, *, is_moved: bool) -> tuple[str, str | None]:
+    """Return whether a count lasts (``horizon``, ``until``, ``not-today``, ``not-judged``), and until which day.
+
+    ``is_moved`` is whether replicas move on the way to it.
+    """
+    row: Mapping[str, Any] | None = None if sizing is None else sizing.of_count(count, is_moved=is_moved)
     if sizing is None or row is None:
         return "not-judged", None
     if row["fits"]:

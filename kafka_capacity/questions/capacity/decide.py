@@ -126,9 +126,9 @@ def _actions(view: SizingView) -> list[Action]:
     return found
 
 
-def count_sentence(view: SizingView, count: int) -> str:
-    """Return what sizing says of another count of today's hardware than the one that is needed now."""
-    row = view.of_count(count)
+def count_sentence(view: SizingView, count: int, *, is_moved: bool = False) -> str:
+    """Return what sizing says of a move to a count of today's hardware that is not the one it needs now."""
+    row = view.of_count(count, is_moved=is_moved)
     if row is None:
         tried = {int(one["broker_count"]) for one in view.options if view.is_own(one)}
         fewer, more = (one for one in tried if one < count), (one for one in tried if one > count)

@@ -17,7 +17,7 @@ from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.proposal.excuse import distance
 from kafka_capacity.questions.answer import unknown_traffic
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
-from kafka_capacity.questions.capacity.results import day_before, speaks_of_unknowns
+from kafka_capacity.questions.capacity.results import OptionKind, day_before, speaks_of_unknowns
 
 Row = Mapping[str, Any]
 
@@ -184,9 +184,14 @@ class SizingView:
         passed_on = end_of(self, option)[0]
         return None if passed_on is None else day_before(passed_on)
 
-    def of_count(self, count: int) -> Row | None:
-        """Return the option of so many brokers and nothing else changed: that of the steps, else what lasts longest."""
+    def of_count(self, count: int, *, is_moved: bool = False) -> Row | None:
+        """Return the option of so many brokers and nothing else changed: that of the steps, else what lasts longest.
+
+        Where replicas move between today's brokers (``is_moved``) these are not as they are now any more.
+        """
         rows = [row for row in self.options if row["broker_count"] == count and self.is_own(row)]
+        if is_moved and any(row["kind"] == OptionKind.REBALANCE for row in rows):
+            rows = [row for row in rows if row is not self.today]
         stepped = [step.option for step in self.steps if step.option in rows]
 
         def lasting(row: Row) -> tuple[bool, str, bool]:

@@ -49,6 +49,11 @@ class Option:
         return self.figures["moved_bytes"] is None
 
     @property
+    def is_moved(self) -> bool:
+        """Whether replicas are on other brokers than before."""
+        return bool(self.figures["moved_replicas"])
+
+    @property
     def is_baseline(self) -> bool:
         """Whether it is here to be compared with."""
         return self.placer in BASELINE_PLACERS

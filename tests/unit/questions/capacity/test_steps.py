@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
+from kafka_capacity.plan.decision_box import _shortened
 from kafka_capacity.plan.move_and_sizing import lasts_until
 from kafka_capacity.questions.capacity.approval import approval, otherwise
 from kafka_capacity.questions.capacity.cost_words import cost_sentence
@@ -229,11 +231,11 @@ def test_what_rests_on_unknown_sizes_is_not_judged():
     assert otherwise(view) == "Not known: the sizes of 6 partitions are unknown."
     assert approval(view) == "Approve no broker count: none is judged."
     assert decide_capacity(view, view.document).status == "not_judged"
-    assert lasts_until(view, 3) == ("not-judged", None)
+    assert lasts_until(view, 3, is_moved=False) == ("not-judged", None)
     # What fails for another reason too is judged.
     failing = view_of([{**row, "excuses": json.dumps([lacking, too_small("x")])} for row in rows])
     assert badge(failing) == ("bad", "✕ No option lasts")
-    assert lasts_until(failing, 3) == ("not-today", None)
+    assert lasts_until(failing, 3, is_moved=False) == ("not-today", None)
 
 
 def test_other_hardware_that_costs_more_waits_until_todays_brokers_run_out():
@@ -282,3 +284,19 @@ def test_over_budget_says_where_brokers_that_come_when_they_are_needed_are_withi
     )
     assert ("costs $1,500 per month" + step_by_step * is_within) in headline(view)
     assert ("if brokers are added" in headline(view)) == is_within
+
+
+def test_a_move_between_todays_brokers_ends_when_they_do_after_it_and_the_box_says_so():
+    rows = [
+        option("do-nothing", "do-nothing", 12, until=DATES[3], usd=1.0),
+        option("012", "rebalance", 12, until=DATES[1], usd=1.0),
+    ]
+    view = view_of(rows, [passing("012", "2027-04-16")], recommended="do-nothing")
+    assert lasts_until(view, 12, is_moved=False) == ("horizon", None)
+    assert lasts_until(view, 12, is_moved=True) == ("until", "2027-04-15")
+    moved, same = (SimpleNamespace(broker_count=12, is_moved=is_moved) for is_moved in (True, False))
+    assert _shortened(view, moved) == " After the move they last only until 2027-04-15."
+    assert _shortened(view, same) == ""
+    # Where they last longer after it, nothing has to be said.
+    longer = view_of([rows[0], rows[1] | {"fits": True, "fits_until": DATES[3]}], recommended="do-nothing")
+    assert _shortened(longer, moved) == ""
