@@ -33,7 +33,7 @@ StorePlace = Annotated[
     str, typer.Argument(metavar="STORE", help="Where scheduled plans are stored: s3://bucket/prefix, or a folder.")
 ]
 MaxRows = Annotated[int, option("--rows N", "Max rows to print per table.", min=1)]
-HasToFit = Annotated[bool, option("--fail-if-unfit", "Exit with status 3 if no option fits.")]
+HasToFit = Annotated[bool, option("--fail-if-unfit", "Exit with status 3 if no option is known to fit.")]
 AsJson = Annotated[bool, option("--json", "Print JSON; the command schema describes it.")]
 Quiet = Annotated[bool, option("--quiet -q", "Print only the answer, one line, and errors.")]
 ClusterName = Annotated[str, option("--cluster", "Name of the cluster.")]

@@ -55,6 +55,7 @@ def plan(
     from kafka_capacity.cli.plan_files import plan_files, write_plan
     from kafka_capacity.cli.plan_table import print_plan, verdict_lines
     from kafka_capacity.cli.planning import make_plan, plan_decision
+    from kafka_capacity.questions.answer import Status
 
     with progress_bar(is_quiet=is_quiet) as begin:
         planned = make_plan(snapshot, given, brokers, begin)
@@ -75,5 +76,5 @@ def plan(
             hint="--out DIR writes the files to execute" if out is None and decision.view.recommended else "",
             is_quiet=is_quiet,
         )
-    if has_to_fit and decision.view.recommended is None:
+    if has_to_fit and decision.status is not Status.FITS:
         raise typer.Exit(EXIT_NOTHING_FITS)

@@ -60,11 +60,12 @@ def size(
     found, sized = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
     document = size_document(found, sized)
     view = view_sizing(sizing_tables(found, sized), document, document["request"])
+    is_known_to_fit = view.recommended is not None and not view.is_as_far_as_known(view.recommended)
     return Found(
         of=found.inputs.snapshot,
         answer=lambda: f"{headline(view)} {growth_sentence(view, document['request'])}".strip(),
         hint=next_step(view, snapshot),
         document=lambda: document,
         show=lambda: print_size(found, view, is_everything=is_everything),
-        exit_status=EXIT_NOTHING_FITS if has_to_fit and sized.advice.recommended is None else 0,
+        exit_status=EXIT_NOTHING_FITS if has_to_fit and not is_known_to_fit else 0,
     )

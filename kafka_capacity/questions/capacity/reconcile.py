@@ -230,7 +230,7 @@ def _waterfall(
     own_terms = "each resource separately, with the real replication factor and fan-out"
 
     limited = f"{whole_percent(throughput)} of throughput, {whole_percent(space)} of space"
-    last = "the smallest count tried that fits" if fitting else "no count tried fits: assumed even"
+    last = "the smallest count tried that fits" if fitting else "no count tried is known to fit: assumed even"
 
     def count(load: EvenLoad, within: Limits, resources: tuple[Resource, ...]) -> int:
         return even_count(load, shape, within, racks, resources)

@@ -103,7 +103,7 @@ def decide_savings(tables: Mapping[str, pa.Table]) -> Answer:
     """Return the answer that the tables hold; its details are the line of the decision box, ``None`` for none."""
     view = read_savings(tables)
     if view.nothing["broker_count_now"] is None:
-        headline = "Alternatives to buying cannot be evaluated: no option fits today and is within the budget."
+        headline = "Alternatives to buying cannot be evaluated: no option is known to fit today within any budget."
         return Answer(headline=headline, reasons=tuple(view.scope["notes"]))
     return Answer(headline=_headline(view), reasons=tuple(_reasons(view)), details=instead(view))
 

@@ -214,6 +214,9 @@ def test_without_rates_nothing_is_said_to_fit(run, tmp_path):
     assert document["options"][0]["excuses"][0]["reason"] == (
         "no rates are known, so no option can be said to fit; stage an inventory with metrics"
     )
+    # A move that is not judged for that is not said to fit either.
+    planned = run("plan", "--snapshot", tmp_path, "--broker-counts", "6", "--placer", "zk", "--fail-if-unfit")
+    assert (planned.exit_code, planned.stdout.startswith("payments on 2026-11-20: Not judged")) == (3, True)
     assert document["advice"]["reason"] == (
         "no option can be judged: no rates are known, so no option can be said to fit; stage an inventory with metrics"
     )

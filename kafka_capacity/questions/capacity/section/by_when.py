@@ -13,7 +13,7 @@ from kafka_capacity.questions.capacity.option_words import CONDITION_WORDS, opti
 from kafka_capacity.questions.capacity.section.outlook_chart import outlook_chart
 from kafka_capacity.questions.capacity.section.sizing_use import drawn_options, used_charts
 from kafka_capacity.questions.capacity.sizing_steps import sizing_of
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates
 from kafka_capacity.questions.capacity.sizing_words import not_judged_sentence
 from kafka_capacity.report.anchors import BY_WHEN
 from kafka_capacity.report.sections import section
@@ -138,7 +138,8 @@ def exhaustion_table(view: SizingView, name: str, option: Row) -> dict[str, Any]
     ]
     label = f"When resources exceed their limit: {name}, {option_name(option)}"
     note = f"Used is the share of the limit at the fullest broker, at the {view.estimate} estimate."
-    if judged and Resource.DISK_IO not in {*judged, *option["not_judged"]}:
+    is_loaded = bool(judged) and not has_no_rates(view.document)
+    if is_loaded and Resource.DISK_IO not in {*judged, *option["not_judged"]}:
         note += " Disk throughput is unknown, but the load is within what one hard disk sustains."
     return table(label, _EXHAUSTION, rows, note=note)
 

@@ -62,7 +62,7 @@ def _waterfall(one: Mapping[str, Any]) -> dict[str, Any]:
     price = "" if usd is None else f", {format_usd(usd)} per month"
     end = "the smallest count tried that fits"
     if not one["is_placed"]:
-        end = "for an evenly loaded cluster, because no count tried fits"
+        end = "for an evenly loaded cluster, because no count tried is known to fit"
     return chart(
         f"calculator-{slug(one['calculator'])}-{slug(one['shape'])}",
         "count_waterfall",
