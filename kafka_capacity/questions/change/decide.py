@@ -158,11 +158,8 @@ def _generate_clause(view: ChangeView) -> str:
 def _refusal(view: ChangeView) -> str:
     option = view.nearest
     lead = "No option fits" if len(view.options) > 1 else _not_enough(option)
-    reason = str(option.excuses[0]["reason"])
-    if option.is_refused:
-        return (
-            f"{lead}: Kafka would reject {'every placement' if len(view.options) > 1 else 'the placement'}: {reason}."
-        )
+    if option.is_refused:  # by Kafka, or by a placer for a rule of ours, such as a pin
+        return f"{lead}: {option.excuses[0]['reason']}."
     if option.excuses[0]["constraint"] == THROTTLE:
         figures = option.figures
         the_move = f"{lead}: the move" if len(view.options) > 1 else "The move"
@@ -177,6 +174,8 @@ def _refusal(view: ChangeView) -> str:
 
 def _not_enough(option: Option) -> str:
     brokers = plural(option.broker_count, "broker")
+    if option.is_refused:
+        return f"The move to {brokers} cannot be made"
     if option.excuses[0]["constraint"] in OF_BROKERS:
         return f"{brokers} {'is' if option.broker_count == 1 else 'are'} not enough"
     return f"The move to {brokers} cannot be made as requested"

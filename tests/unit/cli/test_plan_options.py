@@ -24,9 +24,7 @@ def test_what_kafka_would_refuse_is_told_and_has_no_reassignment(planned, run, s
     assert (plan["fits"], plan["moved_bytes"], plan["brokers"]) == (False, None, [])
     assert plan["excuses"][0]["constraint"] == "placement"
     assert "002-brokers.generate │ does not fit │ — │" in " ".join(done.stdout.split())
-    assert done.stdout.startswith(
-        "payments on 2026-11-20: 2 brokers are not enough: Kafka would reject the placement: "
-    )
+    assert done.stdout.startswith("payments on 2026-11-20: The move to 2 brokers cannot be made: ")
 
 
 def test_what_does_not_fit_ends_with_0_unless_that_is_asked_for(run, snapshot):

@@ -256,7 +256,7 @@ def test_what_the_report_lists_is_not_counted_beside_the_list():
 def test_kafka_would_refuse_it():
     report = build_report(make_inputs(broker_counts=(2,), placers=("fewest-bytes",)))
     verdict = report["verdict"]
-    assert verdict["headline"].startswith("2 brokers are not enough: Kafka would reject the placement: ")
+    assert verdict["headline"].startswith("The move to 2 brokers cannot be made: ")
     assert verdict["subject"] == "[kafka-capacity] payments: no option fits (placement) (2026-11-20)"
     assert [figure["label"] for figure in report["figures"]] == ["Needed", "Available"]
     assert [figure["value"] for figure in report["figures"]] == [3.0, 2.0]
