@@ -21,7 +21,7 @@ def test_a_step_of_the_same_count_is_a_rebalance_and_the_move_may_already_be_it(
     assert (rebalanced.as_dict()["id"], more.as_dict()["id"]) == ("rebalance-12-brokers", "have-21-brokers")
 
     def moving(partitions):
-        chosen = SimpleNamespace(broker_count=12, figures={"changed_partitions": partitions})
+        chosen = SimpleNamespace(broker_count=12, is_moved=partitions > 0, figures={"changed_partitions": partitions})
         return SimpleNamespace(recommended=chosen, nearest=chosen, options=())
 
     assert [is_done_by(moving(1), one, None) for one in (rebalanced, more)] == [True, False]
@@ -46,7 +46,7 @@ def test_a_move_that_keeps_a_broker_that_sizing_does_without_is_planned_again():
         option("012", "without-some", 12, until=DATES[-1]),
     )
     without = {**without, "removed_brokers": [3]}
-    chosen = SimpleNamespace(broker_count=12, figures={"changed_partitions": 0})
+    chosen = SimpleNamespace(broker_count=12, is_moved=False, figures={"changed_partitions": 0})
     move = SimpleNamespace(recommended=chosen, nearest=chosen, options=())
     view = view_of([own, without], [], recommended="012")
     sentence, problem = relation_of(move, view, {})
