@@ -53,7 +53,10 @@ _UNRESOLVED: dict[str, str] = {
         (Code.GROUPS_HOURS_BEHIND, Code.GROUPS_BEHIND),
         "The change does not resolve this by itself: groups have to catch up.",
     ),
-    Code.LOG_DIR_OVER_LIMIT: "Replicas that move go where the log dirs have room; the move says where they have none.",
+    **dict.fromkeys(
+        (Code.LOG_DIR_OVER_LIMIT, Code.LOG_DIRS_UNEVEN),
+        "Replicas that move go where the log dirs have room; the move says where they have none.",
+    ),
     Code.RECORDS_LOST: "No change brings back what was deleted.",
 }
 """What is so at the moment of the snapshot; a placement is looked at once all that it copies is there."""

@@ -10,7 +10,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.flows import PEAKS, Placed, normal_flows, peaks
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Resource, amounts_apart
 from kafka_capacity.health.cluster_view import ClusterView, called
-from kafka_capacity.health.problem import Code, Figure, Problem, serious
+from kafka_capacity.health.problem import Code, Figure, Problem, serious, warning
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.text import plural, whole_percent
 from kafka_capacity.text.wording import told_apart
@@ -64,8 +64,11 @@ def _used(resource: Resource, needed: float, there: float, share: float) -> str:
     return f"{written(needed)} of {written(there)}, {told_apart(whole_percent, ratio, share)(ratio)}"
 
 
+_FULLER_RATIO = 0.1  # by how much of its disk a log dir may be fuller than its broker: sizing counts them as one disk
+
+
 def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
-    """Judge the log dirs of brokers that have several: one may be full where its broker is not.
+    """Judge the log dirs of brokers that have several: one may be full, or will be, where its broker is not.
 
     Brokers of which the log dir of a replica is not known are not judged.
     """
@@ -78,10 +81,25 @@ def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
     ids, owner, count = np.unique(dirs.broker_id, return_inverse=True, return_counts=True)
     is_judged = (count > 1) & ~np.isin(ids, snapshot.replicas[is_held & ~is_told])
     share = view.limits.ratio(Resource.DISK, Condition.NORMAL)
-    over = np.flatnonzero(is_judged[owner] & np.isfinite(dirs.total_bytes) & (held > dirs.total_bytes * share))
+    is_known = is_judged[owner] & np.isfinite(dirs.total_bytes)
+    used = held / np.maximum(dirs.total_bytes, 1e-9)
+    over = np.flatnonzero(is_known & (held > dirs.total_bytes * share))
+    of_broker = np.bincount(owner, held) / np.maximum(np.bincount(owner, dirs.total_bytes), 1e-9)
+    fuller = np.flatnonzero(is_known & (held <= dirs.total_bytes * share) & (used > of_broker[owner] + _FULLER_RATIO))
+    if len(fuller):
+        worst = int(fuller[np.argmax(used[fuller])])
+        where = called("broker", np.unique(dirs.broker_id[fuller]).tolist())
+        count = plural(len(fuller), "log dir")
+        message = (
+            f"{count} {'is' if len(fuller) == 1 else 'are'} much fuller than the broker as a whole, worst is "
+            f"{dirs.path[worst]} of broker {int(dirs.broker_id[worst])} at {whole_percent(used[worst])}, the broker at "
+            f"{whole_percent(of_broker[owner[worst]])}: sizing counts the log dirs of a broker as one disk, so this "
+            "one is full earlier than it says"
+        )
+        yield warning(Code.LOG_DIRS_UNEVEN, where, message, "move replicas to other log dirs of the same broker")
     if not len(over):
         return
-    worst = int(over[np.argmax(held[over] / np.maximum(dirs.total_bytes[over], 1e-9))])
+    worst = int(over[np.argmax(used[over])])
     broker, needed, there = int(dirs.broker_id[worst]), float(held[worst]), float(dirs.total_bytes[worst])
     are, its = ("is", "its disk") if len(over) == 1 else ("are", "their disks")
     rack = brokers.racks[int(brokers.index_of(np.array([broker]))[0])] or "none"

@@ -101,10 +101,10 @@ def test_a_log_dir_that_is_full_is_found_where_its_broker_is_not():
         usable_bytes=np.full(3, np.nan),
     )
 
-    def found(log_dir):
+    def found(log_dir, code="log-dir-over-limit"):
         one = dataclasses.replace(snapshot, log_dirs=dirs, log_dir=np.array(log_dir, dtype=np.int32))
         view = ClusterView.of(one, loaded(2), has=hardware(observed_shape(one.brokers), one.brokers))
-        return [problem for problem in check_health(view) if problem.code == "log-dir-over-limit"]
+        return [problem for problem in check_health(view) if problem.code == code]
 
     # The only log dir of a broker is its disk.
     (problem,) = found([[0, 2], [1, 2]])
@@ -117,6 +117,16 @@ def test_a_log_dir_that_is_full_is_found_where_its_broker_is_not():
     # Where one of a broker's replicas may be anywhere, none of its log dirs is judged.
     assert found([[0, 2], [-1, 2]]) == []
     assert len(found([[1, 2], [1, 2]])) == 1
+    # What is over its limit is said once; what will be before its broker is, as sizing reckons, is said too.
+    assert found([[0, 2], [1, 2]], "log-dirs-uneven") == []
+    snapshot = made({"orders": [[10, 12], [10, 12]]}, sizes=[700 * GIB, 50 * GIB])
+    (uneven,) = found([[0, 2], [1, 2]], "log-dirs-uneven")
+    assert (uneven.where, uneven.severity) == ("broker 10", Severity.WARNING)
+    assert uneven.message.startswith(
+        "1 log dir is much fuller than the broker as a whole, worst is /d0 of broker 10 at 70 %, the broker at 38 %: "
+    )
+    snapshot = made({"orders": [[10, 12], [10, 12]]}, sizes=[700 * GIB, 550 * GIB])
+    assert found([[0, 2], [1, 2]], "log-dirs-uneven") == []
 
 
 def test_groups_that_are_hours_behind_are_serious_and_the_worst_is_named():
