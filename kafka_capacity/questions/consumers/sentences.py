@@ -292,7 +292,10 @@ def _smallest(row: Row) -> str:
     failures = row["failure_count"]
     parts = [f"{row['smallest_at_peak']:,} at peak"] if row["smallest_at_peak"] is not None else []
     if row["smallest_after_failures"] is not None and failures:
-        parts.append(f"{row['smallest_after_failures']:,} with {plural(failures, 'member')} failed")
+        # As many as today's are left then, which nobody has seen to be enough, nor too few.
+        is_unseen = row["smallest_after_failures"] - failures < (row["smallest_at_peak"] or 0)
+        more = " if members can process more than seen so far" if is_unseen else ""
+        parts.append(f"{row['smallest_after_failures']:,} with {plural(failures, 'member')} failed{more}")
     if row["smallest_while_restarting"] is not None:
         parts.append(f"{row['smallest_while_restarting']:,} in a rolling restart")
     known = [row[f"smallest_{when}"] for when in ("at_peak", "after_failures", "while_restarting")]

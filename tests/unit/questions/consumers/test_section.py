@@ -213,8 +213,8 @@ def test_what_is_to_know_about_counts_is_said(section):
         "back.",
         "5 to 6 members read no faster than 4 with range: the fullest member has as many partitions.",
         "1 of 6 members gets nothing today: orders-etl-005.",
-        "The smallest sufficient count with cooperative-sticky, static is 6 (6 at peak, 6 with 1 member failed, 6 in "
-        "a rolling restart).",
+        "The smallest sufficient count with cooperative-sticky, static is 6 (6 at peak, 6 with 1 member failed if "
+        "members can process more than seen so far, 6 in a rolling restart).",
         "range assigns each topic separately, always starting at the first member, so the first members get one "
         "more partition of each of orders, orders-returns. The busiest reads 2.9 MiB/s at peak; the mean is 2.9 "
         "MiB/s.",
