@@ -55,7 +55,10 @@ class MoveParameters(BaseModel):
     )
     max_concurrent_moves_per_broker: int | None = MOVE_FORM.field(
         _WAVES.max_concurrent_moves_per_broker, "Concurrent copies", "--moves-per-broker", ge=1, le=1_000_000
-    )("How many replicas a broker may receive in one wave, and how many it may send. Empty: no limit.")
+    )(
+        "How many replicas a broker may receive in one wave, and how many it may send; new replicas of one partition "
+        "go together. Empty: no limit."
+    )
     max_wave_hours: float | None = MOVE_FORM.field(
         None if _WAVES.max_wave_seconds is None else _WAVES.max_wave_seconds / _HOUR,
         "Max wave length (hours)",
