@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -47,6 +48,7 @@ _PR_SET_PDEATHSIG = 1
 Answer = TypeVar("Answer")
 _Kind = tuple[str | int, ...]
 _FORMATS = tempfile.TemporaryDirectory(prefix="kafka-formatted-")
+_FORMATTING = threading.Lock()  # clusters may start side by side
 _FORMATTED: dict[_Kind, Path] = {}
 """Disks of a formatted node of each kind: by version, disks, roles, and what Kafka's tool was told."""
 
@@ -303,20 +305,16 @@ class KafkaCluster:
             node.settings.write_text(text, encoding="utf-8")
             kind = (self.version, self.log_dirs, node.roles, *asked[node.is_controller])
             kinds.setdefault(kind, []).append(node)
-        formats = {}
-        for kind, (first, *_) in kinds.items():
-            if kind not in _FORMATTED:
-                command = ("format", "-t", CLUSTER_ID, "-c", str(first.settings), *asked[first.is_controller])
-                java = self._java("kafka.tools.StorageTool", *command, version=self.version)
-                formats[kind] = subprocess.Popen(java, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        for kind, process in formats.items():
-            output, _ = process.communicate()
-            if process.returncode:
-                raise AssertionError(f"a node could not be formatted:\n{output.decode(errors='replace')}")
-            _FORMATTED[kind] = Path(_FORMATS.name) / str(len(_FORMATTED))
-            _FORMATTED[kind].mkdir()
-            for disk in kinds[kind][0].folder.glob("data*"):
-                shutil.move(disk, _FORMATTED[kind])
+        commands = {
+            kind: self._java(
+                "kafka.tools.StorageTool",
+                *("format", "-t", CLUSTER_ID, "-c", str(first.settings), *asked[first.is_controller]),
+                version=self.version,
+            )
+            for kind, (first, *_) in kinds.items()
+        }
+        with _FORMATTING:
+            _format_first(commands, {kind: first.folder for kind, (first, *_) in kinds.items()})
         for kind, alike in kinds.items():
             for node in alike:
                 _format_alike(_FORMATTED[kind], node)
@@ -340,6 +338,23 @@ class KafkaCluster:
         options = [f"-Dlog4j2.configurationFile={self.log4j}", *quick]
         class_path = kafka_jars.class_path(version)
         return java_command(main_class, *arguments, class_path=class_path, heap=heap, options=options)
+
+
+def _format_first(commands: Mapping[_Kind, list[str]], folders: Mapping[_Kind, Path]) -> None:
+    """Run the commands of the kinds that are not formatted yet, at once, and keep the disks that they make."""
+    started = {
+        kind: subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for kind, command in commands.items()
+        if kind not in _FORMATTED
+    }
+    for kind, process in started.items():
+        output, _ = process.communicate()
+        if process.returncode:
+            raise AssertionError(f"a node could not be formatted:\n{output.decode(errors='replace')}")
+        kept = Path(tempfile.mkdtemp(dir=_FORMATS.name))
+        for disk in folders[kind].glob("data*"):
+            shutil.move(disk, kept)
+        _FORMATTED[kind] = kept
 
 
 def _format_alike(formatted: Path, node: Node) -> None:
