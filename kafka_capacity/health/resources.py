@@ -89,9 +89,9 @@ def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
     if len(fuller):
         worst = int(fuller[np.argmax(used[fuller])])
         where = called("broker", np.unique(dirs.broker_id[fuller]).tolist())
-        count = plural(len(fuller), "log dir")
+        few = plural(len(fuller), "log dir")
         message = (
-            f"{count} {'is' if len(fuller) == 1 else 'are'} much fuller than the broker as a whole, worst is "
+            f"{few} {'is' if len(fuller) == 1 else 'are'} much fuller than the broker as a whole, worst is "
             f"{dirs.path[worst]} of broker {int(dirs.broker_id[worst])} at {whole_percent(used[worst])}, the broker at "
             f"{whole_percent(of_broker[owner[worst]])}: sizing counts the log dirs of a broker as one disk, so this "
             "one is full earlier than it says"
