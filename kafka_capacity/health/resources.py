@@ -11,7 +11,8 @@ from kafka_capacity.hardware.flows import PEAKS, Placed, normal_flows, peaks
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS, Condition, Resource, amounts_apart
 from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Figure, Problem, serious, warning
-from kafka_capacity.kafka.arrays import Floats
+from kafka_capacity.kafka.arrays import Floats, Indices
+from kafka_capacity.kafka.cluster.snapshot import LogDirs
 from kafka_capacity.text import plural, whole_percent
 from kafka_capacity.text.wording import told_apart
 
@@ -87,16 +88,7 @@ def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
     of_broker = np.bincount(owner, held) / np.maximum(np.bincount(owner, dirs.total_bytes), 1e-9)
     fuller = np.flatnonzero(is_known & (held <= dirs.total_bytes * share) & (used > of_broker[owner] + _FULLER_RATIO))
     if len(fuller):
-        worst = int(fuller[np.argmax(used[fuller])])
-        where = called("broker", np.unique(dirs.broker_id[fuller]).tolist())
-        few = plural(len(fuller), "log dir")
-        message = (
-            f"{few} {'is' if len(fuller) == 1 else 'are'} much fuller than the broker as a whole, worst is "
-            f"{dirs.path[worst]} of broker {int(dirs.broker_id[worst])} at {whole_percent(used[worst])}, the broker at "
-            f"{whole_percent(of_broker[owner[worst]])}: sizing counts the log dirs of a broker as one disk, so this "
-            "one is full earlier than it says"
-        )
-        yield warning(Code.LOG_DIRS_UNEVEN, where, message, "move replicas to other log dirs of the same broker")
+        yield _fuller_than_broker(dirs, fuller, used, of_broker[owner])
     if not len(over):
         return
     worst = int(over[np.argmax(used[over])])
@@ -111,6 +103,19 @@ def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
     remedy = "move replicas to other log dirs of the same broker, as a plan does, before a full one goes offline"
     where = called("broker", np.unique(dirs.broker_id[over]).tolist())
     yield serious(Code.LOG_DIR_OVER_LIMIT, where, message, remedy, figure=Figure(needed, there * share, "bytes"))
+
+
+def _fuller_than_broker(dirs: LogDirs, fuller: Indices, used: Floats, of_broker: Floats) -> Problem:
+    """Tell of log dirs that are fuller than their brokers; both used shares are float64[L], one for each log dir."""
+    worst = int(fuller[np.argmax(used[fuller])])
+    message = (
+        f"{plural(len(fuller), 'log dir')} {'is' if len(fuller) == 1 else 'are'} much fuller than the broker as a "
+        f"whole, worst is {dirs.path[worst]} of broker {int(dirs.broker_id[worst])} at {whole_percent(used[worst])}, "
+        f"the broker at {whole_percent(of_broker[worst])}: sizing counts the log dirs of a broker as one disk, so this "
+        "one is full earlier than it says"
+    )
+    where = called("broker", np.unique(dirs.broker_id[fuller]).tolist())
+    return warning(Code.LOG_DIRS_UNEVEN, where, message, "move replicas to other log dirs of the same broker")
 
 
 def broker_loads_today(view: ClusterView) -> Mapping[Resource, Floats]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_capacity.health.controllers import VOTERS_LEAVE
 from kafka_capacity.health.problem import DOWN_NOW
+from kafka_capacity.plan.move_and_sizing import lasts_until
 from kafka_capacity.questions.answer import APPROVED, BADGES, Answer, Status
 from kafka_capacity.questions.capacity.approval import (
     LOAD_MARGIN_RATIO,
@@ -101,13 +102,10 @@ def _approve(decision: Decision) -> str:
 
 def _shortened(sizing: SizingView, option: Option) -> str:
     """Say until when today's brokers last after a move between them, where that is shorter than without it."""
-    stays, moved = sizing.today, sizing.of_count(option.broker_count, is_moved=option.is_moved)
-    if moved is None or moved is stays or not stays["fits_until"]:
-        return ""
-    until, without = sizing.until(moved), sizing.until(stays)
-    if until is None or (without is not None and until >= without):
-        return ""
-    return f" After the move they last only until {until}."
+    until = lasts_until(sizing, option.broker_count, is_moved=option.is_moved)[1]
+    without = sizing.until(sizing.today)
+    is_sooner = until is not None and (without is None or until < without)
+    return f" After the move they last only until {until}." if is_sooner else ""
 
 
 def _other_count(sizing: SizingView, count: int) -> str:

@@ -7,7 +7,13 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, change_word, traffic_lost
-from kafka_capacity.questions.failures.section.view import KINDS, FailuresView, PlacementFailures, Row
+from kafka_capacity.questions.failures.section.view import (
+    KINDS,
+    FailuresView,
+    PlacementFailures,
+    Row,
+    is_leaderless,
+)
 from kafka_capacity.report import heat
 from kafka_capacity.report.tables import Column, column
 from kafka_capacity.text import NOTHING, format_count, format_duration, format_percent, plural
@@ -29,7 +35,7 @@ def _overloaded(row: Row) -> str:
 
 def lost_name(row: Row) -> str:
     """Name a set of losses; figures are as elections would be, which there are none of without a majority."""
-    return f"{row['name']} (no majority)" if row.get("has_majority") is False else str(row["name"])
+    return f"{row['name']} (no majority)" if is_leaderless(row) else str(row["name"])
 
 
 LOSSES = (
@@ -88,7 +94,7 @@ def _worst(rows: Sequence[Row]) -> Row:
         **{key: max(row[key] for row in rows) for key in counts},
         "loaded_ratio": max((load for load in loads if load is not None), default=None),
         "rebuild_seconds": None if None in times else max(times),
-        "has_majority": all(row.get("has_majority") is not False for row in rows),
+        "has_majority": not any(map(is_leaderless, rows)),
     }
 
 
@@ -127,7 +133,7 @@ def rank(found: Sequence[Row | None]) -> tuple[Any, ...]:
     """Order losses by what they do at worst on either side, then as they were listed."""
     there = [row for row in found if row is not None]
     return (
-        all(row.get("has_majority") is not False for row in there),
+        not any(map(is_leaderless, there)),
         -max(row["offline"] or 0 for row in there),
         -max(traffic_lost(row) if row["offline"] else 0.0 for row in there),
         *(-max(row[key] or 0 for row in there) for key in ("unclean_leaders", "under_min_isr", "overloaded_brokers")),
@@ -167,7 +173,7 @@ def drawn_cell(figure: Column, row: Row, side: PlacementFailures) -> Cell:
             return {"text": "—", "kind": "unknown"}
         kind = "bad" if value > 1.0 else "warn" if value > heat.WARN_RATIO else "good"
         return {"text": format_percent(value), "kind": kind}
-    if figure.key == "offline" and row.get("has_majority") is False:  # of the controllers, so no leader is elected
+    if figure.key == "offline" and is_leaderless(row):
         return {"text": f"{format_count(value)}, no majority", "kind": "bad"}
     if figure.key == "offline" and unclean:  # what is online at the price of records stands beside it
         return {"text": f"{format_count(value)}, {format_count(unclean)} unclean", "kind": "bad"}

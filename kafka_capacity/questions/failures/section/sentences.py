@@ -6,7 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Resource, resource_name
-from kafka_capacity.questions.failures.section.view import SIDES, FailuresView, PlacementFailures, Row
+from kafka_capacity.questions.failures.section.view import (
+    SIDES,
+    FailuresView,
+    PlacementFailures,
+    Row,
+    is_leaderless,
+)
 from kafka_capacity.text import format_percent, format_rate, format_throttle, listed, plural
 
 KIND_NAMES = {
@@ -53,7 +59,7 @@ def loss_sentence(side: PlacementFailures, kind: str) -> str:
     """Describe what losses of a kind do at worst, the verdict first."""
     every, before = side.losses[kind], side.before
     # What a loss stops that leaves no leader elected is said by itself.
-    rows = [row for row in every if row.get("has_majority") is not False] or every
+    rows = [row for row in every if not is_leaderless(row)] or every
     offline = worst_of(rows, "offline")
     more = offline["offline"] - before["offline_before"]
     looked_at, possible = (side.kinds[kind][name] for name in ("looked_at", "possible"))
@@ -67,7 +73,7 @@ def loss_sentence(side: PlacementFailures, kind: str) -> str:
         )
     else:
         does = f"nothing{' more' if before['offline_before'] else ''} goes offline"
-    without = [row for row in every if row.get("has_majority") is False]
+    without = [row for row in every if is_leaderless(row)]
     if without:
         does = f"{_leaderless(without, len(every))}{'' if rows is every else f'; with a majority, {does}'}"
     is_hurt = any(
@@ -175,7 +181,7 @@ def badness(side: PlacementFailures, kind: str) -> tuple[float, ...]:
     """Rank what losses of a kind do: the larger, the worse."""
     rows, before = side.losses[kind], side.before
     return (
-        sum(row.get("has_majority") is False for row in rows) / len(rows),
+        sum(map(is_leaderless, rows)) / len(rows),
         max(row["offline"] for row in rows) - before["offline_before"],
         sum(row["offline"] > before["offline_before"] for row in rows) / len(rows),
         max(row["unclean_leaders"] for row in rows),

@@ -23,6 +23,11 @@ KINDS = ("broker", "rack", "given", "pair", "rack+broker")  # kinds of losses, t
 SIDES = ("Today", "After the change")
 
 
+def is_leaderless(row: Row) -> bool:
+    """Return whether a loss leaves no majority of the controllers, without which no leader is elected."""
+    return row.get("has_majority") is False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementFailures:
     """What losses do to one placement."""

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kafka_capacity.questions.consumers.section.chart import LINEAR, MAX_POINTS, _bent, _cut, _ticks, thinned
 from kafka_capacity.questions.consumers.section.details import (
     MAX_FOLDED,
     MAX_LISTED,
@@ -20,7 +19,7 @@ from kafka_capacity.questions.consumers.section.groups import MAX_DETAILED, MAX_
 from kafka_capacity.questions.consumers.section.view import groups_of
 from kafka_capacity.text.partition_ranges import partition_ranges
 from tests.made_up_groups import result
-from tests.report.decided import build_report, view_plan
+from tests.report.decided import view_plan
 from tests.report.group_plans import (
     EVENTS,
     at_risk,
@@ -32,32 +31,16 @@ from tests.report.group_plans import (
     unfit,
     with_metrics,
 )
-from tests.report.plans import ClusterSpec, make_inputs
+from tests.report.plans import make_inputs
+from tests.unit.questions.consumers.group_sections import SMALL, part_of, report_of, rows_by_group, section_of
 
-SMALL = ClusterSpec(partitions=4)
 ORDERS = "max lag 4 min 12 s in a crash, allowed 2 min, caught up after 12 min 36 s"
-
-
-def report_of(groups, **more):
-    return build_report(make_inputs(SMALL, groups=groups, **more))
-
-
-def section_of(groups, **more):
-    return next(one["data"] for one in report_of(groups, **more)["sections"] if one["name"] == "groups")
-
-
-def part_of(section, group_id):
-    return next(part for part in [*section["full"], *section["folded"]] if part["group"] == group_id)
 
 
 def members_of(group_id):
     view = groups_of(view_plan(make_inputs(SMALL, groups=named_groups())))
     choice = next(one.choice for one in view.groups if one.group_id == group_id)
     return members_table(view, choice, limit=MAX_FOLDED)
-
-
-def rows_by_group(section):
-    return {row["group"]: row for row in section["overview"]["rows"]}
 
 
 @pytest.fixture(scope="module")
@@ -372,59 +355,6 @@ def test_skipped_groups_are_listed_with_their_reason():
         ("a", "Empty."),
         ("z", "Its consumers assign by hand."),
     ]
-
-
-def test_the_curve_sets_today_beside_what_is_recommended(section):
-    chart = part_of(section, "orders-etl")["chart"]
-    assert chart["title"] == "Lag of orders-etl in a crash"
-    assert chart["note"] == (
-        "Today (6 members, range): max lag 4 min 12 s, orders-0. Recommended (6 members, cooperative-sticky, "
-        "static): max lag 48 s, orders-0. The straight dashed line is the allowed lag."
-    )
-    assert chart["params"] == {
-        "time_unit": "min",
-        "time_scale": 60.0,
-        "lag_unit": "min",
-        "lag_scale": 60.0,
-        "bend": LINEAR,
-        "ticks": None,
-        "tick_texts": None,
-        "allowed_seconds": 120.0,
-        "allowed_text": "allowed: 2 min",
-        "kinds": ["today", "recommended"],
-    }
-    assert max(value["lag_seconds"] for value in chart["values"] if value["kind"] == "today") == pytest.approx(
-        252, 0.01
-    )
-    assert len(chart["table"]["rows"]) == len(chart["values"]) <= 2 * MAX_POINTS
-
-
-def test_a_curve_that_would_lie_flat_is_seen_on_a_logarithmic_scale():
-    assert _ticks([600.0, 61.0], 120.0, 600.0) is None
-    assert _ticks([1e9, 7.0], 120.0, 600.0) == [0.0, 12.0, 60.0, 120.0, 600.0]
-    assert _ticks([90.0, 1.0], 120.0, 600.0) == [0.0, 12.0, 60.0, 120.0]
-    assert _ticks([1e9, 0.0], 120.0, 600.0) is None
-
-
-def test_curves_are_cut_at_the_ceiling_and_bent_between_their_points():
-    curve = np.array([0.0, 10.0, 20.0]), np.array([0.0, 100.0, 900.0])
-    times, lags = _cut(curve, 500.0)
-    assert (times.tolist(), lags.tolist()) == ([0.0, 10.0, 15.0], [0.0, 100.0, 500.0])
-    assert _cut(curve, 900.0) is curve
-    assert _cut((curve[0], curve[1][::-1]), 500.0)[1].tolist() == [500.0, 100.0, 0.0]
-    many, between = _bent((times, lags))
-    assert len(many) > MAX_POINTS
-    assert between == pytest.approx(np.interp(many, times, lags))
-    assert len(_bent((np.empty(0), np.empty(0)))[0]) == 0
-
-
-def test_thinning_keeps_the_ends_and_the_peak():
-    times = np.linspace(0.0, 100.0, 1001)
-    values = np.abs(np.sin(times)) * times
-    kept = thinned(times, values)
-    assert len(kept) == MAX_POINTS
-    assert {0, 1000, int(np.argmax(values))} <= set(kept.tolist())
-    assert thinned(times, np.minimum(times, 100.0 - times)).tolist() == [0, 500, 1000]
 
 
 def test_what_was_not_simulated_is_left_open():
