@@ -76,5 +76,5 @@ def plan(
             hint="--out DIR writes the files to execute" if out is None and decision.view.recommended else "",
             is_quiet=is_quiet,
         )
-    if has_to_fit and decision.status is not Status.FITS:
+    if has_to_fit and decision.status in (Status.DOES_NOT_FIT, Status.NOT_JUDGED):
         raise typer.Exit(EXIT_NOTHING_FITS)
