@@ -272,3 +272,11 @@ def test_brokers_that_vote_and_are_to_go_are_named_first_in_the_runbook(run, tmp
     fewer = run(*asked, "--broker-counts", "3", "--json")
     kept = {one["broker_id"] for one in json.loads(fewer.stdout)["brokers"] if not one["is_removed"]}
     assert kept == {4, 5, 6}
+
+
+def test_what_is_no_worse_than_today_is_not_unfit(run, snapshot):
+    done = run(
+        "plan", "--snapshot", snapshot, "--replace-broker", "1=101", "--placer", "fewest-bytes",
+        "--disk-limit", "0.000001", "--fail-if-unfit",
+    )  # fmt: skip
+    assert (done.exit_code, "no worse than today" in done.stdout) == (0, True)
