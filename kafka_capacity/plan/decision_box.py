@@ -28,7 +28,7 @@ from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.request_summary import asked_clause
 from kafka_capacity.questions.savings.share import SAVINGS
-from kafka_capacity.text import capitalised, format_limit, plural, uncapitalised
+from kafka_capacity.text import capitalised, format_limit, format_usd, plural, uncapitalised
 
 if TYPE_CHECKING:
     from kafka_capacity.plan.decision import Decision
@@ -53,7 +53,7 @@ def decision_box(decision: Decision) -> dict[str, Any]:
             ("why", "Why", why_sentence(sizing)),
             ("otherwise", "If not", otherwise(sizing)),
             ("instead", "Or", None if savings is None else savings.details),
-            ("cost", "Cost", _cost(capacity, sizing)),
+            ("cost", "Cost", _cost(capacity, sizing, decision.view.recommended)),
             ("confidence", "Confidence", confidence(sizing)),
             ("load", f"±{format_limit(LOAD_MARGIN_RATIO)} load", at_other_loads(sizing)),
         ]
@@ -140,8 +140,20 @@ def _move(decision: Decision) -> str:
     return f"{verdict}: {'; '.join(decision.because)}. At today’s sizes: {headline}"
 
 
-def _cost(capacity: Answer, sizing: SizingView) -> str:
+def _cost(capacity: Answer, sizing: SizingView, move: Option | None) -> str:
     """Return what the steps to the horizon cost on average, or which parameter would tell."""
     # What it is made of stands with the figure.
     figure = next(one for one in capacity.figures if one.name == "usd_per_month")
-    return cost_of_steps(sizing) or f"Unknown: {figure.note}."
+    sentence = cost_of_steps(sizing)
+    return f"Unknown: {figure.note}." if sentence is None else sentence + _cost_after(sizing, move)
+
+
+def _cost_after(sizing: SizingView, move: Option | None) -> str:
+    """Say what today's brokers cost after a move between them, where that is not what they cost as they are."""
+    if move is None or not move.is_moved or move.broker_count != sizing.today["broker_count"]:
+        return ""
+    row = sizing.of_count(move.broker_count, is_moved=True)
+    if row is None or row in (sizing.today, sizing.now):
+        return ""
+    before, after = (format_usd(one["total_usd_per_month"]) for one in (sizing.today, row))
+    return "" if before == after else f" After the move today’s {move.broker_count:,} cost {after} per month."

@@ -33,9 +33,9 @@ def _verdict(view: SizingView, row: Row) -> str:
     is_affordable = is_within(view.budget_usd_per_month, row["total_usd_per_month"])
     if row["fits_until"] and not is_affordable:
         return "over_budget"
-    if row["fits"]:
+    if row["fits"] and not view.is_as_far_as_known(row):
         return "fits"
-    if is_unknown(row):
+    if row["fits"] or is_unknown(row):
         return "not_judged"
     return "does_not_fit" if row["fits_until"] is None else "lasts"
 

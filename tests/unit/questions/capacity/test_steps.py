@@ -9,11 +9,12 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from kafka_capacity.plan.decision_box import _shortened
+from kafka_capacity.plan.decision_box import _cost_after, _shortened
 from kafka_capacity.plan.move_and_sizing import lasts_until
 from kafka_capacity.questions.capacity.approval import approval, otherwise
 from kafka_capacity.questions.capacity.cost_words import cost_sentence
 from kafka_capacity.questions.capacity.decide import decide_capacity, key_figures
+from kafka_capacity.questions.capacity.section.options_costs import _verdict
 from kafka_capacity.questions.capacity.sizing_steps import view_sizing
 from kafka_capacity.questions.capacity.sizing_words import badge, headline, steps_phrase, subject_words
 from kafka_capacity.questions.capacity.tables import SIZING_EXHAUSTION, SIZING_OPTIONS
@@ -300,3 +301,38 @@ def test_a_move_between_todays_brokers_ends_when_they_do_after_it_and_the_box_sa
     # Where they last longer after it, nothing has to be said.
     longer = view_of([rows[0], rows[1] | {"fits": True, "fits_until": DATES[3]}], recommended="do-nothing")
     assert _shortened(longer, moved) == ""
+
+
+def test_the_box_says_what_todays_brokers_cost_after_a_move_between_them_where_that_is_something_else():
+    rows = [
+        option("do-nothing", "do-nothing", 12, until=DATES[3], usd=4_034.0),
+        option("012", "rebalance", 12, until=DATES[3], usd=4_195.0),
+        option("013", "scale-out", 13, until=DATES[3], usd=5_000.0),
+    ]
+    view = view_of(rows, [], recommended="do-nothing")
+    moved, same, more = (
+        SimpleNamespace(broker_count=count, is_moved=is_moved)
+        for count, is_moved in ((12, True), (12, False), (13, True))
+    )
+    assert _cost_after(view, moved) == " After the move today’s 12 cost $4,195 per month."
+    assert [_cost_after(view, one) for one in (same, more, None)] == ["", "", ""]
+    # What is spoken of already is not said twice, nor what comes to the same dollars.
+    due = view_of([option("do-nothing", "do-nothing", 12, until=None, usd=4_034.0), *rows[1:]], [], recommended="012")
+    assert due.now is due.recommended
+    assert _cost_after(due, moved) == ""
+    alike = view_of([rows[0], rows[1] | {"total_usd_per_month": 4_034.2}], [], recommended="do-nothing")
+    assert _cost_after(alike, moved) == ""
+
+
+def test_an_option_of_which_something_is_unknown_is_not_called_fitting():
+    rows = [
+        option("do-nothing", "do-nothing", 6, until=DATES[1]),
+        option("009", "scale-out", 9, until=DATES[3]),
+        option("010", "scale-out", 10, until=DATES[3]),
+    ]
+    view = view_of(rows, [passing("do-nothing", DATES[2])], recommended="009")
+    assert _verdict(view, view.options[2]) == "fits"
+    unknown = view_of(
+        [rows[0], rows[1], rows[2] | {"not_judged": ["disk"]}], [passing("do-nothing", DATES[2])], recommended="009"
+    )
+    assert _verdict(unknown, unknown.options[2]) == "not_judged"
