@@ -35,12 +35,14 @@ from kafka_capacity.objects.dataset import (
     read_table,
     write_dataset,
 )
-from kafka_capacity.objects.keys import day_prefix
+from kafka_capacity.objects.keys import day_prefix, list_inventory_clusters
 from kafka_capacity.objects.manifest import complete_days
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.text.wording import few_names
 
 KIND = "inventory"
 FINDINGS_DOCUMENT = "findings.json"
+_CLUSTERS_NAMED = 5  # of others, where the one that was asked for has no inventory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +192,9 @@ def newest_complete(store: ObjectStore, cluster: str, *, not_after: datetime.dat
         return ds
     later = next(complete_days(store, cluster, "inventory"), None)
     there = "" if later is None else f"; there is one of {later}"
+    if later is None and (others := [name for name in list_inventory_clusters(store) if name != cluster]):
+        # Most likely a name that was mistyped.
+        there = f"; there are inventories of {few_names(map(repr, others), _CLUSTERS_NAMED)}"
     raise InventoryError(f"cluster {cluster!r} has no complete inventory up to {not_after}{there}: stage one first")
 
 

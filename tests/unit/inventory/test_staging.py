@@ -124,7 +124,15 @@ def test_the_newest_complete_day_is_found(store):
     )
     with pytest.raises(InventoryError) as caught:
         newest_complete(store, "nobody", not_after=DAY)
-    assert str(caught.value) == "cluster 'nobody' has no complete inventory up to 2026-11-20: stage one first"
+    assert str(caught.value) == (
+        "cluster 'nobody' has no complete inventory up to 2026-11-20; there are inventories of 'payments': stage one "
+        "first"
+    )
+
+
+def test_without_any_inventory_no_other_cluster_is_named(store):
+    with pytest.raises(InventoryError, match=r"up to 2026-11-20: stage one first$"):
+        newest_complete(store, "nobody", not_after=DAY)
 
 
 @pytest.mark.parametrize("name", ["a/../../b", "..", "päyments <script>", "cluster=x"])
