@@ -241,9 +241,9 @@ def at_other_loads(view: SizingView) -> str | None:
     above = f"more than {tried:,} (the largest count tried)" if more is None else f"{more:,}"
     below, expected = goal["broker_count"] if less is None else less, goal["broker_count"]
     if below == more == expected:
-        return f"{plural(expected, 'broker')} by {view.horizon} either way."
+        return f"{plural(expected, 'broker')} {run_verb(expected, 'last')} until {view.horizon} either way."
     lower = plural(below, "broker")
-    return f"By {view.horizon}: {lower} at a lower load, {expected:,} as expected, {above} at a higher one."
+    return f"To last until {view.horizon}: {lower} at a lower load, {expected:,} as expected, {above} at a higher one."
 
 
 def _count_for(alike: list[Row], factor: float) -> int | None:

@@ -260,13 +260,15 @@ def test_counts_at_other_loads_are_those_whose_headroom_allows_it(sizing):
     goal = sizing.recommended
     # 9 have 5 % left: not enough for 10 % more; 6 are 8 % beyond: enough with 10 % less.
     assert at_other_loads(with_headroom(n6=-0.08, n9=0.05, n12=0.3)) == (
-        f"By {sizing.horizon}: 6 brokers at a lower load, 9 as expected, 12 at a higher one."
+        f"To last until {sizing.horizon}: 6 brokers at a lower load, 9 as expected, 12 at a higher one."
     )
     assert (
         "9 brokers at a lower load, 9 as expected, more than 12 (the largest count tried) at a higher one"
         in at_other_loads(with_headroom(n6=-0.2, n9=0.05, n12=0.05))
     )
-    assert at_other_loads(with_headroom(n6=-0.2, n9=0.2, n12=0.3)) == f"9 brokers by {sizing.horizon} either way."
+    assert (
+        at_other_loads(with_headroom(n6=-0.2, n9=0.2, n12=0.3)) == f"9 brokers last until {sizing.horizon} either way."
+    )
     one = {**goal, "broker_count": 1, "headroom_ratio": 0.5, "is_recommended": True}
     alone = dataclasses.replace(sizing, options=(one,))
-    assert at_other_loads(alone) == f"1 broker by {sizing.horizon} either way."
+    assert at_other_loads(alone) == f"1 broker lasts until {sizing.horizon} either way."
