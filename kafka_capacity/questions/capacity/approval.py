@@ -243,7 +243,7 @@ def at_other_loads(view: SizingView) -> str | None:
     if below == more == expected:
         return f"{plural(expected, 'broker')} {run_verb(expected, 'last')} until {view.horizon} either way."
     lower = plural(below, "broker")
-    return f"To last until {view.horizon}: {lower} at a lower load, {expected:,} as expected, {above} at a higher one."
+    return f"Until {view.horizon}: {lower} at a lower load, {expected:,} as expected, {above} at a higher one."
 
 
 def _count_for(alike: list[Row], factor: float) -> int | None:

@@ -260,7 +260,7 @@ def test_counts_at_other_loads_are_those_whose_headroom_allows_it(sizing):
     goal = sizing.recommended
     # 9 have 5 % left: not enough for 10 % more; 6 are 8 % beyond: enough with 10 % less.
     assert at_other_loads(with_headroom(n6=-0.08, n9=0.05, n12=0.3)) == (
-        f"To last until {sizing.horizon}: 6 brokers at a lower load, 9 as expected, 12 at a higher one."
+        f"Until {sizing.horizon}: 6 brokers at a lower load, 9 as expected, 12 at a higher one."
     )
     assert (
         "9 brokers at a lower load, 9 as expected, more than 12 (the largest count tried) at a higher one"
