@@ -129,17 +129,24 @@ def _actions(view: SizingView) -> list[Action]:
 def count_sentence(view: SizingView, count: int, *, is_moved: bool = False) -> str:
     """Return what sizing says of a move to a count of today's hardware that is not the one it needs now."""
     row = view.of_count(count, is_moved=is_moved)
-    if row is None:
-        tried = {int(one["broker_count"]) for one in view.options if view.is_own(one)}
-        fewer, more = (one for one in tried if one < count), (one for one in tried if one > count)
-        beside = [one for one in (max(fewer, default=None), min(more, default=None)) if one is not None]
-        known = ", and ".join(count_sentence(view, one) for one in beside)
-        return f"sizing did not try {plural(count, 'broker')} of today’s hardware{f'; {known}' if known else ''}"
+    if row is not None:
+        return _lasting(view, row) + (" as well" if row["fits"] else "")
+    tried = {int(one["broker_count"]) for one in view.options if view.is_own(one)}
+    fewer, more = (one for one in tried if one < count), (one for one in tried if one > count)
+    beside = [view.of_count(one) for one in (max(fewer, default=0), min(more, default=0))]
+    known = ", and ".join(_lasting(view, one) for one in beside if one is not None)
+    return f"sizing did not try {plural(count, 'broker')} of today’s hardware{f'; {known}' if known else ''}"
+
+
+def _lasting(view: SizingView, row: Row) -> str:
+    """Return how long an option of today's hardware lasts, or why it does not today."""
+    count = int(row["broker_count"])
     if row["fits"]:
-        return f"{count:,} fit up to {view.horizon} as well"
+        return f"{count:,} {run_verb(count, 'fit')} up to {view.horizon}"
     if row["fits_until"] is not None:
-        return f"{count:,} last only until {view.until(row) or row['fits_until']}"
-    return f"according to sizing, {count:,} are not enough today: {_todays(row['excuses'][0])}"
+        return f"{count:,} {run_verb(count, 'last')} only until {view.until(row) or row['fits_until']}"
+    is_are = "is" if count == 1 else "are"
+    return f"according to sizing, {count:,} {is_are} not enough today: {_todays(row['excuses'][0])}"
 
 
 def _todays(excuse: Mapping[str, Any]) -> str:

@@ -145,7 +145,7 @@ def test_of_a_count_that_was_not_tried_those_beside_it_are_said(sizing):
 
     assert tried(9) == (
         "sizing did not try 7 brokers of today’s hardware; "
-        f"6 last only until {sizing.until(sizing.today)}, and 9 fit up to {sizing.horizon} as well"
+        f"6 last only until {sizing.until(sizing.today)}, and 9 fit up to {sizing.horizon}"
     )
     assert tried(3) == (
         f"sizing did not try 7 brokers of today’s hardware; 6 last only until {sizing.until(sizing.today)}"
