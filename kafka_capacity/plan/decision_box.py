@@ -21,14 +21,16 @@ from kafka_capacity.questions.capacity.approval import (
     confidence,
     otherwise,
 )
+from kafka_capacity.questions.capacity.cost_words import month_words
 from kafka_capacity.questions.capacity.decide import cost_of_steps, count_sentence
+from kafka_capacity.questions.capacity.option_words import run_verb
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_soon
 from kafka_capacity.questions.capacity.sizing_words import why_sentence
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.request_summary import asked_clause
 from kafka_capacity.questions.savings.share import SAVINGS
-from kafka_capacity.text import capitalised, format_limit, format_usd, plural, uncapitalised
+from kafka_capacity.text import capitalised, format_limit, plural, uncapitalised
 
 if TYPE_CHECKING:
     from kafka_capacity.plan.decision import Decision
@@ -153,7 +155,8 @@ def _cost_after(sizing: SizingView, move: Option | None) -> str:
     if move is None or not move.is_moved or move.broker_count != sizing.today["broker_count"]:
         return ""
     row = sizing.of_count(move.broker_count, is_moved=True)
-    if row is None or row in (sizing.today, sizing.now):
+    if row is None or row is sizing.now:
         return ""
-    before, after = (format_usd(one["total_usd_per_month"]) for one in (sizing.today, row))
-    return "" if before == after else f" After the move today’s {move.broker_count:,} cost {after} per month."
+    before, after = (month_words(one, one["total_usd_per_month"]) for one in (sizing.today, row))
+    todays = f"today’s {move.broker_count:,} {run_verb(move.broker_count, 'cost')}"
+    return "" if before == after else f" After the move {todays} {after}."

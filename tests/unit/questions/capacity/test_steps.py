@@ -316,6 +316,8 @@ def test_the_box_says_what_todays_brokers_cost_after_a_move_between_them_where_t
     )
     assert _cost_after(view, moved) == " After the move today’s 12 cost $4,195 per month."
     assert [_cost_after(view, one) for one in (same, more, None)] == ["", "", ""]
+    estimated = view_of([row | {"priced_as": "m7i.large"} for row in rows], [], recommended="do-nothing")
+    assert _cost_after(estimated, moved) == " After the move today’s 12 cost $4,195 per month (estimated)."
     # What is spoken of already is not said twice, nor what comes to the same dollars.
     due = view_of([option("do-nothing", "do-nothing", 12, until=None, usd=4_034.0), *rows[1:]], [], recommended="012")
     assert due.now is due.recommended
