@@ -44,7 +44,8 @@ class SizingRequest:
     today: Shape  # the shape of the observed brokers
     estimates: tuple[MachinePrice, ...] = ()  # what today's brokers cost, each as the nearest; empty for today's price
     shapes: tuple[Shape, ...] = ()  # to try, besides today's
-    broker_counts: tuple[int, ...] = ()  # to try; empty for `default_counts`
+    broker_counts: tuple[int, ...] = ()  # to try; empty for `default_counts` and those of the planned move
+    moved_broker_counts: tuple[int, ...] = ()  # those of the planned move
     extra_racks: tuple[int, ...] = (0,)  # how many racks more than today, which new brokers go to
     replication_factors: tuple[int | None, ...] = (None,)  # to try, of all topics; `None` is each topic's own
     moved_replication_factor: int | None = None  # the one that the planned move gives all topics, likewise
@@ -153,7 +154,7 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     # Where named brokers go, others may take their places: as many as today and more are tried too.
     more = [] if inputs.named is None else [one for one in default_counts(snapshot.brokers, largest) if one >= now]
     usual = {*default_counts(start, largest), *more}
-    counts = set(request.broker_counts) or usual
+    counts = set(request.broker_counts) or usual | set(request.moved_broker_counts)
     fewer = scale_in_count(start, largest)
     factors = tuple(dict.fromkeys(map(inputs.other_factor, request.replication_factors)))
     keys = [

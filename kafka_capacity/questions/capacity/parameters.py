@@ -47,7 +47,10 @@ class SizingParameters(BaseModel):
     )
     sizing_broker_counts: tuple[BrokerCount, ...] = _FORM.field(
         (), "Broker counts to size", "--size-broker-counts", max_length=50, is_usual=True
-    )("Empty: steps of one broker per rack, up to twice today's count. Scaling in is always tried.")
+    )(
+        "Empty: steps of one broker per rack, up to twice today's count, and the counts that the move is planned "
+        "to. Scaling in is always tried."
+    )
     extra_racks: tuple[Annotated[int, Field(ge=0, le=20)], ...] = _FORM.field(
         (0,), "Additional racks", min_length=1, max_length=5
     )("How many racks to add; new brokers go to them.")
@@ -162,6 +165,7 @@ class SizingParameters(BaseModel):
             estimates=estimates,
             shapes=tuple(one for one in chosen_shapes(dict(catalogue), self.shapes) if one.name != self.current_shape),
             broker_counts=self.sizing_broker_counts,
+            moved_broker_counts=plan.broker_counts,
             extra_racks=self.extra_racks,
             replication_factors=self.sizing_replication_factors or (plan.replication_factor,),
             moved_replication_factor=plan.replication_factor,

@@ -82,6 +82,13 @@ def test_doing_nothing_and_scaling_in_are_always_tried():
     ]
 
 
+def test_counts_of_the_planned_move_are_sized_beside_the_usual_ones():
+    assert [name for name in by_id(sized()[0]) if "009" in name or "010" in name] == ["009-brokers.today"]
+    assert {"009-brokers.today", "010-brokers.today"} <= set(by_id(sized(moved_broker_counts=(10,))[0]))
+    # Where counts to size were asked for, these alone are.
+    assert "010-brokers.today" not in by_id(sized(broker_counts=(9,), moved_broker_counts=(10,))[0])
+
+
 def test_default_counts_step_by_racks_up_to_twice_as_many():
     assert default_counts(brokers(6, list("abcabc")), 3) == (3, 6, 9, 12)
     assert default_counts(brokers(4, list("abca")), 3) == (4, 7)
