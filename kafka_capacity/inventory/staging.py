@@ -172,7 +172,8 @@ def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sh
     try:
         return read_manifest(store, prefix, kind=KIND, schema_version=SCHEMA_VERSION, version=manifest_sha256)
     except MissingManifestError as error:
-        msg = f"cluster {cluster!r} has no complete inventory of {ds} ({error}); stage one first"
+        there = _there_instead(store, cluster)
+        msg = f"cluster {cluster!r} has no complete inventory of {ds} ({error}){there}: stage one first"
         raise InventoryError(msg) from error
 
 
@@ -190,12 +191,16 @@ def newest_complete(store: ObjectStore, cluster: str, *, not_after: datetime.dat
     """
     if ds := next(complete_days(store, cluster, "inventory", up_to=not_after.isoformat()), None):
         return ds
-    later = next(complete_days(store, cluster, "inventory"), None)
-    there = "" if later is None else f"; there is one of {later}"
-    if later is None and (others := [name for name in list_inventory_clusters(store) if name != cluster]):
-        # Most likely a name that was mistyped.
-        there = f"; there are inventories of {few_names(map(repr, others), _CLUSTERS_NAMED)}"
+    there = _there_instead(store, cluster)
     raise InventoryError(f"cluster {cluster!r} has no complete inventory up to {not_after}{there}: stage one first")
+
+
+def _there_instead(store: ObjectStore, cluster: str) -> str:
+    """Return which day of a cluster is there instead, or which clusters where its name was most likely mistyped."""
+    if ds := next(complete_days(store, cluster, "inventory"), None):
+        return f"; there is one of {ds}"
+    others = [name for name in list_inventory_clusters(store) if name != cluster]
+    return f"; there are inventories of {few_names(map(repr, others), _CLUSTERS_NAMED)}" if others else ""
 
 
 def _ref(cluster: str, ds: str, manifest: Manifest) -> InventoryRef:

@@ -50,7 +50,7 @@ def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Ta
         message = (
             f"{plural(int(unknown.sum()), 'replica')} on brokers that are not listed "
             f"({some(np.unique(replicas.broker[unknown]))}), of {_named(replicas, replicas.has_any(unknown))}; "
-            "add them to the list"
+            "add a row for each to the table of brokers, with is_fenced true where it is down"
         )
         yield fatal("unknown_broker", "replicas.broker_id", message)
     listed = set(values(topics.column("topic")))

@@ -12,8 +12,12 @@ and only if none does, the cheapest priced option. What fits for less than such 
 A budget leaves out what costs more, or an unknown amount, and changes nothing else. Where nothing that fits is within
 it, nothing is recommended, and the reason says what the cheapest that fits costs and what lasts longest within it.
 
+Fewer of today's brokers are recommended only where their capacity is known: that today's carry what they do says
+nothing of fewer. Of the throughput of disks, which hardly any inventory knows, the answer says that it is unknown.
+
 Where none fits, the nearest is the one that breaks the fewest different constraints, then the one with the smallest
-shortfall, as for a change (:func:`~kafka_capacity.proposal.excuse.distance`), then the cheapest.
+shortfall, as for a change (:func:`~kafka_capacity.proposal.excuse.distance`), then the cheapest; what Kafka would
+refuse comes last (:func:`~kafka_capacity.questions.capacity.results.nearness`).
 
 The Pareto front holds every option that fits and that no other one beats: no other is as good in cost, bytes moved,
 time and headroom, and better in one. Options without a price compare by their number of brokers, among themselves and
@@ -23,16 +27,17 @@ with the same hardware.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Resource, amounts_apart
+from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.arrays import Floats
-from kafka_capacity.proposal.excuse import Excuse, distance
-from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind
-from kafka_capacity.text import format_usd
+from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, nearness
+from kafka_capacity.text import format_usd, listed
 from kafka_capacity.text.wording import told_apart
 
 
@@ -51,10 +56,16 @@ class SizingAdvice:
 
 
 def advise_size(
-    results: Sequence[CapacityResult], dates: Sequence[str], budget_usd_per_month: float | None = None
+    results: Sequence[CapacityResult],
+    dates: Sequence[str],
+    budget_usd_per_month: float | None = None,
+    *,
+    start_count: int = 0,
 ) -> SizingAdvice:
-    """Choose among the options."""
-    within = [result for result in results if is_within(budget_usd_per_month, result.cost.total)]
+    """Choose among the options; ``start_count`` is of how many brokers there are without those that are removed."""
+    affordable = [result for result in results if is_within(budget_usd_per_month, result.cost.total)]
+    shape = today_of(results).option.shape.name
+    within = [one for one in affordable if one.option.shape.name != shape or not is_unproved(one, start_count)]
     fitting = [result for result in within if result.fits]
     chosen = _best(fitting, results)
     longest = None if chosen is not None or budget_usd_per_month is None else _longest(within)
@@ -64,13 +75,38 @@ def advise_size(
 
     return SizingAdvice(
         recommended=_id(chosen),
-        reason=_budget_reason(budget_usd_per_month, within, results) or _reason(chosen, results, budget_usd_per_month),
+        reason=_budget_reason(budget_usd_per_month, within, results)
+        or _reason(chosen, results, budget_usd_per_month) + _unproved_reason(affordable, within),
         front=tuple(result.option_id for result in pareto_front(fitting)),
         by_date=tuple((date, until(date)) for date in dates),
         budget_usd_per_month=budget_usd_per_month,
         longest_within_budget=_id(longest),
         cheaper_elsewhere=_id(_cheaper_elsewhere(chosen, fitting)),
     )
+
+
+def today_of(results: Sequence[CapacityResult]) -> CapacityResult:
+    """Return how doing nothing fares."""
+    return next(result for result in results if result.option.kind is OptionKind.DO_NOTHING)
+
+
+def is_unproved(result: CapacityResult, start_count: int) -> bool:
+    """Return whether an option of today's hardware has fewer brokers, whose capacity is not known."""
+    return result.option.placement.broker_count < start_count and bool(unknown_of_fewer(result.not_judged))
+
+
+def unknown_of_fewer(not_judged: Collection[str]) -> list[Resource]:
+    """Return the resources of unknown capacity that speak against fewer brokers."""
+    return [one for one in RESOURCES if one in not_judged and one is not Resource.DISK_IO]
+
+
+def _unproved_reason(affordable: Sequence[CapacityResult], within: Sequence[CapacityResult]) -> str:
+    left_out = [result for result in affordable if result.fits and result not in within]
+    if not left_out:
+        return ""
+    unknown = {one for result in left_out for one in unknown_of_fewer(result.not_judged)}
+    names = listed([RESOURCE_NAMES[one] for one in RESOURCES if one in unknown])
+    return f"; fewer brokers are not recommended where the capacity is unknown: {names}"
 
 
 def _id(result: CapacityResult | None) -> str | None:
@@ -91,7 +127,7 @@ def is_within(budget_usd_per_month: float | None, usd_per_month: float | None) -
 def _best(fitting: Sequence[CapacityResult], results: Sequence[CapacityResult]) -> CapacityResult | None:
     if not fitting:
         return None
-    today = next(result for result in results if result.option.kind is OptionKind.DO_NOTHING)
+    today = today_of(results)
     if not _is_comparable(today):
         own = [result for result in fitting if result.option.shape.name == today.option.shape.name]
         if own:
@@ -162,11 +198,9 @@ def _undominated(figures: Floats) -> list[int]:
 
 
 def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], budget: float | None) -> str:
-    still = _still(next(result for result in results if result.option.kind is OptionKind.DO_NOTHING))
+    still = _still(today_of(results))
     if chosen is None:
-        nearest = min(
-            results, key=lambda result: (*distance(excuse.as_dict() for excuse in result.excuses), _cost(result))
-        )
+        nearest = min(results, key=_nearness)
         if nearest.is_not_judged:
             return f"no option can be judged: {_worst(nearest).reason}"
         return f"no option fits; the nearest is {nearest.option_id}: {_worst(nearest).reason}; {still}"
@@ -186,6 +220,11 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], bu
     if budget is not None:
         what += f", and leaves {format_usd(budget - chosen.cost.total)} of the budget of {format_usd(budget)} per month"
     return f"{chosen.option_id} {what}{tight}; {still}"
+
+
+def _nearness(result: CapacityResult) -> tuple[bool, int, float, float, int]:
+    excuses, usd = [excuse.as_dict() for excuse in result.excuses], plain_number(result.cost.total)
+    return nearness(excuses, result.headroom_ratio, usd, result.option.placement.broker_count)
 
 
 def _month(result: CapacityResult, usd: Callable[[float], str] = format_usd) -> str:

@@ -18,12 +18,12 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.demand.changed import ClusterChange, changed_cluster
-from kafka_capacity.hardware.limits import RECOVERIES, Resource
+from kafka_capacity.hardware.limits import RECOVERIES, RESOURCE_NAMES, Resource
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.proposal.resized import InTheWay, Resized
-from kafka_capacity.questions.capacity.choice import advise_size
+from kafka_capacity.questions.capacity.choice import advise_size, is_unproved, unknown_of_fewer
 from kafka_capacity.questions.capacity.idle import options_better_idle
 from kafka_capacity.questions.capacity.options import SizingInputs, capacity_options, placement_keys
 from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, PlacementKey
@@ -31,7 +31,7 @@ from kafka_capacity.questions.capacity.simulate import evaluate_placed, placemen
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, view_sizing
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, family_of, is_alike
 from kafka_capacity.questions.capacity.tables import SIZING_USE, sizing_exhaustion_table, sizing_options_table
-from kafka_capacity.text import format_bytes
+from kafka_capacity.text import format_bytes, listed
 
 RESIZED = "resized"
 _OF_DISKS = RECOVERIES | {Resource.DISK, Resource.REPLICAS}  # what an order of replicas does not change
@@ -142,7 +142,7 @@ def _results(inputs: SizingInputs) -> tuple[CapacityResult, ...]:
     room = [inputs.has_room(key) for key in keys]
     start = next((place for place, dates in enumerate(room) if dates[-1]), len(keys) - 1)
     for key in keys[start:]:
-        if look(key).fits:
+        if (one := look(key)).fits and not is_unproved(one, len(inputs.start)):
             break
     for place in range(start - 1, -1, -1):
         if not room[place][0] or look(keys[place]).fits_until is None:
@@ -167,7 +167,7 @@ def _evaluated(inputs: SizingInputs, key: PlacementKey) -> list[CapacityResult]:
 
 def _view(inputs: SizingInputs, results: Sequence[CapacityResult]) -> SizingView:
     request, dates = inputs.request, inputs.workload.outlook.dates
-    advice = advise_size(results, dates, request.budget_usd_per_month)
+    advice = advise_size(results, dates, request.budget_usd_per_month, start_count=len(inputs.start))
     tables = {
         "sizing_options": sizing_options_table(results, recommended=advice.recommended, front=advice.front),
         "sizing_exhaustion": sizing_exhaustion_table(results),
@@ -192,6 +192,10 @@ def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay |
     if rows:
         row = max(rows, key=lambda one: one["fits_until"] or "")
         first = next(iter(row["excuses"]), None)
+        unknown = unknown_of_fewer(row["not_judged"])
+        if first is None and count < len(inputs.start) and unknown:
+            reason = f"the capacity is unknown: {listed([RESOURCE_NAMES[one] for one in unknown])}"
+            return InTheWay(broker_count=count, constraint=str(unknown[0]), reason=reason, when=None, is_unknown=True)
         if first is None:  # it fits, but costs more, or is beside the budget
             return None
         return InTheWay(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -14,7 +14,7 @@ from kafka_capacity.hardware.plain import plain_number, to_plain
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.proposal.excuse import Excuse
+from kafka_capacity.proposal.excuse import Excuse, distance
 
 
 class OptionKind(StrEnum):
@@ -151,6 +151,23 @@ UNKNOWN = frozenset({"rates", "capacities", "sizes"})  # not known, so that an o
 def speaks_of_unknowns(constraints: Collection[str]) -> bool:
     """Return whether all that speaks against an option, by the constraints named, is that something is not known."""
     return bool(constraints) and UNKNOWN.issuperset(constraints)
+
+
+def is_refused(constraints: Collection[str], headroom_ratio: float | None) -> bool:
+    """Return whether Kafka would refuse an option's placement, so that nothing else is known of it."""
+    return headroom_ratio is None and not speaks_of_unknowns(constraints)
+
+
+def nearness(
+    excuses: Sequence[Mapping[str, Any]], headroom_ratio: float | None, usd_per_month: float | None, broker_count: int
+) -> tuple[bool, int, float, float, int]:
+    """Return what is less the nearer an option is to fitting; of equals the cheapest, then that of the fewest brokers.
+
+    What Kafka would refuse is the last of all. ``usd_per_month`` is ``None`` where it is not known.
+    """
+    refused = is_refused([excuse["constraint"] for excuse in excuses], headroom_ratio)
+    usd = math.inf if usd_per_month is None else usd_per_month
+    return refused, *distance(excuses), usd, broker_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -74,7 +74,9 @@ def simulate_sizing(
         for result in _unpacked(run(dataclasses.replace(inputs, options=again), placement_keys(again))):
             found[result.option_id] = result
     results = tuple(found[option.option_id] for option in inputs.options)
-    advice = advise_size(results, inputs.workload.outlook.dates, inputs.request.budget_usd_per_month)
+    advice = advise_size(
+        results, inputs.workload.outlook.dates, inputs.request.budget_usd_per_month, start_count=len(inputs.start)
+    )
     return Sized(results=tuple(_detailed(inputs, one, advice.recommended) for one in results), advice=advice)
 
 

@@ -14,6 +14,8 @@ from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step, _days, end_of, has_no_rates, is_alike
 from kafka_capacity.report.view import ReportView
 
+_GAINED_DAYS = 7  # no change is worth so few days
+
 
 def read_sizing(
     tables: Mapping[str, pa.Table], document: Mapping[str, Any], request: Mapping[str, Any]
@@ -109,18 +111,20 @@ def _longest_lasting(view: SizingView) -> Row | None:
     """Return what lasts longest within the budget, else the best choice for the last date that anything lasts until.
 
     What runs out before the horizon is no reason to give up brokers, which would be missed then, nor for any change
-    that lasts no longer than doing nothing does.
+    that lasts hardly longer than doing nothing does.
     """
     advice = view.document["advice"]
     named = [option_id for _, option_id in advice["by_date"] if option_id is not None]
     goal = view.by_id(advice.get("longest_within_budget") or (named[-1] if named else None))
     if goal is None:
         return None
-    today, until = view.today, view.until(goal) or view.horizon
+    today, until = view.today, _days(view.until(goal) or view.horizon)
+
+    def is_there(row: Row) -> bool:
+        return view.lasts(row, view.dates[0]) and is_within(view.budget_usd_per_month, row["total_usd_per_month"])
 
     def is_kept(row: Row) -> bool:
-        is_as_long = (view.until(row) or view.horizon) >= until and view.lasts(row, view.dates[0])
-        return is_as_long and is_within(view.budget_usd_per_month, row["total_usd_per_month"])
+        return is_there(row) and _days(view.until(row) or view.horizon) + _GAINED_DAYS >= until
 
     if is_kept(today):
         return today

@@ -14,10 +14,9 @@ import pyarrow.compute as pc
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
-from kafka_capacity.proposal.excuse import distance
 from kafka_capacity.questions.answer import unknown_traffic
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
-from kafka_capacity.questions.capacity.results import OptionKind, day_before, speaks_of_unknowns
+from kafka_capacity.questions.capacity.results import OptionKind, day_before, nearness, speaks_of_unknowns
 
 Row = Mapping[str, Any]
 
@@ -129,9 +128,8 @@ class SizingView:
     def nearest(self) -> Row:
         """The recommended option, else the one closest to fitting, of equals the cheapest, of these the first."""
 
-        def rank(row: Row) -> tuple[Any, float]:
-            usd = row["total_usd_per_month"]
-            return distance(row["excuses"]), math.inf if usd is None else float(usd)
+        def rank(row: Row) -> tuple[Any, ...]:
+            return nearness(row["excuses"], row["headroom_ratio"], row["total_usd_per_month"], row["broker_count"])
 
         return self.recommended or min(self.options, key=rank)
 

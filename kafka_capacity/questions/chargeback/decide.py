@@ -62,7 +62,7 @@ def _headline(tables: Mapping[str, pa.Table], scope: Row) -> str:
     rest = f", of which {listed(apart)}" if apart else ""
     return (
         f"Today’s cluster of {plural(scope['broker_count_now'], 'broker')} costs {_month(total, scope)} "
-        f"at today’s traffic{rest}; {resource_name(scope['binding'])} is closest to its limit."
+        f"at today’s traffic{rest}; {resource_name(scope['binding'])} decides how many brokers are needed."
     )
 
 

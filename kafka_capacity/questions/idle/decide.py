@@ -44,7 +44,7 @@ def _headline(topics: list[dict[str, Any]], count: int, judged: int) -> str:
     if not judged:
         return f"Which of {plural(count, 'topic')} are idle cannot be determined." if count else "There are no topics."
     each = "the only judged topic" if judged == 1 else f"each of the {judged:,} judged topics"
-    return f"No topic is idle: {each} was written to or read from."
+    return f"No topic is idle: {each} was written to, read from, or has subscribers that have committed offsets."
 
 
 def _idle(topics: list[dict[str, Any]]) -> str:

@@ -16,6 +16,7 @@ Row = Mapping[str, Any]
 _NAMED = 3  # actions that a sentence names
 ALIKE_RATIO = 0.01  # what saves so little more than another set is not worth a greater effort
 _NEVER = "9999-12-31"  # later than every day of an outlook
+_NO_PRICE = "dollars are unknown without prices"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -113,7 +114,10 @@ def _headline(view: SavingsView) -> str:
         return "No alternatives to buying were found."
     best = answered(view)
     if best is None:
-        return f"{plural(view.scope['sets_tried'], 'set')} of actions evaluated: none saves a broker or a dollar."
+        tried = plural(view.scope["sets_tried"], "set")
+        is_priced = any(row["saved_usd_per_month"] is not None for row in view.sets)
+        none = "none saves a broker or a dollar" if is_priced else f"none saves a broker, and {_NO_PRICE}"
+        return f"{tried} of actions evaluated: {none}."
     return _that_saves(view, best)
 
 
@@ -157,7 +161,8 @@ def _was(count: int) -> str:
 def because(action: Row) -> str:
     """Return why an action saves nothing, with the figure of what stands in the way, a clause without a subject."""
     freed, why = action["freed_bytes"], action["because"]
-    frees = f"frees {format_bytes(freed)} and saves nothing" if freed else "saves nothing"
+    nothing = "saves nothing" if action["saved_usd_per_month"] is not None else f"saves no broker, and {_NO_PRICE}"
+    frees = f"frees {format_bytes(freed)} and {nothing}" if freed else nothing
     if action["kind"] in (ActionKind.SHAPE, ActionKind.VOLUMES):
         return f"{frees}: no number of brokers that fits costs less with it."
     return f"{frees}, because {why}." if why else f"{frees}; fewer brokers were not tried."

@@ -195,7 +195,10 @@ def _why_no_fewer(one: Resized) -> str | None:
     if one.broker_counts[-1] is None:
         return "no option lasts up to the horizon"
     way = one.in_the_way
-    return None if way is None else f"{plural(way.broker_count, 'broker')} would not be enough: {way.reason}"
+    if way is None:
+        return None
+    count = plural(way.broker_count, "broker")
+    return f"{count} {'cannot be judged' if way.is_unknown else 'would not be enough'}: {way.reason}"
 
 
 def _named(judge: Judge) -> list[tuple[str, ActionSet]]:

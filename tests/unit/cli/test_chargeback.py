@@ -30,7 +30,8 @@ def test_the_bill_and_who_pays_it_are_shown(run, folder, owners):
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(
         "payments on 2026-11-20: Today’s cluster of 3 brokers costs $5,783 per month at today’s traffic, "
-        "of which $164 is headroom and $1,095 is idle capacity; disk space is closest to its limit."
+        "of which $164 is headroom and $1,095 is idle capacity; disk space decides how many brokers are "
+        "needed."
     )
     # The group, whose reads are 14 of the 70 MiB/s between racks: 2,190 × 0.425 × 0.1491 / 1.4 + 3,592.97 / 5 dollars.
     assert "$818 of it has no known owner (18.1 %): orders." in done.stdout

@@ -44,5 +44,6 @@ def test_a_cluster_without_any_is_said_so(run, tmp_path):
     done = run("idle", tmp_path)
     assert (
         done.stdout
-        == "payments on 2026-11-20: No topic is idle: each of the 2 judged topics was written to or read from.\n"
+        == "payments on 2026-11-20: No topic is idle: each of the 2 judged topics was written to, read from, or "
+        "has subscribers that have committed offsets.\n"
     )

@@ -140,7 +140,8 @@ def test_capacity_json_names_the_brokers_and_their_log_dirs():
 def test_an_unlisted_broker_is_a_finding_and_no_crash():
     raw = import_text('{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,9]}]}')
     assert [f.message for f in validate(raw).fatal] == [
-        "1 replica on brokers that are not listed (9), of 1 partition (t-0); add them to the list"
+        "1 replica on brokers that are not listed (9), of 1 partition (t-0); add a row for each to the table of "
+        "brokers, with is_fenced true where it is down"
     ]
 
 

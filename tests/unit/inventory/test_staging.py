@@ -107,8 +107,10 @@ def test_a_day_without_a_manifest_is_not_data(store):
     assert str(caught.value) == (
         f"cluster 'payments' has no complete inventory of 2026-11-21 ({store.uri(prefix)} has no manifest.json, "
         f"so it is "
-        "not complete; run the task that writes it again); stage one first"
+        f"not complete; run the task that writes it again); there is one of {DS}: stage one first"
     )
+    with pytest.raises(InventoryError, match=r"there are inventories of 'payments': stage one first$"):
+        load(store, "paymets", DS)
     assert newest_complete(store, "payments", not_after=datetime.date(2026, 12, 1)) == DS
 
 

@@ -53,7 +53,8 @@ CASES = [
         change(cluster(), "replicas", 0, broker_id=77),
         "fatal",
         "unknown_broker",
-        "1 replica on brokers that are not listed (77), of 1 partition (orders-0); add them to the list",
+        "1 replica on brokers that are not listed (77), of 1 partition (orders-0); add a row for each to the table of "
+        "brokers, with is_fenced true where it is down",
     ),
     (
         change(cluster(), "topics", 0, topic="other"),

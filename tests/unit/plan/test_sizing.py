@@ -203,3 +203,15 @@ def test_many_small_replicas_are_spread_as_far_as_brokers_should_hold():
     few = evaluate_placement(asked.basis.snapshot, asked.basis.load, dataclasses.replace(ours, replica_goal=80))
     free = evaluate_placement(asked.basis.snapshot, asked.basis.load, dataclasses.replace(ours, replica_goal=None))
     assert few.diff.after.tolist() == free.diff.after.tolist() != moved.diff.after.tolist()
+
+
+@pytest.mark.parametrize(("brokers", "recommended"), [({}, "003-brokers.today"), ({"cpu_cores": None}, "do-nothing")])
+def test_fewer_brokers_of_unknown_capacity_are_not_recommended(brokers, recommended):
+    raw = full_disks(logs(size_bytes=2**30), disk_gib=10_000, brokers=brokers)
+    found = simulate_sizing(sizing_setup(asked_of(raw)).inputs, run_sizes)
+    assert {one.option_id: one.fits for one in found.results}["003-brokers.today"]  # as far as is known
+    assert found.advice.recommended == recommended
+    assert {option_id for _, option_id in found.advice.by_date} == {recommended}
+    is_left_out = recommended == "do-nothing"
+    assert found.advice.reason.endswith("not recommended where the capacity is unknown: CPU") == is_left_out
+    assert ("003-brokers.today" in found.advice.front) != is_left_out

@@ -89,6 +89,13 @@ def test_counts_of_the_planned_move_are_sized_beside_the_usual_ones():
     assert "010-brokers.today" not in by_id(sized(broker_counts=(9,), moved_broker_counts=(10,))[0])
 
 
+def test_what_kafka_would_refuse_is_never_the_nearest():
+    results, advice = sized(bytes_in=400 * MIB, broker_counts=(2, 6))
+    assert not any(one.fits for one in results)
+    assert by_id(results)["002-brokers.today"].headroom_ratio is None
+    assert "nearest is 002" not in advice.reason
+
+
 def test_default_counts_step_by_racks_up_to_twice_as_many():
     assert default_counts(brokers(6, list("abcabc")), 3) == (3, 6, 9, 12)
     assert default_counts(brokers(4, list("abca")), 3) == (4, 7)

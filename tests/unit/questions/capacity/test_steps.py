@@ -180,6 +180,10 @@ def test_no_broker_is_given_up_that_would_be_missed_before_the_horizon():
         ("do-nothing", DATES[0]),
         ("012", "2026-12-02"),
     ]
+    # A week that fewer last longer is no reason to give any up.
+    hardly = [{**longer[0], "fits_until": "2027-04-26"}, longer[1]]
+    view = view_of(hardly, [passing("do-nothing", "2027-04-27"), ends[1]], by_date=by_date)
+    assert [step.option["option_id"] for step in view.steps] == ["do-nothing"]
     # What lasts longest is taken, whatever it is.
     view = view_of(longer[:2], ends[:2], by_date=by_date)
     assert [step.option["option_id"] for step in view.steps] == ["009"]

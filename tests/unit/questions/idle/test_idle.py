@@ -152,7 +152,8 @@ def test_the_answer_has_the_bytes_the_remedy_and_what_is_not_judged():
 
 def test_nothing_idle_and_nothing_judged_are_told_apart():
     assert decide_idle(found(cluster())).headline == (
-        "No topic is idle: the only judged topic was written to or read from."
+        "No topic is idle: the only judged topic was written to, read from, or has subscribers that have "
+        "committed offsets."
     )
     assert decide_idle(found(inventory(hours=0))).headline == "Which of 2 topics are idle cannot be determined."
     assert not decide_idle(found(inventory(hours=0))).problems

@@ -27,7 +27,7 @@ BUSY = topic(
 
 def nightly(*others, is_written_at_once=False):
     """A nightly job reads in one hour what a day brought, 24 x 150 MB/s; or it is written in that hour, too."""
-    made = {"disk_gib": 40_000, "brokers": {"cpu_cores": None}}
+    made = {"disk_gib": 40_000, "brokers": {"cpu_cores": 1000.0}}
     offsets = {"committed_offset": 9, "log_end_offset": 9, "lag_records": 0}
     made |= {
         "groups": [{"group_id": "nightly", "state": "Stable"}],

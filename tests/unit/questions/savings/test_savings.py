@@ -224,10 +224,19 @@ def test_without_prices_there_are_no_dollars():
     tables = savings_of(raw, broker_usd_per_hour=None)
     assert {row["saved_usd_per_month"] for row in tables["savings_sets"].to_pylist()} == {None}
     assert {row["usd_per_month"] for row in tables["savings_dates"].to_pylist()} == {None}
-    # Sets are held against each other by brokers: two actions save six, one three.
+    # Sets are held against each other by brokers: one action saves three. Of fewer than today's six nobody knows
+    # whether their processors are enough.
     front = [row["saved_brokers"] for row in tables["savings_sets"].to_pylist() if row["is_on_front"]]
-    assert front == [3, 6]
+    assert front == [3]
     assert "$" not in decide_savings(tables).headline
+
+
+def test_fewer_brokers_of_unknown_capacity_save_nothing():
+    raw = inventory(logs(size_bytes=GIB), idle(), disk_gib=10_000, brokers={"cpu_cores": None})
+    found = action_rows(savings_of(raw))["idle:old"]
+    assert (found["saved_brokers"], found["because"]) == (0, "3 brokers cannot be judged: the capacity is unknown: CPU")
+    priceless = decide_savings(savings_of(raw, broker_usd_per_hour=None)).headline
+    assert priceless.endswith(": none saves a broker, and dollars are unknown without prices.")
 
 
 def test_it_is_off_where_nobody_wants_it():
