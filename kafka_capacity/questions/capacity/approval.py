@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
+from kafka_capacity.questions.capacity.choice import unknown_of_fewer
 from kafka_capacity.questions.capacity.cost_words import month_words
 from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.option_words import (
@@ -235,7 +236,9 @@ def at_other_loads(view: SizingView) -> str | None:
     goal = view.recommended
     if goal is None:
         return None
-    alike = [row for row in view.options if is_alike(row, goal)]
+    # What is not recommended for want of a capacity is not at another load, either.
+    least = min(goal["broker_count"], view.today["broker_count"]) if unknown_of_fewer(goal["not_judged"]) else 0
+    alike = [row for row in view.options if is_alike(row, goal) and row["broker_count"] >= least]
     less, more = (_count_for(alike, 1.0 + change) for change in (-LOAD_MARGIN_RATIO, LOAD_MARGIN_RATIO))
     tried = max(row["broker_count"] for row in alike)
     above = f"more than {tried:,} (the largest count tried)" if more is None else f"{more:,}"

@@ -9,6 +9,7 @@ from typing import Any
 from kafka_capacity.demand.outlook import TRAFFIC
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.answer import BADGES, Status
+from kafka_capacity.questions.capacity.choice import unknown_of_fewer
 from kafka_capacity.questions.capacity.cost_words import month_words, todays_usd
 from kafka_capacity.questions.capacity.option_words import is_other_hardware, is_rebalance, option_name, run_verb
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, steps_to
@@ -148,7 +149,8 @@ def _enough(view: SizingView) -> str:
     sentence = f"Today’s {plural(count, 'broker')} {run_verb(count, 'last')} until {format_month(view.horizon)}"
     if is_alike(chosen, today) and chosen["broker_count"] == count and not chosen["moved_bytes"]:
         what = "with fewer brokers" if today["total_usd_per_month"] is None else "that costs less"
-        return f"{sentence}." if view.cheaper_elsewhere else f"{sentence}, and no option {what} fits."
+        fits = "is known to fit" if unknown_of_fewer(today["not_judged"]) else "fits"
+        return f"{sentence}." if view.cheaper_elsewhere else f"{sentence}, and no option {what} {fits}."
     price, now = chosen["total_usd_per_month"], today["total_usd_per_month"]
     sentence += f"; {option_name(chosen)} would be enough too"
     if price is not None and now is not None:

@@ -269,6 +269,12 @@ def test_counts_at_other_loads_are_those_whose_headroom_allows_it(sizing):
     assert (
         at_other_loads(with_headroom(n6=-0.2, n9=0.2, n12=0.3)) == f"9 brokers last until {sizing.horizon} either way."
     )
+    # Fewer than today's, whose capacity is not known, are enough at no load.
+    few = with_headroom(n3=0.5, n6=0.5, n9=0.5)
+    unknown = tuple(
+        {**row, "not_judged": ["cpu"], "is_recommended": row["option_id"] == "do-nothing"} for row in few.options
+    )
+    assert at_other_loads(dataclasses.replace(few, options=unknown)).startswith("6 brokers last until ")
     one = {**goal, "broker_count": 1, "headroom_ratio": 0.5, "is_recommended": True}
     alone = dataclasses.replace(sizing, options=(one,))
     assert at_other_loads(alone) == f"1 broker lasts until {sizing.horizon} either way."
