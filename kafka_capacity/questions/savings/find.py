@@ -280,7 +280,10 @@ class _Finder:
 
     def notes(self) -> Iterator[str]:
         """Yield sentences about what was left out."""
-        unknown = self.is_shortened & np.isfinite(self.retention) & np.isnan(self.needed)
+        is_limited = self.is_shortened & np.isfinite(self.retention)
+        if not self.cluster.snapshot.groups and (is_limited & np.isfinite(self.needed)).any():
+            yield "The inventory has no consumer groups: how far back topics are read is seen in read rates alone."
+        unknown = is_limited & np.isnan(self.needed)
         if unknown.any():
             why = (
                 f"fewer than {LEAST_HOURS} consecutive hours of reads and writes are known"
