@@ -85,7 +85,7 @@ def forecast_class(
     )
     middle[0] = high[0] = 1.0
     expected = ExpectedPath(
-        basis=_basis(name, history, forecast, settings),
+        basis=_basis(name, history, forecast),
         middle=middle,
         high=np.maximum(middle, high),
         mean_ratio=round(reference / measured, 6),
@@ -168,7 +168,7 @@ def _stopped(path: ExpectedPath, history: DailySeries) -> ExpectedPath:
     )
 
 
-def _basis(name: str, history: DailySeries, forecast: Forecast, settings: DemandSettings) -> ClassBasis:
+def _basis(name: str, history: DailySeries, forecast: Forecast) -> ClassBasis:
     reason = f"Fitted to {forecast.fitted_days:,} days up to {history.last_day}"
     if forecast.shift is not None:
         day, ratio = days_later(history.last_day, 1 - forecast.shift_days_ago), forecast.shift.ratio

@@ -50,7 +50,7 @@ def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None)
     tables = {
         "brokers": _brokers_table(shape),
         "topics": _topics_table(topics),
-        "replicas": _replicas_table(shape, topics, matrix, rng),
+        "replicas": _replicas_table(topics, matrix, rng),
         "metrics": _metrics_table(topics, ds, rng),
         "history": _history_table(topics, ds, days=shape.history_days, seed=seed),
         **group_tables(topics, shape.group_count, rng),
@@ -157,7 +157,7 @@ def _topics_table(topics: ExampleTopics) -> pa.Table:
     )
 
 
-def _replicas_table(shape: ExampleShape, topics: ExampleTopics, matrix: Int32s, rng: np.random.Generator) -> pa.Table:
+def _replicas_table(topics: ExampleTopics, matrix: Int32s, rng: np.random.Generator) -> pa.Table:
     rows, position = np.nonzero(matrix >= 0)
     # A follower's files differ a little: segments roll and are deleted on their own clock.
     jitter = np.where(position == 0, 1.0, rng.uniform(0.998, 1.002, len(rows)))

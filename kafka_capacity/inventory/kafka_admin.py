@@ -78,7 +78,7 @@ def _read_tables(session: AdminSession, remarks: list[Problem], say: Callable[[s
     # Right after the metadata: the longer between the two, the more often they are of different moments.
     storage = read_storage(session, brokers, remarks)
     replicas = replicas_table(topics, storage.replicas)
-    remark_on_partitions(session, topics, remarks)
+    remark_on_partitions(session, remarks)
     say(f"{plural(len(replicas), 'replica')} in {plural(len(storage.log_dirs), 'log dir')}")
     topic_settings = topics_table(session, topics, remarks)
     groups, members = read_groups(session, brokers, remarks)

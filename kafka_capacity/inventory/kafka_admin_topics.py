@@ -95,7 +95,7 @@ def leaders_of(topics: Iterable[Mapping[str, Any]]) -> dict[TopicPartition, int]
     }
 
 
-def remark_on_partitions(session: AdminSession, topics: Sequence[dict[str, Any]], remarks: list[Problem]) -> None:
+def remark_on_partitions(session: AdminSession, remarks: list[Problem]) -> None:
     """Describe partitions that are on their way from broker to broker."""
     try:
         moving = session.try_to_ask(session.client.list_partition_reassignments)

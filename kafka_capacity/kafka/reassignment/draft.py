@@ -141,7 +141,7 @@ def leadership_first(ground: Groundwork, rows: Indices) -> Steps | None:
     it, and then sends them all alone; with the leaders moved off first, everyone else sends a share. The price is one
     more step: the same replicas in another order, and an election.
     """
-    state, moved = lead_away(ground.problem, ground.state, ground.target, rows, ground.diff)
+    state, moved = lead_away(ground.problem, ground.state, rows, ground.diff)
     if not len(moved):
         return None
     hops = hops_between(state, ground.target, ground.rows, ground.after_dir)
@@ -223,9 +223,7 @@ def _timed(
     )
 
 
-def lead_away(
-    problem: MoveProblem, state: State, target: Int32s, rows: Indices, diff: AssignmentDiff
-) -> tuple[State, Indices]:
+def lead_away(problem: MoveProblem, state: State, rows: Indices, diff: AssignmentDiff) -> tuple[State, Indices]:
     """Return each partition that a drained broker leads and that is copied another leader among those that stay.
 
     Of the replicas that can take it (in sync, kept, not fenced) the one does that has the least to send. The result is

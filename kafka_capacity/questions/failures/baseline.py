@@ -168,7 +168,7 @@ class Cluster:
             "unclean_leaders": is_led & states.is_unclean,
         }
 
-    def lost_now(self, states: PartitionStates, live: Flags, row: Ints | slice) -> Flags:
+    def lost_now(self, live: Flags, row: Ints | slice) -> Flags:
         """Return which replicas of some partitions were on live brokers today and no longer are: bool[N, W]."""
         return np.append(self.today.is_live, False)[self.today.replicas[row]] & ~live
 
@@ -216,7 +216,7 @@ class BaselineState:
             sums=broker_sums(
                 states,
                 live,
-                cluster.lost_now(states, live, everything),
+                cluster.lost_now(live, everything),
                 cluster.rates,
                 row=np.arange(count),
                 of=np.zeros(count, dtype=np.int64),

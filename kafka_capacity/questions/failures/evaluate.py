@@ -169,7 +169,7 @@ class _Table:
         cluster, columns = self._cluster, self.columns
         sums = []
         for states, live in ((part.after, part.is_live), (part.before, part.before.live_replicas())):
-            lost = cluster.lost_now(states, live, part.row)
+            lost = cluster.lost_now(live, part.row)
             sums.append(broker_sums(states, live, lost, cluster.rates, row=part.row, of=part.of, sets=part.count))
         found = baseline.sums.changed_by(*sums)
         columns["leaders"][at] = np.rint(found.leaders).astype(np.int64)
