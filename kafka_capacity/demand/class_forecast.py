@@ -33,16 +33,6 @@ class ExpectedPath:
     mean_ratio: float = 1.0  # today's mean over the measured one, which outages lower while peaks have none of them
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ClassForecast:
-    """The history of one class and what comes of it, for a report."""
-
-    name: str  # of the class
-    history: DailySeries  # its daily means
-    forecast: Forecast | None  # of the weeks after the last of them, `None` where a growth rate holds instead
-    path: ExpectedPath  # what is expected at the dates of the outlook
-
-
 def forecast_class(
     name: str,
     history: DailySeries,
@@ -51,7 +41,7 @@ def forecast_class(
     *,
     reference_days: int,
     silent_since: str | None = None,
-) -> ClassForecast:
+) -> ExpectedPath:
     """Describe what is expected of a class.
 
     A date has the highest week up to it, which is what a cluster has to carry until then: its mean in the middle
@@ -75,7 +65,7 @@ def forecast_class(
         path = growth_path(name, dates, asked or USUAL_GROWTH, history_days=history.days, why=why)
         if forecast is not None and forecast.stopped_days:
             path = _stopped(path, history)
-        return ClassForecast(name=name, history=history, forecast=None, path=path)
+        return path
     weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
     measured, reference = _reference(history, reference_days, float(forecast.expected[0]), silent_days=silent_days)
     # Growing by the same share every day of a week, and rounded, so that another machine's last bits change no plan.
@@ -84,13 +74,12 @@ def forecast_class(
         for path in (forecast.expected, forecast.high)
     )
     middle[0] = high[0] = 1.0
-    expected = ExpectedPath(
+    return ExpectedPath(
         basis=_basis(name, history, forecast),
         middle=middle,
         high=np.maximum(middle, high),
         mean_ratio=round(reference / measured, 6),
     )
-    return ClassForecast(name=name, history=history, forecast=forecast, path=expected)
 
 
 def growth_path(name: str, dates: Sequence[str], growth: Growth, *, history_days: int, why: str) -> ExpectedPath:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_later, months_later, outlook_dates
-from kafka_capacity.demand.class_forecast import ClassForecast, forecast_class
+from kafka_capacity.demand.class_forecast import forecast_class
 from kafka_capacity.demand.day_gaps import clean_days
 from kafka_capacity.demand.folding import fold_events
 from kafka_capacity.demand.full_logs import full_days
@@ -33,8 +33,6 @@ class DemandExpectation:
 
     outlook: DemandOutlook  # what sizing works with
     notes: tuple[str, ...]  # which growth holds where one was asked for, and a sentence for each event that is left out
-    classes: tuple[ClassForecast, ...]  # history and forecast of each class of topics, by name, without events
-    cluster: ClassForecast  # the same of all topics together
     silent_since: str | None  # the last day with traffic to speak of; `None` where there has been some for a week
 
 
@@ -69,14 +67,14 @@ def expect_demand(
         raise RequestError(f"class_growth: {name!r} is invalid: {reason}")
     series = class_series(history or TopicHistory.empty(snapshot.ds), classes, topics)
     silent_since = _silent_since(series[-1])
-    found = [
+    paths = [
         forecast_class(name, one, dates, settings, reference_days=reference_days, silent_since=silent_since)
-        for name, one in zip((*classes.names, CLUSTER), series, strict=True)
+        for name, one in zip(classes.names, series[:-1], strict=True)
     ]
     outlook = fold_events(
         snapshot,
         classes,
-        [one.path for one in found[:-1]],
+        paths,
         planned,
         dates,
         settings.high_quantile,
@@ -85,8 +83,6 @@ def expect_demand(
     return DemandExpectation(
         outlook=outlook,
         notes=(*_growth_notes(settings, classes), *planned.notes),
-        classes=tuple(found[:-1]),
-        cluster=found[-1],
         silent_since=silent_since,
     )
 
