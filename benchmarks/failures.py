@@ -126,7 +126,7 @@ def main(words: Sequence[str] | None = None) -> int:
     snapshot, load = drawn_cluster(states)
     for kinds in ((SetKind.BROKER,), (SetKind.RACK,), (SetKind.RACK_AND_BROKER,), (SetKind.PAIR,)):
         with timed(f"the whole matrix, {kinds[0]}"):
-            evaluate_failures(snapshot, load, FailureScenario(scenario_id="benchmark", kinds=kinds))
+            evaluate_failures(snapshot, load, FailureScenario(kinds=kinds))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     sys.stdout.write(f"at most {peak:.2f} GiB\n")
     return 0

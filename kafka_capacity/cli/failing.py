@@ -89,7 +89,6 @@ def lose_brokers(
     sets = _given_sets(asked.basis.snapshot.brokers, given.get("failure_sets", ()), racks)
     names = ("pair",) * has_pairs if sets and "failure_kinds" not in given else request.failure_kinds
     scenario = FailureScenario(
-        scenario_id="given" if sets else "every-loss",
         kinds=tuple(SetKind(name) for name in dict.fromkeys(names)),
         given=tuple(members for _, members in sets),
         given_names=tuple(one.name for one, _ in sets),

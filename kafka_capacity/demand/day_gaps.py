@@ -33,7 +33,6 @@ PATTERN_RUNS, PATTERN_SHARE = 2, 0.1
 class CleanDays:
     """A series from its first day with traffic on."""
 
-    first: int  # how many days were left out before
     values: Floats  # float64[N], not negative; outages and gaps filled with what is usual around them
     is_known: Flags  # bool[N], where nothing was filled
     outage_days: int  # how many days are outages
@@ -55,7 +54,6 @@ def clean_days(values: Floats, *, silent_days: int = 0) -> CleanDays | None:
     is_outage = _outages(own)
     is_known = np.isfinite(own) & ~is_outage
     return CleanDays(
-        first=first,
         values=_filled(own, is_known),
         is_known=is_known,
         outage_days=int(is_outage.sum()) + silent_days,

@@ -71,7 +71,6 @@ class WeekModel:
     noise_size: float  # the standard deviation of weeks around the level, without the odd ones
     errors: Floats  # float64[O, H], of past forecasts of the level at `HORIZONS`, NaN beyond the end
     naive_errors: Floats  # float64[O, H], those of the last week again
-    days: int  # how many days past forecasts were made on
     growth_per_year: float  # logarithm of the growth that goes on
     season_share: float  # by how much last year's shape comes again
 
@@ -113,7 +112,6 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
         noise_size=_with_usual(_usual_size(busy - target), MEDIAN_NOISE, count),
         errors=came - forecast,
         naive_errors=came - weeks[origins, None],
-        days=len(origins),
         growth_per_year=float(growing[-1]) * YEAR_DAYS,
         season_share=float(share[-1]),
     )

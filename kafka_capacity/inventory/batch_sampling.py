@@ -31,7 +31,6 @@ _WAIT_MS = 500
 class PartitionSample:
     """What was sampled of one partition that has records."""
 
-    partition: int
     offsets: int  # in its log, from the first to the end; with compaction or transactions more than it has records
     batches: tuple[Batch, ...]  # in the order of their offsets, each once
 
@@ -90,7 +89,7 @@ def _sampled(
             for batch in _fetched(session, connection, partition, leaders[partition], offset):
                 batches[batch.base_offset] = batch
         if batches:
-            found.append(PartitionSample(partition.partition, offsets, tuple(batches[at] for at in sorted(batches))))
+            found.append(PartitionSample(offsets, tuple(batches[at] for at in sorted(batches))))
     return found
 
 

@@ -251,7 +251,6 @@ def _members(table: pa.Table, partitions: PartitionIndex) -> dict[str, list[Memb
             Member(
                 member_id=row["member_id"],
                 client_id=row["client_id"] or "",
-                host=row["host"] or "",
                 instance_id=row["instance_id"],
                 rack=row["rack"],
                 subscribed=tuple(sorted(topic for topic in row["subscribed"] or () if topic is not None)),

@@ -55,7 +55,6 @@ def sized_cluster(asked: PlanContext) -> SizedCluster:
     return SizedCluster(
         snapshot=inputs.snapshot,
         workload=inputs.workload,
-        limits=inputs.request.limits,
         today=inputs.request.today,
         others=given.others,
         is_read_in_rack=inputs.request.loads.is_read_in_rack,

@@ -12,7 +12,6 @@ class InTheWay:
     broker_count: int  # that is not enough
     constraint: str  # what it passes, such as a resource
     reason: str  # the sentence with where, when and the figures
-    when: str | None  # the day from which on; `None` where that is not told
     is_unknown: bool = False  # whether it may be enough, but capacities that it needs are not known
 
 

@@ -23,7 +23,6 @@ from kafka_capacity.demand.changed import ClusterChange
 from kafka_capacity.demand.workload import Traffic, Workload
 from kafka_capacity.hardware.bill import Bill, GivenHardware, SmallestSize
 from kafka_capacity.hardware.cpu import CpuCalibration
-from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.health.problem import Problems
@@ -139,7 +138,6 @@ class SizedCluster:
 
     snapshot: Snapshot
     workload: Workload  # its partitions
-    limits: Limits  # how far resources may be used
     today: Shape  # of the observed brokers
     others: tuple[Shape, ...]  # that a change may ask for: the next sizes of the family
     is_read_in_rack: bool  # whether consumers read from followers in their rack

@@ -323,7 +323,7 @@ def predicted_counts(
         hours=1,
     )
     everyone = tuple(sorted({*lost[0], *lost[1]}))
-    result = evaluate_failures(snapshot, load, FailureScenario(scenario_id="live", given=(everyone,), rules=rules))
+    result = evaluate_failures(snapshot, load, FailureScenario(given=(everyone,), rules=rules))
     (number,) = (
         number
         for number, one in enumerate(result.sets)

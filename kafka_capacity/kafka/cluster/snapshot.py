@@ -49,7 +49,6 @@ class Member:
 
     member_id: str
     client_id: str
-    host: str
     instance_id: str | None
     rack: str | None
     subscribed: tuple[str, ...]

@@ -76,7 +76,6 @@ class Explored:
     """What can come of a configuration within bounds."""
 
     configuration: Configuration  # what was explored
-    bounds: Bounds  # how far
     fewest_failures: dict[Outcome, int]  # of each outcome that is possible, with how many failures at least
     states: int  # how many states were reached
     reached: Reached  # all of them, for traces
@@ -93,12 +92,12 @@ def explore(configurations: Sequence[Configuration], bounds: Bounds) -> list[Exp
         for start in range(0, len(numbers), _AT_ONCE):
             part = numbers[start : start + _AT_ONCE]
             reached, verdicts = _reach(Rules.of([configurations[number] for number in part], bounds))
-            found.update(zip(part, _summaries(configurations, part, bounds, reached, verdicts), strict=True))
+            found.update(zip(part, _summaries(configurations, part, reached, verdicts), strict=True))
     return [found[number] for number in range(len(configurations))]
 
 
 def _summaries(
-    configurations: Sequence[Configuration], part: Sequence[int], bounds: Bounds, reached: Reached, verdicts: Flags
+    configurations: Sequence[Configuration], part: Sequence[int], reached: Reached, verdicts: Flags
 ) -> Iterator[Explored]:
     which, failures = CONFIGURATION.get(reached.states.rest), FAILURES.get(reached.states.rest)
     counts = np.bincount(which, minlength=len(part))
@@ -111,7 +110,6 @@ def _summaries(
     for place, number in enumerate(part):
         yield Explored(
             configuration=configurations[number],
-            bounds=bounds,
             fewest_failures={outcome: int(failures[row]) for outcome, row in shortest[place].items()},
             states=int(counts[place]),
             reached=reached,

@@ -195,12 +195,10 @@ def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay |
         unknown = unknown_of_fewer(row["not_judged"])
         if first is None and count < len(inputs.start) and unknown:
             reason = f"the capacity is unknown: {listed([RESOURCE_NAMES[one] for one in unknown])}"
-            return InTheWay(broker_count=count, constraint=str(unknown[0]), reason=reason, when=None, is_unknown=True)
+            return InTheWay(broker_count=count, constraint=str(unknown[0]), reason=reason, is_unknown=True)
         if first is None:  # it fits, but costs more, or is beside the budget
             return None
-        return InTheWay(
-            broker_count=count, constraint=first["constraint"], reason=first["reason"], when=first.get("when")
-        )
+        return InTheWay(broker_count=count, constraint=first["constraint"], reason=first["reason"])
     held, allowed = inputs.held_bytes(fewer.placement), inputs.allowed_bytes(fewer.placement)
     place = int((held > allowed).argmax())
     return InTheWay(
@@ -208,5 +206,4 @@ def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay |
         constraint=str(Resource.DISK),
         reason=f"all replicas hold {format_bytes(held[place])} on {view.dates[place]}, and {count:,} brokers may hold "
         f"{format_bytes(allowed)}",
-        when=view.dates[place],
     )

@@ -16,7 +16,7 @@ from kafka_capacity.questions.form_section import FormSection, readable
 
 FAILURES_FORM = FormSection("Failures")
 
-_DEFAULTS, _CONTROLLERS = FailureScenario(scenario_id=""), ControllerRequest()
+_DEFAULTS, _CONTROLLERS = FailureScenario(), ControllerRequest()
 _KINDS = [str(kind) for kind in SetKind if kind is not SetKind.GIVEN]
 
 Kind = Literal["broker", "pair", "rack", "rack+broker"]

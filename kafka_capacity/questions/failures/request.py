@@ -166,7 +166,6 @@ class FailureRequest:
         return filled(
             FailureScenario,
             self,
-            scenario_id=f"{placement_id}.{'.'.join(kinds)}",
             kinds=tuple(kind for kind in self.kinds if kind in kinds),
             given=tuple(members for _, members, _ in there),
             given_names=tuple(name for name, *_ in there),

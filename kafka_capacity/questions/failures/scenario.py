@@ -65,7 +65,6 @@ class LeftOut:
 class FailureScenario:
     """What if each of these sets of brokers were lost, by itself?"""
 
-    scenario_id: str  # unique in a plan, readable
     # which sets to make up
     kinds: tuple[SetKind, ...] = (SetKind.BROKER, SetKind.RACK, SetKind.RACK_AND_BROKER, SetKind.PAIR)
     given: tuple[tuple[int, ...], ...] = ()  # further sets, each of broker ids

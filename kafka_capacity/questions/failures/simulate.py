@@ -96,7 +96,7 @@ class FailureInputs:
 
     def problems_today(self, soundness: Iterable[Problem] = ()) -> Problems:
         """Return what is wrong with the cluster as it is, where nothing else of its failures is evaluated."""
-        racks = FailureScenario(scenario_id="racks", kinds=(SetKind.RACK,))
+        racks = FailureScenario(kinds=(SetKind.RACK,))
         return self.problems(self.today, self.lose(racks, self.today), soundness)
 
     def problems(self, baseline: Baseline, result: FailureResult, soundness: Iterable[Problem] = ()) -> Problems:

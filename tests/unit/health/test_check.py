@@ -26,7 +26,7 @@ HEALTHY = {"orders": [[10, 12, 14], [13, 15, 11]]}
 
 def examined(snapshot, **known):
     load = loaded(len(snapshot.partitions))
-    racks = FailureScenario(scenario_id="racks", kinds=(SetKind.RACK,))
+    racks = FailureScenario(kinds=(SetKind.RACK,))
     losses = evaluate_failures(snapshot, load, racks).rack_losses()
     return check_health(ClusterView.of(snapshot, load, rack_losses=losses, **known))
 

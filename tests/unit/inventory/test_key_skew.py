@@ -47,7 +47,7 @@ def skew(records, *, partitions=6, offsets=None):
         place = 0 if key is None else int(partitions_of_keys(Keys.of([key]), partitions)[0])
         by_partition.setdefault(place, []).append((key, value))
     parts = [
-        PartitionSample(place, (offsets or {}).get(place, len(mine)), built(mine))
+        PartitionSample((offsets or {}).get(place, len(mine)), built(mine))
         for place, mine in sorted(by_partition.items())
     ]
     return skew_of("orders", partitions, parts)

@@ -142,7 +142,6 @@ def _repair_seconds(snapshot: Snapshot, load: PartitionLoad, scenario: Durabilit
     """Return float64[B] and float64[K]: until a broker's, and a rack's data are re-replicated."""
     brokers, racks = snapshot.brokers, snapshot.brokers.rack_indexes()
     asked = FailureScenario(
-        scenario_id="durability",
         kinds=(SetKind.BROKER, SetKind.RACK),
         rules=scenario.rules,
         throttle_bytes_per_second=scenario.throttle_bytes_per_second,

@@ -78,7 +78,7 @@ def test_the_change_has_the_lists_that_sizing_judged_and_its_losses_the_loads(co
     lost = evaluate_failures(
         after.snapshot,
         after.load,
-        FailureScenario(scenario_id="brokers", kinds=(SetKind.BROKER,)),
+        FailureScenario(kinds=(SetKind.BROKER,)),
         traffic=after.traffic,
         has=hardware(dataclasses.replace(inputs.request.today, disk_bytes_per_second=1e9), after.snapshot.brokers),
     )

@@ -64,9 +64,7 @@ def loaded(count, bytes_in=100.0, bytes_out=300.0):
 
 
 def group(name, *, subscribed=(), assigned=(), lags=()):
-    member = Member(
-        member_id="m", client_id="", host="", instance_id=None, rack=None, subscribed=subscribed, assigned=assigned
-    )
+    member = Member(member_id="m", client_id="", instance_id=None, rack=None, subscribed=subscribed, assigned=assigned)
     return Group(
         group_id=name,
         state="",

@@ -123,7 +123,7 @@ def rebuilt_seconds(snapshot, load, after, throttle):
 @given(small(), st.sets(st.integers(10, 15), min_size=1, max_size=4))
 def test_every_figure_is_that_of_a_plain_loop(drawn, chosen):
     snapshot, load = drawn
-    asked = FailureScenario(scenario_id="s", kinds=EVERY_KIND, given=(tuple(chosen),), throttle_bytes_per_second=3000.0)
+    asked = FailureScenario(kinds=EVERY_KIND, given=(tuple(chosen),), throttle_bytes_per_second=3000.0)
     result = evaluate_failures(snapshot, load, asked)
     assert len(result.sets) == 1 + 6 + 3 + 3 * 4 + 15
     for number, one in enumerate(result.sets):
@@ -161,7 +161,7 @@ def test_every_figure_is_that_of_a_plain_loop(drawn, chosen):
 @given(small())
 def test_losing_more_never_brings_partitions_back(drawn):
     snapshot, load = drawn
-    result = evaluate_failures(snapshot, load, FailureScenario(scenario_id="s", kinds=EVERY_KIND))
+    result = evaluate_failures(snapshot, load, FailureScenario(kinds=EVERY_KIND))
     for small_set, fewer in zip(result.sets, result.offline.tolist(), strict=True):
         for large_set, more in zip(result.sets, result.offline.tolist(), strict=True):
             if set(small_set.brokers) <= set(large_set.brokers):
@@ -179,7 +179,7 @@ def test_other_ids_of_brokers_give_the_same_figures(drawn, names):
         replicas=np.vectorize(table.get)(snapshot.replicas).astype(np.int32),
         leader=np.vectorize(table.get)(snapshot.leader).astype(np.int32),
     )
-    asked = FailureScenario(scenario_id="s", kinds=(SetKind.BROKER,))
+    asked = FailureScenario(kinds=(SetKind.BROKER,))
     plain, other = (evaluate_failures(one, load, asked) for one in (snapshot, renamed))
     for name in ("offline", "under_min_isr", "new_leaders", "rebuild_bytes", "stopped_bytes_per_second"):
         assert getattr(other, name).tolist() == pytest.approx(getattr(plain, name)[order].tolist())
@@ -192,7 +192,7 @@ def test_a_worked_case():
     snapshot = dataclasses.replace(
         snapshot, brokers=Brokers.of([10, 12], ["a", "b"], network_out_bytes_per_second=[600.0, 600.0])
     )
-    asked = FailureScenario(scenario_id="s", kinds=(SetKind.BROKER,), throttle_bytes_per_second=200.0)
+    asked = FailureScenario(kinds=(SetKind.BROKER,), throttle_bytes_per_second=200.0)
     result = evaluate_failures(snapshot, loaded(3), asked)
 
     assert [one.name for one in result.sets] == ["broker 10", "broker 12"]
@@ -225,7 +225,7 @@ def test_processors_and_disks_of_survivors_count_where_they_are_known():
         source="made up",
     )
     has = hardware(observed_shape(snapshot.brokers, vcpu=4.0, disk_bytes_per_second=250.0), snapshot.brokers)
-    asked = FailureScenario(scenario_id="s", kinds=(SetKind.BROKER,))
+    asked = FailureScenario(kinds=(SetKind.BROKER,))
     result = evaluate_failures(snapshot, loaded(3), asked, has=has, costs=costs)
     # 10 leads two with one follower each: 200 in, 800 out; 12 leads one and follows two: 100 and 200 in, 300 out.
     assert result.peak_cores_today.tolist() == pytest.approx([1 + 2 + 0.8, 1 + 1 + 0.4 + 0.3])
@@ -241,7 +241,7 @@ def test_processors_and_disks_of_survivors_count_where_they_are_known():
 @pytest.mark.parametrize("throttle", [40.0, 50.0, 50.0 + 1e-7])
 def test_a_throttle_that_what_is_produced_takes_but_for_rounding_never_ends(throttle):
     snapshot = made({"orders": [[10, 11]]})
-    asked = FailureScenario(scenario_id="s", given=((10,),), kinds=(), throttle_bytes_per_second=throttle)
+    asked = FailureScenario(given=((10,),), kinds=(), throttle_bytes_per_second=throttle)
     assert evaluate_failures(snapshot, loaded(1), asked).rebuild_seconds.tolist() == [np.inf]
 
 
@@ -251,7 +251,7 @@ def test_hours_tell_that_brokers_do_not_peak_together():
     hours[0, :50], hours[1, 50:] = 10.0, 20.0
     traffic = Traffic(bytes_in=hours, bytes_out=2 * hours, basis=PeakBasis.SAME_HOURS)
     both = made({"orders": [[10, 11], [11, 10]]}, min_isr=1)
-    asked = FailureScenario(scenario_id="s", given=((11,),), kinds=())
+    asked = FailureScenario(given=((11,),), kinds=())
 
     result = evaluate_failures(both, loaded(2), asked, traffic=traffic)
     # Broker 10 then leads both, and they never come at the same hour: 40 out, not 20 + 40.
@@ -265,7 +265,7 @@ def test_groups_lose_partitions_commits_and_coordinators():
     lists = {"__consumer_offsets": [[10, 11], [10, 13], [12, 13], [12, 13]], "orders": [[10, 12], [10, 12]]}
     readers = [group("billing", lags=(("orders", 0),)), group("search", assigned=(("orders", 1),))]
     snapshot = made(lists, isr=[{10, 11}, {10, 13}, {12, 13}, {12, 13}, {10}, {10, 12}], groups=readers)
-    asked = FailureScenario(scenario_id="s", kinds=(), given=((10,), (13,), (10, 11)))
+    asked = FailureScenario(kinds=(), given=((10,), (13,), (10, 11)))
     result = evaluate_failures(snapshot, loaded(6), asked)
 
     assert result.groups == ("billing", "search")
@@ -281,7 +281,7 @@ def test_a_placement_can_be_stood_on():
     result = evaluate_failures(
         placed_snapshot(snapshot, placed),
         load,
-        FailureScenario(scenario_id="s", kinds=(SetKind.RACK,), placement_id="asked"),
+        FailureScenario(kinds=(SetKind.RACK,), placement_id="asked"),
     )
     assert len(result.brokers) == 9
     assert [one.name for one in result.sets] == ["rack a", "rack b", "rack c"]
@@ -313,7 +313,7 @@ def test_fenced_brokers_are_dead_already():
     result = evaluate_failures(
         dataclasses.replace(snapshot, brokers=brokers),
         loaded(1),
-        FailureScenario(scenario_id="s", kinds=(SetKind.BROKER,)),
+        FailureScenario(kinds=(SetKind.BROKER,)),
     )
     assert [one.name for one in result.sets] == ["broker 11"]
     assert result.offline.tolist() == [1]
@@ -332,5 +332,5 @@ def test_fenced_brokers_are_dead_already():
 def test_what_cannot_be_is_refused(changes, message):
     snapshot = made({"orders": [[10, 11]]})
     with pytest.raises(RequestError) as caught:
-        evaluate_failures(snapshot, loaded(1), FailureScenario(scenario_id="s", **changes))
+        evaluate_failures(snapshot, loaded(1), FailureScenario(**changes))
     assert str(caught.value) == message

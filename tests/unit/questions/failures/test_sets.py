@@ -17,7 +17,7 @@ REPLICAS = np.array([[1, 3], [1, 3], [5, 6], [2, -1]], dtype=np.int32)
 
 
 def sets(**options):
-    return failure_sets(SIX, REPLICAS, FailureScenario(scenario_id="s", **options))
+    return failure_sets(SIX, REPLICAS, FailureScenario(**options))
 
 
 def test_a_rack_goes_before_the_broker_that_follows():
