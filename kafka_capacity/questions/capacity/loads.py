@@ -28,7 +28,7 @@ from kafka_capacity.hardware.shapes import DiskKind, Shape, hardware
 from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.reassignment.flow import DEFAULT_THROTTLE_BYTES_PER_SECOND, closing_rates, gate_seconds
-from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, SYSTEM_BYTES, cache_bytes, window_seconds
+from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, cache_bytes, window_seconds
 from kafka_capacity.questions.capacity.added import AddedLoad, added_load
 from kafka_capacity.questions.capacity.results import CapacityUse
 
@@ -142,7 +142,6 @@ class LoadSettings:
     throttle_bytes_per_second: float = DEFAULT_THROTTLE_BYTES_PER_SECOND
     reread_ratio: float = 1.0  # how often, at once, everything is read once more in `re-reading`
     heap_bytes: float = HEAP_BYTES  # of the JVM on every broker
-    system_bytes: float = SYSTEM_BYTES  # what everything else on a broker needs of its memory
     recovery_seconds: float = math.inf  # how long re-replicating a lost broker may take
     volume_recovery_seconds: float = math.inf  # the same for one disk of a broker
     only_estimate: int | None = None  # the one that traffic is summed up at, in the place of both; `None` for both
@@ -327,7 +326,7 @@ def _per_broker(replicas: Int32s, values: Floats, count: int) -> Floats:
 def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> CapacityUse:
     """Put the loads on brokers of a shape: what each has, and what it reads beyond its page cache."""
     has, settings = hardware(shape, placed.brokers), placed.settings
-    cache = cache_bytes(has.memory_bytes, heap_bytes=settings.heap_bytes, system_bytes=settings.system_bytes)
+    cache = cache_bytes(has.memory_bytes, heap_bytes=settings.heap_bytes)
     leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
     reads = cache_reads(workload, leader, cache, placed.written)
     load, cause = placed.load.copy(), placed.cause.copy()

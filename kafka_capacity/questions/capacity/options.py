@@ -25,7 +25,6 @@ from kafka_capacity.kafka.cluster.brokers import FIGURES, Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
-from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.proposal.grid import BrokerChanges, proposed_brokers
 from kafka_capacity.questions.capacity.added import added_bytes
 from kafka_capacity.questions.capacity.loads import LoadSettings
@@ -52,7 +51,6 @@ class SizingRequest:
     limits: Limits = field(default_factory=Limits)  # how far resources may be used
     loads: LoadSettings = field(default_factory=LoadSettings)  # what loads hang on
     estimate: int = HIGH  # of growth, that decides
-    placer: str = FEWEST_BYTES  # who places replicas
     is_takeover_levelled: bool = True  # whether lists are put in the order that levels what is taken over after losses
     rack_rule: RackRule = RackRule.STRICT  # how far they must be spread
     balance: Balance = Balance.BYTES  # what is made even

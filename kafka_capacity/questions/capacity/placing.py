@@ -74,7 +74,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
             seconds=result.metrics.duration_seconds,
             least_throttle_bytes_per_second=result.metrics.smallest_throttle_bytes_per_second,
         )
-        if request.placer == FEWEST_BYTES and request.is_takeover_levelled:
+        if request.is_takeover_levelled:
             after = _with_level_takeovers(brokers, after, workload)
     held = bytes_per_broker(brokers, after, workload.size_bytes)
     sizes = inputs.sizes
@@ -139,7 +139,7 @@ def _scenario(inputs: SizingInputs, key: PlacementKey, target: Brokers) -> Place
     return PlacementScenario(
         scenario_id=f"{key.broker_count:03d}-brokers",
         target=target,
-        placer=request.placer,
+        placer=FEWEST_BYTES,
         replication_factor=key.replication_factor,
         throttle_bytes_per_second=request.loads.throttle_bytes_per_second,
         rack_rule=request.rack_rule,

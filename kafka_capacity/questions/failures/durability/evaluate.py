@@ -29,6 +29,7 @@ from kafka_capacity.questions.failures.evaluate import check_positive, evaluate_
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 
 MAX_PARTITIONS = 100_000  # of more no other placement is tried: it takes partitions one by one
+_TOLERANCE_RATIO = 0.1  # how far above its share a broker may be in that placement
 
 
 def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> DurabilityResult:
@@ -91,7 +92,7 @@ def _in_few_copysets(snapshot: Snapshot, load: PartitionLoad, scenario: Durabili
         seed=0,
         rack_rule=RackRule.STRICT,
         balance=Balance.BYTES,
-        tolerance_ratio=scenario.tolerance_ratio,
+        tolerance_ratio=_TOLERANCE_RATIO,
         broker_limits=BrokerLimits.of(len(snapshot.brokers), disk_bytes=snapshot.brokers.disk_capacity_bytes),
     )
     replicas = place_in_few_copysets(problem, scatter_width=scenario.scatter_width)

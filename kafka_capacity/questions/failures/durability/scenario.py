@@ -35,7 +35,6 @@ class DurabilityScenario:
     replica_lag_seconds: float = 0.5
     max_failures: int = 3  # up to how many are explored
     scatter_width: int = 4  # of the placement with few copysets: over how many others a broker's data are spread
-    tolerance_ratio: float = 0.1  # of that placement, how far above its share a broker may be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
