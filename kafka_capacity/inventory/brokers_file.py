@@ -20,7 +20,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidat
 from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.inventory.column_values import values
 from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.brokers import FIGURES, Brokers
 from kafka_capacity.text.validation_errors import Text, check_text, describe_mistakes, naming_mistakes
 
 DEFAULT_BROKER_ID = -1
@@ -247,9 +247,5 @@ def brokers_of(table: pa.Table) -> Brokers:
         columns["broker_id"],
         columns["rack"],
         is_fenced=[bool(fenced) for fenced in columns["is_fenced"]],
-        disk_capacity_bytes=columns["disk_capacity_bytes"],
-        network_in_bytes_per_second=columns["network_in_bytes_per_second"],
-        network_out_bytes_per_second=columns["network_out_bytes_per_second"],
-        cpu_cores=columns["cpu_cores"],
-        memory_bytes=columns["memory_bytes"],
+        **{name: columns[name] for name in FIGURES},
     )

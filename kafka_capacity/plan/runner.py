@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from kafka_capacity.errors import InventoryError, KafkaCapacityError, RequestError, SimulationError
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.inventory.staging import Gather, gather_here
 from kafka_capacity.objects.dataset import Manifest, read_manifest
 from kafka_capacity.objects.store import ObjectStore
@@ -67,16 +68,8 @@ def simulate_plan(
     missing = [question for question in QUESTIONS if question.share in found and question.share not in manifests]
     if not missing:
         return manifests
-    asked = PlanContext(
-        basis=read_basis(store, inputs.pinned, gather=gather),
-        parameters=parse_plan_request(inputs.request),
-        scenarios=inputs.scenarios,
-        request=inputs.request,
-        own_shapes=inputs.own_shapes,
-        owners=inputs.owners,
-        scores=inputs.scores,
-        model_version=inputs.model_version,
-    )
+    basis, parameters = read_basis(store, inputs.pinned, gather=gather), parse_plan_request(inputs.request)
+    asked = filled(PlanContext, inputs, basis=basis, parameters=parameters)
     if keep_from is not None and len(asked.basis.snapshot.partitions) >= keep_from:
         run = KeptPieces(run, store, inputs.pinned.pieces_prefix, side_by_side=side_by_side)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kafka_capacity.demand.workload import Workload
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.hardware.rack_aware import rack_aware_of, spread_by_rack
 from kafka_capacity.kafka.arrays import Flags, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -136,17 +137,14 @@ def _scenario(inputs: SizingInputs, key: PlacementKey, target: Brokers) -> Place
     least = (int((held >= 0).sum()) if factor is None else len(held) * factor) / max(1, len(target))
     limits = [shape.replica_limit for shape in (request.today, *request.shapes)]
     goal = min((one for one in limits if least <= one < np.inf), default=None)
-    return PlacementScenario(
+    return filled(
+        PlacementScenario,
+        request,
         scenario_id=f"{key.broker_count:03d}-brokers",
         target=target,
         placer=FEWEST_BYTES,
         replication_factor=key.replication_factor,
         throttle_bytes_per_second=request.loads.throttle_bytes_per_second,
-        rack_rule=request.rack_rule,
-        balance=request.balance,
-        tolerance_ratio=request.tolerance_ratio,
         disk_limit_ratio=request.limits.disk_ratio,
-        seed=request.seed,
         replica_goal=None if goal is None else int(goal),
-        is_takeover_levelled=request.is_takeover_levelled,
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.plain import to_plain
+from kafka_capacity.hardware.plain import filled, to_plain
 from kafka_capacity.inventory.sizing_workload import group_lags
 from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -60,7 +60,9 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
     wants_all, raw = parameters.failure_placements == "all", asked.basis.raw
     controllers = _known(request.controllers, read_quorum(raw), snapshot.brokers)
     release = None if raw.kafka_version is None else kafka_release(raw.kafka_version)
-    return FailureInputs(
+    return filled(
+        FailureInputs,
+        handed.hardware,
         today=Baseline(snapshot=snapshot, load=load, traffic=asked.basis.traffic),
         placements=tuple(
             ProposedPlacement(scenario=several[0], after=handed.made.get(first))
@@ -69,10 +71,6 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
         ),
         durability=parameters.durability_scenario(rules=request.rules, throttle_bytes_per_second=throttle),
         request=dataclasses.replace(request, controllers=dataclasses.replace(controllers, release=release)),
-        shape=handed.hardware.shape,
-        costs=handed.hardware.costs,
-        limits=handed.hardware.limits,
-        is_read_in_rack=handed.hardware.is_read_in_rack,
         lags=group_lags(raw, snapshot, load),
     )
 

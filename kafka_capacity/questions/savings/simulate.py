@@ -16,7 +16,7 @@ import pyarrow as pa
 from kafka_capacity.demand.changed import all_of
 from kafka_capacity.demand.disk import time_shares
 from kafka_capacity.hardware.limits import GIB
-from kafka_capacity.hardware.plain import plain_number
+from kafka_capacity.hardware.plain import filled, plain_number
 from kafka_capacity.inventory.topic_use import topic_use
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.objects.tables import table_of_rows
@@ -152,13 +152,11 @@ class Judge:
         action, alone = self.actions[place], frozenset([place])
         one = self.resized.get(alone)
         way = None if one is None else one.in_the_way
-        return ActionRow(
+        return filled(
+            ActionRow,
+            action,
             position=place,
-            action_id=action.action_id,
             kind=str(action.kind),
-            text=action.text,
-            subject=action.subject,
-            topics=action.topics,
             freed_bytes=None if one is None else self.resized[NOTHING].stored_bytes - one.stored_bytes,
             saved_brokers=None if one is None else self.most_brokers(alone),
             saved_usd_per_month=None if one is None else self.mean_saved_usd(alone),
@@ -169,7 +167,6 @@ class Judge:
             effort=action.facts.effort,
             needs_restart=action.facts.needs_restart,
             is_reversible=action.facts.is_reversible,
-            risk=action.risk,
         )
 
     def date_rows(self, name: str, found: ActionSet) -> list[DateRow]:
