@@ -79,10 +79,10 @@ def format_percent(ratio: float | None) -> str:
 def whole_percent(ratio: float, more_digits: int = 0, *, signed: bool = False) -> str:
     """Write a ratio in whole percent or finer, for sentences; with its sign where that is asked for and it is not 0.
 
-    >>> whole_percent(0.847), whole_percent(0.2, signed=True), whole_percent(-0.002, signed=True)
-    ('85 %', '+20 %', '0 %')
+    >>> whole_percent(0.847), whole_percent(12.5, signed=True), whole_percent(-0.002, signed=True)
+    ('85 %', '+1,250 %', '0 %')
     """
-    percent = f"{ratio:z.{more_digits}%}"
+    percent = f"{ratio:z,.{more_digits}%}"
     sign = "+" if signed and ratio > 0 and percent != "0%" else ""
     return f"{sign}{percent}".replace("%", " %").replace("-", MINUS)
 

@@ -16,7 +16,13 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.questions.answer import unknown_traffic
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
-from kafka_capacity.questions.capacity.results import OptionKind, day_before, nearness, speaks_of_unknowns
+from kafka_capacity.questions.capacity.results import (
+    OptionKind,
+    day_before,
+    is_refused,
+    nearness,
+    speaks_of_unknowns,
+)
 
 Row = Mapping[str, Any]
 
@@ -41,6 +47,11 @@ def is_alike(row: Row, other: Row) -> bool:
 def is_unknown(row: Row) -> bool:
     """Return whether an option neither fits nor fails, because something is not known."""
     return speaks_of_unknowns([excuse["constraint"] for excuse in row["excuses"]])
+
+
+def is_unplaced(row: Row) -> bool:
+    """Return whether Kafka would refuse an option's placement."""
+    return is_refused([excuse["constraint"] for excuse in row["excuses"]], row["headroom_ratio"])
 
 
 def is_soon(day: str, today: str) -> bool:

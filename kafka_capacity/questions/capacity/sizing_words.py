@@ -13,7 +13,7 @@ from kafka_capacity.questions.capacity.choice import unknown_of_fewer
 from kafka_capacity.questions.capacity.cost_words import month_words, todays_usd
 from kafka_capacity.questions.capacity.option_words import is_other_hardware, is_rebalance, option_name, run_verb
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, steps_to
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_alike
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_alike, is_unplaced
 from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
 from kafka_capacity.text.wording import listed, told_apart
 
@@ -159,6 +159,14 @@ def _enough(view: SizingView) -> str:
     return f"{sentence}."
 
 
+def _none_placed(view: SizingView) -> str:
+    """Return why Kafka would refuse every placement but today's; empty where it takes one."""
+    others = [row for row in view.options if row is not view.today]
+    if not others or not all(map(is_unplaced, others)):
+        return ""
+    return f"; no other placement is possible: {others[-1]['excuses'][0]['reason']}"
+
+
 def _nothing_lasts(view: SizingView) -> str:
     nearest, budget = view.nearest, view.budget_usd_per_month
     price = nearest["total_usd_per_month"]
@@ -178,7 +186,7 @@ def _nothing_lasts(view: SizingView) -> str:
         if until is not None:
             is_last_month = until[:7] == view.horizon[:7]
             end = f", and these last {f'only until {until}' if is_last_month else f'until {_when(view, until)}'}"
-        rest = beyond if nearest["fits"] else today_phrase(view)
+        rest = beyond if nearest["fits"] else today_phrase(view) + _none_placed(view)
         return f"{lead}: {steps_phrase(view)}{end}; {rest}."
     if nearest["fits"]:
         return f"{lead}; {beyond or f'what {option_name(nearest)} would cost is not known'}."

@@ -17,10 +17,12 @@ from kafka_capacity.proposal.grid import placement_grid
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
 from kafka_capacity.questions.capacity.found import sizing_setup
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
+from kafka_capacity.questions.capacity.sizing_words import headline
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from tests.asking import ask, run_sizes
-from tests.builders import cluster, topic
+from tests.builders import cluster, rows_of, topic, with_rows
 from tests.sized_plans import pinned_inventory, read_share, write_sizing_share
+from tests.unit.questions.capacity.test_money import viewed
 from tests.unit.questions.savings.small import asked_of, logs, many
 from tests.unit.questions.savings.small import inventory as full_disks
 
@@ -215,3 +217,17 @@ def test_fewer_brokers_of_unknown_capacity_are_not_recommended(brokers, recommen
     is_left_out = recommended == "do-nothing"
     assert found.advice.reason.endswith("not recommended where the capacity is unknown: CPU") == is_left_out
     assert ("003-brokers.today" in found.advice.front) != is_left_out
+
+
+def test_brokers_without_racks_are_why_no_other_placement_is_possible():
+    raw = full_disks(logs())
+    racks = [{**row, "rack": row["rack"] if row["broker_id"] > 1 else None} for row in rows_of(raw, "brokers")]
+    inputs = sizing_setup(asked_of(with_rows(raw, "brokers", racks), growth_high_per_year_ratio=20.0)).inputs
+    found = simulate_sizing(inputs, run_sizes)
+    # None of the others is helped by leaving new brokers idle.
+    assert {one.option.placement.idle_brokers for one in found.results} == {0}
+    assert [one.headroom_ratio is None for one in found.results] == [False, True, True, True]
+    view = viewed(found.results, found.advice, inputs.workload.outlook.dates)
+    assert "; no other placement is possible: broker 1 of the target has no rack while others have one" in headline(
+        view
+    )

@@ -11,9 +11,8 @@ from kafka_capacity.proposal.excuse import first_reason
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.cost_words import cost_sentence, days_words, estimate_sentence
 from kafka_capacity.questions.capacity.option_words import CONDITION_WORDS, idle_brokers, named_brokers, tightest_phrase
-from kafka_capacity.questions.capacity.results import is_refused
 from kafka_capacity.questions.capacity.sizing_steps import sizing_of
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_unknown, removed_brokers
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_unknown, is_unplaced, removed_brokers
 from kafka_capacity.report.anchors import COSTS
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, Column, cells, column, table
@@ -76,10 +75,6 @@ def _label(_view: SizingView, row: Row) -> str:
     return ", ".join(parts) + (" ◆" if row["is_on_front"] else "")
 
 
-def _is_refused(row: Row) -> bool:
-    return is_refused([excuse["constraint"] for excuse in row["excuses"]], row["headroom_ratio"])
-
-
 def _field(key: str, label: str, kind: str) -> Column:
     return column(key, label, kind, lambda _, row: row[key])
 
@@ -96,7 +91,7 @@ OPTIONS = (
     _field("disks_usd_per_month", "Disks", "usd"),
     _field("between_racks_usd_per_month", "Rack traffic", "usd"),
     _field("ingest_usd_per_month", "Ingest", "usd"),
-    column("moved_bytes", "To copy", "bytes", lambda _, row: None if _is_refused(row) else row["moved_bytes"]),
+    column("moved_bytes", "To copy", "bytes", lambda _, row: None if is_unplaced(row) else row["moved_bytes"]),
     _field("change_seconds", "Copying", "duration"),
     column("change", "Change, paid back in", "text", _change),
 )

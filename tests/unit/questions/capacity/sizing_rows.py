@@ -34,6 +34,7 @@ def option(option_id, kind, count, *, until, usd=None, shape="today", **more):
         "fits_until": until,
         "is_recommended": False,
         "is_on_front": False,
+        "headroom_ratio": 0.1 if until == DATES[-1] else -0.1,
         "excuses": "[]" if until == DATES[-1] else json.dumps([too_small(option_id)]),
         "not_judged": [],
         "moved_bytes": 0.0,
