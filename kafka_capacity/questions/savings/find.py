@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,8 +14,6 @@ import numpy as np
 
 from kafka_capacity.demand.calendar_days import DAY_SECONDS
 from kafka_capacity.demand.changed import ClusterChange, compacted_today, kept_today
-from kafka_capacity.demand.reading import late_read_seconds
-from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.rack_aware import rack_aware_of
 from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topics
 from kafka_capacity.kafka.arrays import Flags, Floats, Ints
@@ -25,6 +22,7 @@ from kafka_capacity.questions.question import SizedCluster
 from kafka_capacity.questions.savings.actions import Action, ActionKind, time_words, topics_words
 from kafka_capacity.questions.savings.parameters import SavingsParameters
 from kafka_capacity.questions.savings.quotas import find_quotas
+from kafka_capacity.questions.savings.reach import needed_seconds, reach_seconds
 from kafka_capacity.text import format_rate, plural, whole_percent
 from kafka_capacity.text.wording import few_names
 
@@ -89,11 +87,12 @@ class _Finder:
         self.factors = replication_factors(cluster.snapshot.replicas)
         first = np.searchsorted(self.topic, np.arange(len(self.topics)))
         self.class_of = workload.outlook.class_of[first]
-        self.retention = _reach_seconds(workload)
+        self.retention = reach_seconds(workload)
         is_planned = (workload.outlook.retention_ratio != 1.0).any(axis=1)[self.class_of]
         rate = np.bincount(self.topic, weights=workload.load.bytes_in_mean_bytes_per_second, minlength=len(self.topics))
         self.is_compacted = workload.limits.is_compacted[first]
         self.is_shortened = ~self.is_compacted & ~use.is_own & ~is_planned & (rate > 0)
+        self.is_limited = self.is_shortened & np.isfinite(self.retention)
         self.needed, self.unknown_groups = needed_seconds(cluster, use)
 
     def retention_of_classes(self) -> Iterator[Action]:
@@ -280,10 +279,9 @@ class _Finder:
 
     def notes(self) -> Iterator[str]:
         """Yield sentences about what was left out."""
-        is_limited = self.is_shortened & np.isfinite(self.retention)
-        if not self.cluster.snapshot.groups and (is_limited & np.isfinite(self.needed)).any():
+        if not self.cluster.snapshot.groups and (self.is_limited & np.isfinite(self.needed)).any():
             yield "The inventory has no consumer groups: how far back topics are read is seen in read rates alone."
-        unknown = is_limited & np.isnan(self.needed)
+        unknown = self.is_limited & np.isnan(self.needed)
         if unknown.any():
             why = (
                 f"fewer than {LEAST_HOURS} consecutive hours of reads and writes are known"
@@ -318,7 +316,7 @@ class _Finder:
     def _cuts(self) -> tuple[Floats, Chosen]:
         """Return float64[T], to what retention may be cut, and of which topics that is less than they have."""
         target = self._target(self.settings.least_retention_seconds)
-        return target, self.is_shortened & np.isfinite(self.retention) & (target < self.retention)
+        return target, self.is_limited & (target < self.retention)
 
     def _cut(self, chosen: Chosen, seconds: float) -> Iterator[Action]:
         if not chosen.any():
@@ -367,36 +365,3 @@ class _Finder:
             freed_bytes=0.0 if freed is None else float(freed.sum()),
             affected=affected,
         )
-
-
-def _reach_seconds(workload: Workload) -> Floats:
-    """Return float64[T], how far back limits of time and bytes let the quietest used partition of each topic reach."""
-    rate, count = workload.load.bytes_in_mean_bytes_per_second, len(workload.partitions.topics)
-    unused = np.where(np.isfinite(workload.limits.retention_bytes), 0.0, np.inf)
-    by_bytes = np.divide(workload.limits.retention_bytes, rate, out=unused, where=rate > 0)
-    found = np.zeros(count)
-    np.maximum.at(found, workload.partitions.topic, np.minimum(workload.limits.retention_seconds, by_bytes))
-    return found
-
-
-def needed_seconds(cluster: SizedCluster, use: TopicUse) -> tuple[Floats, Sequence[str]]:
-    """Return float64[T], how far back topics were seen to be read, and the groups of which that is not known.
-
-    It is the furthest of how far groups are behind now and of how far back was read in the hours that are known. It is
-    NaN where fewer than :data:`~kafka_capacity.inventory.topic_use.LEAST_HOURS` hours in a row are known, or where a
-    group has committed on the topic of which nobody can say how far it is behind.
-    """
-    workload, topic = cluster.workload, cluster.workload.partitions.topic
-    names = workload.partitions.topics
-    found = np.zeros(len(names))
-    traffic = workload.traffic
-    is_known = traffic.is_unbroken and traffic.bytes_in.shape[1] >= LEAST_HOURS
-    if is_known:
-        np.maximum.at(found, topic, late_read_seconds(traffic.bytes_in, traffic.bytes_out))
-    np.maximum.at(found, topic[workload.lags.row], workload.lags.seconds)
-    told = set(workload.lags.groups)
-    untold = {group.group_id: named_topics(group) for group in cluster.snapshot.groups if group.group_id not in told}
-    in_doubt = {name for topics in untold.values() for name in topics}
-    is_in_doubt = np.isin(names, sorted(in_doubt))
-    found[(use.known_hours < LEAST_HOURS) | is_in_doubt | (not is_known)] = math.nan
-    return found, sorted(group for group, topics in untold.items() if topics) if is_known else ()
