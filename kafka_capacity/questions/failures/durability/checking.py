@@ -45,7 +45,7 @@ class FormulaCheck:
         return self.standard_error / self.expected if self.expected else 0.0
 
 
-def check_formula(brokers: Brokers, replicas: Int32s) -> FormulaCheck:
+def check_formula(brokers: Brokers, replicas: Int32s, *, seed: int = 0) -> FormulaCheck:
     """Let brokers and racks fail at rates at which something happens, and count.
 
     ``replicas`` is int32[P, W], broker ids, padded with -1. Of more copysets than can be followed some are drawn.
@@ -53,7 +53,7 @@ def check_formula(brokers: Brokers, replicas: Int32s) -> FormulaCheck:
     distinct = copysets_of(brokers.index_of(replicas))
     distinct = distinct[(distinct >= 0).any(axis=1)]
     if len(distinct) > _MAX_COPYSETS:
-        chosen = np.random.default_rng(0).choice(len(distinct), _MAX_COPYSETS, replace=False)
+        chosen = np.random.default_rng(seed).choice(len(distinct), _MAX_COPYSETS, replace=False)
         distinct = distinct[np.sort(chosen)]
     hazards = Hazards.of(
         brokers.rack_indexes(),
@@ -65,7 +65,7 @@ def check_formula(brokers: Brokers, replicas: Int32s) -> FormulaCheck:
     count = len(distinct)
     exact = annual_losses(distinct, np.zeros(count, dtype=np.int64), np.ones(count), hazards, topics=1)
     seconds = _FAILURES / float(hazards.broker_rate.sum() + hazards.rack_rate.sum())
-    counted = simulate_losses(distinct, hazards, seconds=seconds, seed=0)
+    counted = simulate_losses(distinct, hazards, seconds=seconds, seed=seed)
     return FormulaCheck(
         copysets=count,
         expected=float(exact.lost_partitions[0]) / SECONDS_PER_YEAR,
