@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
-from kafka_capacity.questions.capacity.choice import unknown_of_fewer
 from kafka_capacity.questions.capacity.cost_words import month_words
 from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.option_words import (
@@ -19,7 +18,7 @@ from kafka_capacity.questions.capacity.option_words import (
     run_verb,
     until_words,
 )
-from kafka_capacity.questions.capacity.results import OptionKind, day_before
+from kafka_capacity.questions.capacity.results import OptionKind, day_before, unknown_of_fewer
 from kafka_capacity.questions.capacity.sizing_view import (
     Row,
     SizingView,

@@ -27,7 +27,7 @@ with the same hardware.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,8 +36,8 @@ from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Resource, 
 from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, nearness
-from kafka_capacity.text import format_usd, listed
+from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, nearness, unknown_sentence
+from kafka_capacity.text import format_usd
 from kafka_capacity.text.wording import told_apart
 
 
@@ -56,16 +56,11 @@ class SizingAdvice:
 
 
 def advise_size(
-    results: Sequence[CapacityResult],
-    dates: Sequence[str],
-    budget_usd_per_month: float | None = None,
-    *,
-    start_count: int = 0,
+    results: Sequence[CapacityResult], dates: Sequence[str], budget_usd_per_month: float | None = None
 ) -> SizingAdvice:
-    """Choose among the options; ``start_count`` is of how many brokers there are without those that are removed."""
+    """Choose among the options."""
     affordable = [result for result in results if is_within(budget_usd_per_month, result.cost.total)]
-    shape = today_of(results).option.shape.name
-    within = [one for one in affordable if one.option.shape.name != shape or not is_unproved(one, start_count)]
+    within = [result for result in affordable if not result.is_unproved]
     fitting = [result for result in within if result.fits]
     chosen = _best(fitting, results)
     longest = None if chosen is not None or budget_usd_per_month is None else _longest(within)
@@ -76,7 +71,7 @@ def advise_size(
     return SizingAdvice(
         recommended=_id(chosen),
         reason=_budget_reason(budget_usd_per_month, within, results)
-        or _reason(chosen, results, budget_usd_per_month) + _unproved_reason(affordable, within),
+        or _reason(chosen, results, budget_usd_per_month) + _unproved_reason(affordable),
         front=tuple(result.option_id for result in pareto_front(fitting)),
         by_date=tuple((date, until(date)) for date in dates),
         budget_usd_per_month=budget_usd_per_month,
@@ -85,28 +80,13 @@ def advise_size(
     )
 
 
-def today_of(results: Sequence[CapacityResult]) -> CapacityResult:
-    """Return how doing nothing fares."""
+def _today_of(results: Sequence[CapacityResult]) -> CapacityResult:
     return next(result for result in results if result.option.kind is OptionKind.DO_NOTHING)
 
 
-def is_unproved(result: CapacityResult, start_count: int) -> bool:
-    """Return whether an option of today's hardware has fewer brokers, whose capacity is not known."""
-    return result.option.placement.broker_count < start_count and bool(unknown_of_fewer(result.not_judged))
-
-
-def unknown_of_fewer(not_judged: Collection[str]) -> list[Resource]:
-    """Return the resources of unknown capacity that speak against fewer brokers."""
-    return [one for one in RESOURCES if one in not_judged and one is not Resource.DISK_IO]
-
-
-def _unproved_reason(affordable: Sequence[CapacityResult], within: Sequence[CapacityResult]) -> str:
-    left_out = [result for result in affordable if result.fits and result not in within]
-    if not left_out:
-        return ""
-    unknown = {one for result in left_out for one in unknown_of_fewer(result.not_judged)}
-    names = listed([RESOURCE_NAMES[one] for one in RESOURCES if one in unknown])
-    return f"; fewer brokers are not recommended where the capacity is unknown: {names}"
+def _unproved_reason(affordable: Sequence[CapacityResult]) -> str:
+    unknown = {name for one in affordable if one.fits and one.is_unproved for name in one.not_judged}
+    return f"; fewer brokers are not recommended where {unknown_sentence(unknown)}" if unknown else ""
 
 
 def _id(result: CapacityResult | None) -> str | None:
@@ -127,7 +107,7 @@ def is_within(budget_usd_per_month: float | None, usd_per_month: float | None) -
 def _best(fitting: Sequence[CapacityResult], results: Sequence[CapacityResult]) -> CapacityResult | None:
     if not fitting:
         return None
-    today = today_of(results)
+    today = _today_of(results)
     if not _is_comparable(today):
         own = [result for result in fitting if result.option.shape.name == today.option.shape.name]
         if own:
@@ -198,7 +178,7 @@ def _undominated(figures: Floats) -> list[int]:
 
 
 def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], budget: float | None) -> str:
-    still = _still(today_of(results))
+    still = _still(_today_of(results))
     if chosen is None:
         nearest = min(results, key=_nearness)
         if nearest.is_not_judged:

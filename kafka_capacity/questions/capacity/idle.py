@@ -24,7 +24,7 @@ from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.shares import distinct_racks, wanted_racks
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest, brokers_of
-from kafka_capacity.questions.capacity.results import CapacityOption, CapacityResult, PlacementKey, is_refused
+from kafka_capacity.questions.capacity.results import CapacityOption, CapacityResult, PlacementKey
 
 _LEAST_GAIN_RATIO = 1e-9  # of headroom: less is the rounding of sums
 
@@ -67,7 +67,7 @@ def _better_idle(family: Sequence[CapacityResult], extra_racks: int) -> Iterator
             for result in larger:
                 own = result.option.placement
                 is_better = _headroom(best) - _headroom(result) > _LEAST_GAIN_RATIO
-                is_left = own.is_observed or _is_refused(result)
+                is_left = own.is_observed or result.is_refused
                 if own.extra_racks == extra_racks and not is_left and is_better:
                     placement = dataclasses.replace(
                         own, used_brokers=smaller.broker_count, is_observed=smaller.is_observed
@@ -83,10 +83,6 @@ def _count(result: CapacityResult) -> int:
 
 def _headroom(result: CapacityResult) -> float:
     return float("-inf") if result.headroom_ratio is None else result.headroom_ratio
-
-
-def _is_refused(result: CapacityResult) -> bool:
-    return is_refused([excuse.constraint for excuse in result.excuses], result.headroom_ratio)
 
 
 def _is_known(result: CapacityResult) -> bool:

@@ -11,27 +11,33 @@ from __future__ import annotations
 import dataclasses
 import math
 import pickle  # of our own results, on their way from our own executors
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from kafka_capacity.demand.changed import ClusterChange, changed_cluster
-from kafka_capacity.hardware.limits import RECOVERIES, RESOURCE_NAMES, Resource
+from kafka_capacity.hardware.limits import RECOVERIES, Resource
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.proposal.resized import InTheWay, Resized
-from kafka_capacity.questions.capacity.choice import advise_size, is_unproved, unknown_of_fewer
+from kafka_capacity.questions.capacity.choice import advise_size
 from kafka_capacity.questions.capacity.idle import options_better_idle
 from kafka_capacity.questions.capacity.options import SizingInputs, capacity_options, placement_keys
-from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, PlacementKey
+from kafka_capacity.questions.capacity.results import (
+    CapacityResult,
+    OptionKind,
+    PlacementKey,
+    unknown_of_fewer,
+    unknown_sentence,
+)
 from kafka_capacity.questions.capacity.simulate import evaluate_placed, placement_results, simulate_sizing
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, view_sizing
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, family_of, is_alike
 from kafka_capacity.questions.capacity.tables import SIZING_USE, sizing_exhaustion_table, sizing_options_table
-from kafka_capacity.text import format_bytes, listed
+from kafka_capacity.text import format_bytes
 
 RESIZED = "resized"
 _OF_DISKS = RECOVERIES | {Resource.DISK, Resource.REPLICAS}  # what an order of replicas does not change
@@ -65,6 +71,7 @@ def resized(given: Resizing, change: ClusterChange) -> Resized:
     view = _view(inputs, results)
     options = [next((one.option for one in view.steps if view.lasts(one.option, date)), None) for date in view.dates]
     goal = view.steps[-1].option if view.steps else None
+    unproved = {one.option_id for one in results if one.is_unproved}
     return Resized(
         broker_counts=tuple(None if one is None else int(one["broker_count"]) for one in options),
         steps=tuple((step.from_day, int(step.option["broker_count"])) for step in view.steps),
@@ -76,7 +83,7 @@ def resized(given: Resizing, change: ClusterChange) -> Resized:
         stored_bytes=float(inputs.snapshot.size_bytes.sum()),
         shape=None if goal is None else str(goal["shape"]),
         is_estimate=goal is not None and goal["priced_as"] is not None,
-        in_the_way=None if goal is None else _in_the_way(inputs, view, goal),
+        in_the_way=None if goal is None else _in_the_way(inputs, view, goal, unproved),
     )
 
 
@@ -142,7 +149,7 @@ def _results(inputs: SizingInputs) -> tuple[CapacityResult, ...]:
     room = [inputs.has_room(key) for key in keys]
     start = next((place for place, dates in enumerate(room) if dates[-1]), len(keys) - 1)
     for key in keys[start:]:
-        if (one := look(key)).fits and not is_unproved(one, len(inputs.start)):
+        if (one := look(key)).fits and not one.is_unproved:
             break
     for place in range(start - 1, -1, -1):
         if not room[place][0] or look(keys[place]).fits_until is None:
@@ -167,7 +174,7 @@ def _evaluated(inputs: SizingInputs, key: PlacementKey) -> list[CapacityResult]:
 
 def _view(inputs: SizingInputs, results: Sequence[CapacityResult]) -> SizingView:
     request, dates = inputs.request, inputs.workload.outlook.dates
-    advice = advise_size(results, dates, request.budget_usd_per_month, start_count=len(inputs.start))
+    advice = advise_size(results, dates, request.budget_usd_per_month)
     tables = {
         "sizing_options": sizing_options_table(results, recommended=advice.recommended, front=advice.front),
         "sizing_exhaustion": sizing_exhaustion_table(results),
@@ -177,7 +184,7 @@ def _view(inputs: SizingInputs, results: Sequence[CapacityResult]) -> SizingView
     return view_sizing(tables, document, {"sized_estimate": ("middle", "high")[request.estimate]})
 
 
-def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay | None:
+def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row, unproved: Collection[str]) -> InTheWay | None:
     """Return why the next smaller number of such brokers is not enough; ``None`` where none was tried."""
     alike = [
         option
@@ -192,10 +199,9 @@ def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row) -> InTheWay |
     if rows:
         row = max(rows, key=lambda one: one["fits_until"] or "")
         first = next(iter(row["excuses"]), None)
-        unknown = unknown_of_fewer(row["not_judged"])
-        if first is None and count < len(inputs.start) and unknown:
-            reason = f"the capacity is unknown: {listed([RESOURCE_NAMES[one] for one in unknown])}"
-            return InTheWay(broker_count=count, constraint=str(unknown[0]), reason=reason, is_unknown=True)
+        if first is None and row["option_id"] in unproved:
+            missing, reason = unknown_of_fewer(row["not_judged"]), unknown_sentence(row["not_judged"])
+            return InTheWay(broker_count=count, constraint=str(missing[0]), reason=reason, is_unknown=True)
         if first is None:  # it fits, but costs more, or is beside the budget
             return None
         return InTheWay(broker_count=count, constraint=first["constraint"], reason=first["reason"])

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from kafka_capacity.hardware.limits import Condition, Resource
+from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Condition, Resource
 from kafka_capacity.hardware.plain import plain_number, to_plain
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.excuse import Excuse, distance
+from kafka_capacity.text import listed
 
 
 class OptionKind(StrEnum):
@@ -170,6 +171,16 @@ def nearness(
     return refused, *distance(excuses), usd, broker_count
 
 
+def unknown_of_fewer(not_judged: Collection[str]) -> list[Resource]:
+    """Return the resources of unknown capacity that speak against fewer brokers: all but the throughput of disks."""
+    return [one for one in RESOURCES if one in not_judged and one is not Resource.DISK_IO]
+
+
+def unknown_sentence(not_judged: Collection[str]) -> str:
+    """Return them as a sentence without its stop."""
+    return f"the capacity is unknown: {listed([RESOURCE_NAMES[one] for one in unknown_of_fewer(not_judged)])}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judgement:
     """How the loads of an option stand to the limits."""
@@ -193,6 +204,7 @@ class CapacityResult(Judgement):
     cost: MonthlyCost = MonthlyCost()  # per month
     change: ChangeCost = ChangeCost(seconds=None)  # from today to here
     use: CapacityUse | None = None  # the details, where they are kept
+    is_unproved: bool = False  # whether it has fewer of today's brokers, of whose capacity something is not known
 
     @property
     def option_id(self) -> str:
@@ -203,6 +215,11 @@ class CapacityResult(Judgement):
     def is_not_judged(self) -> bool:
         """Whether all that speaks against it is that something is not known."""
         return speaks_of_unknowns([excuse.constraint for excuse in self.excuses])
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether Kafka would refuse its placement."""
+        return is_refused([excuse.constraint for excuse in self.excuses], self.headroom_ratio)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, without the details; what is not known is null."""

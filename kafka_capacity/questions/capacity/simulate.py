@@ -39,6 +39,7 @@ from kafka_capacity.questions.capacity.results import (
     OptionKind,
     PlacementKey,
     day_before,
+    unknown_of_fewer,
 )
 
 RESULTS = "results"
@@ -74,9 +75,7 @@ def simulate_sizing(
         for result in _unpacked(run(dataclasses.replace(inputs, options=again), placement_keys(again))):
             found[result.option_id] = result
     results = tuple(found[option.option_id] for option in inputs.options)
-    advice = advise_size(
-        results, inputs.workload.outlook.dates, inputs.request.budget_usd_per_month, start_count=len(inputs.start)
-    )
+    advice = advise_size(results, inputs.workload.outlook.dates, inputs.request.budget_usd_per_month)
     return Sized(results=tuple(_detailed(inputs, one, advice.recommended) for one in results), advice=advice)
 
 
@@ -132,6 +131,7 @@ def judged_option(
         provisioned_bytes=provisioned_bytes(inputs.snapshot.brokers, placed.brokers) if is_kept else None,
         is_replaced=not is_kept and option.kind is not OptionKind.SHRINK_VOLUMES,
     )
+    is_fewer = shape.name == request.today.name and option.placement.broker_count < len(inputs.start)
     unknown = _unknown(workload, found.headroom_ratio)
     # What tells no day is in the way already.
     excuses = tuple(sorted((*placed.excuses, *found.excuses, *unknown), key=lambda excuse: excuse.when or ""))
@@ -150,6 +150,7 @@ def judged_option(
         cost=cost,
         change=_change(inputs, option, placed, cost),
         use=use if is_use_kept else None,
+        is_unproved=is_fewer and bool(unknown_of_fewer(found.not_judged)),
     )
 
 

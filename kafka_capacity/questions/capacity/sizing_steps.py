@@ -120,11 +120,10 @@ def _longest_lasting(view: SizingView) -> Row | None:
         return None
     today, until = view.today, _days(view.until(goal) or view.horizon)
 
-    def is_there(row: Row) -> bool:
-        return view.lasts(row, view.dates[0]) and is_within(view.budget_usd_per_month, row["total_usd_per_month"])
-
     def is_kept(row: Row) -> bool:
-        return is_there(row) and _days(view.until(row) or view.horizon) + _GAINED_DAYS >= until
+        is_about_as_long = _days(view.until(row) or view.horizon) + _GAINED_DAYS >= until
+        is_lasting = is_about_as_long and view.lasts(row, view.dates[0])
+        return is_lasting and is_within(view.budget_usd_per_month, row["total_usd_per_month"])
 
     if is_kept(today):
         return today

@@ -9,9 +9,9 @@ from typing import Any
 from kafka_capacity.demand.outlook import TRAFFIC
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.answer import BADGES, Status
-from kafka_capacity.questions.capacity.choice import unknown_of_fewer
 from kafka_capacity.questions.capacity.cost_words import month_words, todays_usd
 from kafka_capacity.questions.capacity.option_words import is_other_hardware, is_rebalance, option_name, run_verb
+from kafka_capacity.questions.capacity.results import unknown_of_fewer
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, steps_to
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_alike, is_unplaced
 from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
