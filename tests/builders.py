@@ -65,10 +65,12 @@ def cluster(
 ) -> RawInventory:
     """Build an inventory without any finding, one log dir a broker; other tables are given as rows."""
     ids = [first_broker_id + index for index in range(brokers)]
+    total_bytes = int(disk_capacity_bytes or 4e12)
     made: dict[str, Sequence[Mapping[str, Any]]] = {
         "brokers": [_broker(i, index, racks, disk_capacity_bytes) for index, i in enumerate(ids)],
         "log_dirs": [
-            {"broker_id": i, "path": "/data", "total_bytes": 4 * 10**12, "usable_bytes": 3 * 10**12} for i in ids
+            {"broker_id": i, "path": "/data", "total_bytes": total_bytes, "usable_bytes": total_bytes * 3 // 4}
+            for i in ids
         ],
         "topics": [_topic_row(spec) for spec in topics],
         "replicas": [row for spec in topics for row in _replica_rows(spec, ids)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_capacity.health.cluster_view import ClusterView
@@ -62,6 +62,10 @@ _UNRESOLVED: dict[str, str] = {
 """What is so at the moment of the snapshot; a placement is looked at once all that it copies is there."""
 
 
+_OF_RACKS = frozenset({Code.RACK_LOSS, Code.ONE_RACK_PARTITIONS, Code.NARROW_PARTITIONS, Code.RF_ABOVE_RACKS})
+"""Of several racks: where one is left, they are not told of it any more, and not resolved."""
+
+
 @dataclass(frozen=True, slots=True)
 class ListedProblem:
     """A problem, and what becomes of it with what is proposed; ``""`` where it stays or nothing is proposed."""
@@ -70,9 +74,13 @@ class ListedProblem:
     then: str = ""
 
 
-def _with_change(today: Problem, then: Problem | None) -> str:
-    """Return what becomes of a problem; ``""`` where it stays as it is, or less of it does."""
+def _with_change(today: Problem, after: Mapping[tuple[str, str], Problem]) -> str:
+    """Return what becomes of a problem, given those of then; ``""`` where it stays as it is, or less of it does."""
+    then = after.get((today.code, today.about))
     if then is None:
+        one_rack = next((one for one in after.values() if one.code == Code.ONE_RACK), None)
+        if today.code in _OF_RACKS and one_rack is not None:
+            return f"Worse with the change: {one_rack.message}."
         return _UNRESOLVED.get(today.code, RESOLVED)
     return f"Worse with the change: {then.message}." if _is_worse(today, then) else ""
 
@@ -95,7 +103,7 @@ def list_problems(
     now, after = {one.code for one in today or ()}, {(one.code, one.about): one for one in then or ()}
     outcome = dict.fromkeys(known, "")
     for one in today or ():
-        outcome[one] = "" if then is None else _with_change(one, after.get((one.code, one.about)))
+        outcome[one] = "" if then is None else _with_change(one, after)
     reported = now | {one.code for one in known}
     outcome |= {one: NEW for one in then or () if one.code not in reported}
     return [ListedProblem(one, outcome[one]) for one in Problems.of(outcome)]

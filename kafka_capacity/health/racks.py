@@ -198,6 +198,21 @@ def changed_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> t
     return (info("changed-racks", what, message, "set broker.rack and restart them before the move"),)
 
 
+def _single_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> tuple[Problem, ...]:
+    """Say that only one of the racks of today is left, whose loss nothing survives then.
+
+    ``what`` names the target in ``where``.
+    """
+    before, left = observed.rack_names(), target.rack_names()
+    if len(before) < 2 or len(left) != 1 or len(target) < 2 or None in target.racks:
+        return ()
+    message = (
+        f"the {len(target):,} brokers are all in rack {left[0]}, where today’s are in {len(before):,} racks: losing it "
+        "takes every partition offline"
+    )
+    return (serious(Code.ONE_RACK, what, message, "keep brokers in several racks, or add new ones there"),)
+
+
 def proposed_problems(observed: Brokers, replication_factor: Int32s, proposed: PlacementScenario) -> list[Problem]:
     """Check the list of brokers that a placement proposes; the observed list is checked with the cluster.
 
@@ -211,6 +226,7 @@ def proposed_problems(observed: Brokers, replication_factor: Int32s, proposed: P
     if proposed.replication_factor is not None:
         factor = np.full_like(replication_factor, proposed.replication_factor)
     found = (
+        *_single_rack_problems(observed, target, what=what),
         *new_rack_problems(observed, target, what=what),
         *changed_rack_problems(observed, target, what=what),
         *rack_problems(target, factor, what=what, rack_rule=proposed.rack_rule),

@@ -57,13 +57,11 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
     """
     replicas = ReplicaColumns.of(raw.table("replicas"))
     spread = partial(_spread, replicas)
-    brokers, log_dirs = raw.table("brokers"), raw.table("log_dirs")
-    is_ours = np.isin(ints(log_dirs.column("broker_id")), ints(brokers.column("broker_id")))
-    log_dirs = log_dirs.filter(pa.array(is_ours)).sort_by([("broker_id", "ascending"), ("path", "ascending")])
+    log_dirs = _of_listed_brokers(raw.table("log_dirs"), raw.table("brokers"))
     return Snapshot(
         cluster=raw.cluster,
         ds=raw.ds,
-        brokers=_brokers(brokers, log_dirs, raw.table("quorum_replicas")),
+        brokers=observed_brokers(*map(raw.table, BROKER_TABLES)),
         log_dirs=_log_dirs(log_dirs),
         partitions=_partitions(replicas),
         topics=_topics(raw.table("topics"), replicas.topics),
@@ -150,16 +148,31 @@ def _profile(metrics: pa.Table, column: str, place: Ints, count: int) -> GroupPr
     return profile_groups(place[usable], rate[usable], count)
 
 
-def _brokers(table: pa.Table, log_dirs: pa.Table, quorum: pa.Table) -> Brokers:
-    """Take the sizes of the log dirs for the capacity of a broker that has none given, where all of them are known.
+BROKER_TABLES = ("brokers", "log_dirs", "quorum_replicas")
+"""What :func:`observed_brokers` takes."""
+
+
+def _of_listed_brokers(log_dirs: pa.Table, brokers: pa.Table) -> pa.Table:
+    is_ours = np.isin(ints(log_dirs.column("broker_id")), ints(brokers.column("broker_id")))
+    return log_dirs.filter(pa.array(is_ours)).sort_by([("broker_id", "ascending"), ("path", "ascending")])
+
+
+def observed_brokers(table: pa.Table, log_dirs: pa.Table, quorum: pa.Table) -> Brokers:
+    """Return the brokers of an inventory, from its tables of them, of their log dirs and of who votes.
+
+    Take for the capacity of a broker the total of its log dirs, where all of them are known, or what is given.
+
+    The smaller of both: more than the log dirs have was never there, and several of them may share a disk. Those of
+    brokers that are not listed say nothing.
 
     A broker is cordoned where all of its log dirs are known to be, and votes where the quorum names its id.
     """
+    log_dirs = _of_listed_brokers(log_dirs, table)
     totals: dict[int, float] = defaultdict(float)
     for broker, total in zip(values(log_dirs.column("broker_id")), floats(log_dirs.column("total_bytes")), strict=True):
         totals[broker] += float(total)
     capacities = zip(values(table.column("broker_id")), values(table.column("disk_capacity_bytes")), strict=True)
-    filled = [totals.get(broker, np.nan) if capacity is None else capacity for broker, capacity in capacities]
+    filled = [float(np.fmin(np.nan if given is None else given, totals.get(one, np.nan))) for one, given in capacities]
     place = table.schema.get_field_index("disk_capacity_bytes")
     found = brokers_of(table.set_column(place, table.schema.field(place), pa.array(filled, pa.float64())))
     broker_id, is_cordoned = ints(log_dirs.column("broker_id")), flags(log_dirs.column("is_cordoned"))

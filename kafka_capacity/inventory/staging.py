@@ -23,8 +23,10 @@ from kafka_capacity.inventory.raw import (
     parse_cluster_document,
     raw_from_document,
 )
+from kafka_capacity.inventory.snapshot import BROKER_TABLES, observed_brokers
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
 from kafka_capacity.inventory.validation import inventory_problems
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.objects.dataset import (
     PART_ROWS,
     Manifest,
@@ -122,6 +124,23 @@ def load(
     if mistakes:
         raise InventoryError("\n".join(mistakes))
     return raw_from_document(document, tables)
+
+
+def read_staged_brokers(store: ObjectStore, manifest: Manifest) -> Brokers:
+    """Return the brokers of a staged inventory, as its snapshot has them, without reading all of it.
+
+    Raises:
+        InventoryError: a table of it is none of an inventory.
+    """
+    tables = []
+    for name in BROKER_TABLES:
+        table, mistakes = empty_table(name), list[str]()
+        if name in manifest.tables:
+            table, mistakes = conform(read_table(store, manifest, name), name, store.uri(manifest.prefix) + name)
+        if table is None:
+            raise InventoryError("\n".join(mistakes))
+        tables.append(table)
+    return observed_brokers(*tables)
 
 
 def gather_here(store: ObjectStore, manifest: Manifest, index: PartitionIndex) -> ChosenHours:

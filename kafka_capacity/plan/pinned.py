@@ -14,9 +14,8 @@ import pyarrow as pa
 from kafka_capacity import MODEL_VERSION, __version__
 from kafka_capacity.errors import InventoryError, RequestError
 from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES, chosen_shapes, shapes_beside
-from kafka_capacity.inventory.brokers_file import brokers_of
 from kafka_capacity.inventory.owners import Owners
-from kafka_capacity.inventory.staging import inventory_manifest, newest_complete
+from kafka_capacity.inventory.staging import inventory_manifest, newest_complete, read_staged_brokers
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.objects.dataset import keep_version, read_table
 from kafka_capacity.objects.keys import pieces_prefix, plan_prefix, report_prefix, request_key
@@ -96,7 +95,7 @@ def pin_plan(
     """
     ds = request.ds.isoformat() if request.ds else newest_complete(store, request.cluster, not_after=run_date)
     manifest = inventory_manifest(store, request.cluster, ds)
-    observed = brokers_of(read_table(store, manifest, "brokers"))
+    observed = read_staged_brokers(store, manifest)
     check_brokers(request, observed)
     chosen_shapes(shapes_beside(own_shapes, OWN_SHAPES), request.shapes)
     grid = request.grid()
@@ -222,7 +221,7 @@ def read_plan_inputs(store: ObjectStore, key: str) -> PlanInputs:
     except (RequestError, ValueError, KeyError, TypeError) as error:
         raise InventoryError(f"{store.uri(key)} is not a pinned request ({error!r}); start the plan again") from error
     manifest = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
-    observed, grid = brokers_of(read_table(store, manifest, "brokers")), request.grid()
+    observed, grid = read_staged_brokers(store, manifest), request.grid()
     return PlanInputs(
         pinned=pinned,
         request=document["request"],

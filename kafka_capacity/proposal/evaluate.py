@@ -112,12 +112,18 @@ class _Placed:
 
 
 def evaluate_placement(
-    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, like: PlacementResult | None = None
+    snapshot: Snapshot,
+    load: PartitionLoad,
+    scenario: PlacementScenario,
+    like: PlacementResult | None = None,
+    *,
+    made: Int32s | None = None,
 ) -> PlacementResult:
     """Describe what a scenario would move, how long it would take, and whether it fits.
 
     A placement that Kafka itself would refuse is a result with an excuse, not an error. ``like`` is the result of a
-    scenario that has another throttle and is the same in all else: its placement is taken.
+    scenario that has another throttle and is the same in all else: its placement is taken. ``made``, int32[P, W], are
+    replica lists of the snapshot's partitions that are judged as they are, whatever the placer.
 
     Raises:
         RequestError: the scenario names a placer that does not exist.
@@ -128,7 +134,10 @@ def evaluate_placement(
     start, later = (snapshot, load) if more is None else (more.snapshot, more.load)
     problem = placement_problem(start, later, scenario, seed=scenario.seed)
     try:
-        placed = _placed_within_goal(problem, scenario) if like is None else _placed_as(like)
+        if like is not None:
+            placed = _placed_as(like)
+        else:
+            placed = _placed_within_goal(problem, scenario) if made is None else _placed_so(problem, made)
     except PlacementError as error:
         return _refused(scenario, problem, error)
     diff = placed.diff
@@ -217,6 +226,13 @@ def refined_after(pickled: bytes) -> Int32s:
     after = placer(FEWEST_BYTES).place(pickle.loads(pickled))  # noqa: S301 - made just now
     after.flags.writeable = False
     return after
+
+
+def _placed_so(problem: PlacementProblem, after: Int32s) -> _Placed:
+    """Return a placement that was made elsewhere."""
+    diff = diff_assignments(problem.before, after)
+    moved = diff.moved_bytes(problem.size_bytes)
+    return _Placed(diff=diff, low_bytes=moved, high_bytes=moved, seeds=1)
 
 
 def _placed_as(like: PlacementResult) -> _Placed:

@@ -11,17 +11,19 @@ import pyarrow as pa
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
 from kafka_capacity.inventory.column_values import encode, floats, ints, known, values
 from kafka_capacity.kafka.arrays import Flags
-from kafka_capacity.text import plural
+from kafka_capacity.text import format_bytes, plural
 
 _CAPACITIES = {
-    # The greatest that is believed: a broker with an EiB, a line of 8 Tbit/s, 4,096 cores or 64 TiB of memory does not
-    # exist yet.
-    "disk_capacity_bytes": 2.0**60,
-    "network_in_bytes_per_second": 1e12,
-    "network_out_bytes_per_second": 1e12,
-    "cpu_cores": 4096.0,
-    "memory_bytes": 2.0**46,
+    # The least and the greatest that is believed: a disk of some KB, a line slower than a modem's and a machine with
+    # less memory than a JVM takes were given in another unit; a broker with an EiB, a line of 8 Tbit/s, 4,096 cores or
+    # 64 TiB of memory does not exist yet.
+    "disk_capacity_bytes": (2.0**16, 2.0**60),
+    "network_in_bytes_per_second": (1e4, 1e12),
+    "network_out_bytes_per_second": (1e4, 1e12),
+    "cpu_cores": (0.0, 4096.0),
+    "memory_bytes": (2.0**26, 2.0**46),
 }
+_OTHER_TOTAL_RATIO = 0.1  # by so much the capacity of a broker may differ from what its log dirs have
 
 
 def check_brokers(brokers: pa.Table) -> Iterator[Problem]:
@@ -40,7 +42,7 @@ def check_brokers(brokers: pa.Table) -> Iterator[Problem]:
 
 def _check_capacities(brokers: pa.Table) -> Iterator[Problem]:
     ids = ints(brokers.column("broker_id"))
-    for name, greatest in _CAPACITIES.items():
+    for name, (least, greatest) in _CAPACITIES.items():
         given, where = floats(brokers.column(name)), f"brokers.{name}"
         shown = np.array([f"{value:g} on broker {broker}" for value, broker in zip(given, ids, strict=True)])
         wrong = known(brokers.column(name)) & ~(given > 0)
@@ -48,6 +50,9 @@ def _check_capacities(brokers: pa.Table) -> Iterator[Problem]:
         yield from problem_of(shown[wrong], "broker", fatal, "capacity_not_positive", where, message)
         message = f"{name} above {greatest:g}: {{names}}; check its unit"
         yield from problem_of(shown[given > greatest], "broker", warning, "absurd_capacity", where, message)
+        message = f"{name} below {least:g}: {{names}}; check its unit"
+        too_small = (given > 0) & (given < least)
+        yield from problem_of(shown[too_small], "broker", warning, "absurd_capacity", where, message)
     unknown = ids[~known(brokers.column("disk_capacity_bytes"))]
     message = (
         "{count} without disk_capacity_bytes ({names}): the sizes of their log dirs are used where known; for the "
@@ -76,6 +81,7 @@ def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
         )
         yield warning("log_dir_offline", "log_dirs.error", message)
     yield from _check_sizes(log_dirs)
+    yield from _check_totals(log_dirs, brokers)
 
 
 def _named(log_dirs: pa.Table, rows: Flags) -> str:
@@ -96,6 +102,25 @@ def _check_sizes(log_dirs: pa.Table) -> Iterator[Problem]:
     if (above := has_total & has_usable & (usable > total)).any():
         message = f"usable_bytes above total_bytes: {_named(log_dirs, above)}; check both"
         yield warning("log_dir_usable_above_total", "log_dirs.usable_bytes", message)
+
+
+def _check_totals(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
+    """Hold what brokers are said to have against what their log dirs have together, where both are known."""
+    given = dict(zip(values(brokers.column("broker_id")), floats(brokers.column("disk_capacity_bytes")), strict=True))
+    totals = dict.fromkeys(given, 0.0)
+    for broker, total in zip(values(log_dirs.column("broker_id")), floats(log_dirs.column("total_bytes")), strict=True):
+        if broker in totals:
+            totals[broker] += float(total)
+    others = [
+        f"{format_bytes(float(given[one]))} and {format_bytes(total)} on broker {one}"
+        for one, total in sorted(totals.items())
+        if total > 0 and abs(given[one] - total) > _OTHER_TOTAL_RATIO * total
+    ]
+    message = (
+        "disk_capacity_bytes is not what the log dirs have in total, {names}; the smaller is used: correct the other"
+    )
+    where = "brokers.disk_capacity_bytes"
+    yield from problem_of(others, "broker", warning, "disk_capacity_and_log_dirs_differ", where, message)
 
 
 def check_quorum_replicas(replicas: pa.Table) -> Iterator[Problem]:

@@ -43,6 +43,8 @@ CONSTRAINTS: tuple[Constraint, ...] = (
 BROKER_CONSTRAINTS = tuple(one for one in CONSTRAINTS if isinstance(one, BrokerConstraint))
 BROKER_MAXIMA = {one.parameter: one for one in BROKER_CONSTRAINTS if one.parameter is not None}
 """By the parameter of a request: the counts that it may limit for every broker."""
+ASKED = frozenset({PINS.name, *(one.name for one in BROKER_MAXIMA.values())})
+"""Constraints that only a request brings."""
 OF_BROKERS = frozenset({PLACEMENT, RACKS.name, LOG_DIR, *(one.name for one in BROKER_CONSTRAINTS)}) - {
     DISK_ON_THE_WAY.name
 }

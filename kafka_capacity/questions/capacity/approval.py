@@ -54,7 +54,7 @@ def _why_none(view: SizingView) -> str:
     """Return why there are no steps: nothing fits today, or nothing that does is within the budget."""
     budget, nearest = view.budget_usd_per_month, view.nearest
     if budget is None or not nearest["fits"]:
-        return "no option fits today"
+        return "no option lasts for a week" if view.fits_today else "no option fits today"
     reason = f"nothing that fits is within {format_usd(budget)} per month"
     if view.now is view.today:
         count = view.today["broker_count"]

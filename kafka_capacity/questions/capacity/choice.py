@@ -36,7 +36,13 @@ from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Resource, 
 from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.questions.capacity.results import CapacityResult, OptionKind, nearness, unknown_sentence
+from kafka_capacity.questions.capacity.results import (
+    CapacityResult,
+    OptionKind,
+    nearness,
+    unknown_sentence,
+    worst_excuse,
+)
 from kafka_capacity.text import format_usd
 from kafka_capacity.text.wording import told_apart
 
@@ -66,7 +72,7 @@ def advise_size(
     longest = None if chosen is not None or budget_usd_per_month is None else _longest(within)
 
     def until(date: str) -> str | None:
-        return _id(_best([one for one in within if one.fits or (one.fits_until or "") >= date], results))
+        return _id(_best([one for one in within if one.lasts(date)], results))
 
     return SizingAdvice(
         recommended=_id(chosen),
@@ -242,11 +248,12 @@ def _budget_reason(
 
 def _worst(result: CapacityResult) -> Excuse:
     """Return what stands in the way most: what no hardware fixes, else the limit that is exceeded most."""
-    first, tightest = result.excuses[0], result.tightest
-    if tightest is None or first.constraint not in RESOURCES:
-        return first
-    named = (one for one in result.excuses if (one.constraint, one.needed) == (tightest.resource, tightest.needed))
-    return next(named, first)
+    tightest = result.tightest
+    place = worst_excuse(
+        [(excuse.constraint, excuse.needed) for excuse in result.excuses],
+        None if tightest is None else (tightest.resource, tightest.needed),
+    )
+    return result.excuses[place]
 
 
 def _still(today: CapacityResult) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable
+import math
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,11 +27,21 @@ from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
 from kafka_capacity.proposal.grid import BrokerChanges, proposed_brokers
+from kafka_capacity.proposal.pins import Pin
 from kafka_capacity.questions.capacity.added import added_bytes
 from kafka_capacity.questions.capacity.loads import LoadSettings
-from kafka_capacity.questions.capacity.results import CapacityOption, MonthlyCost, OptionKind, PlacementKey
+from kafka_capacity.questions.capacity.results import (
+    CapacityOption,
+    CapacityResult,
+    MonthlyCost,
+    OptionKind,
+    PlacementKey,
+)
 
 MAX_DEFAULT_COUNTS = 8
+_MOST_TIMES = 10  # the largest count by default that more disk space may ask for
+_STEPS_OF_LARGE = 20  # by so many steps a large cluster doubles
+_MORE_COUNTS = 3  # to try up to there
 _MOST_IDS = 6  # of brokers in the name of an option
 _WEAKER_RATIO = 0.75  # of what brokers in the middle have: below it one is weaker than the others
 _WEAKER_SHARE = 0.25  # of all brokers: more are no exceptions, but another generation of machines
@@ -54,6 +65,8 @@ class SizingRequest:
     is_takeover_levelled: bool = True  # whether lists are put in the order that levels what is taken over after losses
     rack_rule: RackRule = RackRule.STRICT  # how far they must be spread
     balance: Balance = Balance.BYTES  # what is made even
+    pins: tuple[Pin, ...] = ()  # which topics may be on some brokers only
+    broker_maxima: tuple[tuple[str, int], ...] = ()  # pairs of a constraint and how many a broker may have
     tolerance_ratio: float = 0.02  # how far from its share a broker may be
     seed: int = 0  # of every random draw
     budget_usd_per_month: float | None = None  # what an option may cost; `None` for as much as it does
@@ -87,6 +100,7 @@ class SizingInputs:
     request: SizingRequest  # what is asked
     sizes: Floats  # float64[P, 2, D], of one replica at every date, as `partition_sizes` gives them
     options: tuple[CapacityOption, ...] = ()  # all of them
+    more_counts: tuple[int, ...] = ()  # to try as well, by what others came to
     today: MonthlyCost | None = None  # what doing nothing costs; `None` until that is known
     # what is there once named brokers have gone or been replaced, which options start from; `None` where none are named
     named: Brokers | None = None
@@ -152,9 +166,12 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     # Where named brokers go, others may take their places: as many as today and more are tried too.
     more = [] if inputs.named is None else [one for one in default_counts(snapshot.brokers, largest) if one >= now]
     usual = {*default_counts(start, largest), *more}
-    counts = set(request.broker_counts) or usual | set(request.moved_broker_counts)
-    fewer = scale_in_count(start, largest)
     factors = tuple(dict.fromkeys(map(inputs.other_factor, request.replication_factors)))
+    counts = set(request.broker_counts) or usual | set(request.moved_broker_counts)
+    if not request.broker_counts:
+        counts.update(inputs.more_counts)
+        counts.update(_counts_that_hold(inputs, max(counts), factors[0] if factors else None))
+    fewer = scale_in_count(start, largest)
     keys = [
         PlacementKey(broker_count=count, extra_racks=racks, replication_factor=factor, removed_brokers=inputs.removed)
         for count in sorted(counts)
@@ -175,6 +192,22 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
                 placement = dataclasses.replace(key, is_by_disk=is_own and are_disks_uneven(inputs, key))
                 options.append(_option(placement, shape, now, is_other_hardware=is_other or not is_own))
     return tuple(options)
+
+
+def _counts_that_hold(inputs: SizingInputs, most: int, factor: int | None) -> tuple[int, ...]:
+    """Return larger counts to try where so many brokers have too little disk space at the horizon: up to what has it.
+
+    None where it would take more than :data:`_MOST_TIMES` as many: then a figure is wrong, and no count an answer.
+    """
+    key = PlacementKey(broker_count=most, extra_racks=0, replication_factor=factor, removed_brokers=inputs.removed)
+    if inputs.has_room(key).all():
+        return ()
+    step = _rack_step(inputs)
+    each = inputs.allowed_bytes(key) / most / (1 + inputs.request.tolerance_ratio)
+    steps = math.ceil(float(inputs.held_bytes(key).max()) / each / step)
+    if steps * step > _MOST_TIMES * most:
+        return ()
+    return tuple(sorted({step * round(one) for one in np.linspace(most / step, steps, _MORE_COUNTS + 1)[1:]}))
 
 
 def _in_order(key: PlacementKey) -> tuple[Any, ...]:
@@ -247,6 +280,60 @@ def _option(key: PlacementKey, shape: Shape, now: int, *, is_other_hardware: boo
     elif key.broker_count != now:
         kind = OptionKind.SCALE_IN if key.broker_count < now else OptionKind.SCALE_OUT
     return CapacityOption(option_id=".".join(parts), kind=kind, placement=key, shape=shape)
+
+
+def with_counts_between(inputs: SizingInputs, results: Iterable[CapacityResult]) -> SizingInputs | None:
+    """Return what is to be tried as well to come to the fewest brokers; ``None`` where nothing is.
+
+    Where the fewest that last until a date are more than one broker of every rack above what was tried next to them,
+    that is the count in the middle; on the way of large clusters a twentieth of today's count is near enough. None of
+    it where counts are asked for.
+    """
+    if inputs.request.broker_counts:
+        return None
+    families: dict[Any, list[CapacityResult]] = {}
+    for result in results:
+        families.setdefault(result.option.family, []).append(result)
+    dates, now = inputs.workload.outlook.dates, len(inputs.snapshot.brokers)
+    step, found = _rack_step(inputs), set[int | None]()
+    for family, alike in families.items():
+        tried = [option.placement for option in inputs.options if option.family == family]
+        for place, date in enumerate(dates):
+            lasting = [one.option.placement for one in alike if one.lasts(date) and not one.is_unproved]
+            fewest = min(lasting, key=lambda key: key.broker_count, default=None)
+            # Brokers are given up only where fewer last until the horizon.
+            if fewest is not None and (fewest.broker_count > now or place == len(dates) - 1):
+                near = step * (max(1, now // (_STEPS_OF_LARGE * step)) if 0 < place < len(dates) - 1 else 1)
+                found.add(_count_between(inputs, fewest, [key.broker_count for key in tried], place, near))
+    counts = tuple(sorted(filter(None, found)))
+    known = {option.option_id for option in inputs.options}
+    more = dataclasses.replace(inputs, more_counts=(*inputs.more_counts, *counts))
+    options = tuple(
+        option
+        for option in capacity_options(more)
+        if option.option_id in known or option.placement.broker_count in counts
+    )
+    return dataclasses.replace(more, options=options) if len(options) > len(known) else None
+
+
+def _rack_step(inputs: SizingInputs) -> int:
+    return max(1, len(inputs.start.rack_names()))
+
+
+def _count_between(
+    inputs: SizingInputs, fewest: PlacementKey, tried: Collection[int], date: int, near: int
+) -> int | None:
+    """Return the count in the middle between the fewest brokers that last until a date and the next that do not."""
+    step = _rack_step(inputs)
+    below = max((count for count in tried if count < fewest.broker_count), default=fewest.broker_count)
+    while fewest.broker_count - below > near:
+        steps = math.ceil((fewest.broker_count - below) / step)
+        count = fewest.broker_count - step * (steps // 2)
+        key = dataclasses.replace(fewest, broker_count=count, is_observed=False, used_brokers=None)
+        if inputs.has_room(key)[date]:
+            return count
+        below = count
+    return None
 
 
 def placement_keys(options: Iterable[CapacityOption]) -> tuple[PlacementKey, ...]:

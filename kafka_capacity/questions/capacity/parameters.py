@@ -160,6 +160,7 @@ class SizingParameters(BaseModel):
         """
         catalogue = self._with_core_speeds({name: self._discounted(shape) for name, shape in catalogue.items()})
         today, estimates = self._today(observed, catalogue)
+        grid = plan.grid()
         return SizingRequest(
             today=today,
             estimates=estimates,
@@ -192,6 +193,8 @@ class SizingParameters(BaseModel):
             estimate=HIGH if self.sized_estimate == "high" else MIDDLE,
             rack_rule=plan.rack_rule,
             balance=plan.balance,
+            pins=grid.pins,
+            broker_maxima=grid.broker_maxima,
             seed=plan.seed,
         )
 

@@ -27,6 +27,7 @@ from kafka_capacity.kafka.placement.takeover import level_takeovers
 from kafka_capacity.proposal.constraints.brokers import DISK, DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.moves import THROTTLE
 from kafka_capacity.proposal.constraints.partitions import size_excuses
+from kafka_capacity.proposal.constraints.registry import ASKED
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import PlacementScenario
@@ -60,7 +61,9 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
     def between_racks(copied: Flags) -> float:
         return moved_between_racks(snapshot.brokers, brokers, snapshot.leader, after, copied, workload.size_bytes)
 
-    if not key.is_observed:
+    if key.is_observed:
+        excuses = _against_rules(inputs, key)
+    else:
         scenario = _scenario(inputs, key, placed_brokers_of(inputs, key))
         result = evaluate_placement(_without_log_dirs(snapshot), workload.load, scenario)
         # How to get there is judged with the change: a throttle can be raised. Disks are judged at every date.
@@ -104,6 +107,16 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
             seconds=float(held.max(initial=0)) / request.loads.throttle_bytes_per_second,
         ),
     )
+
+
+def _against_rules(inputs: SizingInputs, key: PlacementKey) -> tuple[Excuse, ...]:
+    """Return which of the rules that were asked for today's replica lists do not keep."""
+    if not (inputs.request.broker_maxima or inputs.request.pins):
+        return ()
+    snapshot, load = _without_log_dirs(inputs.snapshot), inputs.workload.load
+    scenario = _scenario(inputs, key, snapshot.brokers)
+    found = evaluate_placement(snapshot, load, scenario, made=snapshot.replicas).excuses
+    return tuple(excuse for excuse in found if excuse.constraint in ASKED)
 
 
 def _with_level_takeovers(brokers: Brokers, after: Int32s, workload: Workload) -> Int32s:

@@ -25,7 +25,12 @@ from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.proposal.resized import InTheWay, Resized
 from kafka_capacity.questions.capacity.choice import advise_size
 from kafka_capacity.questions.capacity.idle import options_better_idle
-from kafka_capacity.questions.capacity.options import SizingInputs, capacity_options, placement_keys
+from kafka_capacity.questions.capacity.options import (
+    SizingInputs,
+    capacity_options,
+    placement_keys,
+    with_counts_between,
+)
 from kafka_capacity.questions.capacity.results import (
     CapacityResult,
     OptionKind,
@@ -33,7 +38,12 @@ from kafka_capacity.questions.capacity.results import (
     unknown_of_fewer,
     unknown_sentence,
 )
-from kafka_capacity.questions.capacity.simulate import evaluate_placed, placement_results, simulate_sizing
+from kafka_capacity.questions.capacity.simulate import (
+    evaluate_placed,
+    keys_to_try,
+    placement_results,
+    simulate_sizing,
+)
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, view_sizing
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, family_of, is_alike
 from kafka_capacity.questions.capacity.tables import SIZING_USE, sizing_exhaustion_table, sizing_options_table
@@ -67,7 +77,7 @@ def resized_tables(given: Resizing, change: ClusterChange) -> dict[str, pa.Table
 def resized(given: Resizing, change: ClusterChange) -> Resized:
     """Size the cluster after a change."""
     inputs, remote_bytes = _changed(given, change)
-    results = _results(inputs)
+    inputs, results = _results(inputs)
     view = _view(inputs, results)
     options = [next((one.option for one in view.steps if view.lasts(one.option, date)), None) for date in view.dates]
     goal = view.steps[-1].option if view.steps else None
@@ -123,8 +133,8 @@ def _changed(given: Resizing, change: ClusterChange) -> tuple[SizingInputs, Floa
     return dataclasses.replace(inputs, options=options), cluster.remote_bytes[before.request.estimate]
 
 
-def _results(inputs: SizingInputs) -> tuple[CapacityResult, ...]:
-    """Return what the options are judged to be, doing nothing first."""
+def _results(inputs: SizingInputs) -> tuple[SizingInputs, tuple[CapacityResult, ...]]:
+    """Return all options, and what those that were looked at are judged to be, doing nothing first."""
     request = inputs.request
     keys = [key for key in placement_keys(inputs.options) if not key.is_observed]
     is_one_row = len({key.broker_count for key in keys}) == len(keys)
@@ -133,12 +143,13 @@ def _results(inputs: SizingInputs) -> tuple[CapacityResult, ...]:
         def run(given: SizingInputs, pieces: Sequence[PlacementKey]) -> Sequence[Mapping[str, pa.Table]]:
             return [placement_results(given, one) for one in pieces]
 
-        return simulate_sizing(inputs, run).results
+        sized = simulate_sizing(inputs, run)
+        return dataclasses.replace(inputs, options=tuple(one.option for one in sized.results)), sized.results
     still = next(key for key in placement_keys(inputs.options) if key.is_observed)
     found = {result.option_id: result for result in evaluate_placed(inputs, still)}
     today = found["do-nothing"]
     if today.is_not_judged:
-        return tuple(found.values())
+        return inputs, tuple(found.values())
     inputs = dataclasses.replace(inputs, today=today.cost)
 
     def look(key: PlacementKey) -> CapacityResult:
@@ -154,10 +165,15 @@ def _results(inputs: SizingInputs) -> tuple[CapacityResult, ...]:
     for place in range(start - 1, -1, -1):
         if not room[place][0] or look(keys[place]).fits_until is None:
             break
+    while (more := with_counts_between(inputs, found.values())) is not None:
+        known = {option.option_id for option in inputs.options}
+        inputs = more
+        for key in keys_to_try(more, known):
+            look(key)
     again = options_better_idle(list(found.values()), inputs)
     for option in again:
         (found[option.option_id],) = evaluate_placed(dataclasses.replace(inputs, options=(option,)), option.placement)
-    return tuple(found[option.option_id] for option in inputs.options if option.option_id in found)
+    return inputs, tuple(found[option.option_id] for option in inputs.options if option.option_id in found)
 
 
 def _evaluated(inputs: SizingInputs, key: PlacementKey) -> list[CapacityResult]:

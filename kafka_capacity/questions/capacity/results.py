@@ -154,6 +154,16 @@ def speaks_of_unknowns(constraints: Collection[str]) -> bool:
     return bool(constraints) and UNKNOWN.issuperset(constraints)
 
 
+def worst_excuse(excuses: Sequence[tuple[str, float]], tightest: tuple[str, float] | None) -> int:
+    """Return the place of what stands in the way most: what no hardware fixes, else the limit that is exceeded most.
+
+    Each is a constraint and what it needs; ``tightest`` is the same of the resource with the least headroom.
+    """
+    if tightest is None or excuses[0][0] not in set(RESOURCES) or tightest not in excuses:
+        return 0
+    return excuses.index(tightest)
+
+
 def is_refused(constraints: Collection[str], headroom_ratio: float | None) -> bool:
     """Return whether Kafka would refuse an option's placement, so that nothing else is known of it."""
     return headroom_ratio is None and not speaks_of_unknowns(constraints)
@@ -215,6 +225,10 @@ class CapacityResult(Judgement):
     def is_not_judged(self) -> bool:
         """Whether all that speaks against it is that something is not known."""
         return speaks_of_unknowns([excuse.constraint for excuse in self.excuses])
+
+    def lasts(self, date: str) -> bool:
+        """Return whether it fits until a date at least."""
+        return self.fits or (self.fits_until or "") >= date
 
     @property
     def is_refused(self) -> bool:

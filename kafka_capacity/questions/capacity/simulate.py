@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import pickle  # of our own results, on their way from our own executors
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,7 @@ from kafka_capacity.questions.capacity.cost import break_even_days, monthly_cost
 from kafka_capacity.questions.capacity.idle import options_better_idle
 from kafka_capacity.questions.capacity.judging import judge
 from kafka_capacity.questions.capacity.loads import capacity_use
-from kafka_capacity.questions.capacity.options import SizingInputs, placement_keys
+from kafka_capacity.questions.capacity.options import SizingInputs, placement_keys, with_counts_between
 from kafka_capacity.questions.capacity.placing import PlacedOption, place_option
 from kafka_capacity.questions.capacity.results import (
     CapacityOption,
@@ -58,8 +58,9 @@ def simulate_sizing(
 ) -> Sized:
     """Judge all options, and say which to take.
 
-    Each is judged on its own placement first; those that had better leave brokers idle are judged once more. ``run``
-    does :func:`placement_results` for each placement, here or elsewhere, in any order.
+    Each is judged on its own placement first, and so are counts between those that were tried, down to the fewest;
+    those that had better leave brokers idle are judged once more. ``run`` does :func:`placement_results` for each
+    placement, here or elsewhere, in any order.
     """
     keys = placement_keys(inputs.options)
     observed = [key for key in keys if key.is_observed]
@@ -68,8 +69,13 @@ def simulate_sizing(
         found[result.option_id] = result
         if result.option.kind is OptionKind.DO_NOTHING:
             inputs = dataclasses.replace(inputs, today=result.cost)
-    for result in _unpacked(run(inputs, [key for key in keys if not key.is_observed])):
-        found[result.option_id] = result
+    keys = tuple(key for key in keys if not key.is_observed)
+    while keys:
+        for result in _unpacked(run(inputs, keys)):
+            found[result.option_id] = result
+        more = with_counts_between(inputs, found.values())
+        keys = () if more is None else keys_to_try(more, found)
+        inputs = more or inputs
     again = options_better_idle([found[one.option_id] for one in inputs.options], inputs)
     if again:
         for result in _unpacked(run(dataclasses.replace(inputs, options=again), placement_keys(again))):
@@ -77,6 +83,11 @@ def simulate_sizing(
     results = tuple(found[option.option_id] for option in inputs.options)
     advice = advise_size(results, inputs.workload.outlook.dates, inputs.request.budget_usd_per_month)
     return Sized(results=tuple(_detailed(inputs, one, advice.recommended) for one in results), advice=advice)
+
+
+def keys_to_try(inputs: SizingInputs, found: Collection[str]) -> tuple[PlacementKey, ...]:
+    """Return the placements of the options that are not among those found, by their ids."""
+    return placement_keys(option for option in inputs.options if option.option_id not in found)
 
 
 def placement_results(inputs: SizingInputs, key: PlacementKey) -> dict[str, pa.Table]:

@@ -11,7 +11,16 @@ import pyarrow as pa
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
 from kafka_capacity.questions.capacity.results import OptionKind
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, Step, _days, end_of, has_no_rates, is_alike
+from kafka_capacity.questions.capacity.sizing_view import (
+    Row,
+    SizingView,
+    Step,
+    _days,
+    end_of,
+    has_no_rates,
+    is_alike,
+    is_soon,
+)
 from kafka_capacity.report.view import ReportView
 
 _GAINED_DAYS = 7  # no change is worth so few days
@@ -72,7 +81,11 @@ def steps_to(view: SizingView, goal: Row) -> tuple[Step, ...]:
             break
         kept = today if cheaper is None and today in lasting else None
         best = kept or min(lasting, key=lambda row: (row["broker_count"], row is not cheaper, *_least_change(row)))
-        if not found or found[-1].option is not best:
+        if found and found[-1].option is not best and _is_short(found[-1], today):
+            # Who orders brokers every few weeks orders those of the next weeks with them.
+            before = found[-2].option if len(found) > 1 else today
+            found[-1] = _step(view, best, found[-1].from_day, before)
+        elif not found or found[-1].option is not best:
             before = found[-1].option if found else today
             found.append(_step(view, best, (end_of(view, before)[0] or date) if found else day, before))
     is_rebalance = goal is not today and goal["broker_count"] == today["broker_count"]
@@ -81,6 +94,11 @@ def steps_to(view: SizingView, goal: Row) -> tuple[Step, ...]:
         # Days that it gains between two dates are no reason for the steps above.
         found.append(_step(view, goal, ends, today))
     return tuple(found)
+
+
+def _is_short(step: Step, today: Row) -> bool:
+    """Return whether more has to be approved as soon as a change is."""
+    return step.option is not today and step.until is not None and is_soon(step.until, step.from_day)
 
 
 def _least_change(row: Row) -> tuple[bool, str]:
@@ -119,6 +137,8 @@ def _longest_lasting(view: SizingView) -> Row | None:
     if goal is None:
         return None
     today, until = view.today, _days(view.until(goal) or view.horizon)
+    if goal is not today and until - _days(view.dates[0]) < _GAINED_DAYS:
+        return None
 
     def is_kept(row: Row) -> bool:
         is_about_as_long = _days(view.until(row) or view.horizon) + _GAINED_DAYS >= until

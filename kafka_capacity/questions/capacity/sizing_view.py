@@ -156,6 +156,11 @@ class SizingView:
         return self.today if is_budget and self.today["fits_until"] else self.nearest
 
     @property
+    def fits_today(self) -> bool:
+        """Whether any option fits on the first day."""
+        return any(self.lasts(row, self.dates[0]) for row in self.options)
+
+    @property
     def is_unknown(self) -> bool:
         """Whether no count can be named, because something is not known."""
         return not self.steps and is_unknown(self.nearest)

@@ -11,7 +11,7 @@ from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.questions.capacity.cost_words import month_words, todays_usd
 from kafka_capacity.questions.capacity.option_words import is_other_hardware, is_rebalance, option_name, run_verb
-from kafka_capacity.questions.capacity.results import unknown_of_fewer
+from kafka_capacity.questions.capacity.results import unknown_of_fewer, worst_excuse
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, steps_to
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_alike, is_unplaced
 from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
@@ -190,8 +190,15 @@ def _nothing_lasts(view: SizingView) -> str:
         return f"{lead}: {steps_phrase(view)}{end}; {rest}."
     if nearest["fits"]:
         return f"{lead}; {beyond or f'what {option_name(nearest)} would cost is not known'}."
-    reason = f": {nearest['excuses'][0]['reason']}" if nearest["excuses"] else ""
-    return f"{lead}, nor fits today. The nearest is {option_name(nearest)}{reason}."
+    reason = f": {_worst_reason(nearest)}" if nearest["excuses"] else ""
+    at_all = "nor fits today" if not view.fits_today else "nor for a week"
+    return f"{lead}, {at_all}. The nearest is {option_name(nearest)}{reason}."
+
+
+def _worst_reason(row: Row) -> str:
+    tightest = None if row["tightest_resource"] is None else (row["tightest_resource"], row["tightest_needed"])
+    excuses = row["excuses"]
+    return str(excuses[worst_excuse([(one["constraint"], one["needed"]) for one in excuses], tightest)]["reason"])
 
 
 def badge(view: SizingView) -> tuple[str, str]:

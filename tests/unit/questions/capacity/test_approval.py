@@ -56,7 +56,7 @@ def test_brokers_to_buy_now_and_later(sizing):
     first, second = sizing.dates[1:3]
     assert approval(stepped(sizing, 9, 12, 15)) == f"Approve 3 brokers now; +3 by {first}, +3 by {second}."
     assert approval(stepped(sizing, 7)) == "Approve 1 broker now."
-    assert approval(dataclasses.replace(sizing, steps=())) == ("Approve no broker count: no option fits today.")
+    assert approval(dataclasses.replace(sizing, steps=())) == "Approve no broker count: no option lasts for a week."
 
 
 def test_dollars_are_those_that_the_brokers_due_now_add(sizing):

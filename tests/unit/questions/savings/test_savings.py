@@ -269,7 +269,8 @@ def test_the_judge_answers_as_sizing_does(monkeypatch):
     found = cluster.resize(changes, run_here)
 
     def every_option(inputs):
-        return simulate_sizing(inputs, lambda given, keys: [placement_results(given, key) for key in keys]).results
+        run = lambda given, keys: [placement_results(given, key) for key in keys]  # noqa: E731
+        return inputs, simulate_sizing(inputs, run).results
 
     monkeypatch.setattr(resize, "_results", every_option)
     for one, other in zip(found, cluster.resize(changes, run_here), strict=True):
