@@ -9,7 +9,7 @@ import numpy as np
 
 from kafka_capacity.cli.console import Steps, print_lines, print_rows
 from kafka_capacity.cli.one_question import Found
-from kafka_capacity.cli.plan_input import ask_snapshot
+from kafka_capacity.cli.plan_input import ask_snapshot, snapshot_warnings
 from kafka_capacity.cli.plan_options import named_as_options, split_names
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.errors import RequestError
@@ -334,6 +334,4 @@ def _notes(result: FailureResult, basis: Basis) -> list[str]:
             ids = result.brokers.ids[unknown].tolist()
             who = "all brokers" if unknown.all() else counted(ids, "broker")
             lines.append(f"{RESOURCE_NAMES[resource]} is not judged on {who}: the capacity is unknown")
-    if warnings := len(basis.findings.warnings):
-        lines.append(f"{plural(warnings, 'warning')} about the snapshot: run doctor to list them")
-    return lines
+    return lines + snapshot_warnings(basis.findings)

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps, print_lines, print_rows
 from kafka_capacity.cli.documents import csv_table, write_files
-from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
+from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step, snapshot_warnings
 from kafka_capacity.health.problem import some
 from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
 from kafka_capacity.objects.store import open_store
@@ -150,9 +150,7 @@ def _facts(planned: PlannedGroups) -> list[str]:
     ]
     lost = ((group.group_id, lost_sentence(group.choice)) for group in planned.groups)
     lines += [f"warning: {name}: {sentence}" for name, sentence in lost if sentence is not None]
-    if warnings := len(planned.basis.findings.warnings):
-        lines.append(f"{plural(warnings, 'warning')} about the snapshot: run inventory check to list them")
-    return lines
+    return lines + snapshot_warnings(planned.basis.findings)
 
 
 def without_groups(planned: PlannedGroups) -> str:

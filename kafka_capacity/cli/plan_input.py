@@ -22,7 +22,10 @@ from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import FIGURES, Brokers
 from kafka_capacity.plan.packing import Tables
 from kafka_capacity.questions.question import Basis, Piece, PlanContext, RunPieces, Shared
+from kafka_capacity.text import plural
 from kafka_capacity.text.files import read_text_file
+
+_WARNINGS_SHOWN = 3
 
 
 def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> PlanContext:
@@ -61,6 +64,15 @@ def read_plan_input(place: str) -> Basis:
     raw = with_chosen_hours(raw)
     snapshot = build_snapshot(raw)
     return Basis(raw=raw, findings=findings, snapshot=snapshot, load=partition_load(raw, snapshot))
+
+
+def snapshot_warnings(findings: Problems) -> list[str]:
+    """Return the worst of what is wrong with a snapshot, a line each, and how to see the others."""
+    lines = [f"warning, {one.where}: {one.message}" for one in findings.warnings[:_WARNINGS_SHOWN]]
+    more = len(findings.warnings) - len(lines)
+    if more:
+        lines.append(f"{plural(more, 'more warning')} about the snapshot: run inventory check to list them")
+    return lines
 
 
 def read_wanted_brokers(file: Path, observed: Brokers) -> Brokers:

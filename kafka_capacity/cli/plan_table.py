@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.cli.console import print_data, print_lines, print_rows
+from kafka_capacity.cli.plan_input import snapshot_warnings
 from kafka_capacity.cli.planning import Judged, Planned, plan_caveats
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.now import check_now
@@ -38,7 +39,10 @@ from kafka_capacity.questions.change.section.waves import move_sentences, orders
 from kafka_capacity.text import format_bytes, format_factor, format_percent, listed, plural
 from kafka_capacity.text.wording import few_names
 
-_TODAY = "Judged at today’s sizes and rates; kafka-capacity size says how long a count lasts."
+_TODAY = (
+    "Judged at today’s sizes and rates, on disks and networks; kafka-capacity size judges CPU too, and says how long a "
+    "count lasts."
+)
 _BEST = "the fewest brokers that fit and the fewest bytes"
 _BOUNDS = {
     "counting": "replicas that must be copied whatever the balance",
@@ -92,10 +96,7 @@ def print_plan(
         f"{one.severity}, {one.where}: {one.message}{one.remedy and '; '}{one.remedy}"
         for one in map(Problem.from_dict, traps.values())
     ]
-    if findings.warnings:
-        lines.append(
-            f"{plural(len(findings.warnings), 'warning')} about the snapshot: run inventory check to list them"
-        )
+    lines += snapshot_warnings(findings)
     if out is not None:
         lines += execution_lines(planned.judged, chosen, snapshot)
     print_lines(lines)

@@ -11,7 +11,7 @@ import numpy as np
 from kafka_capacity.errors import PlacementError
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
-from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.cluster.assignment import NO_BROKER, replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
@@ -273,11 +273,14 @@ def _duration(
     brokers = loads.brokers
     traffic_in = brokers.sum_held(diff.before, bytes_in)
     traffic_out = network_out(brokers, diff.before, snapshot.leader, bytes_in, bytes_out)
+    # A fenced broker leads nothing: who has its only replicas in sync there has nobody to copy from.
+    is_alive = np.isin(snapshot.replicas, snapshot.brokers.ids[~snapshot.brokers.is_fenced])
+    leader = np.where((snapshot.in_sync & is_alive).any(axis=1), snapshot.leader, NO_BROKER)
     is_follower = snapshot.in_sync & (snapshot.replicas >= 0) & (snapshot.replicas != snapshot.leader[:, None])
     return move_duration(
         diff,
         brokers=loads.brokers,
-        leader=snapshot.leader,
+        leader=leader,
         in_sync_followers=is_follower.sum(axis=1, dtype=np.int32),
         size_bytes=size_bytes,
         bytes_in_bytes_per_second=bytes_in,
