@@ -69,8 +69,7 @@ def cluster(
     made: dict[str, Sequence[Mapping[str, Any]]] = {
         "brokers": [_broker(i, index, racks, disk_capacity_bytes) for index, i in enumerate(ids)],
         "log_dirs": [
-            {"broker_id": i, "path": "/data", "total_bytes": total_bytes, "usable_bytes": total_bytes * 3 // 4}
-            for i in ids
+            {"broker_id": i, "path": "/data", "total_bytes": total_bytes, "usable_bytes": total_bytes} for i in ids
         ],
         "topics": [_topic_row(spec) for spec in topics],
         "replicas": [row for spec in topics for row in _replica_rows(spec, ids)],

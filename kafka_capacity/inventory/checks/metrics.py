@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
-from kafka_capacity.health.problem import Problem, counted, fatal, info, problem_of, some, warning
+from kafka_capacity.health.problem import Problem, counted, fatal, info, problem_of, serious, some, warning
 from kafka_capacity.inventory.chosen_hours import RATES
 from kafka_capacity.inventory.column_values import Column, ReplicaColumns, encode, floats, ints, values
 from kafka_capacity.kafka.arrays import Flags, Ints
@@ -48,6 +48,11 @@ def check_metrics(metrics: pa.Table, replicas: ReplicaColumns, ds: str) -> Itera
             continue
         yield from _unusable(column, "unusable_rate", where)
         yield from _absurd(column, ABSURD_PARTITION_RATE, "absurd_rate", where, " on one partition; check the unit")
+    # A null is no rate: without any that is known, the remark above says so.
+    known = floats(metrics.column(RATES[0]))
+    if known.size and np.nanmax(known, initial=-1.0) == 0 and replicas.ints("size_bytes").sum():
+        message = "bytes_in is 0 in every row although replicas hold data; check where the rates were read"
+        yield serious("all_rates_zero", f"metrics.{RATES[0]}", message, "stage an inventory with rates")
     yield from _check_partitions(metrics, place, replicas)
     yield from _check_hours(place, seconds, replicas)
     yield from _check_age(seconds, ds)

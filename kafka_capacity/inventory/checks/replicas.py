@@ -10,7 +10,7 @@ import pyarrow as pa
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
 from kafka_capacity.inventory.column_values import ReplicaColumns, floats, log_dir_of_replicas, values
 from kafka_capacity.kafka.arrays import Flags, Ints
-from kafka_capacity.text import format_percent, plural
+from kafka_capacity.text import format_bytes, format_percent, plural
 
 ABSURD_BYTES = 2**50  # a PiB in one replica: no disk has it, and sums of it stop being exact
 FOLLOWER_GAP_RATIO = 0.5  # of the leader's size; retention and compaction run at other moments on each broker
@@ -157,6 +157,10 @@ def _is_far_from_leader(replicas: ReplicaColumns, size: Ints, is_known: Flags) -
     return np.asarray(is_known & (expected >= 0) & is_far, dtype=np.bool_)
 
 
+LISTED_RATIO = 0.5
+"""Of what is in use in log dirs, the replicas' part below which some are taken to be missing."""
+
+
 def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -> Iterator[Problem]:
     place = log_dir_of_replicas(replicas, log_dirs)
     lost = replicas.has_any(replicas.known("log_dir") & (place < 0))
@@ -171,3 +175,12 @@ def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -
     ]
     message = "replicas larger than total_bytes in {count} ({names}); check total_bytes"
     yield from problem_of(shown, "log dir", warning, "size_above_log_dir", "log_dirs.total_bytes", message)
+    in_use = floats(log_dirs.column("total_bytes")) - floats(log_dirs.column("usable_bytes"))
+    is_known = np.isfinite(in_use) & (in_use > 0)
+    held, taken = float(used[is_known].sum()), float(in_use[is_known].sum())
+    if replicas.known("size_bytes").all() and held < LISTED_RATIO * taken:
+        message = (
+            f"the replicas hold {format_bytes(held)}, but {format_bytes(taken)} are in use in their log dirs: replicas "
+            "are missing, their sizes are too small, or other data is there; check replicas and size_bytes"
+        )
+        yield info("replicas_below_log_dirs", "replicas.size_bytes", message)

@@ -13,6 +13,7 @@ from kafka_capacity.inventory.column_values import ReplicaColumns, encode, ints,
 from kafka_capacity.text import plural
 
 MAX_TOPIC_NAME_LENGTH = 249  # Kafka's Topic.MAX_NAME_LENGTH
+LEAST_RETENTION_MS = 60_000  # less is a unit mistaken: hours, days or seconds
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
@@ -45,6 +46,14 @@ def check_topic_settings(topics: pa.Table, replicas: ReplicaColumns) -> Iterator
         unknown = plural(least.null_count, "topic")
         message = f"min.insync.replicas of {unknown} is unknown; Kafka's default, 1, is assumed"
         yield info("min_isr_assumed", where, message)
+    retention = ints(topics.column("retention_ms"), null=-1)
+    short = [
+        f"{name}: {milliseconds:,} ms"
+        for name, milliseconds in zip(values(topics.column("topic")), retention.tolist(), strict=True)
+        if 0 < milliseconds < LEAST_RETENTION_MS
+    ]
+    message = "retention_ms of less than a minute on {count} ({names}); check the unit, Kafka's is milliseconds"
+    yield from problem_of(short, "topic", warning, "short_retention", "topics.retention_ms", message)
     for column in ("retention_bytes", "retention_ms"):
         names = values(topics.column("topic").filter(pa.array(ints(topics.column(column), null=-1) < -1)))
         message = f"{column} below -1 on {{count}} ({{names}}); it is treated as -1, no limit"

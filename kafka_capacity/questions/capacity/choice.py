@@ -40,6 +40,7 @@ from kafka_capacity.questions.capacity.results import (
     CapacityResult,
     OptionKind,
     nearness,
+    unknown_of_fewer,
     unknown_sentence,
     worst_excuse,
 )
@@ -198,11 +199,13 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], bu
             f"; its tightest resource is {name} of broker {where.broker} on {where.date} ({where.condition}): "
             f"{written(where.needed)} of {written(where.allowed)} allowed"
         )
-    what = "is the cheapest option that fits"
+    # What is not known is exceeded by nobody.
+    fits = "exceeds no known limit" if unknown_of_fewer(chosen.not_judged) else "fits"
+    what = f"is the cheapest option that {fits}"
     if math.isnan(chosen.cost.total):
-        what = "is the smallest number of today's brokers that fits; its cost is unknown"
+        what = f"is the smallest number of today's brokers that {fits}; its cost is unknown"
     elif not _is_comparable(chosen):
-        what = f"is the smallest number of today's brokers that fits, {_month(chosen)}"
+        what = f"is the smallest number of today's brokers that {fits}, {_month(chosen)}"
     if budget is not None:
         what += f", and leaves {format_usd(budget - chosen.cost.total)} of the budget of {format_usd(budget)} per month"
     return f"{chosen.option_id} {what}{tight}; {still}"
@@ -258,7 +261,8 @@ def _worst(result: CapacityResult) -> Excuse:
 
 def _still(today: CapacityResult) -> str:
     if today.fits:
-        return "doing nothing fits up to the horizon"
+        fits = "exceeds no known limit" if unknown_of_fewer(today.not_judged) else "fits"
+        return f"doing nothing {fits} up to the horizon"
     first = today.excuses[0]
     if today.is_not_judged:
         return f"whether doing nothing fits is not judged: {first.reason}"

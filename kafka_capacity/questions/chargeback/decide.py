@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_capacity.hardware.limits import resource_name
+from kafka_capacity.hardware.limits import Resource, resource_name
 from kafka_capacity.hardware.rack_traffic import usd_of_month
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.chargeback.racks import CONSUME, FLOWS, PRODUCE, REPLICATE
@@ -62,8 +62,12 @@ def _headline(tables: Mapping[str, pa.Table], scope: Row) -> str:
     rest = f", of which {listed(apart)}" if apart else ""
     return (
         f"Today’s cluster of {plural(scope['broker_count_now'], 'broker')} costs {_month(total, scope)} "
-        f"at today’s traffic{rest}; {resource_name(scope['binding'])} decides how many brokers are needed."
+        f"at today’s traffic{rest}; {_binding(scope['binding'])} decides how many brokers are needed."
     )
+
+
+def _binding(resource: str) -> str:
+    return "the number of replicas" if resource == Resource.REPLICAS else resource_name(resource)
 
 
 def _month(cents: int, scope: Row) -> str:

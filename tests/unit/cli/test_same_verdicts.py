@@ -131,6 +131,35 @@ def test_sizing_is_of_the_replication_factor_that_the_move_gives(run, tmp_path):
         assert "other-count" not in {one["code"] for one in decision["problems"]}
 
 
+def test_sizing_keeps_the_replicas_that_a_broker_may_hold_as_the_move_does(run, tmp_path):
+    # 36 partitions in three replicas are 18 replicas on each of six brokers.
+    write_snapshot_files(cluster(topics=[topic("orders", partitions=36)]), tmp_path / "in")
+    asked = ("--growth", "0", "--growth-high", "0", "--broker-counts", "6,9", "--max-replicas", "13")
+    done = run("report", tmp_path / "in", *asked, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    decision = json.loads((tmp_path / "out" / "decision.json").read_text())
+    assert decision["box"]["approve"].startswith("Approve 3 brokers now")
+    fitting = {one["label"]: one["status"] for one in decision["options"]}
+    assert (fitting["6 brokers, fewest-bytes"], fitting["9 brokers, fewest-bytes"]) == ("does_not_fit", "fits")
+
+
+def test_one_rack_that_is_left_is_told_by_the_command_and_the_mail(run, tmp_path):
+    write_snapshot_files(cluster(topics=[topic("orders", rf=2)]), tmp_path / "in")
+    alone = ("--remove-brokers", "2,3,5,6")
+    said = "the 2 brokers are all in rack a, where today’s are in 3 racks"
+    assert said in " ".join(run("plan", tmp_path / "in", *alone).stdout.split())
+    run("report", tmp_path / "in", *alone, "--out", tmp_path / "out")
+    assert f"! {said.replace('the', 'The', 1)}" in (tmp_path / "out" / "email.txt").read_text()
+
+
+def test_the_worst_warnings_about_a_snapshot_are_printed_beside_a_plan(run, tmp_path):
+    raw = cluster()
+    rows = [{**row, "bytes_out_bytes_per_second": None} for row in rows_of(raw, "metrics")]
+    write_snapshot_files(with_rows(raw, "metrics", rows), tmp_path / "in")
+    for command in (("plan",), ("failures",)):
+        assert "what consumers read counts as 0" in " ".join(run(*command, tmp_path / "in").stdout.split())
+
+
 def test_sizing_starts_from_the_brokers_that_are_left_where_some_are_named_to_go(run, tmp_path):
     busy = topic("orders", partitions=36, bytes_in=4e5, bytes_out=8e5)
     raw = cluster(topics=[busy], disk_capacity_bytes=4e14)

@@ -56,3 +56,9 @@ def test_problems_survive_plain_data():
 def test_retired_codes_are_none_of_todays():
     assert not RETIRED_CODES & set(Code)
     assert RETIRED_CODES | set(Code) == CLUSTER_CODES
+
+
+def test_a_rack_that_can_be_lost_is_not_resolved_where_only_one_is_left():
+    left = problem(Code.ONE_RACK, Severity.SERIOUS)
+    outcomes = dict(listed([], [problem(Code.RACK_LOSS)], [left]))
+    assert outcomes == {Code.RACK_LOSS: "Worse with the change: it is one-rack.", Code.ONE_RACK: NEW}

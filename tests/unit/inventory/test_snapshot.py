@@ -81,6 +81,12 @@ def test_log_dirs_stand_in_for_an_unknown_capacity():
     assert capacity[2] == 4e12
 
 
+def test_no_broker_has_more_space_than_its_log_dirs():
+    raw = two_topics()
+    rows = [row | {"disk_capacity_bytes": 8e12 if row["broker_id"] == 1 else 3e12} for row in rows_of(raw, "brokers")]
+    assert build_snapshot(with_rows(raw, "brokers", rows)).brokers.disk_capacity_bytes.tolist() == [4e12, *[3e12] * 3]
+
+
 def test_a_broker_is_cordoned_where_all_its_log_dirs_are():
     raw = two_topics()
     dirs = [(1, "/a", True), (1, "/b", True), (2, "/a", True), (2, "/b", False), (3, "/a", True), (3, "/b", None)]

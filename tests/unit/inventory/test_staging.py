@@ -12,6 +12,7 @@ from kafka_capacity.inventory.staging import (
     load,
     load_findings,
     newest_complete,
+    read_staged_brokers,
     sorted_table,
     stage,
 )
@@ -142,3 +143,13 @@ def test_a_cluster_of_any_name_stays_in_its_own_folder(store, name):
     ref = stage(replace(cluster(), cluster=name), store)
     assert ref.prefix.count("/") == 3
     assert load(store, name, DS).cluster == name
+
+
+def test_the_brokers_of_a_staged_inventory_are_those_of_its_snapshot(store):
+    raw = cluster(quorum_replicas=[{"node_id": 2, "is_voter": True}])
+    raw = with_rows(raw, "brokers", [row | {"disk_capacity_bytes": None} for row in rows_of(raw, "brokers")])
+    raw = with_rows(raw, "log_dirs", [row | {"is_cordoned": row["broker_id"] == 3} for row in rows_of(raw, "log_dirs")])
+    staged = stage(raw, store)
+    found = read_staged_brokers(store, inventory_manifest(store, staged.cluster, staged.ds))
+    assert found.disk_capacity_bytes.tolist() == [4e12] * 6
+    assert (found.is_cordoned.tolist().index(True), found.is_voter.tolist().index(True)) == (2, 1)

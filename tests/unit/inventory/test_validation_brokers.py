@@ -122,6 +122,26 @@ CASES = [
         "log_dir_usable_above_total",
         "usable_bytes above total_bytes: '/data' of broker 1; check both",
     ),
+    (
+        change(cluster(), "brokers", 1, disk_capacity_bytes=8e12),
+        "warning",
+        "disk_capacity_and_log_dirs_differ",
+        "disk_capacity_bytes is not what the log dirs have in total, 7.3 TiB and 3.6 TiB on broker 2; the smaller is "
+        "used: correct the other",
+    ),
+    (
+        change(cluster(), "log_dirs", 0, usable_bytes=0),
+        "info",
+        "replicas_below_log_dirs",
+        "the replicas hold 3.0 GiB, but 3.6 TiB are in use in their log dirs: replicas are missing, their sizes are "
+        "too small, or other data is there; check replicas and size_bytes",
+    ),
+    (
+        change(cluster(), "brokers", 0, network_in_bytes_per_second=1250.0),
+        "warning",
+        "absurd_capacity",
+        "network_in_bytes_per_second below 10000: 1250 on broker 1; check its unit",
+    ),
 ]
 
 

@@ -18,8 +18,20 @@ def without_reads(raw):
     return with_rows(raw, "metrics", rows)
 
 
+def without_traffic(raw):
+    """All rates are 0."""
+    rows = [{**row, "bytes_in_bytes_per_second": 0.0} for row in raw.table("metrics").to_pylist()]
+    return with_rows(raw, "metrics", rows)
+
+
 CASES = [
     # metrics
+    (
+        without_traffic(cluster()),
+        "serious",
+        "all_rates_zero",
+        "bytes_in is 0 in every row although replicas hold data; check where the rates were read",
+    ),
     (
         cluster(hours=0),
         "warning",

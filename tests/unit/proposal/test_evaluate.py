@@ -150,6 +150,14 @@ def test_partitions_that_nobody_leads_cannot_be_copied():
     assert (constraints(evened), evened.metrics.moved_replicas) == ([], 0)
 
 
+def test_nobody_copies_from_brokers_that_are_fenced():
+    snapshot, load = observed(brokers=3, racks=3, partitions=6)
+    for fenced, unreachable in (([1, 2, 3], 6), ([1, 2], 0)):
+        brokers = replace(snapshot.brokers, is_fenced=np.isin(snapshot.brokers.ids, fenced))
+        wider = evaluate_placement(replace(snapshot, brokers=brokers), load, scenario(6, replication_factor=4))
+        assert wider.metrics.unreachable_partitions == unreachable
+
+
 def test_every_broken_constraint_is_told():
     result = evaluate_placement(
         *observed(bytes_in=2e6), scenario(9, disk=GIB, network=1e6, throttle_bytes_per_second=1e6)

@@ -342,3 +342,23 @@ def test_an_option_of_which_something_is_unknown_is_not_called_fitting():
         [rows[0], rows[1], rows[2] | {"not_judged": ["disk"]}], [passing("do-nothing", DATES[2])], recommended="009"
     )
     assert _verdict(unknown, unknown.options[2]) == "not_judged"
+
+
+def test_brokers_that_last_for_weeks_only_are_ordered_with_the_next():
+    soon = [passing("do-nothing", "2026-11-15"), passing("015", "2026-12-01"), *PASSED[2:]]
+    view = view_of([GROWING[0], option("015", "scale-out", 15, until=DATES[0]), *GROWING[2:]], soon, recommended="021")
+    assert [(step.option["option_id"], step.from_day) for step in view.steps] == [
+        ("018", "2026-11-15"),
+        ("021", "2027-08-29"),
+    ]
+
+
+def test_what_lasts_for_days_only_is_not_approved():
+    rows = [option("do-nothing", "do-nothing", 12, until=None), option("015", "scale-out", 15, until=DATES[0])]
+    ends = [passing("do-nothing", "2026-11-15"), passing("015", "2026-11-18")]
+    view = view_of(rows, ends, by_date=[(DATES[0], "015"), *((date, None) for date in DATES[1:])])
+    assert view.steps == ()
+    assert approval(view) == "Approve no broker count: no option lasts for a week."
+    assert headline(view).startswith(
+        "Nothing that was tried lasts until November 2027, nor for a week. The nearest is "
+    )
