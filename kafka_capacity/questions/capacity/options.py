@@ -169,8 +169,7 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     factors = tuple(dict.fromkeys(map(inputs.other_factor, request.replication_factors)))
     counts = set(request.broker_counts) or usual | set(request.moved_broker_counts)
     if not request.broker_counts:
-        counts.update(inputs.more_counts)
-        counts.update(_counts_that_hold(inputs, max(counts), factors[0] if factors else None))
+        counts.update(_counts_that_hold(inputs, max(counts), factors[0] if factors else None), inputs.more_counts)
     fewer = scale_in_count(start, largest)
     keys = [
         PlacementKey(broker_count=count, extra_racks=racks, replication_factor=factor, removed_brokers=inputs.removed)

@@ -12,6 +12,7 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import FailureTolerance, Limits, Resource
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
+from kafka_capacity.kafka.placement import Balance
 from kafka_capacity.proposal.pins import pins_of
 from kafka_capacity.questions.capacity.choice import advise_size, pareto_front
 from kafka_capacity.questions.capacity.options import (
@@ -373,7 +374,11 @@ def test_doing_nothing_does_not_fit_either_where_sizes_are_not_known():
 GIB = 2**30
 
 
-def sized_by_disk(*, brokers, racks, gib, growth=(1.0, 1.0), **asked):
+def sized_by_disk(**asked):
+    return simulate_sizing(sized_by_disk_inputs(**asked), run_sizes)
+
+
+def sized_by_disk_inputs(*, brokers, racks, gib, growth=(1.0, 1.0), **asked):
     """Size brokers with a disk of 100 GiB each, 85 of them allowed, that hold so many GiB in all, in two replicas."""
     snapshot, load = observed(
         brokers=brokers, racks=racks, partitions=200, rf=2, size_bytes=gib * GIB // 400, disk_capacity_bytes=100.0 * GIB
@@ -382,11 +387,13 @@ def sized_by_disk(*, brokers, racks, gib, growth=(1.0, 1.0), **asked):
     work = workload(
         *rates, size=gib * GIB // 400, retention=gib * GIB / 400 / 1000, names=["orders"] * 200, middle=[growth]
     )
+    # Partitions are of one size: by their number they are even as soon, and placed much sooner.
+    asked |= {"balance": Balance.REPLICAS}
     request = SizingRequest(today=observed_shape(snapshot.brokers, vcpu=16.0, usd_per_hour=1.0), **asked)
-    return simulate_sizing(SizingInputs.of(snapshot, work, request), run_sizes)
+    return SizingInputs.of(snapshot, work, request)
 
 
-@pytest.mark.parametrize(("racks", "gib", "least"), [(0, 1080, 13), (1, 1080, 13), (2, 1080, 14), (0, 640, 8)])
+@pytest.mark.parametrize(("racks", "gib", "least"), [(0, 1050, 13), (1, 1050, 13), (2, 1050, 14), (0, 640, 8)])
 def test_the_fewest_brokers_are_found_whatever_counts_are_tried_first(racks, gib, least):
     """Counts are tried a few apart at first: 12 brokers in one rack would go to 16, 60 in three racks to 84."""
     found = sized_by_disk(brokers=12, racks=racks, gib=gib)
@@ -404,10 +411,10 @@ def test_where_twice_as_many_have_too_little_space_more_are_tried():
 
 
 def test_no_more_counts_than_were_asked_for():
-    assert len(sized_by_disk(brokers=12, racks=0, gib=1080, broker_counts=(12, 24)).results) == 4
+    assert len(sized_by_disk(brokers=12, racks=0, gib=1050, broker_counts=(12, 24)).results) == 4
 
 
-@pytest.mark.parametrize(("maximum", "asked"), [("replica_count", 40), ("leader_count", 20)])
+@pytest.mark.parametrize(("maximum", "asked"), [("replica_count", 40), ("leader_count", 21)])
 def test_what_a_request_limits_for_every_broker_counts(maximum, asked):
     # 200 partitions in two replicas: 66.7 replicas and 33.3 leaders on each of six brokers.
     assert sized_by_disk(brokers=6, racks=0, gib=20).advice.recommended == "002-brokers.today"
@@ -422,3 +429,10 @@ def test_topics_that_are_pinned_stay_where_they_may_be():
     found = by_id(sized_by_disk(brokers=6, racks=0, gib=20, pins=pins).results)
     assert {one.constraint for one in found["do-nothing"].excuses} == {"pin"}
     assert found["006-brokers.today"].fits
+
+
+def test_what_was_tried_stays_where_more_is_tried_between():
+    inputs = sized_by_disk_inputs(brokers=6, racks=3, gib=6 * 85 * 4)
+    tried = {option.option_id for option in inputs.options}
+    found = {result.option_id for result in simulate_sizing(inputs, run_sizes).results}
+    assert tried < found
