@@ -90,7 +90,7 @@ OwnersFile = Annotated[
 def no_clusters(place: str) -> RequestError:
     """Return what says that no store is there."""
     return RequestError(
-        f"{place} holds no clusters; give the folder or s3:// address where scheduled plans are stored: what "
+        f"{place!r} holds no clusters; give the folder or s3:// address where scheduled plans are stored: what "
         "report --out writes is a report by itself"
     )
 

@@ -37,6 +37,9 @@ def conform(table: pa.Table, name: str, file: str) -> tuple[pa.Table | None, lis
 
 def _column_mistakes(table: pa.Table, schema: pa.Schema, file: str) -> list[str]:
     known, names = ", ".join(schema.names), table.column_names
+    separator = next((one for one in (";", "\t", "|") if len(names) == 1 and one in names[0]), None)
+    if separator is not None:
+        return [f"{file}: its columns are separated by {separator!r}; separate them by commas"]
     mistakes = [
         f"{file}: there is no column {column!r}; remove it or correct its name, the columns are {known}"
         for column in names

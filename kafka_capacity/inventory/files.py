@@ -100,7 +100,9 @@ def _table_files(store: ObjectStore, names: list[str]) -> tuple[dict[str, str], 
             files[name] = file
     for name, spec in TABLES.items():
         if spec.is_required and name not in files:
-            mistakes.append(f"{store.uri(name)}.parquet or .json is missing; every snapshot has the table {name!r}")
+            mistakes.append(
+                f"{store.uri(name)}.parquet, .json or .csv is missing; every snapshot has the table {name!r}"
+            )
     return files, mistakes
 
 

@@ -27,7 +27,10 @@ def table_from_json(data: bytes, name: str, file: str) -> tuple[pa.Table | None,
     try:
         rows = json.loads(data, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        return None, [f"{file}: is not JSON ({error}); fix it or write Parquet"]
+        remedy = "fix it or write Parquet"
+        if isinstance(error, json.JSONDecodeError) and error.msg == "Extra data":
+            remedy = "write one list of all rows, [{…}, …], not one document a line"
+        return None, [f"{file}: is not JSON ({error}); {remedy}"]
     if not isinstance(rows, list):
         return None, [f"{file}: holds {_kind(rows)}; write a list of rows, [{{…}}, …]"]
     schema = TABLES[name].schema

@@ -13,6 +13,7 @@ binary with KiB, MiB, GiB; bits are refused.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -69,14 +70,15 @@ def parse_quantity(parameter: str, text: str) -> float:
     """
     unit = unit_of(parameter)
     assert unit is not None  # noqa: S101 - for the type checker: whoever calls has asked
+    value: float | None
     try:
-        value: float | None = float(text)
+        value = bare = float(text)
     except ValueError:
         value = _time(unit, text) if unit.in_seconds else _amount(unit, text)
     else:
-        if unit.suffix == "_ratio" and value is not None and abs(value) >= _LOOKS_LIKE_PERCENT:
-            raise ValueError(f"write {value:g}%; a bare {value:g} would be {100 * value:g}%")
-    if value is None:
+        if unit.suffix == "_ratio" and _LOOKS_LIKE_PERCENT <= abs(bare) < math.inf:
+            raise ValueError(f"write {bare:g}%; a bare {bare:g} would be {100 * bare:g}%")
+    if value is None or not math.isfinite(value):
         raise ValueError(unit.example)
     return value
 

@@ -62,8 +62,15 @@ def _headline(tables: Mapping[str, pa.Table], scope: Row) -> str:
     rest = f", of which {listed(apart)}" if apart else ""
     return (
         f"Today’s cluster of {plural(scope['broker_count_now'], 'broker')} costs {_month(total, scope)} "
-        f"at today’s traffic{rest}; {_binding(scope['binding'])} decides how many brokers are needed."
+        f"at today’s traffic{rest}; {_binding(scope['binding'])} decides how many brokers are needed{_unknown(scope)}."
     )
+
+
+def _unknown(scope: Row) -> str:
+    """Say that something else may, where its capacity is not known; what rests on it is no more than known."""
+    if not scope["unknown"]:
+        return ""
+    return f", as far as known (unknown: {scope['unknown']}; less may be idle, and more needed)"
 
 
 def _binding(resource: str) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from kafka_capacity.demand.changed import ClusterChange
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.bill import Bill
-from kafka_capacity.hardware.limits import GIB
+from kafka_capacity.hardware.limits import GIB, RESOURCES, Resource, resource_name
 from kafka_capacity.inventory.owners import owner_of
 from kafka_capacity.inventory.sizing_workload import remote_sizes
 from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
@@ -40,6 +40,8 @@ from kafka_capacity.questions.chargeback.split import (
 from kafka_capacity.questions.chargeback.tables import ChargebackScope, MarginalRow, of_columns, of_rows
 from kafka_capacity.questions.question import Handed, PlanContext, Pricing, RunPieces
 from kafka_capacity.text import listed
+
+_DECIDING = frozenset({Resource.DISK, Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU})
 
 TOPIC, GROUP, OWNER = "topic", "group", "owner"
 _NAMES = {
@@ -129,12 +131,20 @@ def _reason(bill: Bill, brokers: BrokerSplit) -> str | None:
     return "no capacity of the brokers is known" if brokers.binding is None else None
 
 
+def _unknown(bill: Bill) -> str | None:
+    """Name the resources that may decide how many brokers are needed and of which no capacity is known."""
+    known = {use.resource for use in bill.uses}
+    names = [resource_name(one) for one in RESOURCES if one in _DECIDING - known]
+    return listed(names) or None
+
+
 def _scope(asked: PlanContext, bill: Bill, brokers: BrokerSplit, **found: Any) -> pa.Table:
     row = ChargebackScope(
         shape=bill.shape.name,
         priced_on=bill.shape.priced_on or None,
         priced_as=bill.shape.priced_as,
         binding=None if brokers.binding is None else str(brokers.binding),
+        unknown=_unknown(bill),
         broker_count_now=len(bill.brokers),
         owners=len(set(asked.owners.values())),
         usd_per_gib_between_racks=bill.shape.usd_per_gib_between_racks,

@@ -72,7 +72,8 @@ class ChargebackScope:
 
     ``reason`` is why the bill is not shared out, null where it is. ``priced_as`` is the shape whose prices stand in
     for those that nobody gave. ``binding`` decides how many brokers are needed, which with all that there is are
-    ``broker_count`` of the smallest size, for ``smallest_cents`` a month.
+    ``broker_count`` of the smallest size, for ``smallest_cents`` a month. ``unknown`` names the resources whose
+    capacity is not known, and which may decide instead; null for none.
     """
 
     shape: str
@@ -81,6 +82,7 @@ class ChargebackScope:
     reason: str | None = None
     total_cents: int | None = None
     binding: str | None
+    unknown: str | None = None
     broker_count_now: Int32
     broker_count: Int32 | None = None
     smallest_cents: int | None = None

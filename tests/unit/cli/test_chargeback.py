@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafka_capacity.inventory.files import write_snapshot_files
+from tests.builders import cluster, with_rows
 from tests.unit.questions.chargeback.clusters import groups, hand_made, members
 
 GIVEN = ("--broker-price", 1, "--rack-traffic-price", 0.02, "--broker-vcpu", 9.5, "--broker-replicas", 30)
@@ -60,3 +61,10 @@ def test_owners_that_are_none_are_refused(run, folder, owners):
     done = run("chargeback", folder, "--owners", owners)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.endswith('write patterns with owners: {"payments-*": "team@example.com"}\n')
+
+
+def test_what_may_decide_instead_is_named_where_its_capacity_is_not_known(run, tmp_path):
+    raw = cluster(disk_capacity_bytes=None)
+    write_snapshot_files(with_rows(raw, "log_dirs", []), tmp_path)
+    said = " ".join(run("chargeback", tmp_path, "--broker-price", 1, "--rack-traffic-price", 0).stdout.split())
+    assert "the number of replicas decides how many brokers are needed, as far as known (unknown: disk space; " in said

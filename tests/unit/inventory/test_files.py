@@ -182,8 +182,8 @@ def test_wrong_files_are_all_named_at_once(folder):
         "replica.json: is not a table of a snapshot; the tables are brokers, log_dirs, topics, replicas, groups, "
         "members, lags, metrics, broker_metrics, producers, quorum_replicas, history\n"
         "topics.parquet: the table is given by "
-        "topics.json too; remove one of the two\nbrokers.parquet or .json is missing; every snapshot has the table "
-        "'brokers'"
+        "topics.json too; remove one of the two\nbrokers.parquet, .json or .csv is missing; every snapshot has the "
+        "table 'brokers'"
     )
 
 
@@ -338,3 +338,18 @@ def test_a_csv_leaves_out_lists_and_names_them_where_it_has_them(tmp_path):
     (tmp_path / "groups.csv").write_text("group_id,subtopologies\ng,[]\n")
     with pytest.raises(InventoryError, match=r"groups.csv: subtopologies holds lists, which CSV cannot represent"):
         read_snapshot_files(tmp_path)
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_a_csv_with_another_separator_is_named(tmp_path, separator):
+    write_snapshot_files(cluster(), tmp_path)
+    (tmp_path / "brokers.parquet").unlink()
+    (tmp_path / "brokers.csv").write_text(f"broker_id{separator}rack\n1{separator}a\n")
+    assert fails(tmp_path) == f"brokers.csv: its columns are separated by {separator!r}; separate them by commas"
+
+
+def test_a_document_a_line_is_no_list(tmp_path):
+    write_snapshot_files(cluster(), tmp_path)
+    (tmp_path / "brokers.parquet").unlink()
+    (tmp_path / "brokers.json").write_text('{"broker_id": 1}\n{"broker_id": 2}\n')
+    assert fails(tmp_path).endswith("write one list of all rows, [{…}, …], not one document a line")
