@@ -78,7 +78,7 @@ def parse_quantity(parameter: str, text: str) -> float:
     else:
         if unit.suffix == "_ratio" and _LOOKS_LIKE_PERCENT <= abs(bare) < math.inf:
             raise ValueError(f"write {bare:g}%; a bare {bare:g} would be {100 * bare:g}%")
-    if value is None or not math.isfinite(value):
+    if value is None:
         raise ValueError(unit.example)
     return value
 
