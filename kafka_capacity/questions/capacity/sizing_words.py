@@ -33,7 +33,13 @@ def steps_phrase(view: SizingView) -> str:
         when = f"by {_when(view, step.from_day)}" if place else "now"
         is_other = not place or step.option["shape"] != view.steps[place - 1].option["shape"]
         parts.append(f"{_counted(step.option, option_name(step.option) if is_other else '')} {when}")
-    return ", ".join(parts)
+    return ", ".join(few_steps(parts))
+
+
+def few_steps(parts: list[str]) -> list[str]:
+    """Return the phrases of a few steps as they are, and of many the first two and the last."""
+    between = len(parts) - 3
+    return parts if between < 2 else [*parts[:2], f"and after {between:,} more steps {parts[-1]}"]
 
 
 def later_steps(view: SizingView) -> list[str]:

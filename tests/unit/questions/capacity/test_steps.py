@@ -362,3 +362,19 @@ def test_what_lasts_for_days_only_is_not_approved():
     assert headline(view).startswith(
         "Nothing that was tried lasts until November 2027, nor for a week. The nearest is "
     )
+
+
+def test_of_many_steps_the_first_and_the_last_are_named():
+    days = ["2027-01-20", "2027-04-01", "2027-06-01", "2027-08-29"]
+    rows = [option("do-nothing", "do-nothing", 12, until=None)]
+    rows += [option(f"{15 + 3 * n:03d}", "scale-out", 15 + 3 * n, until=DATES[0]) for n in range(5)]
+    view = view_of([*rows[:-1], option("027", "scale-out", 27, until=DATES[-1])], recommended="027")
+    steps = [
+        dataclasses.replace(view.steps[0], option=row, from_day=day)
+        for row, day in zip(view.options[1:], [DATES[0], *days], strict=True)
+    ]
+    many = dataclasses.replace(view, steps=tuple(steps))
+    assert approval(many) == ("Approve 3 brokers now; +3 by 2027-01-20, then 27 brokers by 2027-08-29 in 3 more steps.")
+    assert steps_phrase(many) == "15 brokers now, 18 by January 2027, and after 2 more steps 27 by August 2027"
+    few = dataclasses.replace(view, steps=tuple(steps[:4]))
+    assert approval(few) == "Approve 3 brokers now; +3 by 2027-01-20, +3 by 2027-04-01, +3 by 2027-06-01."
