@@ -22,6 +22,7 @@ from kafka_capacity.inventory.column_values import (
     floats,
     ints,
     log_dir_of_replicas,
+    log_dir_totals,
     values,
 )
 from kafka_capacity.inventory.raw import RawInventory
@@ -168,9 +169,7 @@ def observed_brokers(table: pa.Table, log_dirs: pa.Table, quorum: pa.Table) -> B
     A broker is cordoned where all of its log dirs are known to be, and votes where the quorum names its id.
     """
     log_dirs = _of_listed_brokers(log_dirs, table)
-    totals: dict[int, float] = defaultdict(float)
-    for broker, total in zip(values(log_dirs.column("broker_id")), floats(log_dirs.column("total_bytes")), strict=True):
-        totals[broker] += float(total)
+    totals = log_dir_totals(log_dirs)
     capacities = zip(values(table.column("broker_id")), values(table.column("disk_capacity_bytes")), strict=True)
     filled = [float(np.fmin(np.nan if given is None else given, totals.get(one, np.nan))) for one, given in capacities]
     place = table.schema.get_field_index("disk_capacity_bytes")

@@ -97,11 +97,12 @@ def _approve(decision: Decision) -> str:
                 if sizing.due_soon is not None:
                     sentence = sentence.replace("Approve ", "Approve the move, and ", 1)
                 sentence += _shortened(sizing, option)
-    if sizing is not None and (count_due := sizing.count_due) not in (None, view.observed_broker_count):
+    count_due = None if sizing is None else sizing.count_due
+    if count_due is not None and count_due != view.observed_broker_count:
         planned = [one for one in view.options if one.broker_count == count_due]
         if planned and not any(one.fits for one in planned):
-            brokers = plural(count_due or 0, "broker")
-            return f"Approve nothing yet: no planned move to {brokers} fits. Once one does: {uncapitalised(sentence)}"
+            move = f"no planned move to {plural(count_due, 'broker')} fits"
+            return f"Approve nothing yet: {move}. Once one does: {uncapitalised(sentence)}"
     if status is Status.NOT_JUDGED:
         return f"As far as known: {uncapitalised(sentence)}"
     return sentence

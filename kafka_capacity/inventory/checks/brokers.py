@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
-from kafka_capacity.inventory.column_values import encode, floats, ints, known, values
+from kafka_capacity.inventory.column_values import encode, floats, ints, known, log_dir_totals, values
 from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.text import format_bytes, plural
 
@@ -107,14 +107,10 @@ def _check_sizes(log_dirs: pa.Table) -> Iterator[Problem]:
 def _check_totals(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
     """Hold what brokers are said to have against what their log dirs have together, where both are known."""
     given = dict(zip(values(brokers.column("broker_id")), floats(brokers.column("disk_capacity_bytes")), strict=True))
-    totals = dict.fromkeys(given, 0.0)
-    for broker, total in zip(values(log_dirs.column("broker_id")), floats(log_dirs.column("total_bytes")), strict=True):
-        if broker in totals:
-            totals[broker] += float(total)
     others = [
         f"{format_bytes(float(given[one]))} and {format_bytes(total)} on broker {one}"
-        for one, total in sorted(totals.items())
-        if total > 0 and abs(given[one] - total) > _OTHER_TOTAL_RATIO * total
+        for one, total in sorted(log_dir_totals(log_dirs).items())
+        if one in given and total > 0 and abs(given[one] - total) > _OTHER_TOTAL_RATIO * total
     ]
     message = (
         "disk_capacity_bytes is not what the log dirs have in total, {names}; the smaller is used: correct the other"

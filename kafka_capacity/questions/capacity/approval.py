@@ -20,6 +20,7 @@ from kafka_capacity.questions.capacity.option_words import (
 )
 from kafka_capacity.questions.capacity.results import OptionKind, day_before, unknown_of_fewer
 from kafka_capacity.questions.capacity.sizing_view import (
+    STEPS_NAMED,
     Row,
     SizingView,
     Step,
@@ -34,7 +35,6 @@ LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected the box ans
 
 _CLEARLY_LESS_RATIO = 0.1  # of weeks inside the interval of past forecasts than are meant to be
 
-_STEPS_NAMED = 3  # later steps that are named one by one
 NO_BROKERS = "Approve no new brokers yet"
 
 
@@ -47,7 +47,7 @@ def approval(view: SizingView) -> str:
     soon = view.due_soon
     steps = view.steps if soon is None else view.steps[1:]
     later = [f"{_then(before.option, after.option)} by {after.from_day}" for before, after in pairwise(steps)]
-    if len(later) > _STEPS_NAMED:
+    if len(steps) > STEPS_NAMED:
         more, last = len(later) - 1, steps[-1]
         later = [later[0], f"then {last.option['broker_count']:,} brokers by {last.from_day} in {more:,} more steps"]
     first = _now(view) if soon is None else _soon(view, soon)

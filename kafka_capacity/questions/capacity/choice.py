@@ -35,14 +35,13 @@ import numpy as np
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Resource, amounts_apart
 from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.arrays import Floats
-from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.results import (
     CapacityResult,
     OptionKind,
     nearness,
     unknown_of_fewer,
     unknown_sentence,
-    worst_excuse,
+    worst_reason,
 )
 from kafka_capacity.text import format_usd
 from kafka_capacity.text.wording import told_apart
@@ -189,8 +188,8 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], bu
     if chosen is None:
         nearest = min(results, key=_nearness)
         if nearest.is_not_judged:
-            return f"no option can be judged: {_worst(nearest).reason}"
-        return f"no option fits; the nearest is {nearest.option_id}: {_worst(nearest).reason}; {still}"
+            return f"no option can be judged: {_worst(nearest)}"
+        return f"no option fits; the nearest is {nearest.option_id}: {_worst(nearest)}; {still}"
     tight = ""
     if chosen.tightest is not None and chosen.headroom_ratio is not None:
         name, where = RESOURCE_NAMES[chosen.tightest.resource], chosen.tightest
@@ -249,14 +248,9 @@ def _budget_reason(
     return "; ".join(parts)
 
 
-def _worst(result: CapacityResult) -> Excuse:
-    """Return what stands in the way most: what no hardware fixes, else the limit that is exceeded most."""
-    tightest = result.tightest
-    place = worst_excuse(
-        [(excuse.constraint, excuse.needed) for excuse in result.excuses],
-        None if tightest is None else (tightest.resource, tightest.needed),
-    )
-    return result.excuses[place]
+def _worst(result: CapacityResult) -> str:
+    tightest = (None, None) if result.tightest is None else (result.tightest.resource, result.tightest.needed)
+    return worst_reason([excuse.as_dict() for excuse in result.excuses], tightest)
 
 
 def _still(today: CapacityResult) -> str:

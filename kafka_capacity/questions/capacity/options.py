@@ -72,12 +72,17 @@ class SizingRequest:
     budget_usd_per_month: float | None = None  # what an option may cost; `None` for as much as it does
 
 
+def rack_step(brokers: Brokers) -> int:
+    """Return how many brokers are one of every rack."""
+    return max(1, len(brokers.rack_names()))
+
+
 def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:
     """Return the counts to try where none are asked for: whole steps of one broker a rack, up to twice today's.
 
     At most :data:`MAX_DEFAULT_COUNTS`, evenly spread, today's among them, and none below the largest factor.
     """
-    step, now = max(1, len(observed.rack_names())), len(observed)
+    step, now = rack_step(observed), len(observed)
     counts = [count for count in range(now % step, 2 * now + 1, step) if count >= max(1, largest_factor, step)]
     while len(counts) > MAX_DEFAULT_COUNTS:
         place = counts.index(now) if now in counts else 0
@@ -87,7 +92,7 @@ def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:
 
 def scale_in_count(observed: Brokers, largest_factor: int) -> int | None:
     """Return today's count less one broker of every rack; ``None`` where that is too few for the replicas."""
-    fewer = len(observed) - max(1, len(observed.rack_names()))
+    fewer = len(observed) - rack_step(observed)
     return fewer if fewer >= max(1, largest_factor) else None
 
 
@@ -201,7 +206,7 @@ def _counts_that_hold(inputs: SizingInputs, most: int, factor: int | None) -> tu
     key = PlacementKey(broker_count=most, extra_racks=0, replication_factor=factor, removed_brokers=inputs.removed)
     if inputs.has_room(key).all():
         return ()
-    step = _rack_step(inputs)
+    step = rack_step(inputs.start)
     each = inputs.allowed_bytes(key) / most / (1 + inputs.request.tolerance_ratio)
     steps = math.ceil(float(inputs.held_bytes(key).max()) / each / step)
     if steps * step > _MOST_TIMES * most:
@@ -294,7 +299,7 @@ def with_counts_between(inputs: SizingInputs, results: Iterable[CapacityResult])
     for result in results:
         families.setdefault(result.option.family, []).append(result)
     dates, now = inputs.workload.outlook.dates, len(inputs.snapshot.brokers)
-    step, found = _rack_step(inputs), set[int | None]()
+    step, found = rack_step(inputs.start), set[int | None]()
     for family, alike in families.items():
         tried = [option.placement for option in inputs.options if option.family == family]
         for place, date in enumerate(dates):
@@ -305,6 +310,8 @@ def with_counts_between(inputs: SizingInputs, results: Iterable[CapacityResult])
                 near = step * (max(1, now // (_STEPS_OF_LARGE * step)) if 0 < place < len(dates) - 1 else 1)
                 found.add(_count_between(inputs, fewest, [key.broker_count for key in tried], place, near))
     counts = tuple(sorted(filter(None, found)))
+    if not counts:
+        return None
     known = {option.option_id for option in inputs.options}
     more = dataclasses.replace(inputs, more_counts=(*inputs.more_counts, *counts))
     options = tuple(
@@ -315,15 +322,11 @@ def with_counts_between(inputs: SizingInputs, results: Iterable[CapacityResult])
     return dataclasses.replace(more, options=options) if len(options) > len(known) else None
 
 
-def _rack_step(inputs: SizingInputs) -> int:
-    return max(1, len(inputs.start.rack_names()))
-
-
 def _count_between(
     inputs: SizingInputs, fewest: PlacementKey, tried: Collection[int], date: int, near: int
 ) -> int | None:
     """Return the count in the middle between the fewest brokers that last until a date and the next that do not."""
-    step = _rack_step(inputs)
+    step = rack_step(inputs.start)
     below = max((count for count in tried if count < fewest.broker_count), default=fewest.broker_count)
     while fewest.broker_count - below > near:
         steps = math.ceil((fewest.broker_count - below) / step)

@@ -154,14 +154,15 @@ def speaks_of_unknowns(constraints: Collection[str]) -> bool:
     return bool(constraints) and UNKNOWN.issuperset(constraints)
 
 
-def worst_excuse(excuses: Sequence[tuple[str, float]], tightest: tuple[str, float] | None) -> int:
-    """Return the place of what stands in the way most: what no hardware fixes, else the limit that is exceeded most.
+def worst_reason(excuses: Sequence[Mapping[str, Any]], tightest: tuple[str | None, float | None]) -> str:
+    """Return what stands in the way most: what no hardware fixes, else the limit that is exceeded most.
 
-    Each is a constraint and what it needs; ``tightest`` is the same of the resource with the least headroom.
+    ``tightest`` is the resource with the least headroom and what it needs.
     """
-    if tightest is None or excuses[0][0] not in set(RESOURCES) or tightest not in excuses:
-        return 0
-    return excuses.index(tightest)
+    found = excuses[0]
+    if found["constraint"] in set(RESOURCES):
+        found = next((one for one in excuses if (one["constraint"], one["needed"]) == tightest), found)
+    return str(found["reason"])
 
 
 def is_refused(constraints: Collection[str], headroom_ratio: float | None) -> bool:

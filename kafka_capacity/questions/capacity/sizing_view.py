@@ -26,6 +26,7 @@ from kafka_capacity.questions.capacity.results import (
 
 Row = Mapping[str, Any]
 
+STEPS_NAMED = 4  # steps to the horizon that sentences name one by one
 SOON_DAYS = 28  # what is due within four weekly reports is approved now: brokers have to be ordered and started
 
 

@@ -11,9 +11,16 @@ from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.questions.capacity.cost_words import month_words, todays_usd
 from kafka_capacity.questions.capacity.option_words import is_other_hardware, is_rebalance, option_name, run_verb
-from kafka_capacity.questions.capacity.results import unknown_of_fewer, worst_excuse
+from kafka_capacity.questions.capacity.results import unknown_of_fewer, worst_reason
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, steps_to
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates, is_alike, is_unplaced
+from kafka_capacity.questions.capacity.sizing_view import (
+    STEPS_NAMED,
+    Row,
+    SizingView,
+    has_no_rates,
+    is_alike,
+    is_unplaced,
+)
 from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
 from kafka_capacity.text.wording import listed, told_apart
 
@@ -33,13 +40,14 @@ def steps_phrase(view: SizingView) -> str:
         when = f"by {_when(view, step.from_day)}" if place else "now"
         is_other = not place or step.option["shape"] != view.steps[place - 1].option["shape"]
         parts.append(f"{_counted(step.option, option_name(step.option) if is_other else '')} {when}")
-    return ", ".join(few_steps(parts))
+    return ", ".join(_few(parts))
 
 
-def few_steps(parts: list[str]) -> list[str]:
+def _few(parts: list[str]) -> list[str]:
     """Return the phrases of a few steps as they are, and of many the first two and the last."""
-    between = len(parts) - 3
-    return parts if between < 2 else [*parts[:2], f"and after {between:,} more steps {parts[-1]}"]
+    if len(parts) <= STEPS_NAMED:
+        return parts
+    return [*parts[:2], f"and after {len(parts) - 3:,} more steps {parts[-1]}"]
 
 
 def later_steps(view: SizingView) -> list[str]:
@@ -196,15 +204,10 @@ def _nothing_lasts(view: SizingView) -> str:
         return f"{lead}: {steps_phrase(view)}{end}; {rest}."
     if nearest["fits"]:
         return f"{lead}; {beyond or f'what {option_name(nearest)} would cost is not known'}."
-    reason = f": {_worst_reason(nearest)}" if nearest["excuses"] else ""
+    tightest = nearest["tightest_resource"], nearest["tightest_needed"]
+    reason = f": {worst_reason(nearest['excuses'], tightest)}" if nearest["excuses"] else ""
     at_all = "nor fits today" if not view.fits_today else "nor for a week"
     return f"{lead}, {at_all}. The nearest is {option_name(nearest)}{reason}."
-
-
-def _worst_reason(row: Row) -> str:
-    tightest = None if row["tightest_resource"] is None else (row["tightest_resource"], row["tightest_needed"])
-    excuses = row["excuses"]
-    return str(excuses[worst_excuse([(one["constraint"], one["needed"]) for one in excuses], tightest)]["reason"])
 
 
 def badge(view: SizingView) -> tuple[str, str]:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from kafka_capacity.demand.changed import ClusterChange, changed_cluster
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.kafka.cluster.assignment import replication_factors
-from kafka_capacity.questions.capacity.options import SizingInputs, are_disks_uneven
+from kafka_capacity.questions.capacity.options import SizingInputs, are_disks_uneven, rack_step
 from kafka_capacity.questions.capacity.results import UNKNOWN, CapacityOption, CapacityResult, OptionKind, PlacementKey
 from kafka_capacity.questions.capacity.simulate import evaluate_placed
 
@@ -44,7 +44,7 @@ def smallest_after(given: tuple[SizingInputs, int], piece: tuple[int, ClusterCha
 def smallest(inputs: SizingInputs, start: int) -> CapacityResult | None:
     """Return how the smallest size fares; ``None`` where none that was tried is enough."""
     brokers = inputs.snapshot.brokers
-    step = max(1, len(brokers.rack_names()))
+    step = rack_step(brokers)
     least = max(1, int(replication_factors(inputs.snapshot.replicas).max(initial=1)))
     found: CapacityResult | None = None
     count = start

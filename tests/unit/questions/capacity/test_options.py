@@ -12,16 +12,12 @@ from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import FailureTolerance, Limits, Resource
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
-from kafka_capacity.kafka.placement import Balance
-from kafka_capacity.proposal.pins import pins_of
 from kafka_capacity.questions.capacity.choice import advise_size, pareto_front
 from kafka_capacity.questions.capacity.options import (
     SizingInputs,
     SizingRequest,
     brokers_of,
     capacity_options,
-    default_counts,
-    scale_in_count,
 )
 from kafka_capacity.questions.capacity.results import (
     CapacityOption,
@@ -96,17 +92,6 @@ def test_what_kafka_would_refuse_is_never_the_nearest():
     assert not any(one.fits for one in results)
     assert by_id(results)["002-brokers.today"].headroom_ratio is None
     assert "nearest is 002" not in advice.reason
-
-
-def test_default_counts_step_by_racks_up_to_twice_as_many():
-    assert default_counts(brokers(6, list("abcabc")), 3) == (3, 6, 9, 12)
-    assert default_counts(brokers(4, list("abca")), 3) == (4, 7)
-    counts = default_counts(brokers(60, list("abc") * 20), 3)
-    assert len(counts) <= 9
-    assert {60, 120} <= {*counts, 120}
-    assert 60 in counts
-    assert scale_in_count(brokers(6, list("abcabc")), 3) == 3
-    assert scale_in_count(brokers(6, list("abcabc")), 4) is None
 
 
 def test_the_cheapest_that_fits_is_recommended_with_its_reason():
@@ -369,70 +354,3 @@ def test_doing_nothing_does_not_fit_either_where_sizes_are_not_known():
         assert [excuse.constraint for excuse in result.excuses] == ["sizes"]
         assert Resource.DISK not in {one.resource for one in result.exhaustion}
         assert Resource.NETWORK_IN in {one.resource for one in result.exhaustion}
-
-
-GIB = 2**30
-
-
-def sized_by_disk(**asked):
-    return simulate_sizing(sized_by_disk_inputs(**asked), run_sizes)
-
-
-def sized_by_disk_inputs(*, brokers, racks, gib, growth=(1.0, 1.0), **asked):
-    """Size brokers with a disk of 100 GiB each, 85 of them allowed, that hold so many GiB in all, in two replicas."""
-    snapshot, load = observed(
-        brokers=brokers, racks=racks, partitions=200, rf=2, size_bytes=gib * GIB // 400, disk_capacity_bytes=100.0 * GIB
-    )
-    rates = load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
-    work = workload(
-        *rates, size=gib * GIB // 400, retention=gib * GIB / 400 / 1000, names=["orders"] * 200, middle=[growth]
-    )
-    # Partitions are of one size: by their number they are even as soon, and placed much sooner.
-    asked |= {"balance": Balance.REPLICAS}
-    request = SizingRequest(today=observed_shape(snapshot.brokers, vcpu=16.0, usd_per_hour=1.0), **asked)
-    return SizingInputs.of(snapshot, work, request)
-
-
-@pytest.mark.parametrize(("racks", "gib", "least"), [(0, 1050, 13), (1, 1050, 13), (2, 1050, 14), (0, 640, 8)])
-def test_the_fewest_brokers_are_found_whatever_counts_are_tried_first(racks, gib, least):
-    """Counts are tried a few apart at first: 12 brokers in one rack would go to 16, 60 in three racks to 84."""
-    found = sized_by_disk(brokers=12, racks=racks, gib=gib)
-    step = max(1, racks)
-    every = tuple(range(2 * step, 25, step))
-    exhaustive = sized_by_disk(brokers=12, racks=racks, gib=gib, broker_counts=every)
-    assert found.advice.recommended == exhaustive.advice.recommended == f"{least:03d}-brokers.today"
-
-
-def test_where_twice_as_many_have_too_little_space_more_are_tried():
-    found = sized_by_disk(brokers=6, racks=3, gib=6 * 85 * 4)
-    assert found.advice.recommended == "027-brokers.today"
-    # Disks that are so small are a mistake of units.
-    assert sized_by_disk(brokers=6, racks=3, gib=6 * 85 * 400).advice.recommended is None
-
-
-def test_no_more_counts_than_were_asked_for():
-    assert len(sized_by_disk(brokers=12, racks=0, gib=1050, broker_counts=(12, 24)).results) == 4
-
-
-@pytest.mark.parametrize(("maximum", "asked"), [("replica_count", 40), ("leader_count", 21)])
-def test_what_a_request_limits_for_every_broker_counts(maximum, asked):
-    # 200 partitions in two replicas: 66.7 replicas and 33.3 leaders on each of six brokers.
-    assert sized_by_disk(brokers=6, racks=0, gib=20).advice.recommended == "002-brokers.today"
-    found = sized_by_disk(brokers=6, racks=0, gib=20, broker_maxima=((maximum, asked),))
-    assert found.advice.recommended == "010-brokers.today"
-    today = by_id(found.results)["do-nothing"]
-    assert (today.fits, {one.constraint for one in today.excuses}) == (False, {maximum})
-
-
-def test_topics_that_are_pinned_stay_where_they_may_be():
-    pins = pins_of({"orders": [1, 2, 3]})
-    found = by_id(sized_by_disk(brokers=6, racks=0, gib=20, pins=pins).results)
-    assert {one.constraint for one in found["do-nothing"].excuses} == {"pin"}
-    assert found["006-brokers.today"].fits
-
-
-def test_what_was_tried_stays_where_more_is_tried_between():
-    inputs = sized_by_disk_inputs(brokers=6, racks=3, gib=6 * 85 * 4)
-    tried = {option.option_id for option in inputs.options}
-    found = {result.option_id for result in simulate_sizing(inputs, run_sizes).results}
-    assert tried < found

@@ -269,7 +269,9 @@ def test_the_judge_answers_as_sizing_does(monkeypatch):
     found = cluster.resize(changes, run_here)
 
     def every_option(inputs):
-        run = lambda given, keys: [placement_results(given, key) for key in keys]  # noqa: E731
+        def run(given, keys):
+            return [placement_results(given, key) for key in keys]
+
         return inputs, simulate_sizing(inputs, run).results
 
     monkeypatch.setattr(resize, "_results", every_option)
