@@ -163,7 +163,7 @@ def plan_caveats(decision: Decision) -> PlanCaveats:
     return PlanCaveats(
         cluster=serious_sentences(cluster_problems(view)),
         moves={
-            option.scenario_id: serious_sentences(move_problems(option, read_move(tables, option.scenario_id)))
+            option.scenario_id: serious_sentences(move_problems(view, option, read_move(tables, option.scenario_id)))
             for option in view.options
         },
     )

@@ -85,11 +85,14 @@ class ChangeView(ShownChange):
         found = [o for o in self.options if o.placer == "generate" and o.is_same_change(self.nearest)]
         return found[0] if found and not found[0].is_refused and self.nearest.placer != "generate" else None
 
+    def brokers_after(self, option: Option) -> list[dict[str, Any]]:
+        """Return what each broker of an option has and carries, rows of the table ``broker_load``."""
+        is_its = (pc.field("scenario_id") == option.scenario_id) & ~pc.field("is_removed")
+        return self.inputs.tables["broker_load"].filter(is_its).to_pylist()
+
     def unknown(self, option: Option) -> tuple[str, ...]:
         """Describe what is not known of an option's brokers and so was not judged, in a few words each."""
-        is_its = (pc.field("scenario_id") == option.scenario_id) & ~pc.field("is_removed")
-        columns = [field for _, fields in _LIMITS for field in fields]
-        rows = self.inputs.tables["broker_load"].filter(is_its).select(columns).to_pylist()
+        rows = self.brokers_after(option)
         found = []
         for what, fields in _LIMITS:
             count = sum(1 for row in rows if any(row[name] is None or not math.isfinite(row[name]) for name in fields))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
+from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.answer import traffic_warning
 from kafka_capacity.questions.change import move_words
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.move_view import MoveView
-from kafka_capacity.text import capitalised, format_bytes, format_duration, format_throttle_above, plural
+from kafka_capacity.text import capitalised, format_bytes, format_duration, format_throttle_above, plural, whole_percent
+from kafka_capacity.text.wording import told_apart
 
 
 def change_problems(view: ChangeView) -> list[Problem]:
@@ -18,7 +20,7 @@ def change_problems(view: ChangeView) -> list[Problem]:
     return [
         *map(Problem.from_dict, view.proposed),
         *cluster_problems(view),
-        *move_problems(view.nearest, view.move),
+        *move_problems(view, view.nearest, view.move),
         _note("sizes-of-one-day", sizes),
     ]
 
@@ -104,13 +106,13 @@ def _rates(view: ChangeView) -> list[Problem]:
     return [*found, _note("peaks-added-up", message)]
 
 
-def move_problems(option: Option, move: MoveView | None = None) -> list[Problem]:
-    """Return what could go wrong with the move to one option."""
+def move_problems(view: ChangeView, option: Option, move: MoveView | None = None) -> list[Problem]:
+    """Return what could go wrong with the move to one option, and after it."""
     if option.is_refused:
         return []
     figures = option.figures
     # A plan from before partitions could be added does not tell.
-    found = _new_partitions(int(figures.get("created_partitions") or 0))
+    found = [*_new_partitions(int(figures.get("created_partitions") or 0)), *_busy_networks(view, option)]
     if figures["unreachable_partitions"]:
         count = plural(figures["unreachable_partitions"], "partition")
         message = f"{count} to be copied {_have(figures['unreachable_partitions'])} no leader to copy from"
@@ -148,6 +150,27 @@ def _endless(option: Option, move: MoveView | None) -> list[Problem]:
         )
         return [_serious("move-never-ends-at-peak", message, where="the throttle")]
     return []
+
+
+def _busy_networks(view: ChangeView, option: Option) -> list[Problem]:
+    """Look for networks within their capacity, which a placement must not exceed, but above the limit of sizing."""
+    limit = view.inputs.request.get("network_limit_ratio") or Limits().network_ratio
+    used = [
+        (row[f"peak_{direction}_after"] / capacity, row["broker_id"], direction)
+        for row in view.brokers_after(option)
+        for direction in ("in", "out")
+        if (capacity := row[f"network_{direction}_bytes_per_second"])
+    ]
+    over = [one for one in used if limit < one[0] <= 1.0]
+    if not over:
+        return []
+    (ratio, worst, direction), count = max(over), len({broker for _, broker, _ in over})
+    message = (
+        f"After the move {plural(count, 'broker')} {'has' if count == 1 else 'have'} little headroom, broker {worst} "
+        f"least: {told_apart(whole_percent, ratio, limit)(ratio)} of network {direction} at peak"
+    )
+    remedy = f"see whether kafka-capacity size, whose limit is {whole_percent(limit)}, calls this enough"
+    return [_serious("little-network-headroom", message, where=plural(count, "broker"), remedy=remedy)]
 
 
 def _new_partitions(count: int) -> list[Problem]:

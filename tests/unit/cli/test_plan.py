@@ -1,6 +1,9 @@
 """``kafka-capacity plan``: its files and its verdict."""
 
 import dataclasses
+import json
+
+import pytest
 
 from kafka_capacity.cli.plan_input import read_plan_input
 from kafka_capacity.inventory.files import write_snapshot_files
@@ -191,3 +194,21 @@ def test_figures_of_the_table_are_those_of_the_plan(planned, run, snapshot, brok
     assert cells[3] == f"{plan['moved_replicas']}"
     assert "it fits" in done.stdout
     assert cells[5] == format_gap(plan["gap_ratio"])
+
+
+@pytest.mark.parametrize(("share_ratio", "is_told"), [(0.69, False), (0.75, True), (1.0, True)])
+def test_networks_that_fit_and_leave_less_headroom_than_sizing_wants_are_told(run, tmp_path, share_ratio, is_told):
+    raw = cluster()
+    write_snapshot_files(raw, tmp_path / "ample")
+    asked = ("--broker-counts", "6", "--placer", "fewest-bytes")
+    today = json.loads(run("plan", "--snapshot", tmp_path / "ample", *asked, "--json").stdout)
+    busiest = max(row["peak_in_after"] for row in today["brokers"])
+    brokers = [row | {"network_in_bytes_per_second": busiest / share_ratio} for row in rows_of(raw, "brokers")]
+    write_snapshot_files(with_rows(raw, "brokers", brokers), tmp_path / "tight")
+
+    done = run("plan", "--snapshot", tmp_path / "tight", *asked)
+
+    told = " ".join(done.stdout.split())
+    assert "6 brokers fit" in told
+    assert (f"{share_ratio:.0%} of network in at peak".replace("%", " %") in told) is is_told
+    assert ("whose limit is 70 %" in told) is is_told
