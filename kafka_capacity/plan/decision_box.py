@@ -14,7 +14,6 @@ from kafka_capacity.health.problem import DOWN_NOW
 from kafka_capacity.plan.move_and_sizing import lasts_until
 from kafka_capacity.questions.answer import APPROVED, BADGES, Answer, Status
 from kafka_capacity.questions.capacity.approval import (
-    LOAD_MARGIN_RATIO,
     NO_BROKERS,
     approval,
     at_other_loads,
@@ -24,6 +23,7 @@ from kafka_capacity.questions.capacity.approval import (
 from kafka_capacity.questions.capacity.cost_words import month_words
 from kafka_capacity.questions.capacity.decide import cost_of_steps, count_sentence
 from kafka_capacity.questions.capacity.option_words import run_verb
+from kafka_capacity.questions.capacity.results import LOAD_MARGIN_RATIO
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_soon
 from kafka_capacity.questions.capacity.sizing_words import why_sentence
 from kafka_capacity.questions.change.change_view import ChangeView

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kafka_capacity.hardware.limits import RESOURCES, Condition, Resource, resource_name
+from kafka_capacity.hardware.limits import Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.cost_words import month_words
 from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.option_words import (
@@ -18,7 +18,13 @@ from kafka_capacity.questions.capacity.option_words import (
     run_verb,
     until_words,
 )
-from kafka_capacity.questions.capacity.results import OptionKind, day_before, unknown_of_fewer
+from kafka_capacity.questions.capacity.results import (
+    LOAD_MARGIN_RATIO,
+    OptionKind,
+    carries,
+    day_before,
+    unknown_of_fewer,
+)
 from kafka_capacity.questions.capacity.sizing_view import (
     STEPS_NAMED,
     Row,
@@ -30,8 +36,6 @@ from kafka_capacity.questions.capacity.sizing_view import (
     removed_brokers,
 )
 from kafka_capacity.text import capitalised, format_limit, format_percent, format_usd, plural, whole_percent
-
-LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected the box answers for
 
 _CLEARLY_LESS_RATIO = 0.1  # of weeks inside the interval of past forecasts than are meant to be
 
@@ -257,8 +261,6 @@ def _count_for(alike: list[Row], factor: float) -> int | None:
     counts = [
         int(row["broker_count"])
         for row in alike
-        if row["headroom_ratio"] is not None
-        and (1.0 - row["headroom_ratio"]) * factor <= 1.0
-        and all(excuse["constraint"] in RESOURCES for excuse in row["excuses"])
+        if carries([excuse["constraint"] for excuse in row["excuses"]], row["headroom_ratio"], factor)
     ]
     return min(counts, default=None)

@@ -7,11 +7,12 @@ today's volumes are larger than they must be, a third is to replace them by smal
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from kafka_capacity.proposal.pins import Pin
 from kafka_capacity.questions.capacity.added import added_bytes
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.results import (
+    LOAD_MARGIN_RATIO,
     CapacityOption,
     CapacityResult,
     MonthlyCost,
@@ -154,9 +156,12 @@ class SizingInputs:
         disks = hardware(self.request.today, brokers_of(self, key)).disk_bytes
         return float(disks.sum()) * self.request.limits.disk_ratio
 
-    def has_room(self, key: PlacementKey) -> Flags:
-        """Return bool[D], whether so many disks hold all, were it spread as evenly as can be; unknown ones do."""
-        return ~(self.held_bytes(key) > self.allowed_bytes(key))
+    def has_room(self, key: PlacementKey, factor: float = 1.0) -> Flags:
+        """Return bool[D], whether so many disks hold all, were it spread as evenly as can be; unknown ones do.
+
+        ``factor`` is how many times what is held they are to hold.
+        """
+        return ~(self.held_bytes(key) * factor > self.allowed_bytes(key))
 
 
 def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
@@ -286,12 +291,20 @@ def _option(key: PlacementKey, shape: Shape, now: int, *, is_other_hardware: boo
     return CapacityOption(option_id=".".join(parts), kind=kind, placement=key, shape=shape)
 
 
+class _Goal(NamedTuple):
+    """What the fewest brokers are looked for."""
+
+    date: int  # until which of the dates they are to last
+    near: int  # so many brokers too many are near enough
+    factor: float = 1.0  # with all loads times this
+
+
 def with_counts_between(inputs: SizingInputs, results: Iterable[CapacityResult]) -> SizingInputs | None:
     """Return what is to be tried as well to come to the fewest brokers; ``None`` where nothing is.
 
     Where the fewest that last until a date are more than one broker of every rack above what was tried next to them,
-    that is the count in the middle; on the way of large clusters a twentieth of today's count is near enough. None of
-    it where counts are asked for.
+    that is the count in the middle; likewise of those that last until the horizon with less or more load than expected.
+    For these, and on the way, a twentieth of a large cluster is near enough. None of it where counts are asked for.
     """
     if inputs.request.broker_counts:
         return None
@@ -299,16 +312,22 @@ def with_counts_between(inputs: SizingInputs, results: Iterable[CapacityResult])
     for result in results:
         families.setdefault(result.option.family, []).append(result)
     dates, now = inputs.workload.outlook.dates, len(inputs.snapshot.brokers)
-    step, found = rack_step(inputs.start), set[int | None]()
+    last, step, found = len(dates) - 1, rack_step(inputs.start), set[int | None]()
+    roughly = step * max(1, now // (_STEPS_OF_LARGE * step))
     for family, alike in families.items():
-        tried = [option.placement for option in inputs.options if option.family == family]
-        for place, date in enumerate(dates):
-            lasting = [one.option.placement for one in alike if one.lasts(date) and not one.is_unproved]
-            fewest = min(lasting, key=lambda key: key.broker_count, default=None)
+        tried = [option.placement.broker_count for option in inputs.options if option.family == family]
+        wanted: list[tuple[_Goal, Callable[[CapacityResult], bool]]] = [
+            (_Goal(place, roughly if 0 < place < last else step), functools.partial(CapacityResult.lasts, date=date))
+            for place, date in enumerate(dates)
+        ]
+        for factor in (1.0 - LOAD_MARGIN_RATIO, 1.0 + LOAD_MARGIN_RATIO):
+            wanted.append((_Goal(last, roughly, factor), functools.partial(CapacityResult.carries, factor=factor)))
+        for goal, is_enough in wanted:
+            enough = [one.option.placement for one in alike if is_enough(one) and not one.is_unproved]
+            fewest = min(enough, key=lambda key: key.broker_count, default=None)
             # Brokers are given up only where fewer last until the horizon.
-            if fewest is not None and (fewest.broker_count > now or place == len(dates) - 1):
-                near = step * (max(1, now // (_STEPS_OF_LARGE * step)) if 0 < place < len(dates) - 1 else 1)
-                found.add(_count_between(inputs, fewest, [key.broker_count for key in tried], place, near))
+            if fewest is not None and (fewest.broker_count > now or goal.date == last):
+                found.add(_count_between(inputs, fewest, tried, goal))
     counts = tuple(sorted(filter(None, found)))
     if not counts:
         return None
@@ -322,17 +341,15 @@ def with_counts_between(inputs: SizingInputs, results: Iterable[CapacityResult])
     return dataclasses.replace(more, options=options) if len(options) > len(known) else None
 
 
-def _count_between(
-    inputs: SizingInputs, fewest: PlacementKey, tried: Collection[int], date: int, near: int
-) -> int | None:
-    """Return the count in the middle between the fewest brokers that last until a date and the next that do not."""
+def _count_between(inputs: SizingInputs, fewest: PlacementKey, tried: Collection[int], goal: _Goal) -> int | None:
+    """Return the count in the middle between the fewest brokers that are enough and the next that are not."""
     step = rack_step(inputs.start)
     below = max((count for count in tried if count < fewest.broker_count), default=fewest.broker_count)
-    while fewest.broker_count - below > near:
+    while fewest.broker_count - below > goal.near:
         steps = math.ceil((fewest.broker_count - below) / step)
         count = fewest.broker_count - step * (steps // 2)
         key = dataclasses.replace(fewest, broker_count=count, is_observed=False, used_brokers=None)
-        if inputs.has_room(key)[date]:
+        if inputs.has_room(key, goal.factor)[goal.date]:
             return count
         below = count
     return None

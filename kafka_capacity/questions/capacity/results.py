@@ -146,6 +146,7 @@ def day_before(day: str) -> str:
     return (datetime.date.fromisoformat(day) - datetime.timedelta(days=1)).isoformat()
 
 
+LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected is answered for
 UNKNOWN = frozenset({"rates", "capacities", "sizes"})  # not known, so that an option neither fits nor fails
 
 
@@ -168,6 +169,13 @@ def worst_reason(excuses: Sequence[Mapping[str, Any]], tightest: tuple[str | Non
 def is_refused(constraints: Collection[str], headroom_ratio: float | None) -> bool:
     """Return whether Kafka would refuse an option's placement, so that nothing else is known of it."""
     return headroom_ratio is None and not speaks_of_unknowns(constraints)
+
+
+def carries(constraints: Collection[str], headroom_ratio: float | None, factor: float) -> bool:
+    """Return whether an option's tightest place keeps its limit with every load times a factor."""
+    return (
+        headroom_ratio is not None and (1.0 - headroom_ratio) * factor <= 1.0 and set(RESOURCES).issuperset(constraints)
+    )
 
 
 def nearness(
@@ -230,6 +238,10 @@ class CapacityResult(Judgement):
     def lasts(self, date: str) -> bool:
         """Return whether it fits until a date at least."""
         return self.fits or (self.fits_until or "") >= date
+
+    def carries(self, factor: float) -> bool:
+        """Return whether it keeps every limit up to the horizon with all loads times a factor."""
+        return carries([excuse.constraint for excuse in self.excuses], self.headroom_ratio, factor)
 
     @property
     def is_refused(self) -> bool:

@@ -88,7 +88,7 @@ class ChangeView(ShownChange):
     def brokers_after(self, option: Option) -> list[dict[str, Any]]:
         """Return what each broker of an option has and carries, rows of the table ``broker_load``."""
         is_its = (pc.field("scenario_id") == option.scenario_id) & ~pc.field("is_removed")
-        return self.inputs.tables["broker_load"].filter(is_its).to_pylist()
+        return list(self.inputs.tables["broker_load"].filter(is_its).to_pylist())
 
     def unknown(self, option: Option) -> tuple[str, ...]:
         """Describe what is not known of an option's brokers and so was not judged, in a few words each."""

@@ -58,6 +58,18 @@ def test_the_fewest_brokers_are_found_whatever_counts_are_tried_first(racks, gib
     assert found.advice.recommended == exhaustive.advice.recommended == f"{least:03d}-brokers.today"
 
 
+@pytest.mark.parametrize("gib", [1050, 1160, 1240])
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_the_fewest_at_other_loads_are_found_as_well(gib, factor):
+    found = sized_by_disk(brokers=12, racks=0, gib=gib)
+    exhaustive = sized_by_disk(brokers=12, racks=0, gib=gib, broker_counts=tuple(range(2, 25)))
+    fewest, least = (
+        min(one.option.placement.broker_count for one in each.results if one.carries(factor))
+        for each in (found, exhaustive)
+    )
+    assert fewest == least
+
+
 def test_where_twice_as_many_have_too_little_space_more_are_tried():
     found = sized_by_disk(brokers=6, racks=3, gib=6 * 85 * 4)
     assert found.advice.recommended == "027-brokers.today"
