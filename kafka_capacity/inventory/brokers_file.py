@@ -206,12 +206,12 @@ def parse_brokers_file(text: str, file: str) -> BrokersFile:
 
 
 def _named(line: str, document: list[Any]) -> str:
-    """Turn ``3.rack is …`` into ``entry 3 (id 7): rack is …``."""
+    """Turn ``3.rack is …`` into ``entry 4 (id 7): rack is …``."""
     place, _, rest = line.partition(" ")
     index, *column = place.split(".")
     entry = document[int(index)]
     broker_id = entry.get("id") if isinstance(entry, dict) else None
-    who = f"entry {index}" if broker_id is None else f"entry {index} (id {broker_id})"
+    who = f"entry {int(index) + 1}" + ("" if broker_id is None else f" (id {broker_id})")
     return f"{who}: {'.'.join(column)} {rest}" if column else f"{who}: {rest}"
 
 

@@ -58,14 +58,14 @@ def _conform_column(column: pa.ChunkedArray[Any], field: pa.Field[Any], file: st
         raise DamagedInputError(_wrong_kind(column, field, file))
     if column.null_count and not field.nullable:
         row = int(pc.index(pc.is_null(column), True).as_py())
-        raise DamagedInputError(f"{file}, row {row}, {field.name}: null; give it a value, every row needs one")
+        raise DamagedInputError(f"{file}, row {row + 1}, {field.name}: null; give it a value, every row needs one")
     try:
         return column.cast(field.type)
     except pa.ArrowInvalid:
         row = _first_that_fails(column, field.type)
         value = _shown(column[row])
         raise DamagedInputError(
-            f"{file}, row {row}, {field.name}: {value} does not fit {field.type}; fix the value"
+            f"{file}, row {row + 1}, {field.name}: {value} does not fit {field.type}; fix the value"
         ) from None
 
 
@@ -76,12 +76,12 @@ def _wrong_kind(column: pa.ChunkedArray[Any], field: pa.Field[Any], file: str) -
             column.cast(field.type)
         except pa.ArrowInvalid:
             row = _first_that_fails(column, field.type)
-            return f"{file}, row {row}, {field.name}: {_shown(column[row])} is no number; write it as {field.type}"
+            return f"{file}, row {row + 1}, {field.name}: {_shown(column[row])} is no number; write it as {field.type}"
     if pa.types.is_string(column.type) and pa.types.is_temporal(field.type):
         wrong = ((row, text) for row, text in enumerate(column.to_pylist()) if text is not None and not _is_time(text))
         for row, text in wrong:
             remedy = "write it as 2026-11-20, or as 2026-11-20T13:00:00Z"
-            return f"{file}, row {row}, {field.name}: {text!r} is no day or time; {remedy}"
+            return f"{file}, row {row + 1}, {field.name}: {text!r} is no day or time; {remedy}"
     return f"{file}: column {field.name!r} is {column.type}; write it as {field.type}"
 
 

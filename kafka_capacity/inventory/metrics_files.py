@@ -138,7 +138,7 @@ def _hour_mistakes(table: pa.Table, kind: str, file: str) -> list[str]:
         if len(rows):
             hour = table.column("hour")[int(rows[0])].as_py()
             more = f" (and {plural(len(rows) - 1, 'more row')})" if len(rows) > 1 else ""
-            mistakes.append(f"{file}, row {rows[0]}, hour: {hour:%Y-%m-%dT%H:%M:%SZ} {wrong}{more}")
+            mistakes.append(f"{file}, row {rows[0] + 1}, hour: {hour:%Y-%m-%dT%H:%M:%SZ} {wrong}{more}")
     return mistakes
 
 

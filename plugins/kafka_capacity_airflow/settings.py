@@ -122,8 +122,8 @@ def clusters() -> tuple[ClusterSetting, ...]:
     if not isinstance(raw, list):
         raise RequestError(f'the Airflow variable {CLUSTERS} is not a JSON list; write [{{"name": "payments"}}]')
     found = []
-    for index, item in enumerate(raw):
-        with hiding_values(f"the Airflow variable {CLUSTERS}, entry {index}"):
+    for place, item in enumerate(raw, start=1):
+        with hiding_values(f"the Airflow variable {CLUSTERS}, entry {place}"):
             found.append(ClusterSetting.model_validate(item))
     names = [cluster.name for cluster in found]
     twice = sorted({name for name in names if names.count(name) > 1})

@@ -62,7 +62,7 @@ def test_rates_come_from_files_of_the_day(read, tmp_path):
         ({"prometheus": {}, "metrics_uri": "x"}, "it has prometheus and metrics_uri; keep one of them"),
         ({"source": "example", "prometheus": {}}, "an example has metrics of its own"),
         ({"prometheus": {"dialects": ["burrow"]}}, "prometheus.dialects.0: choose 'jmx'"),
-        ({"uri": 3, "x": "hunter2"}, "entry 0: uri: write a string\nthe Airflow variable"),
+        ({"uri": 3, "x": "hunter2"}, "entry 1: uri: write a string\nthe Airflow variable"),
         ({"x": "hunter2"}, "x: no such field; remove it or correct its name"),
     ],
 )
@@ -71,7 +71,7 @@ def test_a_wrong_setting_names_the_variable_and_the_field(services, monkeypatch,
     from kafka_capacity_airflow.settings import clusters
 
     monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_CLUSTERS", json.dumps([{"name": "payments", **setting}]))
-    with pytest.raises(RequestError, match="kafka_capacity_clusters, entry 0") as found:
+    with pytest.raises(RequestError, match="kafka_capacity_clusters, entry 1") as found:
         clusters()
     assert said in str(found.value)
     assert "hunter2" not in str(found.value)

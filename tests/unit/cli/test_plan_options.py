@@ -168,7 +168,7 @@ def test_a_list_and_counts_exclude_each_other(run, snapshot, broker_list):
     [
         ([], "brokers.json: "),
         ([{"id": 1}, {"id": 1}], "brokers.json: "),
-        ([{"id": "x"}], "entry 0 (id x): id is 'x': "),
+        ([{"id": "x"}], "entry 1 (id x): id is 'x': "),
         ({"brokers": []}, "is not a list of brokers"),
     ],
 )

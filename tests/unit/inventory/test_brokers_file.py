@@ -51,9 +51,9 @@ def test_capacity_json_lists_the_brokers_that_it_names():
 def test_every_mistake_names_its_entry():
     text = '[{"id": 1, "rak": "a"}, {"id": "7"}, 3, {"id": 7, "disk_capacity_bytes": "4T"}, {"rack": "b"}]'
     assert fails(text) == (
-        "B.json: entry 0 (id 1): rak is 'a': no such field; remove it or correct its name\nB.json: entry 1 (id 7): "
-        "id is '7': write a whole number\nB.json: entry 2: is 3: write an object, {…}\nB.json: entry 3 (id 7): "
-        "disk_capacity_bytes is '4T': write a number\nB.json: entry 4: id is missing; add it"
+        "B.json: entry 1 (id 1): rak is 'a': no such field; remove it or correct its name\nB.json: entry 2 (id 7): "
+        "id is '7': write a whole number\nB.json: entry 3: is 3: write an object, {…}\nB.json: entry 4 (id 7): "
+        "disk_capacity_bytes is '4T': write a number\nB.json: entry 5: id is missing; add it"
     )
 
 

@@ -138,10 +138,10 @@ def test_history_may_be_a_csv(tmp_path):
     [
         (
             "topic,day\na,soon\n",
-            "history.csv, row 0, day: 'soon' is no day or time; write it as 2026-11-20, or as 2026-11-20T13:00:00Z",
+            "history.csv, row 1, day: 'soon' is no day or time; write it as 2026-11-20, or as 2026-11-20T13:00:00Z",
         ),
         ("topic\na\n", "history.csv: column 'day' is missing; add it as timestamp[s, tz=UTC]"),
-        ("topic,day\n,2026-11-01\n", "history.csv, row 0, topic: null; give it a value, every row needs one"),
+        ("topic,day\n,2026-11-01\n", "history.csv, row 1, topic: null; give it a value, every row needs one"),
     ],
 )
 def test_what_is_wrong_in_a_csv_is_named(tmp_path, text, message):

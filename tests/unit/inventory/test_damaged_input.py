@@ -61,7 +61,7 @@ def test_dates_that_no_calendar_has(refusal, moment):
     hour = pa.array([0, moment], pa.timestamp("us", tz="UTC"))
     data = parquet(pa.table({"topic": ["orders"] * 2, "partition": pa.array([0, 1], pa.int32()), "hour": hour}))
     said = refusal("metrics.parquet", data)
-    assert said == f"metrics.parquet, row 1, hour: {moment} does not fit timestamp[s, tz=UTC]; fix the value"
+    assert said == f"metrics.parquet, row 2, hour: {moment} does not fit timestamp[s, tz=UTC]; fix the value"
 
 
 def test_amounts_that_are_no_long_of_java():

@@ -129,7 +129,7 @@ def test_a_rate_that_is_not_a_number_is_null_in_json_and_an_infinite_one_refused
     with pytest.raises(InventoryError) as caught:
         write_snapshot_files(raw, tmp_path, file_format="json")
     assert str(caught.value) == (
-        "table 'metrics', row 1, bytes_out_bytes_per_second: inf cannot be written as JSON; write Parquet"
+        "table 'metrics', row 2, bytes_out_bytes_per_second: inf cannot be written as JSON; write Parquet"
     )
     assert read_snapshot_files(tmp_path).table("metrics").num_rows == len(rows)
 
@@ -193,24 +193,24 @@ def test_wrong_files_are_all_named_at_once(folder):
         ({"broker_id": 1}, "brokers.json: holds an object; write a list of rows, [{…}, …]"),
         (
             [{"broker_id": 1, "rac": "a"}, 7],
-            "brokers.json, row 0: there is no column 'rac'; remove it or correct its name, the columns are "
+            "brokers.json, row 1: there is no column 'rac'; remove it or correct its name, the columns are "
             "broker_id, rack, host, port, is_fenced, is_controller, disk_capacity_bytes, "
             "network_in_bytes_per_second, network_out_bytes_per_second, cpu_cores, memory_bytes\nbrokers.json, row "
-            "1: is a number; write an object of columns",
+            "2: is a number; write an object of columns",
         ),
         (
             [{"broker_id": "1"}, {"broker_id": 2**31}, {"rack": "a"}, {"broker_id": 4, "rack": 5, "is_fenced": 1}],
-            "brokers.json, row 0, broker_id: '1' is not a whole number from -2147483648 to 2147483647\n"
-            "brokers.json, row 1, broker_id: 2147483648 is not a whole number from -2147483648 to 2147483647\n"
-            "brokers.json, row 2, broker_id: null; give it a value, every row needs one\n"
-            "brokers.json, row 3, rack: 5 is not a string\n"
-            "brokers.json, row 3, is_fenced: 1 is not true or false",
+            "brokers.json, row 1, broker_id: '1' is not a whole number from -2147483648 to 2147483647\n"
+            "brokers.json, row 2, broker_id: 2147483648 is not a whole number from -2147483648 to 2147483647\n"
+            "brokers.json, row 3, broker_id: null; give it a value, every row needs one\n"
+            "brokers.json, row 4, rack: 5 is not a string\n"
+            "brokers.json, row 4, is_fenced: 1 is not true or false",
         ),
         (
             [{"broker_id": 1, "rack": "\ud800", "cpu_cores": True, "disk_capacity_bytes": 10**400}],
-            "brokers.json, row 0, rack: '\\ud800' is not a string\n"
-            f"brokers.json, row 0, disk_capacity_bytes: {10**400} is not a number\n"
-            "brokers.json, row 0, cpu_cores: True is not a number",
+            "brokers.json, row 1, rack: '\\ud800' is not a string\n"
+            f"brokers.json, row 1, disk_capacity_bytes: {10**400} is not a number\n"
+            "brokers.json, row 1, cpu_cores: True is not a number",
         ),
     ],
 )
@@ -230,8 +230,8 @@ def test_nested_and_time_columns_are_checked_too(folder):
     )
     (folder / "metrics.json").write_text('[{"topic": "t", "partition": 0, "hour": "2026-11-20T03:00:00"}]')
     assert fails(folder) == (
-        "members.json, row 0, subscribed: [1] is not a list of strings\nmembers.json, row 0, assigned: [{'topic': "
-        '\'t\'}] is not a list of {"topic": text, "partition": number}\nmetrics.json, row 0, hour: '
+        "members.json, row 1, subscribed: [1] is not a list of strings\nmembers.json, row 1, assigned: [{'topic': "
+        '\'t\'}] is not a list of {"topic": text, "partition": number}\nmetrics.json, row 1, hour: '
         "'2026-11-20T03:00:00' is not a whole second in UTC, such as 2026-11-20T03:00:00Z"
     )
 
@@ -307,14 +307,14 @@ def test_parquet_as_pandas_and_spark_write_it_is_taken(folder):
             "topics.parquet: column 'is_internal' is int64; write it as bool\n"
             "topics.parquet: column 'min_insync_replicas' is string; write it as int32",
         ),
-        ({"topic": ["t", None]}, "topics.parquet, row 1, topic: null; give it a value, every row needs one"),
+        ({"topic": ["t", None]}, "topics.parquet, row 2, topic: null; give it a value, every row needs one"),
         (
             {"topic": ["a", "b", "c", "d"], "min_insync_replicas": [1, 2, 5_000_000_000, 6_000_000_000]},
-            "topics.parquet, row 2, min_insync_replicas: 5000000000 does not fit int32; fix the value",
+            "topics.parquet, row 3, min_insync_replicas: 5000000000 does not fit int32; fix the value",
         ),
         (
             {"topic": ["a", "b"], "retention_ms": [1.0, 1.5]},
-            "topics.parquet, row 1, retention_ms: 1.5 does not fit int64; fix the value",
+            "topics.parquet, row 2, retention_ms: 1.5 does not fit int64; fix the value",
         ),
     ],
 )

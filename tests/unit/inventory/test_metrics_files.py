@@ -81,7 +81,7 @@ def test_every_mistake_is_named_with_its_file(tmp_path):
     assert (
         "there is no column 'rate'; remove it or correct its name, the columns are topic, partition, hour" in lines[0]
     )
-    assert ", row 0, partition: 'x' is no number; write it as int32" in lines[1]
+    assert ", row 1, partition: 'x' is no number; write it as int32" in lines[1]
 
 
 @pytest.mark.parametrize(
@@ -90,25 +90,25 @@ def test_every_mistake_is_named_with_its_file(tmp_path):
         (
             "a.csv",
             HEAD + LINE.format(0, 1, 10, 20) + LINE.format(1, 1, 11, 21) + LINE.format(0, 1, 12, 22) * 2,
-            "a.csv, row 2, hour: 2026-11-20T01:00:00Z is there already in this file; keep one row for each hour "
+            "a.csv, row 3, hour: 2026-11-20T01:00:00Z is there already in this file; keep one row for each hour "
             "(and 1 more row)",
         ),
         (
             "a.csv",
             HEAD + LINE.format(0, 1, 10, 20) + "orders,0,2026-11-20T01:30:00Z,1,1\n",
-            "a.csv, row 1, hour: 2026-11-20T01:30:00Z is not the start of an hour; write a row for each whole hour",
+            "a.csv, row 2, hour: 2026-11-20T01:30:00Z is not the start of an hour; write a row for each whole hour",
         ),
         (
             "a.csv",
             HEAD + LINE.format(0, 1, 10, 20) + "orders,0,2026-13-20T01:00:00Z,1,1\n",
-            "a.csv, row 1, hour: '2026-13-20T01:00:00Z' is no day or time; write it as 2026-11-20, or as "
+            "a.csv, row 2, hour: '2026-13-20T01:00:00Z' is no day or time; write it as 2026-11-20, or as "
             "2026-11-20T13:00:00Z",
         ),
         (
             "broker_metrics.csv",
             "broker_id,hour,cpu_cores_used\n1,2026-11-20T01:00:00Z,2\n2,2026-11-20T01:00:00Z,2\n"
             "1,2026-11-20T01:00:00Z,3\n",
-            "broker_metrics.csv, row 2, hour: 2026-11-20T01:00:00Z is there already in this file; keep one row for "
+            "broker_metrics.csv, row 3, hour: 2026-11-20T01:00:00Z is there already in this file; keep one row for "
             "each hour",
         ),
     ],
