@@ -57,24 +57,24 @@ def _kind(value: Any) -> str:
 
 def _row_mistakes(rows: list[Any], schema: pa.Schema, file: str) -> Iterator[str]:
     known = set(schema.names)
-    for index, row in enumerate(rows):
+    for place, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
-            yield f"{file}, row {index + 1}: is {_kind(row)}; write an object of columns"
+            yield f"{file}, row {place}: is {_kind(row)}; write an object of columns"
         elif not row.keys() <= known:
             unknown = ", ".join(repr(key) for key in row if key not in known)
             yield (
-                f"{file}, row {index + 1}: there is no column {unknown}; remove it or correct its name, the columns are "
+                f"{file}, row {place}: there is no column {unknown}; remove it or correct its name, the columns are "
                 f"{', '.join(schema.names)}"
             )
 
 
 def _value_mistakes(values: list[Any], field: pa.Field[Any], file: str) -> Iterator[str]:
-    for index, value in enumerate(values):
+    for place, value in enumerate(values, start=1):
         if value is None:
             if not field.nullable:
-                yield f"{file}, row {index + 1}, {field.name}: null; give it a value, every row needs one"
+                yield f"{file}, row {place}, {field.name}: null; give it a value, every row needs one"
         elif not _fits(value, field.type):
-            yield f"{file}, row {index + 1}, {field.name}: {value!r} is not {_described(field.type)}"
+            yield f"{file}, row {place}, {field.name}: {value!r} is not {_described(field.type)}"
 
 
 def _fits(value: Any, kind: pa.DataType) -> bool:
@@ -163,13 +163,13 @@ def table_to_json(table: pa.Table, name: str) -> bytes:
         InventoryError: a value is infinite, which JSON cannot say.
     """
     lines = []
-    for index, row in enumerate(table.to_pylist()):
+    for place, row in enumerate(table.to_pylist(), start=1):
         kept = {key: _plain(value) for key, value in row.items() if not _is_unknown(value)}
         try:
             lines.append(json.dumps(kept, ensure_ascii=False, allow_nan=False))
         except ValueError as error:
             column = next(key for key, value in kept.items() if isinstance(value, float) and math.isinf(value))
-            msg = f"table {name!r}, row {index + 1}, {column}: {kept[column]} cannot be written as JSON; write Parquet"
+            msg = f"table {name!r}, row {place}, {column}: {kept[column]} cannot be written as JSON; write Parquet"
             raise InventoryError(msg) from error
     body = ",\n".join(lines)
     return (f"[\n{body}\n]\n" if lines else "[]\n").encode()

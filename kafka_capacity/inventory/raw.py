@@ -63,8 +63,8 @@ def _check_schema(name: str, table: pa.Table) -> None:
         raise InventoryError(msg)
     for field in schema:
         if not field.nullable and table.column(field.name).null_count:
-            row = table.column(field.name).is_null().to_numpy().argmax()
-            raise InventoryError(f"table {name!r}, row {row + 1}, {field.name}: null; it must have a value in every row")
+            row = 1 + table.column(field.name).is_null().to_numpy().argmax()
+            raise InventoryError(f"table {name!r}, row {row}, {field.name}: null; it must have a value in every row")
 
 
 def _brief(schema: pa.Schema) -> str:
