@@ -141,7 +141,10 @@ def state_words(entry: Entry | None, row: Row, ds: str) -> str:
         until = f" until {found['until']}" if found["until"] else ""
         return f"dismissed by {found['by']} on {found['on']}{until}: {found['reason']}"
     if entry is not None and entry["claimed"] is not None and since is not None:
-        age += f", claimed by {entry['claimed']['by']} on {entry['claimed']['on']}"
+        claimed = entry["claimed"]
+        age += f", claimed by {claimed['by']} on {claimed['on']}" + (
+            f": {claimed['reason']}" if claimed["reason"] else ""
+        )
     return age
 
 

@@ -26,9 +26,16 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
         f"peaks up to {format_month(sizing.horizon)}, failures included."
     )
     count, needed = view.nearest.broker_count, sizing.steps[0].option if sizing.steps else None
-    if view.recommended is None or needed is None:
+    if needed is None:
         return sentence, None
     today, wanted = sizing.today, int(needed["broker_count"])
+    remedy = f"plan the move to {wanted:,} with broker_counts {wanted}"
+    again = f"A run with broker_counts {wanted} plans the move to {wanted:,}."
+    if view.recommended is None:
+        if needed["shape"] != today["shape"] or wanted in {one.broker_count for one in view.options}:
+            return sentence, None
+        other = f"No planned move fits, and none goes to the {wanted:,} brokers that are needed now"
+        return f"{sentence} {other}. {again}", serious("other-count", plural(count, "broker"), other, remedy)
     if needed["shape"] != today["shape"]:
         return f"{sentence} It moves replicas on today’s hardware, not onto {needed['shape']}.", None
     if weaker := sorted({*removed_brokers(needed)} - {*sizing.removed_brokers}):
@@ -64,9 +71,8 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
         return f"{sentence} {other}; at today’s sizes no option with {wanted:,} fits.", None
     make = serious if wanted > count else info
     message = other.replace("It goes", "The move goes", 1)
-    remedy = f"plan the move to {wanted:,} with broker_counts {wanted}"
     problem = make("other-count", plural(count, "broker"), message, remedy)
-    return f"{sentence} {other}. A run with broker_counts {wanted} plans the move to {wanted:,}.", problem
+    return f"{sentence} {other}. {again}", problem
 
 
 def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:

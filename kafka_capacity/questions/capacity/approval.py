@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
@@ -42,15 +43,18 @@ _CLEARLY_LESS_RATIO = 0.1  # of weeks inside the interval of past forecasts than
 NO_BROKERS = "Approve no new brokers yet"
 
 
-def approval(view: SizingView) -> str:
-    """Return what to approve now and what it adds to a month, and by when the next steps are due."""
+def approval(view: SizingView, gone: Collection[int] = ()) -> str:
+    """Return what to approve now and what it adds to a month, and by when the next steps are due.
+
+    ``gone`` are the ids of today's brokers that have been removed or replaced by then, by a move that is approved too.
+    """
     if view.is_unknown:
         return "Approve no broker count: none is judged."
     if not view.steps:
         return f"Approve no broker count: {_why_none(view)}."
     soon = view.due_soon
     steps = view.steps if soon is None else view.steps[1:]
-    later = [f"{_then(before.option, after.option)} by {after.from_day}" for before, after in pairwise(steps)]
+    later = [f"{_then(before.option, after.option, gone)} by {after.from_day}" for before, after in pairwise(steps)]
     if len(steps) > STEPS_NAMED:
         more, last = len(later) - 1, steps[-1]
         later = [later[0], f"then {last.option['broker_count']:,} brokers by {last.from_day} in {more:,} more steps"]
@@ -110,11 +114,11 @@ def _is_changed(option: Row, today: Row) -> bool:
     return is_other or not is_alike(option, today)
 
 
-def _then(before: Row, after: Row) -> str:
+def _then(before: Row, after: Row, gone: Collection[int]) -> str:
     """Name a later step: other brokers, or how many are added, which stand in for those that are removed too."""
     if after["shape"] != before["shape"]:
         return option_name(after)
-    removed = len(set(removed_brokers(after)) - set(removed_brokers(before)))
+    removed = len({*removed_brokers(after)} - {*removed_brokers(before), *gone})
     return _more(int(after["broker_count"]) - int(before["broker_count"]) + removed)
 
 

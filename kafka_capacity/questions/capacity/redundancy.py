@@ -77,7 +77,7 @@ def loss_excuses(inputs: SizingInputs, loads: PlacedLoads, replication_factor: i
     if tolerance is not FailureTolerance.NONE and replication_factor is not None:
         yield from _in_sync_excuses(inputs, replication_factor)
     if tolerance is FailureTolerance.ONE_RACK:
-        yield from _rack_excuses(loads)
+        yield from _rack_excuses(inputs, loads)
     broker_count = len(loads.brokers)
     for topic in inputs.workload.outlook.added:
         factor = replication_factor or topic.replication_factor
@@ -134,8 +134,11 @@ def _with_factor(inputs: SizingInputs, is_it: Callable[[Any, int], Any]) -> Sing
     )
 
 
-def _rack_excuses(loads: PlacedLoads) -> Iterator[Excuse]:
-    """Return where a rack cannot be lost."""
+def _rack_excuses(inputs: SizingInputs, loads: PlacedLoads) -> Iterator[Excuse]:
+    """Yield why a rack cannot be lost: with it all replicas go, or more than may be out of sync.
+
+    Partitions that have as few replicas as must be in sync lose writes with any broker: they are no matter of racks.
+    """
     racks = len(loads.brokers.rack_names())
     if racks < 2:
         one = "there is only one rack" if racks else "no broker has a known rack"
@@ -159,6 +162,22 @@ def _rack_excuses(loads: PlacedLoads) -> Iterator[Excuse]:
             constraint="racks",
             where="partitions in one rack",
             needed=float(together),
+            available=0.0,
+            unit="partitions",
+        )
+    topics, partitions = inputs.snapshot.topics, inputs.snapshot.partitions
+    least = topics.min_insync_replicas[partitions.topic]
+    in_one = np.max([(rack == one).sum(axis=1) for one in range(racks)], axis=0)
+    is_under = apart & (copies > least) & (copies - in_one < least)
+    if is_under.any():
+        names = [partitions.topics[place] for place in np.unique(partitions.topic[is_under]).tolist()]
+        where = f"{'topic' if len(names) == 1 else 'topics'} {few_names(names, _NAMED)}"
+        yield Excuse(
+            reason=f"{plural(int(is_under.sum()), 'partition')} would fall under min.insync.replicas with a rack lost "
+            f"({where}), where writes with acks=all fail; spread them over more racks, or lower min.insync.replicas",
+            constraint="racks",
+            where=where,
+            needed=float(is_under.sum()),
             available=0.0,
             unit="partitions",
         )

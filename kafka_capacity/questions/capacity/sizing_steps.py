@@ -151,7 +151,9 @@ def _longest_lasting(view: SizingView) -> Row | None:
     if not view.is_own(goal) or goal["broker_count"] >= count:
         return goal
     own = [row for row in view.options if row["broker_count"] >= count and view.is_own(row) and is_kept(row)]
-    return min(own, key=lambda row: (row["broker_count"], row["option_id"]), default=goal)
+    # That today's cost more than a budget is no reason to give up any, either.
+    fewer = goal if view.budget_usd_per_month is None else None
+    return min(own, key=lambda row: (row["broker_count"], row["option_id"]), default=fewer)
 
 
 def _step(view: SizingView, option: Row, from_day: str, before: Row) -> Step:

@@ -101,6 +101,8 @@ def test_what_is_claimed_is_shown_until_it_is_released(document):
     week = decided("2026-11-08", [FULL])
     claimed = say(document, week, Verb.CLAIM, "disk-over-limit")
     assert states(claimed, week) == {"disk-over-limit": "open for 1 week, claimed by ana on 2026-11-02"}
+    with_reason = say(document, week, Verb.CLAIM, "disk-over-limit", reason="disks are ordered, CHG-9")
+    assert states(with_reason, week)["disk-over-limit"].endswith("by ana on 2026-11-02: disks are ordered, CHG-9")
     assert states(say(claimed, week, Verb.RELEASE, "disk-over-limit"), week) == {"disk-over-limit": "open for 1 week"}
 
 

@@ -57,3 +57,17 @@ def test_a_move_that_keeps_a_broker_that_sizing_does_without_is_planned_again():
     # The same of a request that does without it: the move goes there.
     asked = dataclasses.replace(view, document={**view.document, "removed_brokers": [3]})
     assert relation_of(move, asked, {})[1] is None
+
+
+def test_where_no_planned_move_fits_the_one_to_the_count_needed_is_named():
+    needed = option("015", "scale-out", 15, until=DATES[-1])
+    view = view_of([option("do-nothing", "do-nothing", 12, until=None), needed], [], recommended="015")
+
+    def planned(*counts):
+        options = tuple(SimpleNamespace(broker_count=count, fits=False) for count in counts)
+        return SimpleNamespace(recommended=None, nearest=options[0], options=options)
+
+    sentence, problem = relation_of(planned(11), view, {})
+    assert sentence.endswith("A run with broker_counts 15 plans the move to 15.")
+    assert problem.remedy == "plan the move to 15 with broker_counts 15"
+    assert relation_of(planned(11, 15), view, {})[1] is None

@@ -114,6 +114,15 @@ def test_brokers_that_go_are_named_and_so_is_how_many_are_new(sizing):
     assert without(3, 3) == "Approve 3 brokers (without broker 3) now, instead of today’s 6."
 
 
+def test_brokers_that_a_move_has_replaced_are_not_replaced_again(sizing):
+    view = stepped(sizing, sizing.today["broker_count"], 9)
+    own, then = view.steps
+    then = dataclasses.replace(then, option={**then.option, "removed_brokers": [3]})
+    view = dataclasses.replace(view, steps=(dataclasses.replace(own, option=sizing.today), then))
+    assert approval(view).endswith(f"; +4 by {then.from_day}.")  # one of them for broker 3
+    assert approval(view, gone=[3]).endswith(f"; +3 by {then.from_day}.")
+
+
 def test_brokers_that_are_due_soon_are_approved_now(sizing):
     def due(days, *counts):
         view = stepped(sizing, sizing.today["broker_count"], *counts, more_usd_per_month=3_285.0)

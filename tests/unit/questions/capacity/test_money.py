@@ -91,10 +91,14 @@ def test_within_a_budget_that_is_too_small_the_longest_lasting_is_named():
     assert advice.recommended is None
     assert "within it 003-brokers.today lasts longest, until 2026-1" in advice.reason
     assert advice.by_date[0] == ("2026-11-20", "003-brokers.today")
-    assert headline(viewed(results, advice)).endswith(
-        "nothing within $3,000 per month lasts until December 2026: 3 brokers now, and these last only until "
-        "2026-12-03; the cheapest that does, 6 brokers, costs $4,380 per month."
+    view = viewed(results, advice)
+    assert headline(view).endswith(
+        "nothing within $3,000 per month lasts until December 2026; the cheapest that does, 6 brokers, costs $4,380 "
+        "per month."
     )
+    # Three brokers fewer would be missed within two weeks.
+    assert view.steps == ()
+    assert approval(view).startswith("Approve no broker count: nothing that fits is within $3,000 per month; today’s 6")
 
 
 def test_where_the_budget_is_below_what_todays_brokers_cost_they_still_last_as_long():

@@ -33,17 +33,17 @@ def added(name, factor):
     )
 
 
-def world(*topics, extra=()):
-    raw = cluster(topics=topics)
+def world(*topics, extra=(), racks=3):
+    raw = cluster(topics=topics, racks=racks)
     snapshot = build_snapshot(raw)
     load = partition_load(raw, snapshot)
     names = [snapshot.partitions.topics[place] for place in snapshot.partitions.topic.tolist()]
     return snapshot, workload(load.bytes_in_mean_bytes_per_second, size=2**20, names=names, added=extra)
 
 
-def sized(factors, tolerance, *topics, extra=()):
+def sized(factors, tolerance, *topics, **made):
     """Return the constraints of each option by its id."""
-    snapshot, work = world(*topics, extra=extra)
+    snapshot, work = world(*topics, **made)
     request = SizingRequest(
         today=observed_shape(snapshot.brokers, vcpu=16.0),
         broker_counts=(6,),
@@ -104,6 +104,22 @@ def test_an_option_that_leaves_as_many_replicas_as_must_be_in_sync_stands_no_los
     assert (excuse.constraint, excuse.needed, excuse.available) == ("replication_factor", 3.0, 2.0)
     assert found["006-brokers.today.rf3"].fits
     assert sized((2,), NONE, strict)["006-brokers.today.rf2"].fits
+
+
+def test_a_rack_with_most_of_the_replicas_of_partitions_cannot_be_lost():
+    """Of two racks one has two of three replicas: with it gone fewer are left than must be in sync."""
+    strict = topic("orders", partitions=12)
+    found = sized((None,), ONE_RACK, strict, AUDIT, racks=2)
+    for name in ("do-nothing", "006-brokers.today"):
+        (excuse,) = found[name].excuses
+        assert excuse.reason == (
+            "12 partitions would fall under min.insync.replicas with a rack lost (topic orders), where writes with "
+            "acks=all fail; spread them over more racks, or lower min.insync.replicas"
+        )
+        assert (excuse.constraint, excuse.needed, found[name].fits) == ("racks", 12.0, False)
+    assert sized((None,), ONE_BROKER, strict, racks=2)["do-nothing"].fits
+    assert sized((None,), ONE_RACK, strict, racks=3)["do-nothing"].fits
+    assert sized((None,), ONE_RACK, ORDERS, racks=2)["do-nothing"].fits  # one replica is enough for writes
 
 
 def test_todays_factor_is_no_other_option():
