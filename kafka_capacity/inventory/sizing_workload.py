@@ -5,6 +5,7 @@ What the inventory does not tell is filled in:
 * an hour of which a partition has no rate counts its mean;
 * with less than :data:`LEAST_HOURS` hours, every partition counts its own peak at once;
 * a limit of retention that is not known is none; the size of a segment is Kafka's default;
+* repartition topics of Kafka Streams without limits hold as much as today, as their traffic grows: Streams purges them;
 * leaders of tiered topics send what is produced to the object store as it comes, beside what consumers read;
 * brokers keep what is in tiered storage as well for ``local.retention.ms``, else as long as the topic's retention;
 * how long ago what a group reads now was produced is its lag in bytes over what is produced on average.
@@ -43,7 +44,7 @@ def sizing_workload(
         load=_mean_of_today(load, outlook),
         traffic=traffic,
         size_bytes=snapshot.partition_size_bytes(),
-        limits=log_limits(raw, snapshot),
+        limits=_as_purged(log_limits(raw, snapshot), snapshot, load),
         is_tiered=_is_tiered(raw, snapshot)[snapshot.partitions.topic],
         lags=group_lags(raw, snapshot, load, is_simulated_only=True),
         outlook=outlook,
@@ -60,6 +61,19 @@ def log_limits(raw: RawInventory, snapshot: Snapshot) -> LogLimits:
         segment_bytes=np.where(segment > 0, segment, DEFAULT_SEGMENT_BYTES)[topic],
         is_compacted=snapshot.topics.is_compacted[topic],
     )
+
+
+def _as_purged(limits: LogLimits, snapshot: Snapshot, load: PartitionLoad) -> LogLimits:
+    """Let repartition topics without limits keep records for as long as what they hold now takes to be written.
+
+    Kafka Streams creates them with ``retention.ms=-1`` and deletes what it has read, every
+    ``repartition.purge.interval.ms``.
+    """
+    topic, rate, held = snapshot.partitions.topic, load.bytes_in_mean_bytes_per_second, snapshot.partition_size_bytes()
+    is_theirs = np.array([name.endswith("-repartition") for name in snapshot.partitions.topics], dtype=np.bool_)[topic]
+    is_purged = is_theirs & np.isinf(limits.retention_seconds) & np.isinf(limits.retention_bytes) & (rate > 0)
+    kept = np.divide(held, rate, out=limits.retention_seconds.copy(), where=is_purged)
+    return dataclasses.replace(limits, retention_seconds=kept)
 
 
 def _mean_of_today(load: PartitionLoad, outlook: DemandOutlook) -> PartitionLoad:

@@ -6,6 +6,7 @@ import datetime
 import numpy as np
 import pytest
 
+from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.events import Launch
 from kafka_capacity.demand.expectation import expect_demand
 from kafka_capacity.demand.settings import DemandSettings
@@ -16,10 +17,10 @@ from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from tests.builders import cluster, rows_of, topic, with_rows
 
 
-def made(raw):
+def made(raw, settings=None):
     snapshot = build_snapshot(raw)
     load = partition_load(raw, snapshot)
-    outlook = expect_demand(snapshot, load, DemandSettings()).outlook
+    outlook = expect_demand(snapshot, load, settings or DemandSettings()).outlook
     return sizing_workload(raw, snapshot, load, outlook, hourly_traffic(raw, snapshot, load))
 
 
@@ -86,6 +87,18 @@ def test_limits_of_topics_reach_their_partitions():
     unknown = made(small(retention_ms=None, segment_bytes=None))
     assert unknown.limits.retention_seconds[0] == np.inf
     assert unknown.limits.segment_bytes[0] == 2.0**30
+
+
+def test_repartition_topics_hold_as_much_as_today_for_streams_purges_them():
+    unlimited = {"retention_ms": -1, "retention_bytes": -1}
+    names = ("counts-by-key-repartition", "counts")
+    raw = cluster(topics=[topic(name, partitions=2, settings=unlimited) for name in names], hours=48)
+    still = DemandSettings(growth_per_year_ratio=0.0, growth_high_per_year_ratio=0.0, horizon_months=12)
+    work = made(raw, still)
+    sizes = partition_sizes(work)[:, :, [0, -1]]
+    is_theirs = np.array([work.partitions.topics[place] == names[0] for place in work.partitions.topic])
+    assert sizes[is_theirs][..., 1] == pytest.approx(sizes[is_theirs][..., 0])
+    assert (sizes[~is_theirs][..., 1] > 2 * sizes[~is_theirs][..., 0]).all()
 
 
 def test_lags_are_those_of_the_groups():
