@@ -65,8 +65,6 @@ def start_airflow(services: Services, port: int) -> dict[str, subprocess.Popen[b
         "AIRFLOW__API__SECRET_KEY": secrets.token_urlsafe(32),
         "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_urlsafe(64),
         "AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO",
-        # Both DAGs can be started by hand at once; the schedules wait until somebody switches them on.
-        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
     }
     with airflow_log(services.state).open("ab") as log:
         return {

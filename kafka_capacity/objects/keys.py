@@ -71,16 +71,22 @@ def report_prefix(cluster: str, ds: str, plan_id: str) -> str:
     return _of_plan("reports", cluster, ds, plan_id)
 
 
-def cluster_of_report(place: str) -> tuple[str, str | None]:
-    """Return the store that an address of a report is in, and whose it is; of a store itself the store alone.
+def plan_of_report(place: str) -> tuple[str, str | None, tuple[str, str] | None]:
+    """Return the store that an address of a report is in, whose it is, and its day and plan; of a store itself that.
 
-    >>> cluster_of_report("s3://b/p/reports/cluster=shop%2Feu/ds=2026-11-15/plan=1/index.html")
-    ('s3://b/p', 'shop/eu')
-    >>> cluster_of_report("s3://b/p")
-    ('s3://b/p', None)
+    >>> plan_of_report("s3://b/p/reports/cluster=shop%2Feu/ds=2026-11-15/plan=1/index.html")
+    ('s3://b/p', 'shop/eu', ('2026-11-15', '1'))
+    >>> plan_of_report("s3://b/p")
+    ('s3://b/p', None, None)
     """
     root, mark, rest = place.rpartition("/reports/cluster=")
-    return (root, decode_value(rest.split("/", 1)[0])) if mark else (place, None)
+    if not mark:
+        return place, None, None
+    cluster, *inner = rest.split("/")
+    named = [
+        value for part, name in zip(inner, ("ds=", "plan="), strict=False) if (value := part.removeprefix(name)) != part
+    ]
+    return root, decode_value(cluster), (named[0], named[1]) if len(named) == 2 else None
 
 
 def _named(store: ObjectStore, folder: str, name: str) -> list[str]:

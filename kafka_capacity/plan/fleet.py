@@ -62,16 +62,23 @@ def newest_standing(store: ObjectStore, cluster: str) -> Standing:
     """
     for ds, plans in newest_plans(store, cluster):
         for plan_id in usual_first(store, cluster, ds, plans):
-            try:
-                decision = decision_below(store, plan_prefix(cluster, ds, plan_id))
-                told = with_states(decision, read_entries(store, decision))
-                return Standing(cluster=cluster, ds=ds, plan_id=plan_id, decision=told)
-            except MissingManifestError:
-                continue  # it is under way
-            except (StorageError, ValueError, LookupError, TypeError) as error:
-                log.warning("the decision for %s on %s cannot be read: %s", cluster, ds, error)
-                return Standing(cluster=cluster, ds=ds, plan_id=plan_id)
+            found = standing_of(store, cluster, ds, plan_id)
+            if found is not None:
+                return found
     return Standing(cluster=cluster, ds=next(reversed(list_days(store, cluster, "inventory")), ""))
+
+
+def standing_of(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> Standing | None:
+    """Return what one plan says; ``None`` for one that is not there, or is under way."""
+    try:
+        decision = decision_below(store, plan_prefix(cluster, ds, plan_id))
+        told = with_states(decision, read_entries(store, decision))
+        return Standing(cluster=cluster, ds=ds, plan_id=plan_id, decision=told)
+    except MissingManifestError:
+        return None
+    except (StorageError, ValueError, LookupError, TypeError) as error:
+        log.warning("the decision for %s on %s cannot be read: %s", cluster, ds, error)
+        return Standing(cluster=cluster, ds=ds, plan_id=plan_id)
 
 
 def usual_first(store: ObjectStore, cluster: str, ds: str, plans: Sequence[str]) -> list[str]:

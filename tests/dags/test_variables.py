@@ -38,6 +38,15 @@ def test_a_variable_that_the_ui_changes_counts_and_stays(services, monkeypatch):
         session.execute(delete(Variable))
 
 
+def test_dags_that_make_plan_has_run_can_be_started_in_the_ui_after(staged):
+    from airflow.models.dag import DagModel
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session() as session:
+        assert session.scalar(select(DagModel.is_paused).where(DagModel.dag_id == "kafka_inventory")) is False
+
+
 def test_what_a_deployment_says_of_spark_overrides_what_suits_our_jobs(services, monkeypatch):
     from kafka_capacity_airflow.settings import spark_conf
 

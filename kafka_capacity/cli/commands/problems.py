@@ -90,12 +90,12 @@ def _user() -> str:
 
 
 def _found(place: str, cluster: str | None) -> tuple[ObjectStore, Standing]:
-    """Return the store of an address and the newest plan of the cluster that is asked for, which must be there."""
-    from kafka_capacity.objects.keys import cluster_of_report, list_clusters
+    """Return the store of an address, and the plan of a report or the newest of the cluster that is asked for."""
+    from kafka_capacity.objects.keys import list_clusters, plan_of_report
     from kafka_capacity.objects.store import open_store
-    from kafka_capacity.plan.fleet import newest_standing
+    from kafka_capacity.plan.fleet import newest_standing, standing_of
 
-    root, linked = cluster_of_report(place)
+    root, linked, plan = plan_of_report(place)
     store, name = open_store(root), cluster or linked
     known = list_clusters(store)
     if name is None and len(known) == 1:
@@ -105,7 +105,12 @@ def _found(place: str, cluster: str | None) -> tuple[ObjectStore, Standing]:
             raise no_clusters(root)
         remedy = f"choose from {', '.join(known)}"
         raise RequestError(f"--cluster: {f'{name} is not there' if name else 'is missing'}; {remedy}")
-    return store, newest_standing(store, name)
+    if plan is None or name != linked:
+        return store, newest_standing(store, name)
+    standing = standing_of(store, name, *plan)
+    if standing is None:
+        raise RequestError(f"{name} has no plan {plan[1]} on {plan[0]}; give the store {root} for its newest plan")
+    return store, standing
 
 
 def _rows(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> list[dict[str, str]]:

@@ -47,6 +47,19 @@ def test_a_report_names_its_store_and_cluster(run, store, decision):
     assert kept["entries"]["disk-over-limit"]["claimed"]["by"] == "ana"
 
 
+def test_the_plan_of_a_report_is_shown_and_not_the_newest(run, store, decision):
+    another = {**decision, "actions": [{**decision["actions"][0], "id": "have-99-brokers"}]}
+    decide(LocalStore(store), another, "shop", "2026-11-15", "q")
+    reports = f"{store}/reports/cluster=shop/ds=2026-11-15"
+    assert "have-99-brokers" in run("problems", f"{reports}/plan=q/index.html").stdout
+    assert "have-99-brokers" not in run("problems", f"{reports}/plan=p").stdout
+    missing = run("problems", f"{reports}/plan=r/index.html")
+    assert (missing.exit_code, missing.stderr) == (
+        2,
+        f"error: shop has no plan r on 2026-11-15; give the store {store} for its newest plan\n",
+    )
+
+
 def test_what_is_claimed_and_dismissed_is_listed_so(run, store):
     said = ("--claim", "have-9-brokers", "--dismiss", "disk-over-limit", "--reason", "it goes", "--until", "2027-01-31")
     done = run("problems", store, *said, "--by", "bo")
