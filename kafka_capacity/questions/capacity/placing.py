@@ -26,7 +26,7 @@ from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.kafka.placement.takeover import level_takeovers
 from kafka_capacity.proposal.constraints.brokers import DISK, DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.moves import THROTTLE
-from kafka_capacity.proposal.constraints.partitions import size_excuses
+from kafka_capacity.proposal.constraints.partitions import IN_SYNC, LEADERS, size_excuses
 from kafka_capacity.proposal.constraints.registry import ASKED
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.excuse import Excuse
@@ -66,8 +66,9 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
     else:
         scenario = _scenario(inputs, key, placed_brokers_of(inputs, key))
         result = evaluate_placement(_without_log_dirs(snapshot), workload.load, scenario)
-        # How to get there is judged with the change: a throttle can be raised. Disks are judged at every date.
-        passed = {THROTTLE, DISK.name, DISK_ON_THE_WAY.name}
+        # How to get there is judged with the change: a throttle can be raised, and who is down or behind today does not
+        # tell how many brokers are enough. Disks are judged at every date.
+        passed = {THROTTLE, LEADERS.name, IN_SYNC.name, DISK.name, DISK_ON_THE_WAY.name}
         excuses = tuple(excuse for excuse in result.excuses if excuse.constraint not in passed)
         if result.diff is None or result.metrics is None:
             return PlacedOption(brokers=brokers, excuses=excuses)

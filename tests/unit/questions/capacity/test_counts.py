@@ -1,5 +1,8 @@
 """Which counts of brokers sizing tries, and that it comes to the fewest."""
 
+import dataclasses
+
+import numpy as np
 import pytest
 
 from kafka_capacity.hardware.shapes import observed_shape
@@ -75,6 +78,18 @@ def test_where_twice_as_many_have_too_little_space_more_are_tried():
     assert found.advice.recommended == "027-brokers.today"
     # Disks that are so small are a mistake of units.
     assert sized_by_disk(brokers=6, racks=3, gib=6 * 85 * 400).advice.recommended is None
+
+
+def test_partitions_without_a_leader_today_do_not_tell_how_many_brokers_are_enough():
+    inputs = sized_by_disk_inputs(brokers=6, racks=3, gib=20)
+    nobody = np.full_like(inputs.snapshot.leader, -1)
+    offline = dataclasses.replace(inputs.snapshot, leader=nobody, in_sync=np.zeros_like(inputs.snapshot.in_sync))
+    found, usual = (
+        simulate_sizing(SizingInputs.of(one, inputs.workload, inputs.request), run_sizes)
+        for one in (offline, inputs.snapshot)
+    )
+    assert [one.fits for one in found.results] == [one.fits for one in usual.results]
+    assert found.advice.recommended == usual.advice.recommended
 
 
 def test_no_more_counts_than_were_asked_for():
