@@ -6,6 +6,7 @@ Values are percent-encoded, since a cluster may have any name; ``-``, ``_``, ``.
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterator
 from typing import Literal
 from urllib.parse import quote, unquote
@@ -82,11 +83,9 @@ def plan_of_report(place: str) -> tuple[str, str | None, tuple[str, str] | None]
     root, mark, rest = place.rpartition("/reports/cluster=")
     if not mark:
         return place, None, None
-    cluster, *inner = rest.split("/")
-    named = [
-        value for part, name in zip(inner, ("ds=", "plan="), strict=False) if (value := part.removeprefix(name)) != part
-    ]
-    return root, decode_value(cluster), (named[0], named[1]) if len(named) == 2 else None
+    cluster, _, inner = rest.partition("/")
+    found = re.match("ds=([^/]+)/plan=([^/]+)", inner)
+    return root, decode_value(cluster), (found[1], found[2]) if found else None
 
 
 def _named(store: ObjectStore, folder: str, name: str) -> list[str]:

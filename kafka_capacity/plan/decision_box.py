@@ -82,19 +82,14 @@ def _approve(decision: Decision) -> str:
     view, sizing, status = decision.view, decision.sizing, decision.status
     if view.is_unsound:
         return "Approve nothing yet: the inventory is inconsistent."
+    sentence = _approved_move(view) if sizing is None else approval(sizing)
     option = view.recommended
-    if sizing is None:
-        sentence = _approved_move(view)
-    elif option is None or status is Status.DOES_NOT_FIT:
-        sentence = approval(sizing)
-    else:
+    if sizing is not None and option is not None and status is not Status.DOES_NOT_FIT:
         count = option.broker_count
         if count not in (view.observed_broker_count, sizing.count_due):
             # What was asked for is not what is due: it is described, and not approved.
-            sentence = f"{approval(sizing)} {_other_count(sizing, count)}"
-        elif not option.figures["changed_partitions"]:
-            sentence = approval(sizing)
-        else:
+            sentence += f" {_other_count(sizing, count)}"
+        elif option.figures["changed_partitions"]:
             sentence = approval(sizing, gone=sizing.removed_brokers)
             new = len(view.new_broker_ids)
             without = f"with {plural(new, 'new broker')} for it, and no more yet" if new else "but no new brokers yet"

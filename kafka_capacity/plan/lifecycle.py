@@ -142,9 +142,8 @@ def state_words(entry: Entry | None, row: Row, ds: str) -> str:
         return f"dismissed by {found['by']} on {found['on']}{until}: {found['reason']}"
     if entry is not None and entry["claimed"] is not None and since is not None:
         claimed = entry["claimed"]
-        age += f", claimed by {claimed['by']} on {claimed['on']}" + (
-            f": {claimed['reason']}" if claimed["reason"] else ""
-        )
+        reason = f": {claimed['reason']}" if claimed["reason"] else ""
+        age += f", claimed by {claimed['by']} on {claimed['on']}{reason}"
     return age
 
 

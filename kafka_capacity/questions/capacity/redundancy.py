@@ -9,7 +9,7 @@ their factor.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,10 @@ from kafka_capacity.text.wording import few_names
 _NAMED = 3
 
 
+def _named(topics: Sequence[str]) -> str:
+    return f"{'topic' if len(topics) == 1 else 'topics'} {few_names(topics, _NAMED)}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleReplicas:
     """Partitions with a single replica, one at least."""
@@ -38,7 +42,7 @@ class SingleReplicas:
     @property
     def where(self) -> str:
         """Name the topics, a few of many."""
-        return f"{'topic' if len(self.topics) == 1 else 'topics'} {few_names(self.topics, _NAMED)}"
+        return _named(self.topics)
 
     @property
     def reason(self) -> str:
@@ -104,8 +108,7 @@ def _in_sync_excuses(inputs: SizingInputs, replication_factor: int) -> Iterator[
     is_at = (least > 1) & (least == replication_factor) & (replication_factors(inputs.snapshot.replicas) > least)
     if not is_at.any():
         return
-    names = [partitions.topics[place] for place in np.unique(partitions.topic[is_at]).tolist()]
-    where = f"{'topic' if len(names) == 1 else 'topics'} {few_names(names, _NAMED)}"
+    where = _named([partitions.topics[place] for place in np.unique(partitions.topic[is_at]).tolist()])
     yield Excuse(
         reason=f"{plural(int(is_at.sum()), 'partition')} would have as many replicas as min.insync.replicas ({where}): "
         "any broker lost, any rolling restart, makes writes with acks=all fail; keep "
@@ -170,8 +173,7 @@ def _rack_excuses(inputs: SizingInputs, loads: PlacedLoads) -> Iterator[Excuse]:
     in_one = np.max([(rack == one).sum(axis=1) for one in range(racks)], axis=0)
     is_under = apart & (copies > least) & (copies - in_one < least)
     if is_under.any():
-        names = [partitions.topics[place] for place in np.unique(partitions.topic[is_under]).tolist()]
-        where = f"{'topic' if len(names) == 1 else 'topics'} {few_names(names, _NAMED)}"
+        where = _named([partitions.topics[place] for place in np.unique(partitions.topic[is_under]).tolist()])
         yield Excuse(
             reason=f"{plural(int(is_under.sum()), 'partition')} would fall under min.insync.replicas with a rack lost "
             f"({where}), where writes with acks=all fail; spread them over more racks, or lower min.insync.replicas",
