@@ -361,7 +361,9 @@ def _format_alike(formatted: Path, node: Node) -> None:
     for disk in formatted.glob("data*"):
         copy = shutil.copytree(disk, node.folder / disk.name)
         names = copy / "meta.properties"
-        own = {"node.id": node.broker_id, "directory.id": base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()[:22]}
+        # Each begins with a dash, as an id may: a tool must not take it for an option.
+        directory_id = base64.urlsafe_b64encode(b"\xf8" + uuid.uuid4().bytes[1:]).decode()[:22]
+        own = {"node.id": node.broker_id, "directory.id": directory_id}
         text = names.read_text(encoding="utf-8")
         for name, value in own.items():
             text, found = re.subn(rf"^{name}=.*$", f"{name}={value}", text, flags=re.MULTILINE)

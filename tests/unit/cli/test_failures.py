@@ -88,7 +88,7 @@ def test_a_change_of_controllers_prints_its_steps_and_commands(run, snapshot, tm
     done = run("failures", snapshot, "--failover-runs", "10", *voters, *wanted, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert "From 3 voters to 3 in 2 steps, one at a time: one controller may fail at the worst moment." in done.stdout
-    assert "remove-controller --controller-id 3 --controller-directory-id $DIRECTORY_ID_3" in done.stdout
+    assert "remove-controller --controller-id 3 --controller-directory-id=$DIRECTORY_ID_3" in done.stdout
     document = json.loads((tmp_path / "out" / "failures.json").read_bytes())
     assert [step["tolerated"] for step in document["controllers"]["change"]["steps"]] == [1, 1]
 

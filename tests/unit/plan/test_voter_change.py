@@ -82,7 +82,7 @@ def test_the_active_controller_is_replaced_and_hands_over():
     assert (added["node_id"], removed["node_id"], removed["is_active"]) == (3004, 3001, True)
     assert removed["commands"][1] == (
         "kafka-metadata-quorum.sh --bootstrap-server $BOOTSTRAP $COMMAND_CONFIG remove-controller --controller-id 3001 "
-        "--controller-directory-id disk-3001"
+        "--controller-directory-id=disk-3001"
     )
     section = voter_change(controllers, tables["quorum_failovers"].to_pylist())
     times = fail_leader(4, FailureKind.REMOVED, runs=10, seed=0)
@@ -111,7 +111,7 @@ def test_a_voter_on_another_disk_is_removed_and_added_again():
         ("add", 3003, 0),
     ]
     assert len(steps[0]["commands"]) == 1  # it runs on, and may make itself a voter again
-    assert steps[0]["commands"][0].endswith("--controller-directory-id disk-3003")
+    assert steps[0]["commands"][0].endswith("--controller-directory-id=disk-3003")
     assert steps[1]["commands"][0].endswith("until 3003 is an Observer with a lag of 0")
     found = codes(*lost)
     assert set(found) == {"voter-on-another-disk"}

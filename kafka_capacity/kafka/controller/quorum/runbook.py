@@ -40,7 +40,7 @@ def _removal(step: VoterStep, voter: QuorumReplica | None, *, stays: bool) -> tu
         *stays_away,
         *(() if directory else (f"{_TOOL} describe --replication  # the DirectoryId of {node_id}",)),
         f"{_TOOL} remove-controller --controller-id {node_id} "
-        f"--controller-directory-id {directory or f'$DIRECTORY_ID_{node_id}'}",
+        f"--controller-directory-id={directory or f'$DIRECTORY_ID_{node_id}'}",  # an id may begin with a dash
         *(() if step.is_renewal else stop.split("\n")),
     )
 
