@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from kafka_capacity.demand.calendar_days import days_between
+from kafka_capacity.demand.class_forecast import MAX_STALE_DAYS
 from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.objects.keys import (
     FLEET_PAGE,
@@ -102,7 +104,9 @@ def own_parameters(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> i
 
 def fleet(store: ObjectStore) -> dict[str, Any]:
     """Return all clusters as rows, the worst verdict first, and how many there are of each in a sentence."""
-    rows = sorted((_row(newest_standing(store, name)) for name in list_clusters(store)), key=_rank)
+    clusters = list_clusters(store)
+    newest = max((days[-1] for name in clusters if (days := list_days(store, name, "inventory"))), default="")
+    rows = sorted((_dated(_row(newest_standing(store, name)), newest) for name in clusters), key=_rank)
     counts = Counter(row["standing"] for row in rows)  # in their order, the worst first
     said = [f"{count:,} {standing}" for standing, count in counts.items()]
     return {"rows": rows, "summary": f"{plural(len(rows), 'cluster')}: {', '.join(said)}." if rows else "No clusters."}
@@ -136,6 +140,22 @@ def _row(standing: Standing) -> dict[str, str]:
         "usd": _usd(decision),
         "problem": clipped(worst.get("message", ""), PROBLEM_LENGTH),
         "state": worst.get("state", ""),
+    }
+
+
+def _dated(row: Mapping[str, str], newest: str) -> Mapping[str, str]:
+    """Return a row that says so where a plan is too old beside ``newest``, the day of the newest inventory of all."""
+    days = days_between(row["ds"], newest) if row["report"] and newest else 0
+    if days <= MAX_STALE_DAYS:
+        return row
+    again = f"Stage and plan it again: its plan is of an inventory {days:,} days older than the newest"
+    return {
+        **row,
+        "kind": "bad" if row["kind"] == "bad" else "warn",
+        "verdict": "Out of date",
+        "standing": "whose plan is out of date",
+        "approve": f"{again} (it said: {row['verdict']}).",
+        "runs_out": "",
     }
 
 

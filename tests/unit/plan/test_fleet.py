@@ -66,6 +66,23 @@ def test_every_cluster_has_its_row_the_worst_verdict_first(store, decision):
     assert (rows["unplanned"]["verdict"], rows["unplanned"]["ds"]) == ("Never planned", "2026-11-15")
 
 
+def test_a_plan_far_older_than_the_newest_inventory_orders_nothing(store, decision):
+    store.write_bytes("inventory/cluster=unplanned/ds=2026-11-29/manifest.json", b"{}")
+    assert [row for row in fleet(store)["rows"] if row["verdict"] == "Out of date"] == []
+    store.write_bytes("inventory/cluster=unplanned/ds=2026-11-30/manifest.json", b"{}")
+    found = fleet(store)
+    assert found["summary"] == "4 clusters: 3 whose plan is out of date, 1 never planned."
+    rows = {row["cluster"]: row for row in found["rows"]}
+    again = "Stage and plan it again: its plan is of an inventory 15 days older than the newest"
+    assert rows["full"]["approve"] == f"{again} (it said: {decision['sizing']['badge']['text']})."
+    assert [(row["kind"], row["runs_out"]) for row in rows.values()] == [
+        ("bad", ""),
+        ("bad", ""),
+        ("warn", ""),
+        ("note", ""),
+    ]
+
+
 def test_the_page_links_each_report_from_where_it_stands(store):
     assert write_fleet_page(store) == FLEET_PAGE
     soup = BeautifulSoup(store.read_bytes(FLEET_PAGE), "html.parser")
