@@ -8,9 +8,9 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
@@ -29,7 +29,20 @@ from kafka_capacity.text.validation_errors import check_text, plain_words
 DELIVERY_FIELDS = frozenset({"recipients", "is_approval_required", "is_split_by_question"})
 """Parameters that say how a plan is made and who gets it, not what it is."""
 
-_ADDRESS = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+")
+_ADDRESS = r"[^@\s,;<>\"]+@[^@\s,;<>\"]+"
+
+
+def _check_address(value: str) -> str:
+    if not re.fullmatch(_ADDRESS, value):
+        raise ValueError("write an e-mail address as name@host")
+    return value
+
+
+Address = Annotated[
+    str,
+    AfterValidator(_check_address),
+    Field(description="addresses as name@host", json_schema_extra={"pattern": f"^{_ADDRESS}$"}),
+]
 
 EARLIER_NAMES = {
     "longest_wave_hours": "max_wave_hours",
@@ -58,7 +71,7 @@ class PlanRequest(
 ):
     """What a plan is asked to answer: fields in the order of the form, those of the last base first."""
 
-    recipients: tuple[str, ...] = Field(
+    recipients: tuple[Address, ...] = Field(
         default=(),
         max_length=100,
         description="Who gets the report by e-mail. Empty: the Airflow variable kafka_capacity_recipients.",
@@ -119,14 +132,6 @@ class PlanRequest(
     def _is_one_kind_of_throttle(cls, value: bool, info: ValidationInfo) -> bool:
         if value and info.data.get("throttles_bytes_per_second"):
             raise ValueError("it leaves nothing to compare; leave out either this or throttles_bytes_per_second")
-        return value
-
-    @field_validator("recipients")
-    @classmethod
-    def _are_addresses(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for address in value:
-            if not _ADDRESS.fullmatch(address):
-                raise ValueError(f"{address!r} is not an e-mail address; write each as name@host")
         return value
 
     def plan_id(self, *, ds: str, inventory_sha256: str, **rests_on: str) -> str:

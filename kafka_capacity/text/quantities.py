@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
@@ -31,27 +32,40 @@ _BITS = re.compile(r"[kKMGTPE]i?b|[a-zA-Z]*bits?|[a-zA-Z]*bps")
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 _ONE = re.compile(rf"{_NUMBER}\s*([a-zA-Z%]+)(/s)?")
 _THOUSANDS = re.compile(r"(\d+\.?\d*)\s*([kKmM])")
-_TIMES = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?)\s*([a-z]+)")
+_TIME = r"\s*(\d+\.?\d*(?:e[+-]?\d+)?)\s*"
+_TIMES = re.compile(_TIME + "([a-z]+)")
+
+
+def _times(units: Iterable[str]) -> str:
+    return rf"{_NUMBER}|({_TIME}({'|'.join(units)}))+"
+
+
+_RATIO = rf"{_NUMBER}\s*%|[+-]?([0-4]?\.\d+|[0-4]\.?)([eE]-\d+)?"
+_SIZE = rf"{_NUMBER}(\s*([bB]|[{_PREFIXES}]i?b|[{_PREFIXES}{_PREFIXES.upper()}][iI]?B)"
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What the values of parameters with a suffix are measured in; ``in_seconds`` is 0 where it is no time."""
+    """What the values of parameters with a suffix are measured in; ``in_seconds`` is 0 where it is no time.
+
+    ``pattern`` is a regular expression of what may be typed, for whoever can check that only.
+    """
 
     suffix: str
     metavar: str
     example: str
+    pattern: str
     in_seconds: float = 0.0
 
 
 UNITS = (
-    Unit("_bytes_per_second", "RATE", "write bytes per second, such as 50MB/s or 48MiB/s"),
-    Unit("_bytes", "SIZE", "write bytes, such as 6GiB"),
-    Unit("_ratio", "RATIO", "write a ratio, such as 0.4 or 40%"),
-    Unit("_seconds", "TIME", "write seconds, or a time such as 90s, 5m or 1h30m", 1.0),
-    Unit("_hours", "TIME", "write hours, or a time such as 90m or 2h", 3600.0),
-    Unit("_days", "TIME", "write days, or a time such as 36h or 4w", 86_400.0),
-    Unit("_months", "MONTHS", "write months, or 6m or 1y", _MONTH),
+    Unit("_bytes_per_second", "RATE", "write bytes per second, such as 50MB/s or 48MiB/s", rf"{_SIZE}(/s)?)?"),
+    Unit("_bytes", "SIZE", "write bytes, such as 6GiB", rf"{_SIZE})?"),
+    Unit("_ratio", "RATIO", "write a ratio, such as 0.4 or 40%", _RATIO),
+    Unit("_seconds", "TIME", "write seconds, or a time such as 90s, 5m or 1h30m", _times(_SECONDS), 1.0),
+    Unit("_hours", "TIME", "write hours, or a time such as 90m or 2h", _times(_SECONDS), 3600.0),
+    Unit("_days", "TIME", "write days, or a time such as 36h or 4w", _times(_SECONDS), 86_400.0),
+    Unit("_months", "MONTHS", "write months, or 6m or 1y", _times(_MONTHS), _MONTH),
 )
 
 _LOOKS_LIKE_PERCENT = 5.0  # a ratio typed as a bare number from here on: 40 is more often 40 % than 4,000 %

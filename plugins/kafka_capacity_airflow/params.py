@@ -95,7 +95,8 @@ def _field(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     if schema["type"] in ("array", "object") or unit_of(name) is not None:
         # Typed as text: lists and pairs with commas between them, amounts with their units. The form draws a line of
         # text for what has no one type. A refusal shows the alternative that was meant, so it begins with words.
-        typed = {"description": _how_to_write(name, bounds), "type": ["string", "null"], "pattern": _pattern(bounds)}
+        said = {"description": _how_to_write(name, bounds), "pattern": _pattern(name, bounds)}
+        typed = {"type": ["string", "null"], **said}
         bounds = {"anyOf": [bounds, typed]}
         default = None if default in ((), {}, None) else shown_quantity(name, default)
     return {"default": default, "title": title, "description_md": text, **bounds}
@@ -111,21 +112,22 @@ def _how_to_write(name: str, bounds: Mapping[str, Any]) -> str:
     if bounds["type"] == "object":
         return _WRITE_PAIRS
     item = bounds["items"]
-    kind = f"whole numbers from {item['minimum']} on" if item["type"] == "integer" else "names"
+    kind = f"whole numbers from {item['minimum']} on" if item["type"] == "integer" else item["description"]
     return f"write {kind}, separated by commas if there are several"
 
 
-def _pattern(bounds: Mapping[str, Any]) -> str:
+def _pattern(name: str, bounds: Mapping[str, Any]) -> str:
     """Return what may be typed instead: what nothing reads, or is too small for the bounds, starts no run."""
-    if bounds["type"] == "array":
-        item = bounds["items"]
-        one = r"[^\s,;]+" if item["type"] != "integer" else r"0*[1-9]\d*" if item["minimum"] > 0 else r"\d+"
-        return rf"^\s*({one}([\s,;]+|$))*$"
+    from kafka_capacity.text.quantities import unit_of
+
+    if unit := unit_of(name):
+        least = "" if bounds.get("minimum", 0) < 0 else "(?=[^-]*[1-9])"
+        return rf"^\s*({least}({unit.pattern})\s*)?$"
     if bounds["type"] == "object":
         return r"^\s*(\d+=\d+([\s,;]+|$))*$"
-    if bounds.get("minimum", 0) < 0:
-        return r"^\s*$|\d"
-    return r"^\s*$|^[^-]*[1-9]"
+    item = bounds["items"]
+    one = item["pattern"].strip("^$") if item["type"] != "integer" else r"0*[1-9]\d*" if item["minimum"] > 0 else r"\d+"
+    return rf"^\s*({one}([\s,;]+|$))*$"
 
 
 def asked(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -171,15 +171,13 @@ def test_a_bad_value_fails_the_first_task_and_the_owner_is_mailed(staged):
     from local.airflow_runs import run_dag
 
     before = len(staged.mail.messages())
-    run = run_dag("kafka_capacity_plan", {"cluster": "shop-eu", "recipients": ["not an address"]})
+    run = run_dag("kafka_capacity_plan", {"cluster": "shop-eu", "removed_brokers": [999]})
     assert run.state == "failed"
     assert states(run)["pin"] == "failed"
     message = email.message_from_bytes(staged.mail.messages()[before].read_bytes(), policy=email.policy.default)
     assert message["To"] == "platform-owner@example.net"
     assert "kafka_capacity_plan.pin" in message["Subject"]
-    assert "'not an address' is not an e-mail address" in message.get_body(("html",)).get_content().replace(
-        "&#39;", "'"
-    )
+    assert "removed_brokers: broker 999 is invalid" in message.get_body(("html",)).get_content()
 
 
 @pytest.mark.usefixtures("in_one_spark")

@@ -236,11 +236,15 @@ def test_a_refused_trigger_says_what_to_write(bag, name, value, words):
         ("broker_counts", ["12, 15", "12;15 18", "", [12], None], ["0", "12, 0", "many", "-3", [0]]),
         ("removed_brokers", ["0, 3", "3"], ["-1", "3=4"]),
         ("replaced_brokers", ["3=13, 4=14", "3=13"], ["3", "3=x"]),
-        ("throttle_bytes_per_second", ["50MB/s", "1e-3", "0.5 MiB/s", 1e6], ["0", "-50MB/s", "fast", 0]),
-        ("horizon_months", ["12", 12], ["0", "soon", 0, 61]),
-        ("growth_per_year_ratio", ["40%", "-10%", "0", -0.1], ["much", -1]),
-        ("lag_slo_seconds", ["2m", "120s"], ["0s", "-1m"]),
-        ("recipients", ["a@example.net, b@example.net"], []),
+        (
+            "throttle_bytes_per_second",
+            ["50MB/s", "1e-3", "0.5 MiB/s", 1e6],
+            ["0", "-50MB/s", "fast", "50MBps", "50Mb/s", 0],
+        ),
+        ("horizon_months", ["12", " 1y6mo ", "", 12], ["0", "soon", "1 year", 0, 61]),
+        ("growth_per_year_ratio", ["40%", "-10%", "0", ".3", -0.1], ["much", "40", "30pc", -1]),
+        ("lag_slo_seconds", ["2m", "120s", "1h30m"], ["0s", "-1m", "2 minutes"]),
+        ("recipients", ["a@example.net, b@example.net", "", ["a@b"]], ["a@example.net, sre", "a@b@c", ["sre"]]),
     ],
 )
 def test_what_no_plan_takes_starts_no_run(services, name, taken, refused):

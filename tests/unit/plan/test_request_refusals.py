@@ -81,7 +81,7 @@ def refusal(**values):
         (
             "recipients",
             ["sre"],
-            "recipients: ['sre'] is invalid: 'sre' is not an e-mail address; write each as name@host",
+            "recipients.0: 'sre' is invalid: write an e-mail address as name@host",
         ),
         (
             "is_approval_required",

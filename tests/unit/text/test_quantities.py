@@ -1,6 +1,7 @@
 """Amounts as people type them."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -35,6 +36,16 @@ from tests.properties.strategies import repeatable
 )
 def test_what_people_type_is_understood(parameter, text, value):
     assert parse_quantity(parameter, text) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.suffix)
+@repeatable(100)
+@given(data=st.data())
+def test_the_pattern_of_a_unit_takes_what_is_understood(unit, data):
+    typed = data.draw(st.from_regex(f"({unit.pattern})", fullmatch=True, alphabet=st.characters(codec="ascii")))
+    assert not math.isnan(parse_quantity(f"x{unit.suffix}", typed))
+    shown = shown_quantity(f"x{unit.suffix}", data.draw(st.floats(min_value=1e-3, max_value=4.9)))
+    assert re.fullmatch(unit.pattern, shown), shown
 
 
 def test_a_bare_number_that_looks_like_percent_is_no_ratio():
