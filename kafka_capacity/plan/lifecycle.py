@@ -32,7 +32,8 @@ LIFECYCLE_KIND = "kafka-capacity-lifecycle"
 LIFECYCLE_VERSION = 1
 ALIKE_DAYS = 35  # a report is compared with one that was asked the same rather than with a newer one, up to this age
 CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
-GONE, DROPPED = "no longer found", "no longer requested"  # what became of a problem, and of an action not taken
+GONE, DROPPED = "no longer found", "no longer recommended"  # what became of a problem, and of an action not taken
+_EARLIER_DROPPED = "no longer requested"  # what was kept until model version 24
 PROBLEM, ACTION = "problem", "action"
 
 Row = Mapping[str, Any]  # a problem or an action of `decision.json`
@@ -195,12 +196,21 @@ def done_words(
     return found
 
 
+def resolved_lines(entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any]) -> list[str]:
+    """Return the problems that were resolved since the last report, each with the effect that was measured."""
+    effects = done_words(entries, decision, changes)
+    return [
+        text if (effect := effects.get(key, GONE)) == GONE else f"{text.rstrip('.')}: {effect}."
+        for key, text in zip(changes["resolved_ids"], changes["resolved"], strict=True)
+    ]
+
+
 def followed_lines(
     entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> list[dict[str, str]]:
-    """Return what was done, and how what is due or claimed stands, as lines of ``label`` and ``text``.
+    """Return which actions were done, and how what is due or claimed stands, as lines of ``label`` and ``text``.
 
-    Problems that only are not found again are not among them, nor is what is new.
+    What is new is not among them.
     """
     done = [
         {
@@ -208,7 +218,7 @@ def followed_lines(
             "text": f"{entries[key]['text'].rstrip('.')}: {effect}.",
         }
         for key, effect in done_words(entries, decision, changes).items()
-        if effect != GONE
+        if effect != GONE and entries[key]["kind"] == ACTION
     ]
     return done + [
         {"label": capitalised(row["about"]), "text": state}
@@ -220,7 +230,7 @@ def followed_lines(
 
 def ended(effect: str) -> str:
     """Return in a word how what had that effect ended."""
-    return "dropped" if effect.startswith(DROPPED) else "gone" if effect == GONE else "done"
+    return "dropped" if effect.startswith((DROPPED, _EARLIER_DROPPED)) else "gone" if effect == GONE else "done"
 
 
 def _effect(entry: Entry, today: Mapping[str, Any]) -> str:

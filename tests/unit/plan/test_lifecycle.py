@@ -21,6 +21,7 @@ from kafka_capacity.plan.lifecycle import (
     keep_said,
     observed,
     read_entries,
+    resolved_lines,
     with_ids,
     with_states,
     with_steps_continued,
@@ -160,12 +161,11 @@ def test_what_there_is_not_cannot_be_claimed(document, first):
 
 def test_what_was_done_has_the_effect_that_was_measured(document):
     after = decided("2026-11-15", [BEHIND], brokers=15, disk=0.71, usd=16_425.0)
-    lines = followed_lines(entries_of(document), after, changed("disk-over-limit"))
+    changes = changed("disk-over-limit") | {"resolved": ["2 brokers are over the limit."]}
     effect = "12 brokers → 15 brokers, the fullest disk 95.0 % → 71.0 %, $13,140 per month → $16,425 per month."
-    assert lines == [
-        {"label": "Done", "text": f"2 brokers are over the limit: {effect}"},
-        {"label": "Done", "text": f"Have 15 brokers: {effect}"},
-    ]
+    assert resolved_lines(entries_of(document), after, changes) == [f"2 brokers are over the limit: {effect}"]
+    lines = followed_lines(entries_of(document), after, changes)
+    assert lines == [{"label": "Done", "text": f"Have 15 brokers: {effect}"}]
     kept = observed(document, after, changed("disk-over-limit"))
     assert entries_of(kept)["disk-over-limit"]["done"]["on"] == "2026-11-15"
     # The same report once more says and keeps the same.
@@ -205,7 +205,7 @@ def test_what_an_earlier_version_decided_has_a_state_as_well():
 
 def test_what_is_asked_for_no_more_is_not_called_reached(document):
     lines = followed_lines(entries_of(document), decided("2026-11-15", [FULL]), changed())
-    assert lines == [{"label": "Dropped", "text": "Have 15 brokers: no longer requested; there are 12 brokers."}]
+    assert lines == [{"label": "Dropped", "text": "Have 15 brokers: no longer recommended; there are 12 brokers."}]
 
 
 def test_a_dismissed_problem_that_got_worse_counts_again(document):
@@ -334,6 +334,7 @@ def test_a_step_that_was_put_off_is_asked_again_once_it_is_due(document, first):
     [
         ("12 brokers → 15 brokers", "done"),
         ("no longer found", "gone"),
+        ("no longer recommended; there are 12 brokers", "dropped"),
         ("no longer requested; there are 12 brokers", "dropped"),
     ],
 )
@@ -375,8 +376,8 @@ def test_a_move_that_comes_back_is_another_one():
     ("brokers", "disk", "told"),
     [
         (12, 0.7, "Done: the fullest disk 95.0 % → 70.0 %"),
-        (12, 0.96, "Dropped: no longer requested"),
-        (15, 0.7, "Dropped: no longer requested; there are 15 brokers"),
+        (12, 0.96, "Dropped: no longer recommended"),
+        (15, 0.7, "Dropped: no longer recommended; there are 15 brokers"),
     ],
 )
 def test_a_move_that_nobody_made_is_not_done(brokers, disk, told):
