@@ -181,7 +181,7 @@ def _set(result: FailureResult, snapshot: Snapshot, number: int) -> dict[str, An
     }
     if one.kind is SetKind.GIVEN:
         row["survivors"] = _survivors(result, number)
-        row["topics"] = _topics(snapshot, one, result.scenario.rules)
+        row["topics"] = _topics(snapshot, one, _rules(result, number))
     return row
 
 
@@ -238,13 +238,19 @@ def _survivors(result: FailureResult, number: int) -> list[dict[str, Any]]:
     ]
 
 
-def _topics(snapshot: Snapshot, lost: FailureSet, rules: ElectionRules) -> list[dict[str, Any]]:
+def _rules(result: FailureResult, number: int) -> ElectionRules | None:
+    """Return by whose rules leaders are elected after a set; ``None`` where no controller is left to do it."""
+    return None if result.has_majority[number] is False else result.scenario.rules
+
+
+def _topics(snapshot: Snapshot, lost: FailureSet, rules: ElectionRules | None) -> list[dict[str, Any]]:
     """List the topics with partitions that are offline or refuse ``acks=all`` after a loss, the worst first."""
     states, topics = states_of(snapshot), snapshot.partitions.topics
     for part in (lost.first, tuple(broker for broker in lost.brokers if broker not in lost.first)):
         states = fail_brokers(states, snapshot.brokers.index_of(np.array(part, dtype=np.int32)).tolist(), rules)
     offline = states.is_offline
-    refused = ~offline & (states.isr_size() < states.min_isr)
+    is_held_back = states.is_held_back(states.live_replicas())
+    refused = ~offline & ((states.isr_size() < states.min_isr) | is_held_back)
     counts = [np.bincount(snapshot.partitions.topic[rows], minlength=len(topics)) for rows in (offline, refused)]
     size = np.bincount(snapshot.partitions.topic, minlength=len(topics))
     order = np.lexsort((-counts[1], -counts[0]))
@@ -302,7 +308,7 @@ def _print_change(controllers: Mapping[str, Any], steps: Sequence[Mapping[str, A
 
 def _print_details(result: FailureResult, snapshot: Snapshot, number: int) -> None:
     one = result.sets[number]
-    topics, groups = _topics(snapshot, one, result.scenario.rules), _groups(result, number)
+    topics, groups = _topics(snapshot, one, _rules(result, number)), _groups(result, number)
     for columns, what, found in ((_TOPICS, "topic", topics), (_GROUPS, "group", groups)):
         if found:
             title = f"without {one.name}: {plural(len(found), what)} affected"

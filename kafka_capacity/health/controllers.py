@@ -34,8 +34,7 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
                 f"{inside} of {count} voters are in rack {rack}: losing it leaves {count - inside} where {needed} are "
                 "needed, and no partition can elect a leader"
             )
-            remedy = f"keep at most {spare} of {count} voters in any one rack"
-            yield serious(Code.CONTROLLERS_SHARE_RACK, f"rack {rack}", message, remedy)
+            yield serious(Code.CONTROLLERS_SHARE_RACK, f"rack {rack}", message, controllers_remedy(voters))
     unknown = [voter.node_id for voter in voters if voter.rack is None]
     if unknown and count > 1:
         one = len(unknown) == 1
@@ -45,6 +44,15 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
         )
         remedy = "name the racks of all voters, such as 1:a"
         yield info(Code.CONTROLLERS_WITHOUT_RACK, called("controller", unknown), message, remedy)
+
+
+def controllers_remedy(voters: Sequence[Voter]) -> str:
+    """Return which controllers survive any rack: as many as there are, where the racks that have some allow it."""
+    count, racks = len(voters), len({voter.rack for voter in voters if voter.rack is not None})
+    spare = tolerated_losses(count)
+    if spare and count <= spare * racks:
+        return f"keep at most {spare} of {count} voters in any one rack"
+    return "run 3 controllers in three racks, or 5 with at most 2 in any one rack"
 
 
 def check_quorum(quorum: Quorum) -> Iterator[Problem]:

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from kafka_capacity.health.cluster_view import ClusterView, called
+from kafka_capacity.health.controllers import controllers_remedy
 from kafka_capacity.health.problem import Code, Problem, info, serious, some, warning
 from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.controller.quorum.voters import tolerated_losses
 from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.text import format_rate, plural, whole_percent
@@ -83,7 +83,10 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
         single = ", and raise the replication factor of those with a single one" if (view.factor == 1).any() else ""
         stops.append(f"takes {plural(worst.offline, 'partition')} offline")
         remedies.append(f"spread the replicas of each partition over several racks{single}")
-    if worst.under_min_isr:
+    if worst.under_min_isr and worst.leaderless:
+        stalled = plural(worst.under_min_isr, "more partition")
+        stops.append(f"stops writes with acks=all on {stalled}, whose lost replicas nobody takes out of the ISR")
+    elif worst.under_min_isr:
         under = plural(worst.under_min_isr, "partition")
         stops.append(f"leaves {under} under min ISR, where writes with acks=all are rejected")
         remedies.append("keep min.insync.replicas below what is left after losing a rack")
@@ -102,7 +105,7 @@ def _controllers_remedy(view: ClusterView) -> str:
     down = sorted(view.quorum.down.intersection(voter.node_id for voter in view.voters))
     if down:
         return f"bring back {called('controller', down)}"
-    return f"have {tolerated_losses(len(view.voters))} of the {len(view.voters)} controllers in one rack at most"
+    return controllers_remedy(view.voters)
 
 
 def rack_problems(

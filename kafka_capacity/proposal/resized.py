@@ -28,4 +28,5 @@ class Resized:
     stored_bytes: float  # what all replicas hold today
     shape: str | None  # that the brokers run on in the end; `None` where nothing lasts
     is_estimate: bool  # whether dollars are those of another shape
+    unknown: tuple[str, ...] = ()  # capacities that are not known and so not judged, of the numbers above, in words
     in_the_way: InTheWay | None  # of fewer brokers than in the end; `None` where fewer were not tried

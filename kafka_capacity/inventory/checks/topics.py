@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, warning
 from kafka_capacity.inventory.column_values import ReplicaColumns, encode, ints, values
+from kafka_capacity.kafka.java.hashing import is_uuid
 from kafka_capacity.text import plural
 
 MAX_TOPIC_NAME_LENGTH = 249  # Kafka's Topic.MAX_NAME_LENGTH
@@ -18,11 +19,15 @@ _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 def check_topic_names(topics: pa.Table) -> Iterator[Problem]:
-    """Check that each topic is listed once, under a name that Kafka can have."""
+    """Check that each topic is listed once, under a name and an id that Kafka can have."""
     names, code = encode(topics.column("topic"))
     twice = [names[c] for c in np.flatnonzero(np.bincount(code, minlength=len(names)) > 1)]
     message = "{count} given more than once ({names}); keep one row each"
     yield from problem_of(twice, "topic", fatal, "duplicate_topic", "topics.topic", message)
+    ids = {one for one in values(topics.column("topic_id")) if one is not None}
+    wrong = [repr(one) for one in sorted(ids) if not is_uuid(one)]
+    message = "{count} that Kafka cannot have ({names}); write it as kafka-topics.sh prints it, or leave it out"
+    yield from problem_of(wrong, "topic id", fatal, "illegal_topic_id", "topics.topic_id", message)
     illegal = [repr(name) for name in names if not _LEGAL_NAME.fullmatch(name) or name in {".", ".."}]
     message = (
         f"{{count}} that Kafka cannot have ({{names}}): 1 to {MAX_TOPIC_NAME_LENGTH} of the characters a-z, A-Z, 0-9, "

@@ -12,6 +12,7 @@ Algorithm
     ZooKeeper's controller learns of all at once (``KafkaController.onBrokerFailure``): it elects leaders for what is
     without one, then takes the lost replicas out of the ISRs.
     A partition has few replicas, so there are few steps: each is done for all partitions together.
+    Without a controller, whose rules are ``None``, nobody is elected and nobody leaves an ISR.
 
 Worked example, one partition on brokers 0, 1 and 2; lost are 0, then 0 and 1, with an ISR of these two:
     >>> states = PartitionStates.of(
@@ -91,7 +92,7 @@ class BrokerRows:
         return sum(int(self.bounds[broker + 1] - self.bounds[broker]) for broker in brokers)
 
 
-def fail_brokers(states: PartitionStates, brokers: Sequence[int], rules: ElectionRules) -> PartitionStates:
+def fail_brokers(states: PartitionStates, brokers: Sequence[int], rules: ElectionRules | None) -> PartitionStates:
     """Return the partitions once brokers, given by position, are dead; one that is dead already changes nothing."""
     is_live = states.is_live.copy()
     is_live[list(brokers)] = False
@@ -106,7 +107,7 @@ def fail_brokers(states: PartitionStates, brokers: Sequence[int], rules: Electio
 def losses(
     states: PartitionStates,
     sets: Sequence[Sequence[int]],
-    rules: ElectionRules,
+    rules: ElectionRules | None,
     *,
     rows: BrokerRows | None = None,
     max_sets: int = 1 << 30,
@@ -127,7 +128,7 @@ def losses(
 
 
 def _losses(
-    states: PartitionStates, sets: Sequence[Sequence[int]], rules: ElectionRules, held: BrokerRows, first: int
+    states: PartitionStates, sets: Sequence[Sequence[int]], rules: ElectionRules | None, held: BrokerRows, first: int
 ) -> Losses:
     lost = [sorted(broker for broker in set(one) if states.is_live[broker]) for one in sets]
     parts = [held.of_brokers(one) for one in lost]
@@ -149,10 +150,13 @@ def _losses(
     )
 
 
-def _after(states: PartitionStates, rank: Int32s, live: Flags, rules: ElectionRules) -> PartitionStates:
+def _after(states: PartitionStates, rank: Int32s, live: Flags, rules: ElectionRules | None) -> PartitionStates:
     """Lose the replicas that have a rank, in its order."""
     if not states.replicas.shape[1]:
         return states
+    if rules is None:
+        is_led_by_lost = (only(states.leader, states.replicas.shape[1]) & (rank != _STAYS)).any(axis=1)
+        return dataclasses.replace(states, leader=np.where(is_led_by_lost, NO_SLOT, states.leader).astype(np.int8))
     if rules is ElectionRules.ZOOKEEPER:
         return _after_in_zookeeper(states, rank, live)
     steps = int((rank != _STAYS).sum(axis=1).max(initial=0))

@@ -73,6 +73,14 @@ class PartitionStates:
         """Return which partitions nobody leads: bool[P]."""
         return np.asarray(self.leader < 0, dtype=np.bool_)
 
+    def is_held_back(self, live: Flags) -> Flags:
+        """Return where a dead replica is in the ISR of a leader, given who lives, bool[N, W]: bool[N].
+
+        It holds back the high watermark (``PendingShrinkIsr.maximalIsr`` of Kafka's ``Partition``) until a controller
+        takes it out: writes with ``acks=all`` wait in vain.
+        """
+        return np.asarray((self.leader >= 0) & (self.in_sync & ~live).any(axis=1), dtype=np.bool_)
+
     def isr_size(self) -> Ints:
         """Count the in-sync replicas: int64[P]."""
         return np.asarray(self.in_sync.sum(axis=1), dtype=np.int64)

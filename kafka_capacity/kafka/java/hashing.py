@@ -85,6 +85,15 @@ def uuid_halves(text: str) -> tuple[int, int]:
     return int.from_bytes(raw[:8], "big", signed=True), int.from_bytes(raw[8:], "big", signed=True)
 
 
+def is_uuid(text: str) -> bool:
+    """Return whether a text is a ``Uuid`` of Kafka's, as :func:`uuid_halves` reads them."""
+    try:
+        uuid_halves(text)
+    except ValueError:
+        return False
+    return True
+
+
 def uuid_hash(text: str) -> int:
     """Hash as Kafka's ``Uuid.hashCode``: the four quarters, exclusive-or."""
     most, least = uuid_halves(text)

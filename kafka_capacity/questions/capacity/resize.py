@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.demand.changed import ClusterChange, changed_cluster
-from kafka_capacity.hardware.limits import RECOVERIES, Resource
+from kafka_capacity.hardware.limits import RECOVERIES, RESOURCES, Resource, resource_name
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.kafka.arrays import Floats
@@ -93,6 +93,9 @@ def resized(given: Resizing, change: ClusterChange) -> Resized:
         stored_bytes=float(inputs.snapshot.size_bytes.sum()),
         shape=None if goal is None else str(goal["shape"]),
         is_estimate=goal is not None and goal["priced_as"] is not None,
+        unknown=tuple(
+            resource_name(one) for one in RESOURCES if any(row and one in row["not_judged"] for row in options)
+        ),
         in_the_way=None if goal is None else _in_the_way(inputs, view, goal, unproved),
     )
 

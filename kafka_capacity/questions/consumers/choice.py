@@ -177,11 +177,7 @@ def _choose_for(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, Ch
         is_refused = row["partition_count"] is None
         return is_refused, _is_overloaded(row), *distance(excuses_of(row)), is_judged, *rank(row)
 
-    fitting = [
-        row
-        for row in rows
-        if row["verdict"] == Verdict.FITS and (row is today or row["member_count"] >= (row["smallest_for_all"] or 0))
-    ]
+    fitting = [row for row in rows if row["verdict"] == Verdict.FITS and (row is today or is_enough(row))]
     recommended = _best(sorted(fitting, key=rank), rank, today) if fitting else None
     return GroupChoice(
         group_id=group_id,
@@ -192,6 +188,11 @@ def _choose_for(group_id: str, rows: Sequence[Row], by_scenario: Mapping[str, Ch
         recommended=recommended,
         focus=recommended or min(rows, key=distance_of),
     )
+
+
+def is_enough(row: Row) -> bool:
+    """Return whether a scenario fits, with no fewer members than the smallest count that will do with its protocol."""
+    return bool(row["verdict"] == Verdict.FITS and row["member_count"] >= (row["smallest_for_all"] or 0))
 
 
 def _best(ranked: Sequence[Row], rank: Callable[[Row], tuple[Any, ...]], today: Row | None) -> Row:

@@ -6,7 +6,15 @@ from collections.abc import Iterable
 
 from kafka_capacity.kafka.groups.sticky_tasks import placed_standbys
 from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.questions.consumers.choice import GroupChoice, Row, changes, excuses_of, is_offline, why_not
+from kafka_capacity.questions.consumers.choice import (
+    GroupChoice,
+    Row,
+    changes,
+    excuses_of,
+    is_enough,
+    is_offline,
+    why_not,
+)
 from kafka_capacity.questions.consumers.names import bare_name, caught_up_phrase, event_phrase, part_name, variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.text import ENDLESS, format_bytes, format_count, format_duration, format_rate, format_wait, plural
@@ -55,7 +63,7 @@ def advice_of(group: GroupChoice) -> str:
         deploy = group.outcome(today, Event.ROLLING_RESTART)
         pauses = "" if deploy is None else f", with {_counted_pauses(deploy)} per deploy{_unread(deploy)}"
         return f"{name} can stay as it is: {fits}{pauses}{within}"
-    parts = [_count_part(name, today, recommended), _switch_part(name, today, recommended, group)]
+    parts = [_count_part(name, today, recommended, group), _switch_part(name, today, recommended, group)]
     return "; ".join(part for part in parts if part) + within
 
 
@@ -101,13 +109,16 @@ def _within(group: GroupChoice, row: Row) -> str:
     return f"; the worst max lag is {lag}{when}, within {allowed}{unknown}{late}"
 
 
-def _count_part(name: str, today: Row, recommended: Row) -> str:
+def _count_part(name: str, today: Row, recommended: Row, group: GroupChoice) -> str:
     now, then = today["member_count"], recommended["member_count"]
     if then > now:
         return f"{name} needs {_members(recommended)} instead of {now:,}: {why_not(today)}"
     risk = [] if today["verdict"] == Verdict.FITS else [_at_risk(name, today)]
     is_are = "is" if then == 1 else "are"
-    fewer = [f"{_members(recommended)} instead of {now:,} {is_are} enough for {name}"] if then < now else []
+    # So few may fit with another protocol, assignor or membership alone, which the other part is about.
+    alike = [row for row in group.scenarios if not changes(row, today) and row["member_count"] == then]
+    after = "" if not changes(recommended, today) or any(map(is_enough, alike)) else " only after the change"
+    fewer = [f"{_members(recommended)} instead of {now:,} {is_are} enough for {name}{after}"] if then < now else []
     return "; ".join(risk + fewer)
 
 

@@ -154,16 +154,20 @@ class Cluster:
             rules=rules,
         )
 
-    def flags(self, states: PartitionStates, row: Ints | slice) -> dict[str, Flags]:
-        """Return what is the matter with some partitions: bool[N] for each of :data:`FLAGS`."""
+    def flags(self, states: PartitionStates, live: Flags, row: Ints | slice) -> dict[str, Flags]:
+        """Return what is the matter with some partitions: bool[N] for each of :data:`FLAGS`.
+
+        ``live`` is bool[N, W], which replicas live.
+        """
         is_led = states.leader >= 0
         size = states.isr_size()
-        under = is_led & (size < states.min_isr)
+        is_held_back = states.is_held_back(live)
+        under = is_led & ((size < states.min_isr) | is_held_back)
         return {
             "offline": ~is_led,
             "under_min_isr": under,
             "newly_under_min_isr": under & ~self.is_under_min_isr_today[row],
-            "at_min_isr": is_led & (size == states.min_isr),
+            "at_min_isr": is_led & (size == states.min_isr) & ~is_held_back,
             "new_leaders": is_led & (states.leader != self.today.leader[row]),
             "unclean_leaders": is_led & states.is_unclean,
         }
@@ -200,8 +204,8 @@ class BaselineState:
         """Return the state of the cluster without some brokers, given by position."""
         states = fail_brokers(cluster.today, first, cluster.rules) if first else cluster.today
         everything = slice(None)
-        flags = cluster.flags(states, everything)
         live = states.live_replicas()
+        flags = cluster.flags(states, live, everything)
         count = len(states)
         offline, mean = flags["offline"], cluster.rates.mean_bytes_per_second
         return cls(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,10 @@ from kafka_capacity.hardware.shapes import Hardware
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.controller.failing import Losses, losses
+from kafka_capacity.kafka.controller.failing import ElectionRules, Losses, losses
 from kafka_capacity.questions.failures.baseline import FLAGS, BaselineState, Cluster
 from kafka_capacity.questions.failures.broker_sums import broker_sums
-from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario
+from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario, FailureSet
 from kafka_capacity.questions.failures.sets import failure_sets
 
 _TRAFFIC_OF = {
@@ -39,8 +39,12 @@ def evaluate_failures(
     traffic: Traffic | None = None,
     has: Hardware | None = None,
     costs: CpuCosts = STATED,
+    has_majority: Callable[[FailureSet], bool | None] = lambda _: None,
 ) -> FailureResult:
     """Lose each set of brokers by itself.
+
+    ``has_majority`` says whether a majority of the controllers is left after a set, ``None`` where that is not known:
+    without one no leader is elected, and nobody leaves an ISR.
 
     Without the hours of ``traffic`` every partition is at its own percentile at once, an upper estimate. ``has`` is
     what brokers can do; without it, what the snapshot says of their networks. ``costs`` is what traffic takes of
@@ -55,15 +59,17 @@ def evaluate_failures(
     cluster = Cluster.of(snapshot, load, traffic, scenario.rules, costs if Resource.CPU in capacity else None)
     table = _Table(cluster, len(sets), scenario.throttle_bytes_per_second)
     today = BaselineState.of(cluster, ())
-    by_first: dict[tuple[int, ...], list[int]] = {}
-    for number, one in enumerate(sets):
-        by_first.setdefault(one.first, []).append(number)
-    for first, numbers in by_first.items():
+    majorities = tuple(map(has_majority, sets))
+    alike: dict[tuple[tuple[int, ...], ElectionRules | None], list[int]] = {}
+    for number, (one, majority) in enumerate(zip(sets, majorities, strict=True)):
+        key = ((), None) if majority is False else (one.first, scenario.rules)
+        alike.setdefault(key, []).append(number)
+    for (first, rules), numbers in alike.items():
         baseline = today if not first else BaselineState.of(cluster, _positions(snapshot, first))
         others = (sorted(set(sets[number].brokers) - set(first)) for number in numbers)
         rest = [_positions(snapshot, ids) for ids in others]
         at_once = max(1, _MAX_CELLS // (len(snapshot.brokers) * cluster.rates.traffic.bytes_in.shape[1] or 1))
-        for part in losses(baseline.states, rest, scenario.rules, rows=cluster.rows, max_sets=at_once):
+        for part in losses(baseline.states, rest, rules, rows=cluster.rows, max_sets=at_once):
             table.fill(np.array(numbers[part.first : part.first + part.count]), part, baseline)
     for number, one in enumerate(sets):
         table.mark_dead(number, [*_positions(snapshot, one.brokers), *np.flatnonzero(snapshot.brokers.is_fenced)])
@@ -86,6 +92,7 @@ def evaluate_failures(
         peak_basis=cluster.rates.traffic.basis,
         groups=cluster.reads.groups,
         group_partitions=cluster.reads.partitions,
+        has_majority=majorities,
         **table.columns,
     )
 
@@ -134,7 +141,8 @@ class _Table:
 
     def _fill_partitions(self, at: Any, part: Losses, baseline: BaselineState) -> None:
         cluster, columns = self._cluster, self.columns
-        before, after = cluster.flags(part.before, part.row), cluster.flags(part.after, part.row)
+        before = cluster.flags(part.before, part.before.live_replicas(), part.row)
+        after = cluster.flags(part.after, part.is_live, part.row)
         mean = cluster.rates.mean_bytes_per_second[part.row]
         for name in FLAGS:
             change = after[name].astype(np.float64) - before[name]
@@ -161,7 +169,8 @@ class _Table:
             return
         states = np.tile(baseline.coordinator, (part.count, 1))
         is_there = np.flatnonzero((part.row >= first) & (part.row < end))
-        flags = {name: found[is_there] for name, found in cluster.flags(part.after, part.row).items()}
+        every = cluster.flags(part.after, part.is_live, part.row)
+        flags = {name: found[is_there] for name, found in every.items()}
         states[part.of[is_there], part.row[is_there] - first] = cluster.coordinator_states(flags)
         self.columns["coordinator"][at] = states[:, reads.coordinator]
 

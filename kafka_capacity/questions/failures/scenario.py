@@ -120,9 +120,9 @@ class FailureResult:
     coordinator: NDArray[np.int8]  # int8[S, G], a `CoordinatorState` each
     rebuild_bytes: Floats  # float64[S], what the lost brokers held of partitions that are still led
     rebuild_seconds: Floats  # float64[S], to copy it onto empty disks, at mean rates; infinite for never
-    # whether a majority of the controllers is left after each set, without which no leader is elected; `None` where
-    # they are not known
-    has_majority: tuple[bool | None, ...] = ()
+    # whether a majority of the controllers is left after each set, `None` where that is not known. Without one no
+    # leader is elected, and under the minimum is what is led with a lost replica in its ISR: nobody takes it out.
+    has_majority: tuple[bool | None, ...]
 
     def peaks(self) -> dict[Resource, Floats]:
         """Return float64[S, B], what each survivor carries at peak of each of :attr:`capacity`."""
@@ -166,10 +166,10 @@ class FailureResult:
         return tuple(
             RackLoss(
                 rack=str(self.brokers.racks[self.brokers.ids.tolist().index(one.brokers[0])]),
-                offline=int(self.offline[place]) - self.offline_today,
+                offline=0 if place in without else int(self.offline[place]) - self.offline_today,
                 under_min_isr=int(self.newly_under_min_isr[place]),
                 bytes_per_second=max(0.0, float(stopped[place] + self.newly_refused_bytes_per_second[place])),
-                leaderless=int(self.offline[place] + self.new_leaders[place]) if place in without else 0,
+                leaderless=int(self.offline[place]) if place in without else 0,
             )
             for place, one in enumerate(self.sets)
             if one.kind is SetKind.RACK
@@ -181,6 +181,6 @@ class FailureResult:
         Then come partitions under the minimum, overloaded brokers, and how long it takes to rebuild.
         """
         traffic = np.where(self.offline > 0, self.stopped_bytes_per_second + self.refused_bytes_per_second, 0.0)
-        leaderless = [one is False for one in self.has_majority] or np.zeros(len(self.sets))
+        leaderless = [one is False for one in self.has_majority]
         keys = (self.rebuild_seconds, self.overloaded(), self.under_min_isr, traffic, self.offline, leaderless)
         return np.lexsort([-np.asarray(key, dtype=np.float64) for key in keys])

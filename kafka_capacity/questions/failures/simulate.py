@@ -81,18 +81,16 @@ class FailureInputs:
 
     def lose(self, scenario: FailureScenario, baseline: Baseline) -> FailureResult:
         """Lose what a scenario says, of today's placement or of another, with all that is known of the brokers."""
-        brokers = baseline.snapshot.brokers
-        result = evaluate_failures(
+        brokers, controllers = baseline.snapshot.brokers, self.controllers(baseline)
+        return evaluate_failures(
             baseline.snapshot,
             baseline.load,
             scenario,
             traffic=baseline.traffic,
             has=hardware(self.shape, brokers),
             costs=self.costs,
+            has_majority=lambda one: controllers.has_majority_without(one.brokers, one.racks),
         )
-        controllers = self.controllers(baseline)
-        has_majority = [controllers.has_majority_without(one.brokers, one.racks) for one in result.sets]
-        return dataclasses.replace(result, has_majority=tuple(has_majority))
 
     def problems_today(self, soundness: Iterable[Problem] = ()) -> Problems:
         """Return what is wrong with the cluster as it is, where nothing else of its failures is evaluated."""

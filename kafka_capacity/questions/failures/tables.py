@@ -35,8 +35,10 @@ class LossRow:
     """One row a placement and set of brokers that are lost together; counts are of the whole cluster after the loss.
 
     ``newly_…`` is of partitions that are not under min ISR before. Without a majority of the controllers
-    (``has_majority``, null where they are not known) no leader is elected. ``loaded_…`` is the survivor closest to, or
-    furthest beyond, what it can do, null where nobody knows what they can do; ``rebuild_seconds`` is null for never.
+    (``has_majority``, null where they are not known) no leader is elected and nobody leaves an ISR: under min ISR is
+    then what is led with a lost replica in its ISR, where writes with acks=all are not committed. ``loaded_…`` is the
+    survivor closest to, or furthest beyond, what it can do, null where nobody knows what they can do;
+    ``rebuild_seconds`` is null for never.
     """
 
     placement_id: str

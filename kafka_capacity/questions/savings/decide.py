@@ -123,7 +123,13 @@ def _headline(view: SavingsView) -> str:
 
 def _that_saves(view: SavingsView, found: Row) -> str:
     clause = view.clause(found)
-    return f"{capitalised(clause)}: that {view.saves(found)}."
+    return f"{capitalised(clause)}: that {view.saves(found)}{_as_far_as_known(found)}."
+
+
+def _as_far_as_known(found: Row) -> str:
+    if not (unknown := found.get("unknown")):  # plans of model version 24 and before do not say
+        return ""
+    return f"; as far as known, since {listed(unknown)} {'was' if len(unknown) == 1 else 'were'} not judged"
 
 
 def _reasons(view: SavingsView) -> list[str]:
@@ -131,7 +137,8 @@ def _reasons(view: SavingsView) -> list[str]:
     found = []
     best = answered(view)
     if best is not None and _saves_more(view.front[-1], best):
-        found.append(f"Another set saves the most. {_that_saves(view, view.front[-1])}")
+        of = "Another set" if view.scope["is_exhaustive"] else "Another of the sets evaluated"
+        found.append(f"{of} saves the most. {_that_saves(view, view.front[-1])}")
     if useless:
         count = len(useless)
         looks = "looks like a saving but saves" if count == 1 else "look like savings but save"
@@ -221,4 +228,5 @@ def instead(view: SavingsView) -> str | None:
         saved = f"{format_usd(usd)} per month on average{estimate}"
     if best["broker_count_now"] < view.scope["brokers_today"]:
         clause += f", go down to {plural(best['broker_count_now'], 'broker')}"
-    return f"{capitalised(clause)}, and buy no brokers {until}{f'; saves {saved}' if saved else ''}."
+    saves = f"; saves {saved}" if saved else ""
+    return f"{capitalised(clause)}, and buy no brokers {until}{saves}{_as_far_as_known(best)}."

@@ -116,13 +116,21 @@ class _Finder:
     def removals(self) -> Iterator[Action]:
         """Yield the removal of idle topics, and of those that are never read."""
         for kind, chosen, which in (
-            (ActionKind.IDLE, self.use.is_idle, "which nobody uses"),
+            (ActionKind.IDLE, self.use.is_idle & ~self._is_kept_idle(), "which nobody uses"),
             (ActionKind.WRITE_ONLY, self.use.is_write_only, "which nobody reads, and stop producing to it"),
         ):
             if chosen.any():
                 rows = chosen[self.topic]
                 text = f"remove {self._words(chosen)}, {which}"
                 yield self._action(kind, text, chosen, self._size()[rows], is_removed=rows)
+
+    def _is_kept_idle(self) -> Chosen:
+        """Return whether a topic is no candidate for removal, however idle: it is compacted, or a group reads it.
+
+        Schemas, connector settings and changelogs are read once, when something starts.
+        """
+        named = {name for group in self.cluster.snapshot.groups for name in named_topics(group)}
+        return self.is_compacted | self._flags(name in named for name in self.topics)
 
     def fewer_replicas(self) -> Iterator[Action]:
         """Yield two replicas of what is not critical, where failures must be tolerated still."""
@@ -286,12 +294,28 @@ class _Finder:
             why = (
                 f"fewer than {LEAST_HOURS} consecutive hours of reads and writes are known"
                 if not self.unknown_groups
-                else f"the lag of some groups is unknown, such as {few_names(self.unknown_groups, _NAMED)}"
+                else f"some groups that read them cannot be simulated, such as {few_names(self.unknown_groups, _NAMED)}"
             )
+            count = int(unknown.sum())
+            are = "it is" if count == 1 else "they are"
             yield (
-                f"The retention of {plural(int(unknown.sum()), 'topic')} is not cut: how far back they are read is "
-                f"unknown, because {why}."
+                f"The retention of {plural(count, 'topic')} is not cut: how far back {are} read is unknown, "
+                f"because {why}."
             )
+        kept = self.use.is_idle & self._is_kept_idle()
+        if kept.any():
+            yield (
+                "Idle but not removed, since they are compacted or consumer groups have committed offsets: "
+                f"{few_names(self._names(kept), _NAMED)}."
+            )
+        named = {
+            "being uncritical": self.settings.uncritical_topics,
+            "compression": [pattern for pattern, _ in self.settings.compression_ratios()],
+            "compaction": [pattern for pattern, _ in self.settings.compaction_ratios()],
+        }
+        for what, patterns in named.items():
+            if unmatched := [one for one in patterns if not self._matching([one]).any()]:
+                yield f"No topic matches what is given for {what}: {few_names(unmatched, _NAMED)}."
         left = self._matching([pattern for pattern, _ in self.settings.compression_ratios()]) & self.is_compressed
         if left.any():
             yield f"Already compressed and left out: {few_names(self._names(left), _NAMED)}."

@@ -31,16 +31,20 @@ class Searched:
 
 
 def search_sets(
-    efforts: Sequence[int], judge: Callable[[Sequence[ActionSet]], Sequence[float]], max_sets: int
+    efforts: Sequence[int],
+    judge: Callable[[Sequence[ActionSet]], Sequence[float]],
+    needed: Callable[[ActionSet], ActionSet],
+    max_sets: int,
 ) -> Searched:
     """Search, by the efforts of the actions, those to judge first at the start; ``max_sets`` may be judged.
 
-    ``judge`` returns what each of several sets saves; it is called with sets that have not been judged yet.
+    ``judge`` returns what each of several sets saves; it is called with sets that have not been judged yet, and with
+    what ``needed`` leaves of them: without actions that do nothing beside the others.
     """
     saved: dict[ActionSet, float] = {}
 
     def try_all(sets: Iterable[ActionSet]) -> None:
-        new = [one for one in dict.fromkeys(sets) if one and one not in saved][: max_sets - len(saved)]
+        new = [one for one in dict.fromkeys(map(needed, sets)) if one and one not in saved][: max_sets - len(saved)]
         if new:
             saved.update(zip(new, judge(new), strict=True))
 

@@ -45,7 +45,8 @@ def find_savings(
     judge([])
     is_sized = not np.isnan(judge.counts(NOTHING)).all()  # else there is nothing to hold a set against
     efforts = [one.facts.effort for one in actions]
-    searched = search_sets(efforts, judge, settings.sets_to_size(len(basis.snapshot.partitions)) if is_sized else 0)
+    max_sets = settings.sets_to_size(len(basis.snapshot.partitions)) if is_sized else 0
+    searched = search_sets(efforts, judge, judge.needed, max_sets)
     scope = ScopeRow(
         brokers_today=len(cluster.snapshot.brokers),
         actions=len(actions),
@@ -79,6 +80,13 @@ class Judge:
         changes = [all_of([self.actions[place].change for place in sorted(one)], count) for one in wanted]
         self.resized.update(zip(wanted, self.cluster.resize(changes, self.run), strict=True))
         return [self.saved(one) for one in sets]
+
+    def needed(self, found: ActionSet) -> ActionSet:
+        """Leave out what is done to topics that are removed in the same set."""
+        removing = {one for one in found if self.actions[one].change.is_removed.any()}
+        removed = {topic for one in removing for topic in self.actions[one].topics}
+        topics = {one: self.actions[one].topics for one in found - removing}
+        return found - {one for one, names in topics.items() if names and removed.issuperset(names)}
 
     def saved(self, found: ActionSet) -> float:
         """Return the measure by which sets are held against each other; minus infinite for one that is too little.
@@ -219,6 +227,7 @@ def _set_rows(judge: Judge, searched: Searched, efforts: Sequence[int]) -> list[
             broker_count_at_horizon=judge.resized[one].broker_counts[-1],
             first_purchase=judge.first_purchase(one),
             shape=judge.resized[one].shape,
+            unknown=judge.resized[one].unknown,
         )
         for position, (name, one) in enumerate(_named(judge))
     ]

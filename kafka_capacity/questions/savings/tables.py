@@ -43,7 +43,8 @@ class SetRow:
     ``saved_brokers`` and dollars are as those of an action; ``known_until`` is the last date of which dollars are
     known, null for all.
     ``first_purchase`` is the first day on which more brokers are needed than there are, null for not up to the horizon.
-    Broker counts are null where nothing that was tried lasts.
+    Broker counts are null where nothing that was tried lasts; ``unknown`` names the capacities that they were not
+    judged by, since those are not known.
     """
 
     position: Int32
@@ -59,6 +60,7 @@ class SetRow:
     broker_count_at_horizon: Int32 | None
     first_purchase: str | None
     shape: str | None
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -159,7 +159,7 @@ def test_it_says_what_breaks_with_options_of_its_own(run, snapshot, tmp_path):
     reports = [json.loads((folder / "report.json").read_text()) for folder in (out, plain)]
     asked, usual = ({one["name"]: one["data"] for one in report["sections"]}["failures"] for report in reports)
     assert [part["caption"].split(":")[0] for part in asked["matrices"]] == ["One rack lost", "Given sets lost"]
-    assert [row["name"] for row in asked["matrices"][1]["rows"]] == ["brokers 1, 2", "rack a"]
+    assert [row["name"] for row in asked["matrices"][1]["rows"]] == ["rack a", "brokers 1, 2"]
     assert "rules of zookeeper" in asked["notes"][-1]
     # One controller, up 0.9 of the time in a rack that is up 0.8: away 0.28 of a year of 365 days.
     assert "102 d 5 h a year if racks are up 80 % of the time" in asked["controllers"]["sentences"][1]

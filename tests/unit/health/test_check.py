@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView, RackLoss
+from kafka_capacity.health.controllers import controllers_remedy
 from kafka_capacity.health.problem import Code, Severity
 from kafka_capacity.health.racks import racks_per_partition
 from kafka_capacity.health.settings import lower_factor_problems
@@ -164,24 +165,37 @@ def test_traffic_that_is_not_there_is_no_rate_of_a_rack_loss():
     assert seen["rack-loss"].message == "losing rack a takes 1 partition offline"
 
 
+@pytest.mark.parametrize(
+    ("racks", "remedy"),
+    [
+        ("aaabc", "keep at most 2 of 5 voters in any one rack"),
+        ("aab", "run 3 controllers in three racks, or 5 with at most 2 in any one rack"),
+        ("aabc", "run 3 controllers in three racks, or 5 with at most 2 in any one rack"),
+        ("a", "run 3 controllers in three racks, or 5 with at most 2 in any one rack"),
+    ],
+)
+def test_controllers_are_to_be_as_racks_allow(racks, remedy):
+    assert controllers_remedy([Voter(node_id=place, rack=rack) for place, rack in enumerate(racks)]) == remedy
+
+
 def test_a_rack_whose_loss_leaves_no_majority_of_the_controllers_is_the_worst():
     snapshot = made(HEALTHY)
     losses = [
-        RackLoss(rack="a", offline=1, under_min_isr=5, bytes_per_second=0.0, leaderless=27),
+        RackLoss(rack="a", offline=0, under_min_isr=5, bytes_per_second=0.0, leaderless=27),
         RackLoss(rack="b", offline=9, under_min_isr=0, bytes_per_second=9.0),
     ]
     voters = [Voter(node_id=101 + place, rack=rack) for place, rack in enumerate("aaabc")]
     view = ClusterView.of(snapshot, loaded(len(snapshot.partitions)), rack_losses=losses, voters=voters)
     (problem,) = [one for one in check_health(view) if one.code == "rack-loss"]
     assert problem.message.startswith(
-        "losing rack a leaves no majority of the controllers, so that 27 partitions have no leader; it takes 1 "
-        "partition offline and leaves 5 partitions under min ISR"
+        "losing rack a leaves no majority of the controllers, so that 27 partitions have no leader; it stops writes "
+        "with acks=all on 5 more partitions, whose lost replicas nobody takes out of the ISR"
     )
-    assert problem.remedy.startswith("have 2 of the 5 controllers in one rack at most; ")
+    assert problem.remedy == "keep at most 2 of 5 voters in any one rack"
     behind = QuorumReplica(node_id=105, is_voter=True, behind_seconds=1e6)
     down = dataclasses.replace(view, quorum=Quorum(replicas=(behind,)))
     (other,) = [one for one in check_health(down) if one.code == "rack-loss"]
-    assert other.remedy.startswith("bring back controller 105; ")
+    assert other.remedy == "bring back controller 105"
     assert problem.partitions == 27
     alone = ClusterView.of(
         snapshot,

@@ -69,6 +69,20 @@ def test_what_is_not_known_is_assumed_as_the_findings_say():
     assert (snapshot.log_dir == -1).all()
 
 
+def test_what_is_on_a_fenced_broker_leads_nothing_and_is_not_in_sync_beside_others():
+    """Whether the inventory says nothing of it, or what was so before."""
+    raw = two_topics()
+    fenced = with_rows(
+        raw, "brokers", [row | {"is_fenced": row["broker_id"] in (1, 4)} for row in rows_of(raw, "brokers")]
+    )
+    unknown = [row | {"is_leader": None, "is_in_sync": None} for row in rows_of(raw, "replicas")]
+    for given in (fenced, with_rows(fenced, "replicas", unknown)):
+        snapshot = build_snapshot(given)
+        # Of a-0 nobody lives: who was in sync last waits for its return.
+        assert snapshot.leader.tolist() == [-1, 2, 2]
+        assert snapshot.in_sync.tolist() == [[True, True, False], [False, True, True], [True, True, False]]
+
+
 def test_log_dirs_stand_in_for_an_unknown_capacity():
     raw = two_topics()
     raw = with_rows(raw, "brokers", [row | {"disk_capacity_bytes": None} for row in rows_of(raw, "brokers")])

@@ -18,6 +18,12 @@ CASES = [
         "1 topic given more than once (orders); keep one row each",
     ),
     (
+        cluster(topics=[topic("a", settings={"topic_id": "orders"}), topic("b", settings={"topic_id": "-" * 22})]),
+        "fatal",
+        "illegal_topic_id",
+        "1 topic id that Kafka cannot have ('orders'); write it as kafka-topics.sh prints it, or leave it out",
+    ),
+    (
         cluster(topics=[topic("a/b"), topic(".."), topic("x\n"), topic("é"), topic("y" * 249)]),
         "fatal",
         "illegal_topic_name",

@@ -34,12 +34,16 @@ def _overloaded(row: Row) -> str:
 
 
 def lost_name(row: Row) -> str:
-    """Name a set of losses; figures are as elections would be, which there are none of without a majority."""
+    """Name a set of losses, and say where it leaves no majority of the controllers."""
     return f"{row['name']} (no majority)" if is_leaderless(row) else str(row["name"])
 
 
+_NO_MAJORITY = (
+    "No majority: of the controllers, so that no leader is elected and nobody leaves an ISR; under min ISR is what has "
+    "a lost replica in it, where writes with acks=all are not committed."
+)
 LOSSES = (
-    column("name", "Lost", "name", lost_name, "No majority: of the controllers, so that no leader is elected."),
+    column("name", "Lost", "name", lost_name, _NO_MAJORITY),
     column("offline", "Partitions offline", "count", is_key=True),
     column("offline_topics", "Topics offline", "count"),
     column("under_min_isr", "Under min ISR", "count", is_key=True),

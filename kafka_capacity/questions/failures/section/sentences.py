@@ -87,17 +87,19 @@ def loss_sentence(side: PlacementFailures, kind: str) -> str:
         does += f", and whether a majority of the controllers is left is not known ({unsure[0]['name']})"
     is_harmless = not (without or unsure or is_hurt) and more <= 0 and looked_at >= possible
     lead = f"{_MAY_DIE[kind] if is_harmless else lost}: {does}"
-    return f"{lead}{_unclean(rows)}{_refused(side, rows)}{_overloaded(side, kind, rows)}{_groups(side, rows)}."
+    refused = "" if rows == without else _refused(side, rows)
+    return f"{lead}{_unclean(rows)}{refused}{_overloaded(side, kind, rows)}{_groups(side, rows)}."
 
 
 def _leaderless(without: Sequence[Row], total: int) -> str:
     """Describe the losses that leave no majority of the controllers."""
-    worst = max(without, key=lambda row: (row["offline"] + row["new_leaders"], -row["position"]))
-    many = worst["offline"] + worst["new_leaders"]
+    worst = max(without, key=lambda row: (row["offline"] + row["new_leaders"], row["under_min_isr"], -row["position"]))
+    many, stalled = worst["offline"] + worst["new_leaders"], worst["under_min_isr"]
+    writes = f", and writes with acks=all stop on {stalled:,} more" if stalled else ""
     return (
         f"{_some(len(without), total)} {'leaves' if len(without) == 1 else 'leave'} no majority of the controllers, so "
-        f"that no leader is elected and, at worst, {plural(many, 'partition')} {'has' if many == 1 else 'have'} none "
-        f"({worst['name']})"
+        f"that no leader is elected and, at worst, {plural(many, 'partition')} {'has' if many == 1 else 'have'} none"
+        f"{writes} ({worst['name']})"
     )
 
 

@@ -193,8 +193,8 @@ def test_what_is_wrong_today_is_said_where_fewer_members_of_another_kind_do():
     (one,) = decided(result(count=4, is_today=True, fits=False), result(count=3, is_static=True))
     assert one.advice.startswith(
         "orders-etl is at risk as it is: orders-etl falls 300 s behind, more than 120 s; "
-        "3 members instead of 4 are enough for orders-etl; making the members of orders-etl static "
-        "leaves it at 0 partition-pauses by rebalances per deploy"
+        "3 members instead of 4 are enough for orders-etl only after the change; making the members of orders-etl "
+        "static leaves it at 0 partition-pauses by rebalances per deploy"
     )
 
 

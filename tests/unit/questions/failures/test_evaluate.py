@@ -121,6 +121,30 @@ def rebuilt_seconds(snapshot, load, after, throttle):
 
 @settings(max_examples=40)
 @given(small(), st.sets(st.integers(10, 15), min_size=1, max_size=4))
+def test_without_a_majority_of_the_controllers_nobody_is_elected_and_nobody_leaves_an_isr(drawn, chosen):
+    snapshot, load = drawn
+    asked = FailureScenario(kinds=(SetKind.RACK_AND_BROKER,), given=(tuple(sorted(chosen)),))
+    result = evaluate_failures(snapshot, load, asked, has_majority=lambda one: one.kind is not SetKind.GIVEN)
+    (number,) = [place for place, one in enumerate(result.sets) if one.kind is SetKind.GIVEN]
+    assert [place for place, known in enumerate(result.has_majority) if known is False] == [number]
+    is_led = ~np.isin(snapshot.leader, sorted(chosen))
+    isr = snapshot.in_sync
+    held_back = (np.isin(snapshot.replicas, sorted(chosen)) & isr).any(axis=1)
+    held = (snapshot.replicas >= 0).sum(axis=1)
+    least = np.minimum(snapshot.topics.min_insync_replicas[snapshot.partitions.topic], held)
+    refused = is_led & (held_back | (isr.sum(axis=1) < least))
+    mean = load.bytes_in_mean_bytes_per_second
+    assert (result.new_leaders[number], result.unclean_leaders[number]) == (0, 0)
+    assert result.offline[number] == (~is_led).sum()
+    assert result.under_min_isr[number] == refused.sum()
+    assert result.stopped_bytes_per_second[number] == pytest.approx(mean[~is_led].sum())
+    assert result.refused_bytes_per_second[number] == pytest.approx(mean[refused].sum())
+    with_one = evaluate_failures(snapshot, load, FailureScenario(kinds=(SetKind.RACK_AND_BROKER,)))
+    assert np.delete(result.offline, number).tolist() == with_one.offline.tolist()
+
+
+@settings(max_examples=40)
+@given(small(), st.sets(st.integers(10, 15), min_size=1, max_size=4))
 def test_every_figure_is_that_of_a_plain_loop(drawn, chosen):
     snapshot, load = drawn
     asked = FailureScenario(kinds=EVERY_KIND, given=(tuple(chosen),), throttle_bytes_per_second=3000.0)

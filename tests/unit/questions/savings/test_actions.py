@@ -124,7 +124,7 @@ def test_unknown_is_never_a_saving():
     assert tables["savings_actions"].num_rows == 0
     (scope,) = tables["savings_scope"].to_pylist()
     assert scope["notes"] == [
-        "The retention of 1 topic is not cut: how far back they are read is unknown, because fewer than 168 "
+        "The retention of 1 topic is not cut: how far back it is read is unknown, because fewer than 168 "
         "consecutive hours of reads and writes are known."
     ]
     groups = [{"group_id": "nightly", "state": "Empty"}]
@@ -134,7 +134,8 @@ def test_unknown_is_never_a_saving():
     ]  # fmt: skip
     tables = savings_of(inventory(logs(), idle(), groups=groups, lags=lags))
     assert set(action_rows(tables)) == {"idle:old"}
-    assert "such as nightly" in tables["savings_scope"].to_pylist()[0]["notes"][0]
+    (scope,) = tables["savings_scope"].to_pylist()
+    assert "some groups that read them cannot be simulated, such as nightly" in scope["notes"][0]
 
 
 def reading(count, group_type="classic", group="readers"):
@@ -178,6 +179,28 @@ def test_a_topic_that_is_written_and_never_read():
     found = action_rows(tables)["write-only:logs"]
     # 2,880 GiB of old on six brokers are 480 each, on three 960.
     assert (found["needs_restart"], found["saved_brokers"]) == ("producers", 3)
+
+
+def test_what_is_read_when_something_starts_is_not_removed():
+    schemas = idle("_schemas", settings={"cleanup_policy": "compact"})
+    group = [{"group_id": "nightly", "state": "Empty"}]
+    lag = {"group_id": "nightly", "topic": "inbox", "partition": 0, "committed_offset": 5, "log_end_offset": 9}
+    raw = inventory(logs(), idle(), idle("inbox"), schemas, groups=group, lags=[lag | {"lag_records": None}])
+    tables = savings_of(raw)
+    assert action_rows(tables)["idle:old"]["topics"] == ["old"]
+    assert (
+        "Idle but not removed, since they are compacted or consumer groups have committed offsets: _schemas, inbox."
+    ) in tables["savings_scope"].to_pylist()[0]["notes"]
+
+
+def test_patterns_that_match_nothing_are_told():
+    given = {"uncritical_topics": ["lo*", "x*"], "compressions": ["nope=0.5"], "compactions": ["zip*=0.1", "zap=0.2"]}
+    notes = savings_of(inventory(logs(), idle()), **given)["savings_scope"].to_pylist()[0]["notes"]
+    assert [note for note in notes if note.startswith("No topic matches")] == [
+        "No topic matches what is given for being uncritical: x*.",
+        "No topic matches what is given for compression: nope.",
+        "No topic matches what is given for compaction: zip*, zap.",
+    ]
 
 
 def test_fewer_replicas_of_what_is_not_critical():

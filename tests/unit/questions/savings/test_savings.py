@@ -8,6 +8,7 @@ import itertools
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from kafka_capacity.demand.changed import ClusterChange, all_of, changed_cluster
@@ -56,6 +57,23 @@ def test_single_actions(tables):
     # Three brokers would hold 3,430 / 3 GiB.
     assert found["retention:logs"]["binds"] == "disk"
     assert found["retention:logs"]["because"].startswith("3 brokers would not be enough: all replicas hold 3.3 TiB")
+
+
+def test_what_is_removed_is_not_changed_as_well():
+    """Nobody reads `logs`: without them there is nothing to cut or to tier."""
+    tables = savings_of(inventory(logs(bytes_out=0.0), idle()))
+    assert "retention:logs" in action_rows(tables)
+    together = [row["actions"] for row in tables["savings_sets"].to_pylist() if "write-only:logs" in row["actions"]]
+    assert together
+    assert not [one for one in together if {"retention:logs", "tiered-storage:logs"} & {*one}]
+
+
+def test_fewer_brokers_than_are_known_to_be_enough_are_so_as_far_as_known(tables):
+    assert {tuple(row["unknown"]) for row in tables["savings_sets"].to_pylist()} == {()}
+    rows = [{**row, "unknown": ["disk throughput"]} for row in tables["savings_sets"].to_pylist()]
+    answer = decide_savings({**tables, "savings_sets": pa.Table.from_pylist(rows)})
+    assert answer.headline.endswith("; as far as known, since disk throughput was not judged.")
+    assert answer.details.endswith("; as far as known, since disk throughput was not judged.")
 
 
 def test_two_together_save_what_neither_does_alone(tables):

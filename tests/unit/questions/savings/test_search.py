@@ -49,7 +49,7 @@ def exhaustive_front(freed, efforts):
 @settings(max_examples=200, deadline=None)
 def test_few_sets_are_searched_exhaustively(problem):
     freed, efforts = problem
-    found = search_sets(efforts, MadeUpJudge(freed), 2 ** len(freed) - 1)
+    found = search_sets(efforts, MadeUpJudge(freed), frozenset, 2 ** len(freed) - 1)
     assert found.is_exhaustive
     front = pareto_front(found.saved, efforts)
     points = {(sum(efforts[one] for one in some), found.saved[some]) for some in front}
@@ -62,9 +62,9 @@ def test_few_sets_are_searched_exhaustively(problem):
 def test_no_more_than_may_be_is_judged_each_once_and_the_same_again(problem, most):
     freed, efforts = problem
     judge = MadeUpJudge(freed)
-    found = search_sets(efforts, judge, most)
+    found = search_sets(efforts, judge, frozenset, most)
     assert len(judge.judged) == len(set(judge.judged)) == len(found.saved) <= most
-    again = search_sets(efforts, MadeUpJudge(freed), most)
+    again = search_sets(efforts, MadeUpJudge(freed), frozenset, most)
     assert list(again.saved.items()) == list(found.saved.items())
 
 
@@ -73,14 +73,14 @@ def test_no_more_than_may_be_is_judged_each_once_and_the_same_again(problem, mos
 def test_greedy_and_exchange_find_the_most_that_can_be_saved(problem):
     freed, efforts = problem
     most = MadeUpJudge(freed).of(range(len(freed)))  # more actions never save less here
-    found = search_sets(efforts, MadeUpJudge(freed), 2 * len(freed) + 3)
+    found = search_sets(efforts, MadeUpJudge(freed), frozenset, 2 * len(freed) + 3)
     assert max(found.saved.values()) == most
 
 
 def test_two_that_save_nothing_alone_are_found_together():
     # Ten actions are more than thirty sets: only the last two together free enough of both.
     freed = [(0, 0)] * 8 + [(10, 0), (0, 10)]
-    found = search_sets([1] * 10, MadeUpJudge(freed), 100)
+    found = search_sets([1] * 10, MadeUpJudge(freed), frozenset, 100)
     (best,) = pareto_front(found.saved, [1] * 10)
     assert not found.is_exhaustive
     assert best == {8, 9}
