@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from kafka import KafkaProducer
+from kafka.errors import KafkaError
 
+from kafka_capacity.kafka.cluster.snapshot import PartitionLoad
 from kafka_capacity.kafka.controller.failing import ElectionRules
+from kafka_capacity.questions.failures.evaluate import evaluate_failures
+from kafka_capacity.questions.failures.scenario import FailureScenario
 from tests.live.cluster import KafkaCluster
-from tests.live.live_failures import LiveFailures, LiveTopic
+from tests.live.live_failures import Key, LiveFailures, LiveTopic
 from tests.live.live_tail import SESSION, TAIL_RECORDS, Tail, explored_loss, kill_with_tail, tail_topics
 
 pytestmark = pytest.mark.live
@@ -79,3 +85,42 @@ def test_a_rack_that_dies_leaves_every_partition_as_predicted(live: LiveFailures
     assert outcome.is_as_predicted, outcome
     assert outcome.predicted["offline"] > 0
     assert outcome.refused == outcome.predicted["under_min_isr"] > 0
+
+
+def test_without_a_controller_writes_stop_where_a_lost_replica_stays_in_sync(tmp_path: Path) -> None:
+    """Nobody takes the lost broker out of the ISR, long after its leader has missed it."""
+    topics = [
+        LiveTopic(name="one", replicas=((1,), (2,)), min_isr=1, is_unclean_allowed=False),
+        LiveTopic(name="two", replicas=((1, 2), (2, 1)), min_isr=1, is_unclean_allowed=False),
+    ]
+    settings = {"replica.lag.time.max.ms": "2000"}
+    with KafkaCluster(tmp_path / "kafka", {1: None, 2: None}, controller_ids=(9,), settings=settings) as cluster:
+        live = LiveFailures(cluster, topics, ElectionRules.KRAFT_ELR)
+        live.make_topics()
+        live.settle()
+        snapshot = live.snapshot()
+        cluster.kill_broker(9, 2)
+        time.sleep(6)
+        assert _taken(cluster, live.fates(), timeout_ms=6000) == {("one", 0)}
+    nothing = PartitionLoad.unknown(len(snapshot.partitions))
+    lost = FailureScenario(kinds=(), given=((2,),))
+    predicted = evaluate_failures(snapshot, nothing, lost, has_majority=lambda _: False)
+    assert (predicted.offline.tolist(), predicted.under_min_isr.tolist()) == ([2], [1])
+
+
+def _taken(cluster: KafkaCluster, partitions: Iterable[Key], *, timeout_ms: int) -> set[Key]:
+    """Return the partitions that acknowledge a record from all in sync."""
+    limits = {"request_timeout_ms": timeout_ms, "delivery_timeout_ms": timeout_ms + 1000}
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.bootstrap_servers(), acks="all", retries=0, enable_idempotence=False, **limits
+    )
+    sent = {key: producer.send(key[0], b"x", partition=key[1]) for key in partitions}
+    taken = set()
+    for key, future in sent.items():
+        try:
+            future.get(2 * timeout_ms / 1000)
+            taken.add(key)
+        except KafkaError:
+            continue
+    producer.close(timeout=1)
+    return taken

@@ -124,8 +124,8 @@ def _marginal(tables: Mapping[str, pa.Table], scope: Row) -> str | None:
     known = [row for row in rows if row["marginal_cents"] is not None]
     if not known:
         return (
-            "What the bill would be without a topic or owner is unknown: no number of brokers that was tried is known to "
-            "carry the rest."
+            "What the bill would be without a topic or owner is unknown: no number of brokers that was tried is known "
+            "to carry the rest."
         )
     most = max(known, key=lambda row: (row["marginal_cents"], row["name"]))
     return (
