@@ -107,7 +107,7 @@ def completed(wanted: Brokers, observed: Brokers, *, has_own_rack: set[int]) -> 
     return Brokers.of(
         wanted.ids.tolist(),
         racks,
-        is_fenced=[i >= 0 and bool(observed.is_fenced[i]) for i in place.tolist()],
+        is_fenced=(wanted.is_fenced | (is_observed & np.append(observed.is_fenced, False)[place])).tolist(),
         is_cordoned=[i >= 0 and bool(observed.is_cordoned[i]) for i in place.tolist()],
         is_voter=[i >= 0 and bool(observed.is_voter[i]) for i in place.tolist()],
         **figures,

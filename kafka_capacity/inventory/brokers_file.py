@@ -167,6 +167,7 @@ class BrokerEntry(BaseModel):
     id: int = Field(ge=-(2**31), le=2**31 - 1, description="the broker's node.id")
     rack: Text | None = Field(default=None, description="its broker.rack")
     host: Text | None = Field(default=None, description="its host name")
+    is_fenced: bool | None = Field(default=None, description="whether it is down")
     disk_capacity_bytes: float | None = Field(default=None, allow_inf_nan=False, description="of all its log dirs")
     network_in_bytes_per_second: float | None = Field(default=None, allow_inf_nan=False, description="its line, in")
     network_out_bytes_per_second: float | None = Field(default=None, allow_inf_nan=False, description="its line, out")

@@ -29,12 +29,13 @@ def fails(text):
 
 def test_a_list_becomes_brokers_in_order_of_id():
     brokers = read_target_brokers(
-        '[{"id": 7, "rack": "b"}, {"id": 3, "rack": "a", "disk_capacity_bytes": 4e12, "cpu_cores": 8, '
-        '"memory_bytes": 68719476736}]',
+        '[{"id": 7, "rack": "b", "is_fenced": true}, '
+        '{"id": 3, "rack": "a", "disk_capacity_bytes": 4e12, "cpu_cores": 8, "memory_bytes": 68719476736}]',
         "B.json",
     )
     assert brokers.ids.tolist() == [3, 7]
     assert brokers.racks == ("a", "b")
+    assert brokers.is_fenced.tolist() == [False, True]
     assert brokers.disk_capacity_bytes[0] == 4e12
     assert math.isnan(brokers.disk_capacity_bytes[1])
     assert brokers.memory_bytes[0] == 64 * 2**30
