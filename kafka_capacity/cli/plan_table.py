@@ -146,14 +146,22 @@ def execution_lines(judged: Sequence[Judged], chosen: str | None, snapshot: Snap
     waves = () if option.schedule is None else option.schedule.waves
     rates = [wave.throttle_bytes_per_second for wave in waves if wave.kind in COPIES]
     throttle = math.floor(min(rates)) if rates else math.ceil(one.scenario.throttle_bytes_per_second)
-    in_waves = "" if option.schedule is None else f"; {folder}{RUNBOOK} has the commands for each wave"
+    in_waves = "" if option.schedule is None else f"{folder}{RUNBOOK} has the commands for each wave"
     is_emptied = bool(np.setdiff1d(snapshot.brokers.ids, one.scenario.target.ids).size)
     if in_waves and is_emptied and snapshot.release >= KAFKA_4_3:
         in_waves += ", including those that cordon the drained brokers, and uncordon them before a rollback"
+    if len(waves) > 1:
+        # At once, all that is copied is on the disks of both sides until all of it is in sync.
+        return [
+            *first,
+            f"to execute it, run the {len(waves):,} waves one after another, which the duration is for: {in_waves}; "
+            f"{folder}{MOVES} has all of it at once, which disks must have room for; {folder}{ROLLBACK} undoes it",
+        ]
     return [
         *first,
-        f"to execute it, pass {folder}{MOVES} (only the partitions that change, which the duration is for) to "
-        f"kafka-reassign-partitions.sh --execute --throttle {throttle}; {folder}{ROLLBACK} undoes it{in_waves}",
+        f"to execute it, pass {folder}{MOVES} (only the partitions that change) to "
+        f"kafka-reassign-partitions.sh --execute --throttle {throttle}; {folder}{ROLLBACK} undoes it"
+        f"{f'; {in_waves}' if in_waves else ''}",
     ]
 
 

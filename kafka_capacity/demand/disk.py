@@ -76,7 +76,8 @@ def partition_sizes(workload: Workload) -> Floats:
     local = np.where(retention < whole, retention, np.inf)
     kept_for = np.minimum(local[:, None], whole[:, None] * workload.outlook.retention_ratio[row_class])
     reach = reach_today(workload)
-    can_grow = np.isfinite(reach) & (rate > 0)
+    # By a retention of 0 people purge a topic: it keeps its last segments.
+    can_grow = np.isfinite(reach) & (reach > 0) & (rate > 0)
     asked = log_bytes(rate, retention)
     explained = np.where(np.isfinite(asked), EXPLAINED_RATIO * (asked + workload.limits.segment_bytes), np.inf)
     core = np.minimum(size, explained)
@@ -94,7 +95,8 @@ def partition_sizes(workload: Workload) -> Floats:
             until = _integral(ratio, times, now, row_class)
             kept = density * (until - _integral(ratio, times, start, row_class)) + allowance
             found[:, estimate, place] = np.minimum(kept, density * (until - before))
-    cut = np.divide(kept_for, retention[:, None], out=np.ones_like(kept_for), where=np.isfinite(kept_for))
+    is_cut = np.isfinite(kept_for) & (retention > 0)[:, None]
+    cut = np.divide(kept_for, retention[:, None], out=np.ones_like(kept_for), where=is_cut)
     older = (size - core)[:, None] * np.minimum(cut, 1.0)
     found = np.maximum(found, np.minimum(found + older[:, None, :], size[:, None, None]))
     found = np.where(can_grow[:, None, None], found, size[:, None, None])

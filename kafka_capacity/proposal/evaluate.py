@@ -28,7 +28,7 @@ from kafka_capacity.proposal.constraints.kinds import Proposal
 from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, PLACEMENT
 from kafka_capacity.proposal.constraints.registry import broker_limits, judged, tolerated_limits
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.proposal.expansion import created, expanded, factors_today
+from kafka_capacity.proposal.expansion import created, expanded, factors_today, size_bytes_to_place
 from kafka_capacity.proposal.gap import gap_ratio
 from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO
 from kafka_capacity.proposal.loads import broker_loads, network_out
@@ -136,8 +136,13 @@ def evaluate_placement(
     try:
         if like is not None:
             placed = _placed_as(like)
+        elif made is not None:
+            placed = _placed_so(problem, made)
+        elif more is not None:
+            by_later_sizes = dataclasses.replace(problem, size_bytes=size_bytes_to_place(more))
+            placed = _placed_so(problem, _placed_within_goal(by_later_sizes, scenario).diff.after)
         else:
-            placed = _placed_within_goal(problem, scenario) if made is None else _placed_so(problem, made)
+            placed = _placed_within_goal(problem, scenario)
     except PlacementError as error:
         return _refused(scenario, problem, error)
     diff = placed.diff
@@ -149,7 +154,10 @@ def evaluate_placement(
     loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes, more)
     metrics = _metrics(start, later, scenario, problem, dataclasses.replace(placed, diff=diff), loads)
     if more is not None:
-        metrics = dataclasses.replace(metrics, created_partitions=int(more.is_new.sum()))
+        filled_later = dataclasses.replace(problem, size_bytes=size_bytes_to_place(more))
+        metrics = dataclasses.replace(
+            metrics, created_partitions=int(more.is_new.sum()), balance_after=_imbalance(filled_later, diff.after)
+        )
     states = limit_states(problem, diff.after)
     in_dirs = placed_log_dirs(problem, diff.after)
     proposal = Proposal(
@@ -300,6 +308,11 @@ def _imbalance_today(snapshot: Snapshot, problem: PlacementProblem, fair: Floats
     return float(np.max(np.abs(load[is_there] / share - 1.0))) if (share > 0).any() else 0.0
 
 
+def _imbalance(problem: PlacementProblem, after: Int32s) -> float:
+    limits = balance_limits(problem)
+    return float(limits.imbalance_ratio(target_loads(problem, limits, after)))
+
+
 def _metrics(
     snapshot: Snapshot,
     load: PartitionLoad,
@@ -311,7 +324,7 @@ def _metrics(
     diff = placed.diff
     size = problem.size_bytes
     limits = balance_limits(problem)
-    now, then = target_loads(problem, limits, diff.before), target_loads(problem, limits, diff.after)
+    now = target_loads(problem, limits, diff.before)
     bound = bound_of_plan(problem, diff.after, is_solved=scenario.placer == FEWEST_BYTES)
     moved_bytes = diff.moved_bytes(size)
     mean = _duration(
@@ -337,7 +350,7 @@ def _metrics(
         lower_bound_kind=bound.kind,
         gap_ratio=gap_ratio(moved_bytes, bound.bytes),
         balance_before=_imbalance_today(snapshot, problem, limits.fair, now),
-        balance_after=limits.imbalance_ratio(then),
+        balance_after=_imbalance(problem, diff.after),
         deleted_replicas=int(diff.deleted_replicas.sum()),
         deleted_bytes=int((diff.deleted_replicas * size).sum()),
         duration_seconds=mean.seconds,

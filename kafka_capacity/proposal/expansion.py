@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.arrays import Flags, Floats, Int32s
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions, replica_lists, replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.columns import change_columns
@@ -156,6 +156,15 @@ def new_partitions(expanded: Expanded) -> tuple[NewPartitions, ...]:
             )
         )
     return tuple(found)
+
+
+def size_bytes_to_place(expanded: Expanded) -> Ints:
+    """Return int64[P], what a replica counts where it is placed: what it holds later, a new one its share of the topic.
+
+    Placed as empty as they are, new partitions would all be put where there is most room, and fill it later.
+    """
+    size, topic = expanded.snapshot.partition_size_bytes().astype(np.float64), expanded.snapshot.partitions.topic
+    return np.where(expanded.is_new, evened(size, topic), later_size_bytes(expanded)).astype(np.int64)
 
 
 def later_size_bytes(expanded: Expanded) -> Floats:

@@ -163,7 +163,9 @@ def _watch(wave: Row) -> str:
     disk = ""
     if wave["fullest_ratio"] is not None:
         held, ratio = _held(wave["fullest_peak_bytes"]), format_percent(wave["fullest_ratio"])
-        disk = f" Broker {wave['fullest_broker']} holds up to {held} meanwhile, {ratio} of what it may ({MAY_HOLD})."
+        is_over, may = wave["fullest_ratio"] > 1, f"what it may ({MAY_HOLD})"
+        may = "its disk limit, which it is over before the move" if is_over else may
+        disk = f" Broker {wave['fullest_broker']} holds up to {held} meanwhile, {ratio} of {may}."
     decides = "" if wave["bottleneck_broker"] is None else f"; the bottleneck is {bottleneck(wave)}"
     return (
         f"{time}{decides}.{disk} Watch UnderReplicatedPartitions, ReassigningPartitions, ReassignmentBytesInPerSec "

@@ -154,11 +154,11 @@ def test_the_closing_line_names_the_file_that_the_time_is_of(run, snapshot, brok
     several = run(*start, "--broker-counts", "8,9", "--out", tmp_path / "several").stdout.splitlines()[-1]
     unfit = run(*start, "--broker-counts", "8,9", "--disk-limit", "1e-6", "--out", tmp_path / "unfit").stdout
 
-    assert one.startswith(
-        "to execute it, pass moves.json (only the partitions that change, which the duration is "
-        "for) to kafka-reassign-partitions.sh --execute --throttle 1000000; "
+    assert one == (
+        "to execute it, run the 2 waves one after another, which the duration is for: runbook.md has the commands for "
+        "each wave; moves.json has all of it at once, which disks must have room for; rollback.json undoes it"
     )
-    assert several.startswith("to execute it, pass 008-brokers.fewest-bytes/moves.json ")
+    assert "008-brokers.fewest-bytes/moves.json " in several
     assert unfit.splitlines()[-1].startswith("to execute it, pass ID/moves.json ")
     assert "moves.json" not in run(*start, *nine).stdout
     refused = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE[:2]), "--out", tmp_path / "refused")

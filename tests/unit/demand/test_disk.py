@@ -83,6 +83,13 @@ def test_a_planned_retention_is_the_topics_and_what_brokers_keep_of_a_tiered_one
         assert sizes(**tiered, retention_changes=[[1, change, change]])[1:] == pytest.approx([kept * GIB] * 2)
 
 
+@pytest.mark.parametrize("kept", [{"retention": 0.0}, {"retention": 0.0, "whole_retention": 10 * DAY}])
+def test_a_topic_that_is_purged_by_a_retention_of_0_has_a_size(kept):
+    purged = {"bytes_in": [GIB / DAY], "size": GIB, "segment": GIB, **kept}
+    assert sizes(**purged) == pytest.approx([GIB] * 3)
+    assert sizes(**purged, retention_changes=[[1, 2, 2]]) == pytest.approx([GIB] * 3)
+
+
 @settings(deadline=None, max_examples=60)
 @given(
     ratio=st.tuples(st.just(1.0), st.floats(0.3, 3.0), st.floats(0.3, 3.0)),

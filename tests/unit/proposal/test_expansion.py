@@ -39,10 +39,22 @@ def test_new_partitions_are_even_and_nothing_moves_for_them():
     assert (result.metrics.created_partitions, result.metrics.moved_replicas, result.metrics.moved_bytes) == (6, 0, 0)
     assert start.partitions.partition[-6:].tolist() == [12, 13, 14, 15, 16, 17]
     assert (start.size_bytes[-6:] == 0).all()
-    assert np.ptp(result.loads.replicas_after) <= 1
+    later = result.loads.brokers.sum_held(result.diff.after, later_size_bytes(result.expanded))
+    assert np.ptp(later) <= 1.001 * GIB
     assert (start.leader == start.replicas[:, 0]).all()
     assert result.loads.replicas_before.sum() == 4 * 2 + 12 * 3
     assert result.loads.replicas_after.sum() == 4 * 2 + 18 * 3
+
+
+@pytest.mark.parametrize("brokers", [6, 7, 9])
+def test_new_partitions_fill_no_few_brokers_once_they_hold_records(brokers):
+    """Placed as empty as they are made, all 36 would be on the brokers with the most room."""
+    snapshot, load = two_topics()
+    result = evaluate_placement(snapshot, load, asked(brokers, counts=(("orders", 48),), tolerance_ratio=0.2))
+
+    later = result.loads.brokers.sum_held(result.diff.after, later_size_bytes(result.expanded))
+    assert later.max() <= 1.25 * later.mean()
+    assert later.max() / later.mean() - 1.0 == pytest.approx(result.metrics.balance_after, abs=0.2)
 
 
 def test_rows_stay_with_their_partitions_wherever_the_topic_stands():
@@ -129,8 +141,15 @@ def test_a_disk_that_the_new_partitions_fill_later_is_an_excuse_now():
     tiny = scenario(2, racks=0).target
     disks = np.array([20.0 * GIB, 200.0 * GIB])
     wanted = asked(
-        2, counts=(("big", 2),), racks=0, tolerance_ratio=1.0, target=replace(tiny, disk_capacity_bytes=disks)
+        2,
+        counts=(("big", 2),),
+        racks=0,
+        tolerance_ratio=1.0,
+        placer="striped",
+        target=replace(tiny, disk_capacity_bytes=disks),
     )
+    by_size = evaluate_placement(snapshot, partition_load(raw, snapshot), replace(wanted, placer="fewest-bytes"))
+    assert by_size.fits
     result = evaluate_placement(snapshot, partition_load(raw, snapshot), wanted)
 
     assert result.start(snapshot).replicas[1].tolist() == [1]

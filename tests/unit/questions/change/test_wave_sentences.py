@@ -172,6 +172,8 @@ def test_a_broker_beyond_its_limit_from_the_start_is_no_surprise():
     assert disk_sentence(move) == (
         "Broker 2 is over its disk limit before the move, and reaches at most 200 % of it in wave 1."
     )
+    watch = next(step["text"] for step in pages(move)[0]["steps"] if step["does"] == "Watch")
+    assert "meanwhile, 200 % of its disk limit, which it is over before the move. " in watch
     assert summary(move).endswith(" or takes a disk over its limit that is within it today.")
     within = summary(two_waves(limits=[1000.0 * MB] * 3))
     assert within.endswith(" or fills a disk beyond its limit, or what is held there today where that is more.")
