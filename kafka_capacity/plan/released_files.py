@@ -1,14 +1,14 @@
 """The files of one option: the same names, meaning and bytes wherever they are written.
 
-    moves.json           what is to be executed: the partitions that change, as they shall be
+    moves.json           what is to be executed, all of it at once: the partitions that change, as they shall be
     rollback.json        the way back: the same partitions as they are today
     target.json          the whole target, the partitions that stay among it
     reassignment.json    the same bytes as target.json, for scripts that look for this name
     waves/NN-KIND….json  the moves wave by wave: to execute, to elect, to go back
     runbook.md           what to do in which order, with the exact commands
 
-The first four are what ``kafka-reassign-partitions.sh`` reads. The times of a plan are those of ``moves.json``: Kafka's
-tool would throttle the partitions that stay, too.
+The first four are what ``kafka-reassign-partitions.sh`` reads. The time of a plan is that of its waves, and of copying
+alone that of ``moves.json``: with ``target.json`` Kafka's tool would throttle the partitions that stay, too.
 """
 
 from __future__ import annotations
