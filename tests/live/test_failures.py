@@ -101,7 +101,7 @@ def test_without_a_controller_writes_stop_where_a_lost_replica_stays_in_sync(tmp
         snapshot = live.snapshot()
         cluster.kill_broker(9, 2)
         time.sleep(6)
-        assert _taken(cluster, live.fates(), timeout_ms=6000) == {("one", 0)}
+        assert _taken(cluster, live.fates(), timeout_ms=15_000) == {("one", 0)}
     nothing = PartitionLoad.unknown(len(snapshot.partitions))
     lost = FailureScenario(kinds=(), given=((2,),))
     predicted = evaluate_failures(snapshot, nothing, lost, has_majority=lambda _: False)
