@@ -109,8 +109,11 @@ def _pattern_mistakes(
     compacted = [names[topic] for topic in topics if settings.is_compacted[topic]]
     is_endless = ~settings.is_compacted & ~np.isfinite(settings.retention_seconds)
     endless = [names[topic] for topic in topics if is_endless[topic]]
+    is_purged = ~settings.is_compacted & (settings.retention_seconds == 0)
+    purged = [names[topic] for topic in topics if is_purged[topic]]
     reasons = (
         (compacted, "compacted, so their size depends on their keys, not their retention"),
+        (purged, "purged today (retention.ms=0), so the effect of another retention cannot be predicted"),
         (endless, "without a known time limit today, so the effect of another one cannot be predicted"),
     )
     return [

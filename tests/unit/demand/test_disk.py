@@ -90,6 +90,25 @@ def test_a_topic_that_is_purged_by_a_retention_of_0_has_a_size(kept):
     assert sizes(**purged, retention_changes=[[1, 2, 2]]) == pytest.approx([GIB] * 3)
 
 
+@settings(deadline=None)
+@given(
+    rate=st.sampled_from([0.0, 1e-9, 1.0, 1e12, 1e30]),
+    size=st.sampled_from([0, 1, GIB, 2**62]),
+    retention=st.sampled_from([0.0, 1e-3, DAY, 1e15, np.inf]),
+    whole_retention=st.sampled_from([0.0, DAY, np.inf]),
+    retention_bytes=st.sampled_from([0.0, 1.0, GIB, np.inf]),
+    segment=st.sampled_from([0.0, GIB]),
+    is_compacted=st.booleans(),
+    changes=st.sampled_from([[1, 1, 1], [1, 1e-3, 2], [1, 1e9, 1e-9]]),
+    ratio=st.sampled_from([[1, 1, 1], [0, 0, 0], [1, 1e6, 0]]),
+)
+def test_every_log_has_a_size_whatever_its_settings(rate, size, changes, ratio, **settings):
+    """What is no number would be within every limit."""
+    found = sizes(bytes_in=[rate], size=size, retention_changes=[changes], middle=[ratio], **settings)
+    assert np.isfinite(found).all()
+    assert min(found) >= 0
+
+
 @settings(deadline=None, max_examples=60)
 @given(
     ratio=st.tuples(st.just(1.0), st.floats(0.3, 3.0), st.floats(0.3, 3.0)),

@@ -234,6 +234,17 @@ def test_all_impossible_events_are_refused_at_once():
     ]
 
 
+def test_another_retention_of_a_topic_that_is_purged_is_refused():
+    snapshot, load, *more = shop()
+    at = snapshot.partitions.topics.index("orders.created")
+    seconds = snapshot.topics.retention_seconds.copy()
+    seconds[at] = 0.0
+    purged = replace(snapshot, topics=replace(snapshot.topics, retention_seconds=seconds))
+    events = (RetentionChange(topics="orders.created", from_date="2027-01-01", retention_seconds=DAY),)
+    with pytest.raises(RequestError, match=r"orders\.created is purged today \(retention\.ms=0\), so the effect"):
+        expect_demand(purged, load, *more, DemandSettings(events=events))
+
+
 @given(
     growth=st.floats(-0.5, 3.0),
     more=st.floats(0.0, 2.0),
