@@ -249,8 +249,7 @@ def _topics(snapshot: Snapshot, lost: FailureSet, rules: ElectionRules | None) -
     for part in (lost.first, tuple(broker for broker in lost.brokers if broker not in lost.first)):
         states = fail_brokers(states, snapshot.brokers.index_of(np.array(part, dtype=np.int32)).tolist(), rules)
     offline = states.is_offline
-    is_held_back = states.is_held_back(states.live_replicas())
-    refused = ~offline & ((states.isr_size() < states.min_isr) | is_held_back)
+    refused = states.refuses(states.live_replicas())
     counts = [np.bincount(snapshot.partitions.topic[rows], minlength=len(topics)) for rows in (offline, refused)]
     size = np.bincount(snapshot.partitions.topic, minlength=len(topics))
     order = np.lexsort((-counts[1], -counts[0]))

@@ -41,7 +41,7 @@ from kafka_capacity.kafka.cluster.snapshot import (
     Subtopology,
     Topics,
 )
-from kafka_capacity.kafka.controller.partition_states import first_of
+from kafka_capacity.kafka.controller.partition_states import led_by_the_living, live_on
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica
 
 DEFAULT_MIN_INSYNC_REPLICAS = 1  # Kafka's own
@@ -56,17 +56,16 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
 
     What is not known is filled in as the findings say: a partition without leader flags is led by its first replica,
     one without ISR flags has all replicas in sync, an unknown size is 0. What is on a fenced broker leads nothing, and
-    is not in sync while another replica is (``ReplicationControlManager.handleBrokerFenced``), whatever is said of it.
+    is not in sync while another replica is, whatever is said of it.
     """
     replicas = ReplicaColumns.of(raw.table("replicas"))
     spread = partial(_spread, replicas)
     log_dirs = _of_listed_brokers(raw.table("log_dirs"), raw.table("brokers"))
     brokers = observed_brokers(*map(raw.table, BROKER_TABLES))
     held = spread(replicas.broker, NO_BROKER, np.int32)
-    live = held >= 0
-    if brokers.is_fenced.any():
-        live &= ~np.isin(held, brokers.ids[brokers.is_fenced])
-    leader, in_sync = _led(held, live, spread(_in_sync(replicas), False, np.bool_), _leaders(replicas))
+    live = live_on(brokers.index_of(held), ~brokers.is_fenced)
+    in_sync = spread(_in_sync(replicas), False, np.bool_)
+    leader, in_sync = led_by_the_living(held, live, in_sync, _leaders(replicas))
     return Snapshot(
         cluster=raw.cluster,
         ds=raw.ds,
@@ -240,19 +239,6 @@ def _leaders(replicas: ReplicaColumns) -> Int32s:
     leads = replicas.flags("is_leader")
     leader[replicas.partition_of_row[leads]] = replicas.broker[leads]
     return leader.astype(np.int32)
-
-
-def _led(held: Int32s, live: Flags, in_sync: Flags, leader: Int32s) -> tuple[Int32s, Flags]:
-    """Return who leads and who is in sync where fenced brokers have left the ISRs, as far as others are in them."""
-    left = in_sync & live
-    has_left = np.asarray(left.any(axis=1), dtype=np.bool_)
-    is_dead = (held == leader[:, None]) & ~live
-    first = np.take_along_axis(held, first_of(left)[:, None], axis=1)[:, 0] if held.shape[1] else leader
-    elected = np.where(has_left, first, NO_BROKER)
-    return (
-        np.where(is_dead.any(axis=1), elected, leader).astype(np.int32),
-        np.where(has_left[:, None], left, in_sync),
-    )
 
 
 def _groups(raw: RawInventory, partitions: PartitionIndex) -> tuple[Group, ...]:

@@ -133,14 +133,15 @@ def evaluate_placement(
     more = expanded(snapshot, load, scenario)
     start, later = (snapshot, load) if more is None else (more.snapshot, more.load)
     problem = placement_problem(start, later, scenario, seed=scenario.seed)
+    later_bytes = problem.size_bytes if more is None else size_bytes_to_place(more)
     try:
         if like is not None:
             placed = _placed_as(like)
         elif made is not None:
             placed = _placed_so(problem, made)
         elif more is not None:
-            by_later_sizes = dataclasses.replace(problem, size_bytes=size_bytes_to_place(more))
-            placed = _placed_so(problem, _placed_within_goal(by_later_sizes, scenario).diff.after)
+            even = dataclasses.replace(problem, size_bytes=later_bytes)
+            placed = _placed_so(problem, _placed_within_goal(even, scenario).diff.after)
         else:
             placed = _placed_within_goal(problem, scenario)
     except PlacementError as error:
@@ -152,12 +153,10 @@ def evaluate_placement(
         diff = diff_assignments(start.replicas, diff.after)
         problem = dataclasses.replace(problem, before=start.replicas, leader=start.leader)
     loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes, more)
-    metrics = _metrics(start, later, scenario, problem, dataclasses.replace(placed, diff=diff), loads)
+    placed = dataclasses.replace(placed, diff=diff)
+    metrics = _metrics(start, later, scenario, problem, placed, loads, later_bytes)
     if more is not None:
-        filled_later = dataclasses.replace(problem, size_bytes=size_bytes_to_place(more))
-        metrics = dataclasses.replace(
-            metrics, created_partitions=int(more.is_new.sum()), balance_after=_imbalance(filled_later, diff.after)
-        )
+        metrics = dataclasses.replace(metrics, created_partitions=int(more.is_new.sum()))
     states = limit_states(problem, diff.after)
     in_dirs = placed_log_dirs(problem, diff.after)
     proposal = Proposal(
@@ -308,11 +307,6 @@ def _imbalance_today(snapshot: Snapshot, problem: PlacementProblem, fair: Floats
     return float(np.max(np.abs(load[is_there] / share - 1.0))) if (share > 0).any() else 0.0
 
 
-def _imbalance(problem: PlacementProblem, after: Int32s) -> float:
-    limits = balance_limits(problem)
-    return float(limits.imbalance_ratio(target_loads(problem, limits, after)))
-
-
 def _metrics(
     snapshot: Snapshot,
     load: PartitionLoad,
@@ -320,10 +314,13 @@ def _metrics(
     problem: PlacementProblem,
     placed: _Placed,
     loads: BrokerLoads,
+    later_bytes: Ints,
 ) -> PlacementMetrics:
     diff = placed.diff
     size = problem.size_bytes
     limits = balance_limits(problem)
+    even = dataclasses.replace(problem, size_bytes=later_bytes)
+    limits_then = limits if later_bytes is size else balance_limits(even)
     now = target_loads(problem, limits, diff.before)
     bound = bound_of_plan(problem, diff.after, is_solved=scenario.placer == FEWEST_BYTES)
     moved_bytes = diff.moved_bytes(size)
@@ -350,7 +347,7 @@ def _metrics(
         lower_bound_kind=bound.kind,
         gap_ratio=gap_ratio(moved_bytes, bound.bytes),
         balance_before=_imbalance_today(snapshot, problem, limits.fair, now),
-        balance_after=_imbalance(problem, diff.after),
+        balance_after=limits_then.imbalance_ratio(target_loads(even, limits_then, diff.after)),
         deleted_replicas=int(diff.deleted_replicas.sum()),
         deleted_bytes=int((diff.deleted_replicas * size).sum()),
         duration_seconds=mean.seconds,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.arrays import Flags, Int32s, Ints
+from kafka_capacity.kafka.cluster.assignment import NO_BROKER
 from kafka_capacity.kafka.cluster.columns import change_columns
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
@@ -81,6 +82,14 @@ class PartitionStates:
         """
         return np.asarray((self.leader >= 0) & (self.in_sync & ~live).any(axis=1), dtype=np.bool_)
 
+    def refuses(self, live: Flags) -> Flags:
+        """Return which partitions are led and take no ``acks=all``, given who lives, bool[N, W]: bool[N].
+
+        Too few are in sync, or a dead one still is.
+        """
+        is_led = np.asarray(self.leader >= 0, dtype=np.bool_)
+        return is_led & ((self.isr_size() < self.min_isr) | self.is_held_back(live))
+
     def isr_size(self) -> Ints:
         """Count the in-sync replicas: int64[P]."""
         return np.asarray(self.in_sync.sum(axis=1), dtype=np.int64)
@@ -107,6 +116,29 @@ def live_on(replicas: Int32s, is_live: Flags) -> Flags:
     """Look up which replicas are on live brokers; padding is on none."""
     # The last entry is for the -1 of padding.
     return np.append(is_live, False)[replicas]
+
+
+def led_by_the_living(replicas: Int32s, live: Flags, in_sync: Flags, leader: Int32s) -> tuple[Int32s, Flags]:
+    """Return who leads, int32[P], and who is in sync, bool[P, W], once fenced brokers have left the ISRs.
+
+    They leave as far as others are in them; where one led, the first of these does, and nobody where there is none
+    (``ReplicationControlManager.handleBrokerFenced``).
+
+    Args:
+        replicas: int32[P, W], the ids of who holds each partition.
+        live: bool[P, W], which of them are on live brokers.
+        in_sync: bool[P, W], the ISRs before.
+        leader: int32[P], the ids of who leads before.
+    """
+    left = in_sync & live
+    has_left = np.asarray(left.any(axis=1), dtype=np.bool_)
+    is_dead = (replicas == leader[:, None]) & (replicas >= 0) & ~live
+    first = np.take_along_axis(replicas, first_of(left)[:, None], axis=1)[:, 0] if replicas.shape[1] else leader
+    elected = np.where(has_left, first, NO_BROKER)
+    return (
+        np.where(is_dead.any(axis=1), elected, leader).astype(np.int32),
+        np.where(has_left[:, None], left, in_sync),
+    )
 
 
 def first_of(flags: Flags) -> Ints:

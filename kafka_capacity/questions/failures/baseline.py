@@ -19,7 +19,12 @@ from kafka_capacity.hardware.cpu import CpuCosts
 from kafka_capacity.kafka.arrays import Flags, Float32s, Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import OFFSETS_TOPIC, Group, PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers
-from kafka_capacity.kafka.controller.partition_states import PartitionStates, first_of, live_on, states_of
+from kafka_capacity.kafka.controller.partition_states import (
+    PartitionStates,
+    led_by_the_living,
+    live_on,
+    states_of,
+)
 from kafka_capacity.kafka.groups.coordinators import coordinator_partitions
 from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import PlacementResult
@@ -101,16 +106,15 @@ def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:
     start, after = placed.start(snapshot), placed.diff.after
     held, target = after >= 0, placed.scenario.target
     live = live_on(target.index_of(after), ~target.is_fenced)
-    is_led = np.asarray(live.any(axis=1), dtype=np.bool_)
-    first = np.take_along_axis(after, first_of(live)[:, None], axis=1)[:, 0] if after.shape[1] else start.leader
+    leader, in_sync = led_by_the_living(after, live, held, after[:, 0] if after.shape[1] else start.leader)
     return dataclasses.replace(
         start,
         brokers=target,
         replicas=after,
-        in_sync=np.where(is_led[:, None], live, held),
+        in_sync=in_sync,
         size_bytes=np.where(held, start.partition_size_bytes()[:, None], 0),
         log_dir=np.full(after.shape, -1, dtype=np.int32),
-        leader=np.where(is_led, first, -1).astype(np.int32),
+        leader=leader,
     )
 
 
@@ -140,7 +144,7 @@ class Cluster:
         today = states_of(snapshot)
         return cls(
             today=today,
-            is_under_min_isr_today=(today.leader >= 0) & (today.isr_size() < today.min_isr),
+            is_under_min_isr_today=today.refuses(today.live_replicas()),
             rows=BrokerRows.of(today.replicas, len(today.is_live)),
             rates=PartitionRates(
                 traffic=Traffic.of_peaks(load) if traffic is None else traffic,
@@ -161,13 +165,12 @@ class Cluster:
         """
         is_led = states.leader >= 0
         size = states.isr_size()
-        is_held_back = states.is_held_back(live)
-        under = is_led & ((size < states.min_isr) | is_held_back)
+        under = states.refuses(live)
         return {
             "offline": ~is_led,
             "under_min_isr": under,
             "newly_under_min_isr": under & ~self.is_under_min_isr_today[row],
-            "at_min_isr": is_led & (size == states.min_isr) & ~is_held_back,
+            "at_min_isr": is_led & (size == states.min_isr) & ~under,
             "new_leaders": is_led & (states.leader != self.today.leader[row]),
             "unclean_leaders": is_led & states.is_unclean,
         }

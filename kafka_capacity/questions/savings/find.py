@@ -94,6 +94,9 @@ class _Finder:
         self.is_shortened = ~self.is_compacted & ~use.is_own & ~is_planned & (rate > 0)
         self.is_limited = self.is_shortened & np.isfinite(self.retention)
         self.needed, self.unknown_groups = needed_seconds(cluster, use)
+        # However idle, what is compacted is read when something starts, such as schemas, and a group may come back.
+        named = {name for group in cluster.snapshot.groups for name in named_topics(group)}
+        self.is_kept_idle = use.is_idle & (self.is_compacted | self._flags(name in named for name in self.topics))
 
     def retention_of_classes(self) -> Iterator[Action]:
         """Yield a cut of each class of topics, to what the topic of it that needs most needs."""
@@ -116,21 +119,13 @@ class _Finder:
     def removals(self) -> Iterator[Action]:
         """Yield the removal of idle topics, and of those that are never read."""
         for kind, chosen, which in (
-            (ActionKind.IDLE, self.use.is_idle & ~self._is_kept_idle(), "which nobody uses"),
+            (ActionKind.IDLE, self.use.is_idle & ~self.is_kept_idle, "which nobody uses"),
             (ActionKind.WRITE_ONLY, self.use.is_write_only, "which nobody reads, and stop producing to it"),
         ):
             if chosen.any():
                 rows = chosen[self.topic]
                 text = f"remove {self._words(chosen)}, {which}"
                 yield self._action(kind, text, chosen, self._size()[rows], is_removed=rows)
-
-    def _is_kept_idle(self) -> Chosen:
-        """Return whether a topic is no candidate for removal, however idle: it is compacted, or a group reads it.
-
-        Schemas, connector settings and changelogs are read once, when something starts.
-        """
-        named = {name for group in self.cluster.snapshot.groups for name in named_topics(group)}
-        return self.is_compacted | self._flags(name in named for name in self.topics)
 
     def fewer_replicas(self) -> Iterator[Action]:
         """Yield two replicas of what is not critical, where failures must be tolerated still."""
@@ -302,11 +297,10 @@ class _Finder:
                 f"The retention of {plural(count, 'topic')} is not cut: how far back {are} read is unknown, "
                 f"because {why}."
             )
-        kept = self.use.is_idle & self._is_kept_idle()
-        if kept.any():
+        if self.is_kept_idle.any():
             yield (
                 "Idle but not removed, since they are compacted or consumer groups have committed offsets: "
-                f"{few_names(self._names(kept), _NAMED)}."
+                f"{few_names(self._names(self.is_kept_idle), _NAMED)}."
             )
         named = {
             "being uncritical": self.settings.uncritical_topics,

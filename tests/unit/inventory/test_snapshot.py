@@ -83,6 +83,12 @@ def test_what_is_on_a_fenced_broker_leads_nothing_and_is_not_in_sync_beside_othe
         assert snapshot.in_sync.tolist() == [[True, True, False], [False, True, True], [True, True, False]]
 
 
+def test_what_nobody_leads_is_led_by_nobody_however_few_replicas_it_has():
+    raw = two_topics()
+    rows = [row | {"is_leader": False} if row["topic"] == "a" else row for row in rows_of(raw, "replicas")]
+    assert build_snapshot(with_rows(raw, "replicas", rows)).leader.tolist() == [-1, 1, 2]
+
+
 def test_log_dirs_stand_in_for_an_unknown_capacity():
     raw = two_topics()
     raw = with_rows(raw, "brokers", [row | {"disk_capacity_bytes": None} for row in rows_of(raw, "brokers")])
