@@ -54,7 +54,7 @@ def move_effect(drift: Drift, scenario_id: str, seconds: float | None) -> Effect
     if seconds is None:
         return Effect()
     longer, planned = format_duration(seconds * drift.ratio), format_duration(seconds)
-    return Effect(effect=f"As a result the move {scenario_id} takes {longer} instead of {planned}")
+    return Effect(effect=f"By that plan, the move {scenario_id} now takes {longer} instead of {planned}")
 
 
 def sizing_effect(drift: Drift, view: SizingView, broker_count: int) -> Effect:
@@ -73,14 +73,14 @@ def sizing_effect(drift: Drift, view: SizingView, broker_count: int) -> Effect:
     before, now = _end(view, option, drift, path, 1.0), _end(view, option, drift, path, drift.ratio)
     count, name = option["broker_count"], option_name(option)
     if now == before:
-        return Effect(effect=f"{name} {run_verb(count, 'last')} {until_words(view, before)} even so")
+        return Effect(effect=f"By that plan, {name} {run_verb(count, 'last')} {until_words(view, before)} even so")
     is_beyond = now is not None and now <= drift.last
     if is_beyond:
         are = "is" if count == 1 else "are"
-        effect = f"As a result {name} {are} at a limit already, which was not expected {until_words(view, before)}"
+        effect = f"By that plan, {name} {are} at a limit already, which was not expected {until_words(view, before)}"
     else:
         lasts = f"{run_verb(count, 'last')} {until_words(view, now)}"
-        effect = f"As a result {name} {lasts} instead of {until_words(view, before)}"
+        effect = f"By that plan, {name} {lasts} instead of {until_words(view, before)}"
     enough = [
         row["broker_count"]
         for row in view.options

@@ -72,11 +72,11 @@ def test_what_comes_in_excess_comes_so_much_earlier():
     # At 2026-10-01, half way between 150 and 200, 175 are expected. 175 / 1.25 = 140, expected 4/5 of the first half
     # year after its begin: 145 of 181 days. 9 brokers take 200 / 0.6 = 333: 1.25 times 200 are within that.
     assert sizing_effect(drift(1.25), view(), 6).effect == (
-        "As a result 6 brokers last until 2026-05-26 instead of until 2026-10-01, or 9 instead of 6"
+        "By that plan, 6 brokers last until 2026-05-26 instead of until 2026-10-01, or 9 instead of 6"
     )
     # 333 / 1.9 = 175: until the day that 6 were to last.
     assert sizing_effect(drift(1.9), view(), 6).effect == (
-        "As a result 6 brokers are at a limit already, which was not expected until 2026-10-01; 9 are enough"
+        "By that plan, 6 brokers are at a limit already, which was not expected until 2026-10-01; 9 are enough"
     )
     assert sizing_effect(drift(2.0), view(), 6).effect.endswith("; no count that was tried lasts that long")
     assert sizing_effect(drift(1.7), view(), 6).is_beyond
@@ -85,31 +85,32 @@ def test_what_comes_in_excess_comes_so_much_earlier():
 def test_what_comes_short_lasts_longer():
     assert (
         sizing_effect(drift(0.95), view(), 6).effect
-        == "As a result 6 brokers last until 2026-11-04 instead of until 2026-10-01"
+        == "By that plan, 6 brokers last until 2026-11-04 instead of until 2026-10-01"
     )
     assert (
         sizing_effect(drift(0.7), view(), 6).effect
-        == "As a result 6 brokers last beyond 2027-01-01 instead of until 2026-10-01"
+        == "By that plan, 6 brokers last beyond 2027-01-01 instead of until 2026-10-01"
     )
 
 
 def test_what_does_not_hang_on_the_figure_stays():
-    assert sizing_effect(drift(1.25, CPU), view(), 6).effect == "6 brokers last until 2026-10-01 even so"
+    assert sizing_effect(drift(1.25, CPU), view(), 6).effect == "By that plan, 6 brokers last until 2026-10-01 even so"
     assert (
-        sizing_effect(drift(1.25), view(disk_end="2026-03-01"), 6).effect == "6 brokers last until 2026-03-01 even so"
+        sizing_effect(drift(1.25), view(disk_end="2026-03-01"), 6).effect
+        == "By that plan, 6 brokers last until 2026-03-01 even so"
     )
 
 
 def test_brokers_that_were_added_since_are_what_is_judged():
     # With 9 there nobody is paged for 6 that would be at their limit: these last beyond the horizon even so.
     found = sizing_effect(drift(1.25), view(), 9)
-    assert found == Effect(effect="9 brokers last beyond 2027-01-01 even so")
-    assert sizing_effect(drift(2.0), view(), 9).effect.startswith("As a result 9 brokers last until 2026-")
+    assert found == Effect(effect="By that plan, 9 brokers last beyond 2027-01-01 even so")
+    assert sizing_effect(drift(2.0), view(), 9).effect.startswith("By that plan, 9 brokers last until 2026-")
     assert sizing_effect(drift(1.9), view(), 8) == Effect()
 
 
 @pytest.mark.parametrize(
-    ("seconds", "effect"), [(None, ""), (7200.0, "As a result the move m takes 3 h instead of 2 h")]
+    ("seconds", "effect"), [(None, ""), (7200.0, "By that plan, the move m now takes 3 h instead of 2 h")]
 )
 def test_a_move_takes_so_much_longer(seconds, effect):
     assert move_effect(drift(1.5, MOVES), "m", seconds) == Effect(effect=effect)

@@ -266,7 +266,7 @@ def test_a_step_is_flagged_although_each_weeks_plan_has_seen_it(tmp_path):
     stored = flagged[5]["stored"]
     path = json.loads(read_document(store, _plan_of(store, stored), SIZING_DOCUMENT))["stored"]["high"]
     (day,) = re.findall(
-        r"As a result 6 brokers last until (\S+) instead of beyond 2027-08-03, or 9 instead of 6", stored["effect"]
+        r"By that plan, 6 brokers last until (\S+) instead of beyond 2027-08-03, or 9 instead of 6", stored["effect"]
     )
     assert later(first, 30) < day < "2027-08-03"
     assert path[0] * stored["ratio"] < path[-1]

@@ -1,6 +1,6 @@
 """How long there is no active controller after a failure, and what the election costs, run by run.
 
-Each run starts a quorum of its own, lets it settle, fails at a random moment of the leader's idle interval and goes on
+Each run starts a quorum of its own with a leader, lets it settle, fails at a random moment of the leader's idle interval and goes on
 until the next leader has committed its first record. The same seed gives the same runs.
 
 >>> loss = ControllerLoss(FailureKind.SHUT_DOWN)
@@ -25,6 +25,7 @@ from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS, majority, 
 _Thing = TypeVar("_Thing")
 
 _LONGEST_SECONDS = 600.0
+_SETTLING_SECONDS = 1.0  # from then on, what comes of a failure does not depend on how long a leader has led
 
 _RUNS_APART = 1_000_003  # more than the runs of one call: seeds next to each other share no run
 
@@ -80,7 +81,9 @@ def failovers(
             around=around,
             seed=seed * _RUNS_APART + run,
         )
-        for loss, failover in _fail_each(simulation, losses, Random(f"{seed}/{run}")):
+        random = Random(f"{seed}/{run}")
+        simulation.begin_led(random.choice(simulation.voters))
+        for loss, failover in _fail_each(simulation, losses, random):
             found[loss].append(failover)
     return found
 
@@ -122,7 +125,7 @@ def _settled(simulation: QuorumSimulation, random: Random) -> int:
     end = simulation.now + _LONGEST_SECONDS
     while simulation.now < end:
         idle_seconds = simulation.around.timeouts.idle_interval_seconds
-        simulation.run(simulation.now + 1.0 + random.random() * max(1.0, idle_seconds))
+        simulation.run(simulation.now + _SETTLING_SECONDS + random.random() * max(1.0, idle_seconds))
         leader = simulation.leader()
         if leader is not None and simulation.run_until_active(leader, simulation.now):
             return leader

@@ -17,7 +17,7 @@ from kafka_capacity.report.anchors import COSTS
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, Column, cells, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import capitalised, format_throttle_above, format_usd
+from kafka_capacity.text import ENDLESS, capitalised, format_throttle_above, format_usd
 
 MAX_FRONT = 8  # rows of the Pareto front that are not folded away
 MAX_ROWS = 300
@@ -63,6 +63,12 @@ def _change(_view: SizingView, row: Row) -> str:
     return format_usd(row["change_usd"]) + ("" if days is None else f", {days_words(days)}")
 
 
+def _copying(_view: SizingView, row: Row) -> float | str | None:
+    if is_unplaced(row):
+        return None
+    return ENDLESS if row["change_seconds"] is None else float(row["change_seconds"])
+
+
 def _label(_view: SizingView, row: Row) -> str:
     """Name an option in few words, which the page has little room for."""
     shape = "today’s" if row["shape"] == TODAY else row["shape"]
@@ -92,7 +98,7 @@ OPTIONS = (
     _field("between_racks_usd_per_month", "Rack traffic", "usd"),
     _field("ingest_usd_per_month", "Ingest", "usd"),
     column("moved_bytes", "To copy", "bytes", lambda _, row: None if is_unplaced(row) else row["moved_bytes"]),
-    _field("change_seconds", "Copying", "duration"),
+    column("change_seconds", "Copying", "wait", _copying),
     column("change", "Change, paid back in", "text", _change),
 )
 """One row an option: made of what sizing found, and of a row of ``sizing_options``."""

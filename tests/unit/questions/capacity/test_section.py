@@ -14,6 +14,7 @@ from kafka_capacity.questions.capacity.section.calculators import chosen_waterfa
 from kafka_capacity.questions.capacity.section.options_costs import _row
 from kafka_capacity.questions.capacity.sizing_steps import sizing_of
 from kafka_capacity.report.render import read_report
+from kafka_capacity.text import shown
 from kafka_capacity.text.figures import steady
 from tests.report.decided import build_report, view_plan
 from tests.report.sized import sized_inputs
@@ -140,6 +141,18 @@ def test_topics_with_one_replica_are_a_serious_caveat_where_the_answer_keeps_the
     raised = options.set_column(place, "replication_factor", pa.array([3] * len(options), options.schema[place].type))
     raised_inputs = dataclasses.replace(with_them, tables={**document.tables, "sizing_options": raised})
     assert f"{reason}." not in serious(raised_inputs)
+
+
+def test_copying_of_a_placement_that_kafka_refuses_has_no_time():
+    excuse = {"constraint": "placement", "reason": "too few brokers", "needed": 3.0, "available": 2.0}
+    rows = [
+        option("do-nothing", "do-nothing", 9, until=None),
+        option("002-brokers.today", "scale-in", 2, until=None, excuses=json.dumps([excuse]), headroom_ratio=None),
+        option("012-brokers.today", "scale-out", 12, until=DATES[-1]),
+    ]
+    view = view_of([{**row, "change_seconds": None} for row in rows])
+    _, refused, endless = (shown(_row(view, row)["change_seconds"], "wait") for row in view.options)
+    assert (refused, endless) == ("—", "unbounded")
 
 
 def test_idle_brokers_are_told():

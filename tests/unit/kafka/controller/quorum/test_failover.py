@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kafka_capacity.errors import RequestError
+from kafka_capacity.kafka.controller.quorum import failover
 from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, failovers
 from kafka_capacity.kafka.controller.quorum.messages import Request, Response, Rpc
 from kafka_capacity.kafka.controller.quorum.replica import CHECK_QUORUM_FACTOR
@@ -176,9 +177,19 @@ def test_more_losses_make_elections_longer():
 def test_flushes_that_differ_keep_followers_from_standing_together():
     uneven = Spread(0.001, 0.02)
     together, apart = (
-        fail_leader(3, FailureKind.VANISHED, runs=60, seed=6, flush=flush) for flush in (INSTANT, uneven)
+        fail_leader(3, FailureKind.VANISHED, runs=200, seed=6, flush=flush) for flush in (INSTANT, uneven)
     )
-    assert apart.split_vote_ratio < together.split_vote_ratio / 2
+    assert apart.split_vote_ratio < together.split_vote_ratio * 0.75
+
+
+@pytest.mark.parametrize("voters", [3, 5])
+def test_a_quorum_that_has_just_settled_fails_as_one_that_has_run_for_long(voters, monkeypatch):
+    # Quorums that had just elected their first leader once needed two thirds of the second elections of others.
+    ratios = []
+    for seconds in (failover._SETTLING_SECONDS, 60.0):
+        monkeypatch.setattr(failover, "_SETTLING_SECONDS", seconds)
+        ratios.append(fail_leader(voters, FailureKind.VANISHED, runs=500, seed=2).split_vote_ratio)
+    assert ratios[0] == pytest.approx(ratios[1], abs=0.05)
 
 
 def test_a_seed_gives_its_runs_and_another_others():
