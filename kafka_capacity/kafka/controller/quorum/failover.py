@@ -1,7 +1,7 @@
 """How long there is no active controller after a failure, and what the election costs, run by run.
 
-Each run starts a quorum of its own with a leader, lets it settle, fails at a random moment of the leader's idle interval and goes on
-until the next leader has committed its first record. The same seed gives the same runs.
+Each run starts a quorum of its own with a leader, lets it settle, fails at a random moment of the leader's idle
+interval and goes on until the next leader has committed its first record. The same seed gives the same runs.
 
 >>> loss = ControllerLoss(FailureKind.SHUT_DOWN)
 >>> max(run.leaderless_seconds for run in failovers(3, [loss], runs=20, seed=1)[loss]) < 0.3
