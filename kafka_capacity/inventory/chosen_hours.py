@@ -37,10 +37,13 @@ class ChosenHours:
     has_traffic: Flags  # bool[P], whether any of all hours has some
 
 
+MAX_PARTITION_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s
+
+
 def usable_rates(table: pa.Table, column: str) -> Float32s:
-    """Return a column of metrics, NaN where it is not known: negative and infinite values cannot be a rate."""
+    """Return a column of metrics, NaN where it is not known: what is negative or too much for any line is no rate."""
     rate = np.asarray(table.column(column).to_numpy(), dtype=np.float32)
-    return np.where(np.isfinite(rate) & (rate >= 0), rate, np.float32(np.nan))
+    return np.where((rate >= 0) & (rate <= MAX_PARTITION_RATE), rate, np.float32(np.nan))
 
 
 def hour_seconds(table: pa.Table) -> Ints:

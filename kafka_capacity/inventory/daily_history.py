@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.demand.history import TopicHistory, sum_with_gaps
+from kafka_capacity.inventory.chosen_hours import usable_rates
 from kafka_capacity.inventory.column_values import encode, floats, ints
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.arrays import Floats, Ints
@@ -26,7 +27,7 @@ _RATE = "bytes_in_bytes_per_second"
 def topic_history(raw: RawInventory, profile_days: pa.Table | None = None) -> TopicHistory:
     """Return the daily means of all topics, up to the day of the inventory.
 
-    Values that cannot be a rate (negative, infinite) count as not known. Where several tables know a day of a topic,
+    Values that cannot be a rate (negative, or too much) count as not known. Where several tables know a day of a topic,
     the hourly metrics of the inventory count before a profile (its table of that name, with hours that earlier
     inventories brought), and both before the table of history.
     """
@@ -52,6 +53,7 @@ def topic_history(raw: RawInventory, profile_days: pa.Table | None = None) -> To
     )
 
 
+MAX_TOPIC_RATE = 1e13  # bytes per second of one topic: no cluster is known to take in 80 Tbit/s
 _Daily = tuple[list[str], Ints, Ints, Floats]
 """Names of topics; for each row the place among them, the day's ordinal, and the rate."""
 
@@ -60,7 +62,7 @@ def _from_history(table: pa.Table) -> _Daily:
     names, topic = encode(table.column("topic"))
     rate = floats(table.column(_RATE))
     day = _ordinal(ints(table.column("day").cast("int64")))
-    is_usable = np.isfinite(rate) & (rate >= 0)
+    is_usable = (rate >= 0) & (rate <= MAX_TOPIC_RATE)
     return names, topic[is_usable], day[is_usable], rate[is_usable]
 
 
@@ -78,9 +80,7 @@ def _from_profile(table: pa.Table) -> _Daily:
 
 
 def _from_metrics(table: pa.Table) -> _Daily:
-    rate = table.column(_RATE)
-    usable = pc.fill_null(pc.and_(pc.is_finite(rate), pc.greater_equal(rate, 0.0)), False)
-    table = table.filter(usable)
+    table = table.filter(pa.array(~np.isnan(usable_rates(table, _RATE))))
     day = pa.array(ints(table.column("hour").cast("int64")) // _DAY_SECONDS)
     daily = (
         pa.table(

@@ -30,7 +30,9 @@ class LocalStore:
     def _path(self, key: str) -> Path:
         path = (self._root / key).resolve()
         if path != self._root and self._root not in path.parents:
-            raise StorageError(f"key {key!r} leaves the folder {self._root}; use a key without '..'")
+            raise StorageError(
+                f"key {key!r} leaves the folder {self._root}; it must have no '..', nor be a link to elsewhere"
+            )
         return path
 
     def read_bytes(self, key: str) -> bytes:

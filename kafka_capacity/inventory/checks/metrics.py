@@ -14,18 +14,18 @@ import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.health.problem import Problem, counted, fatal, info, problem_of, serious, some, warning
-from kafka_capacity.inventory.chosen_hours import RATES
+from kafka_capacity.inventory.chosen_hours import MAX_PARTITION_RATE, RATES
 from kafka_capacity.inventory.column_values import Column, ReplicaColumns, encode, floats, ints, values
+from kafka_capacity.inventory.daily_history import MAX_TOPIC_RATE
 from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.objects.keys import is_day
 from kafka_capacity.text import format_percent, plural
 
-ABSURD_PARTITION_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s
-ABSURD_TOPIC_RATE = 1e13  # bytes per second of one topic: no cluster is known to take in 80 Tbit/s
 ABSURD_CORES = 4096.0  # no broker has so many cores
 LEAST_COVERAGE = 0.95
 _HOUR = 3600
 _DAY = 86_400
+_LEFT_OUT = "they are left out, check the unit"
 
 
 def check_metrics(metrics: pa.Table, replicas: ReplicaColumns, ds: str) -> Iterator[Problem]:
@@ -47,7 +47,7 @@ def check_metrics(metrics: pa.Table, replicas: ReplicaColumns, ds: str) -> Itera
             yield warning("missing_rates", where, message)
             continue
         yield from _unusable(column, "unusable_rate", where)
-        yield from _absurd(column, ABSURD_PARTITION_RATE, "absurd_rate", where, " on one partition; check the unit")
+        yield from _absurd(column, MAX_PARTITION_RATE, "absurd_rate", where, f" on one partition; {_LEFT_OUT}")
     # A null is no rate: without any that is known, the remark above says so.
     known = floats(metrics.column(RATES[0]))
     if known.size and np.nanmax(known, initial=-1.0) == 0 and replicas.ints("size_bytes").sum():
@@ -90,7 +90,7 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
     for name in RATES:
         column, where = history.column(name), f"history.{name}"
         yield from _unusable(column, "unusable_history_rate", where)
-        yield from _absurd(column, ABSURD_TOPIC_RATE, "absurd_history_rate", where, " of one topic; check the unit")
+        yield from _absurd(column, MAX_TOPIC_RATE, "absurd_history_rate", where, f" of one topic; {_LEFT_OUT}")
     if is_day(ds) and (future := int((seconds > _midnight(ds)).sum())):
         message = f"{plural(future, 'row')} of history later than the day {ds}; they are left out, check ds"
         yield warning("future_history", "history.day", message)
@@ -103,7 +103,7 @@ def check_producers(producers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
     yield from problem_of(unknown, "topic", warning, "producers_of_unknown_topic", "producers.topic", message)
     column, where = producers.column("bytes_per_second"), "producers.bytes_per_second"
     yield from _unusable(column, "unusable_producer_rate", where)
-    yield from _absurd(column, ABSURD_TOPIC_RATE, "absurd_producer_rate", where, " of one topic; check the unit")
+    yield from _absurd(column, MAX_TOPIC_RATE, "absurd_producer_rate", where, " of one topic; check the unit")
 
 
 def _unusable(column: Column, code: str, where: str) -> Iterator[Problem]:

@@ -56,11 +56,22 @@ def test_a_day_with_few_hours_is_not_known():
     assert list(known(topic_history(raw_with(hours=24 + 20)), "orders")) == ["2026-11-18", "2026-11-19"]
 
 
+def test_hours_that_cannot_be_rates_are_left_out():
+    raw = raw_with(hours=48)
+    rows = rows_of(raw, "metrics")
+    usual = known(topic_history(raw), "orders")
+    for place, rate in ((0, 1e30), (1, -1.0), (2, float("nan"))):
+        rows[place]["bytes_in_bytes_per_second"] = rate
+    assert known(topic_history(with_rows(raw, "metrics", rows)), "orders") == pytest.approx(usual, rel=0.2)
+
+
 def test_values_that_cannot_be_rates_and_days_after_the_inventory_are_left_out():
     raw = raw_with(
         row("a", "2026-11-01", -1.0),
         row("a", "2026-11-02", float("nan")),
         row("a", "2026-11-03", 5.0),
+        row("a", "2026-11-04", float("inf")),
+        row("a", "2026-11-05", 1e30),
         row("a", "2026-11-21", 5.0),
         row("a", "1980-01-01", 5.0),
         hours=0,
@@ -114,7 +125,10 @@ def test_history_is_checked():
     assert [(one.code, one.message) for one in validate(raw) if one.where.startswith("history")] == [
         ("day_not_whole", "1 row whose day is not a midnight in UTC; give one row for each day of a topic"),
         ("duplicate_day", "1 row for a duplicate day of 1 topic (a); give one row a day"),
-        ("absurd_history_rate", "1 value of bytes_in_bytes_per_second above 1e+13 of one topic; check the unit"),
+        (
+            "absurd_history_rate",
+            "1 value of bytes_in_bytes_per_second above 1e+13 of one topic; they are left out, check the unit",
+        ),
         ("future_history", "1 row of history later than the day 2026-11-20; they are left out, check ds"),
         (
             "unusable_history_rate",

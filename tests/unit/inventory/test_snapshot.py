@@ -172,10 +172,11 @@ def test_load_is_mean_and_99th_percentile_of_the_hours_that_are_known():
     rows[0]["bytes_in_bytes_per_second"] = None
     rows[1]["bytes_in_bytes_per_second"] = float("nan")
     rows[2]["bytes_in_bytes_per_second"] = -4.0
+    rows[3]["bytes_in_bytes_per_second"] = 1e30
     rows.append(rows[0] | {"topic": "gone", "bytes_in_bytes_per_second": 1e9})
     raw = with_rows(raw, "metrics", rows)
     load = partition_load(raw, build_snapshot(raw))
-    known = np.arange(3, 200, dtype=np.float64)
+    known = np.arange(4, 200, dtype=np.float64)
     assert load.bytes_in_mean_bytes_per_second.tolist() == [known.mean(), 1000.0]
     assert load.bytes_in_peak_bytes_per_second.tolist() == [np.percentile(known, 99), 1000.0]
     assert load.bytes_out_peak_bytes_per_second.tolist() == [2000.0, 2000.0]

@@ -62,7 +62,7 @@ CASES = [
         change(cluster(), "metrics", 0, bytes_in_bytes_per_second=1e12),
         "warning",
         "absurd_rate",
-        "1 value of bytes_in_bytes_per_second above 1e+11 on one partition; check the unit",
+        "1 value of bytes_in_bytes_per_second above 1e+11 on one partition; they are left out, check the unit",
     ),
     (
         change(cluster(), "metrics", 0, topic="gone"),
