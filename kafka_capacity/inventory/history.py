@@ -124,7 +124,7 @@ def read_history_manifest(store: ObjectStore, prefix: str) -> Manifest:
 def by_day(metrics: pa.Table) -> dict[str, pa.Table]:
     """Cut a table of hourly rates into the days of its history, oldest first.
 
-    Values that cannot be a rate (negative, or too much) count as not known; of two rows for the same hour the last counts.
+    Values that cannot be a rate (negative, too much) count as not known; of two rows for the same hour the last counts.
     """
     if not len(metrics):
         return {}

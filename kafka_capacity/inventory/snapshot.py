@@ -101,7 +101,7 @@ def _spread(replicas: ReplicaColumns, column: NDArray[Any], padding: Any, kind: 
 def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
     """Return the traffic of each partition: mean and 99th percentile of its hourly rates.
 
-    Hours that are missing or not known are left out of both; values that cannot be a rate (negative, or too much) count
+    Hours that are missing or not known are left out of both; values that cannot be a rate (negative, too much) count
     as not known. The percentile is numpy's linear one, see :mod:`kafka_capacity.demand.profile`.
     """
     if raw.hours is not None:
@@ -324,7 +324,7 @@ def hourly_rates(
 ) -> HourlyRates:
     """Take the history of the wanted partitions, bool[P], out of a column of the table of metrics.
 
-    Values that cannot be a rate (negative, or too much) count as not known; hours of which nothing is known are left out.
+    Values that cannot be a rate (negative, too much) count as not known; hours of which nothing is known are left out.
     """
     row = np.where(wanted, np.cumsum(wanted) - 1, -1).astype(np.int64)
     if raw.hours is not None:
