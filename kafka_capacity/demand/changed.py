@@ -15,7 +15,7 @@
   without one are spread evenly over either.
 * What is produced or read above a quota waits, and goes through as soon as there is room ([quota.py](quota.py)).
 * A tiered topic (KIP-405) is sent to the object store once, by its leaders, beside what consumers read. There it is
-  stored once, for as long as its whole retention.
+  stored once, for as long as its whole retention, which may be cut as well.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class ClusterChange:
     """What becomes different; every array has an entry a partition, in the order of ``Snapshot.partitions``."""
 
     is_removed: Flags  # bool[P]
-    kept_seconds: Floats  # float64[P], brokers keep records so long at most; infinite for as today
+    kept_seconds: Floats  # float64[P], records are kept so long at most; infinite for as today
+    local_seconds: Floats  # float64[P], likewise on brokers, of what is tiered
     max_replicas: Int32s  # int32[P]
     written_ratio: Floats  # float64[P], what is written and read over today's
     is_tiered: Flags  # bool[P]
@@ -69,6 +70,7 @@ class ClusterChange:
         return cls(
             is_removed=np.zeros(partitions, dtype=np.bool_),
             kept_seconds=np.full(partitions, np.inf),
+            local_seconds=np.full(partitions, np.inf),
             max_replicas=np.full(partitions, np.iinfo(np.int32).max, dtype=np.int32),
             written_ratio=np.ones(partitions),
             is_tiered=np.zeros(partitions, dtype=np.bool_),
@@ -104,16 +106,10 @@ class ChangedCluster:
 
 def changed_cluster(snapshot: Snapshot, workload: Workload, sizes: Floats, change: ClusterChange) -> ChangedCluster:
     """Apply a change; ``sizes`` is float64[P, 2, D], what partitions hold without it."""
-    old = _old_ratio(workload)
-    whole = sizes * _stored_ratio(change.written_ratio, old)
-    remote = whole[change.is_tiered].sum(axis=0)
-    held = kept_today(workload, change.kept_seconds)
-    kept = np.minimum(workload.limits.retention_seconds, change.kept_seconds)
-    limits = dataclasses.replace(workload.limits, retention_seconds=kept)
-    cut = dataclasses.replace(workload, size_bytes=held.astype(np.int64), limits=limits)
-    if np.isfinite(change.kept_seconds).any():
-        sizes = partition_sizes(cut)
-    sizes = sizes * _stored_ratio(change.written_ratio, _old_ratio(cut))
+    whole = sizes * _stored_ratio(change.written_ratio, _old_ratio(workload))
+    remote = _cut(workload, sizes, change.written_ratio, change.kept_seconds)[1][change.is_tiered].sum(axis=0)
+    cut, sizes = _cut(workload, sizes, change.written_ratio, np.minimum(change.kept_seconds, change.local_seconds))
+    held = cut.size_bytes.astype(np.float64)
     # What has gone by its age was not all that compaction deletes: the smaller of the two is held at most.
     left = np.where(workload.is_tiered | change.is_tiered, 1.0, change.compacted_ratio)
     held = np.minimum(held, compacted_today(workload, left))
@@ -129,6 +125,17 @@ def changed_cluster(snapshot: Snapshot, workload: Workload, sizes: Floats, chang
     )
     into = np.searchsorted(rows, change.merged_into[rows])
     return changed if (into == np.arange(len(rows))).all() else _merged(changed, into)
+
+
+def _cut(workload: Workload, sizes: Floats, written: Floats, kept_seconds: Floats) -> tuple[Workload, Floats]:
+    """Return what is kept so long at most: the partitions today, and float64[P, 2, D], their sizes by date."""
+    if np.isfinite(kept_seconds).any():
+        kept = np.minimum(workload.limits.retention_seconds, kept_seconds)
+        limits = dataclasses.replace(workload.limits, retention_seconds=kept)
+        held = kept_today(workload, kept_seconds).astype(np.int64)
+        workload = dataclasses.replace(workload, size_bytes=held, limits=limits)
+        sizes = partition_sizes(workload)
+    return workload, sizes * _stored_ratio(written, _old_ratio(workload))
 
 
 def _merged(cluster: ChangedCluster, into: Ints) -> ChangedCluster:

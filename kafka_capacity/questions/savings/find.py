@@ -176,7 +176,7 @@ class _Finder:
             longest = time_words(float(target[chosen].max()))
             text = f"put {self._words(chosen)} into tiered storage with at most {longest} on the brokers"
             freed = self._freed(kept)[rows]
-            yield self._action(ActionKind.TIERED_STORAGE, text, chosen, freed, kept_seconds=kept, is_tiered=rows)
+            yield self._action(ActionKind.TIERED_STORAGE, text, chosen, freed, local_seconds=kept, is_tiered=rows)
 
     def fewer_partitions(self) -> Iterator[Action]:
         """Yield fewer partitions of topics whose new ones carry and hold no more than the fullest do today."""

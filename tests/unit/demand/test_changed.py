@@ -106,12 +106,16 @@ def test_compaction_leaves_up_to_twice_the_newest_records_and_a_segment():
 
 def test_a_tiered_topic_is_sent_once_more_and_stored_once():
     both = np.ones(2, dtype=bool)
-    found = changed({"kept_seconds": np.full(2, DAY), "is_tiered": both})
+    found = changed({"local_seconds": np.full(2, DAY), "is_tiered": both})
     assert (found.sizes[:, 0, 0] / GIB).tolist() == pytest.approx([11.0, 11.0])
     assert (found.remote_bytes[0] / GIB).tolist() == pytest.approx([140.0] * 3)
     # Consumers read twice what is produced, and the store gets it once more.
     assert found.workload.traffic.bytes_out[:, 0].tolist() == pytest.approx([3 * RATE] * 2)
     assert found.workload.load.bytes_out_mean_bytes_per_second.tolist() == pytest.approx([2 * RATE] * 2)
+    # With a retention of three days as well, three of seven are stored, and one more segment of each.
+    cut = changed({"local_seconds": np.full(2, DAY), "is_tiered": both, "kept_seconds": np.full(2, 3 * DAY)})
+    assert (cut.remote_bytes[0] / GIB).tolist() == pytest.approx([62.0] * 3)
+    assert (cut.sizes == found.sizes).all()
 
 
 def test_fewer_replicas_are_the_first_of_each_list():

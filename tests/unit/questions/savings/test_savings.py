@@ -104,7 +104,7 @@ def test_the_front_is_that_of_all_subsets(tables):
     changes = {
         "retention:logs": dataclasses.replace(nothing, kept_seconds=cut),
         "idle:old": dataclasses.replace(nothing, is_removed=~is_logs),
-        "tiered-storage:logs": dataclasses.replace(nothing, kept_seconds=cut, is_tiered=is_logs),
+        "tiered-storage:logs": dataclasses.replace(nothing, local_seconds=cut, is_tiered=is_logs),
     }
     points = {}
     (base,) = cluster.resize([nothing], run_here)
