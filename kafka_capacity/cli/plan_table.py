@@ -39,10 +39,7 @@ from kafka_capacity.questions.change.section.waves import move_sentences, orders
 from kafka_capacity.text import format_bytes, format_factor, format_percent, listed, plural
 from kafka_capacity.text.wording import few_names
 
-_TODAY = (
-    "Judged at today’s sizes and rates, on disks and networks; kafka-capacity size judges CPU too, and says how long a "
-    "count lasts."
-)
+_TODAY = "Judged at today’s sizes and rates; kafka-capacity size judges CPU too, and says how long a count lasts."
 _BEST = "the fewest brokers that fit and the fewest bytes"
 _BOUNDS = {
     "counting": "replicas that must be copied whatever the balance",
@@ -52,6 +49,13 @@ _BOUNDS = {
     "flow": "what racks and brokers must exchange, as a flow",
 }
 _MAX_BROKERS = 8
+
+
+def answer_line(decision: Decision) -> str:
+    """Return the answer: the verdict on the move and, where it fits, by which limits."""
+    answer = f"{decision.results.cluster} on {decision.results.ds}: {decision.change.headline}"
+    is_fitting = decision.status in (Status.FITS, Status.NO_WORSE)
+    return f"{answer} Only disks and networks are judged here, not CPU." if is_fitting else answer
 
 
 def print_plan(

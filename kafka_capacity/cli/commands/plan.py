@@ -40,9 +40,9 @@ def plan(
 
     With --out it writes into DIR, or if there are several options into one folder of DIR for each:
 
-    moves.json: the partitions that change, for kafka-reassign-partitions.sh --execute --throttle; the duration is for
-    this file. rollback.json: the same partitions as they are today. target.json and reassignment.json: the complete
-    target. waves/ and runbook.md: the moves wave by wave, with the exact commands. decision.json: the verdict, the
+    waves/ and runbook.md: the moves wave by wave, with the exact commands, for which the time in the answer is.
+    moves.json: all partitions that change, and rollback.json: the same partitions as they are today, for
+    kafka-reassign-partitions.sh. target.json and reassignment.json: the complete target. decision.json: the verdict, the
     recommendation and the problems, as data. plan.json: all figures; the same input gives the same bytes. timing.json:
     how long this program took.
 
@@ -53,7 +53,7 @@ def plan(
     keep_pandas_out()
     began = time.perf_counter()
     from kafka_capacity.cli.plan_files import plan_files, write_plan
-    from kafka_capacity.cli.plan_table import print_plan, verdict_lines
+    from kafka_capacity.cli.plan_table import answer_line, print_plan, verdict_lines
     from kafka_capacity.cli.planning import make_plan, plan_decision
     from kafka_capacity.questions.answer import Status
 
@@ -71,7 +71,7 @@ def plan(
     else:
         reasons = verdict_lines(planned.results, decision)
         print_answer(
-            f"{decision.results.cluster} on {decision.results.ds}: {decision.change.headline}",
+            answer_line(decision),
             lambda: print_plan(planned, decision, reasons, out=out, is_explained=is_explained),
             hint="--out DIR writes the files to execute" if out is None and decision.view.recommended else "",
             is_quiet=is_quiet,

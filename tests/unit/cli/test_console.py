@@ -66,6 +66,9 @@ def test_the_answer_stands_above_the_table(run, snapshot):
     plan, size = run("plan", snapshot, *start).stdout, run("size", snapshot).stdout
 
     assert plan.startswith("payments on 2026-11-20: 6 brokers fit: fewest-bytes moves ")
+    assert plan.splitlines()[0].endswith(" Only disks and networks are judged here, not CPU.")
+    few = run("plan", snapshot, "--broker-counts", "2", "-q").stdout
+    assert "Only disks" not in few
     assert "\nrecommended: 006-brokers.fewest-bytes, " in plan
     assert size.startswith("payments on 2026-11-20: Today’s 6 brokers last until ")
 
