@@ -25,6 +25,7 @@ _UNITS = {
     "throttle": "bytes/s",
     "throttle_above": "bytes/s",
     "duration": "s",
+    "copying": "s",
     "when": "s",
     "wait": "s",
     "percent": "ratio",

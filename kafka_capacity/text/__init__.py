@@ -35,6 +35,7 @@ from kafka_capacity.text.figures import (
 from kafka_capacity.text.times import (
     ENDLESS,
     axis_time_unit,
+    format_copying,
     format_duration,
     format_duration_band,
     format_moment,
@@ -64,6 +65,7 @@ __all__ = [
     "capitalised",
     "format_byte_delta",
     "format_bytes",
+    "format_copying",
     "format_count",
     "format_count_change",
     "format_count_delta",
@@ -106,6 +108,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "throttle": format_throttle,
     "throttle_above": format_throttle_above,
     "duration": format_duration,
+    "copying": format_copying,
     "time_band": format_time_band,
     "when": format_when,
     "duration_band": format_duration_band,

@@ -105,6 +105,15 @@ def format_wait(seconds: float | str | None) -> str:
     return NOTHING if seconds is None else format_duration(as_float(seconds))  # type: ignore[arg-type]  # no other word
 
 
+def format_copying(seconds: float | str | None) -> str:
+    """Write how long something is copied, where it may not be known.
+
+    >>> [format_copying(s) for s in (252, ENDLESS, None)]
+    ['4 min 12 s', 'never finishes', '—']
+    """
+    return format_duration(None) if seconds == ENDLESS else format_wait(seconds)
+
+
 def format_wait_change(pair: Sequence[float | str | None]) -> str:
     """Write such a time before and after, once where they look the same.
 

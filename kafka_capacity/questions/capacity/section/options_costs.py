@@ -98,7 +98,7 @@ OPTIONS = (
     _field("between_racks_usd_per_month", "Rack traffic", "usd"),
     _field("ingest_usd_per_month", "Ingest", "usd"),
     column("moved_bytes", "To copy", "bytes", lambda _, row: None if is_unplaced(row) else row["moved_bytes"]),
-    column("change_seconds", "Copying", "wait", _copying),
+    column("change_seconds", "Copying", "copying", _copying),
     column("change", "Change, paid back in", "text", _change),
 )
 """One row an option: made of what sizing found, and of a row of ``sizing_options``."""

@@ -151,8 +151,8 @@ def test_copying_of_a_placement_that_kafka_refuses_has_no_time():
         option("012-brokers.today", "scale-out", 12, until=DATES[-1]),
     ]
     view = view_of([{**row, "change_seconds": None} for row in rows])
-    _, refused, endless = (shown(_row(view, row)["change_seconds"], "wait") for row in view.options)
-    assert (refused, endless) == ("—", "unbounded")
+    _, refused, endless = (shown(_row(view, row)["change_seconds"], "copying") for row in view.options)
+    assert (refused, endless) == ("—", "never finishes")
 
 
 def test_idle_brokers_are_told():
