@@ -41,9 +41,9 @@ def plan(
     With --out it writes into DIR, or if there are several options into one folder of DIR for each:
 
     waves/ and runbook.md: the moves wave by wave, with the exact commands, for which the time in the answer is.
-    moves.json: all partitions that change, and rollback.json: the same partitions as they are today, for
-    kafka-reassign-partitions.sh. target.json and reassignment.json: the complete target. decision.json: the verdict,
-    the recommendation and the problems, as data. plan.json: all figures; the same input gives the same bytes.
+    moves.json: all partitions that change, for kafka-reassign-partitions.sh --execute --throttle. rollback.json: the
+    same partitions as they are today. target.json and reassignment.json: the complete target. decision.json: the
+    verdict, the recommendation and the problems, as data. plan.json: all figures; the same input gives the same bytes.
     timing.json: how long this program took.
 
     Amounts may have units: 50MB/s, 1.5TiB, 90s, 7d, 40%.
