@@ -33,6 +33,7 @@ from kafka_capacity.questions.capacity.sizing_view import (
     Step,
     family_of,
     is_alike,
+    is_soon,
     is_unknown,
     removed_brokers,
 )
@@ -90,7 +91,10 @@ def _now(view: SizingView) -> str:
     count, before = int(now["broker_count"]), int(today["broker_count"])
     lasting = f"{run_verb(count, 'last')} {until_words(view, view.steps[0].until)}"
     if now is today:
-        return f"{NO_BROKERS}: today’s {before:,} {lasting}"
+        until = view.steps[0].until
+        is_last = len(view.steps) == 1 and until is not None and is_soon(until, view.dates[0])
+        other = ", and no other count lasts much longer" if is_last else ""
+        return f"{NO_BROKERS}: today’s {before:,} {lasting}{other}"
     dollars, removed = _dollars(view, view.steps[0]), removed_brokers(now)
     added = count - before + len(removed)
     is_nothing_else = not is_other_hardware(now) and family_of(now)[:-1] == family_of(today)[:-1]

@@ -199,7 +199,8 @@ def _nothing_lasts(view: SizingView) -> str:
         until, end = view.steps[-1].until, ""
         if until is not None:
             is_last_month = until[:7] == view.horizon[:7]
-            end = f", and these last {f'only until {until}' if is_last_month else f'until {_when(view, until)}'}"
+            these = "it lasts" if view.steps[-1].option["broker_count"] == 1 else "these last"
+            end = f", and {these} {f'only until {until}' if is_last_month else f'until {_when(view, until)}'}"
         rest = beyond if nearest["fits"] else today_phrase(view) + _none_placed(view)
         return f"{lead}: {steps_phrase(view)}{end}; {rest}."
     if nearest["fits"]:

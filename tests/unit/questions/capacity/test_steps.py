@@ -145,6 +145,17 @@ def test_other_machines_grow_by_their_own_counts():
     )
 
 
+def test_where_nothing_helps_for_long_that_is_said():
+    rows = [option("do-nothing", "do-nothing", 1, until=DATES[0]), option("002", "scale-out", 2, until=DATES[0])]
+    by_date = [(DATES[0], "do-nothing"), *((day, None) for day in DATES[1:])]
+    ends = [passing(name, high) for name, high in (("do-nothing", "2026-11-20"), ("002", "2026-11-22"))]
+    view = view_of(rows, ends, by_date=by_date)
+    assert approval(view) == (
+        "Approve no new brokers yet: today’s 1 lasts until 2026-11-19, and no other count lasts much longer."
+    )
+    assert "1 broker now, and it lasts until 2026-11-19; " in headline(view)
+
+
 def test_what_does_not_last_says_how_long_it_does():
     rows = GROWING[:4]
     by_date = [(DATES[0], "015"), (DATES[1], "015"), (DATES[2], "018"), (DATES[3], None)]
