@@ -88,6 +88,13 @@ def steps_to(view: SizingView, goal: Row) -> tuple[Step, ...]:
         elif not found or found[-1].option is not best:
             before = found[-1].option if found else today
             found.append(_step(view, best, (end_of(view, before)[0] or date) if found else day, before))
+    last = found[-1] if found else None
+    if last is not None and _lasts(view, goal) - _lasts(view, last.option) >= _GAINED_DAYS:
+        # It ends between two dates.
+        if _is_short(last, today):
+            found[-1] = _step(view, goal, last.from_day, found[-2].option if len(found) > 1 else today)
+        else:
+            found.append(_step(view, goal, end_of(view, last.option)[0] or day, last.option))
     is_rebalance = goal is not today and goal["broker_count"] == today["broker_count"]
     ends = end_of(view, today)[0]
     if is_rebalance and found and found[-1].option is today and ends and ends <= (view.until(goal) or view.horizon):
@@ -136,12 +143,22 @@ def _longest_lasting(view: SizingView) -> Row | None:
     goal = view.by_id(advice.get("longest_within_budget") or (named[-1] if named else None))
     if goal is None:
         return None
-    today, until = view.today, _days(view.until(goal) or view.horizon)
+    if not advice.get("longest_within_budget"):
+        # For the last date that anything lasts until it is the fewest; more may last until the next one is near.
+        more = [row for row in view.options if is_alike(row, goal) and row["broker_count"] >= goal["broker_count"]]
+        more = [row for row in more if view.lasts(row, view.dates[0])]
+        longest = max(_lasts(view, row) for row in more)
+        if longest - _lasts(view, goal) >= _GAINED_DAYS:
+            goal = min(
+                (row for row in more if longest - _lasts(view, row) < _GAINED_DAYS),
+                key=lambda row: (row["broker_count"], row["option_id"]),
+            )
+    today, until = view.today, _lasts(view, goal)
     if goal is not today and until - _days(view.dates[0]) < _GAINED_DAYS:
         return None
 
     def is_kept(row: Row) -> bool:
-        is_about_as_long = _days(view.until(row) or view.horizon) + _GAINED_DAYS >= until
+        is_about_as_long = _lasts(view, row) + _GAINED_DAYS >= until
         is_lasting = is_about_as_long and view.lasts(row, view.dates[0])
         return is_lasting and is_within(view.budget_usd_per_month, row["total_usd_per_month"])
 
@@ -154,6 +171,11 @@ def _longest_lasting(view: SizingView) -> Row | None:
     # That today's cost more than a budget is no reason to give up any, either.
     fewer = goal if view.budget_usd_per_month is None else None
     return min(own, key=lambda row: (row["broker_count"], row["option_id"]), default=fewer)
+
+
+def _lasts(view: SizingView, row: Row) -> int:
+    """Return the last day of an option before it passes a limit, or the horizon, as an ordinal."""
+    return _days(view.until(row) or view.horizon)
 
 
 def _step(view: SizingView, option: Row, from_day: str, before: Row) -> Step:

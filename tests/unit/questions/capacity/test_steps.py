@@ -145,6 +145,21 @@ def test_other_machines_grow_by_their_own_counts():
     )
 
 
+def test_what_lasts_longest_between_two_dates_is_recommended():
+    # For the next date judged, of a month later, 15 are the fewest that last today; 18 last four weeks longer.
+    rows = [GROWING[0], *(option(f"0{count}", "scale-out", count, until=DATES[0]) for count in (15, 18, 21))]
+    ends = [passing("015", "2026-11-17"), passing("018", "2026-12-15"), passing("021", "2026-12-18")]
+    by_date = [(DATES[0], "015"), *((day, None) for day in DATES[1:])]
+    view = view_of(rows, ends, by_date=by_date)
+    assert [(step.option["broker_count"], step.until) for step in view.steps] == [(18, "2026-12-14")]
+    kept = view_of(
+        [option("do-nothing", "do-nothing", 12, until=DATES[0]), *rows[1:]],
+        [passing("do-nothing", "2027-01-05"), *ends],
+        by_date=by_date,
+    )
+    assert [(step.option["broker_count"], step.until) for step in kept.steps] == [(12, "2027-01-04")]
+
+
 def test_where_nothing_helps_for_long_that_is_said():
     rows = [option("do-nothing", "do-nothing", 1, until=DATES[0]), option("002", "scale-out", 2, until=DATES[0])]
     by_date = [(DATES[0], "do-nothing"), *((day, None) for day in DATES[1:])]
