@@ -114,7 +114,7 @@ def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> lis
         shown = [excuse.reason for excuse in result.excuses[:3]]
         lines += [f"{name} does not fit: {reason}" for reason in shown]
         if len(result.excuses) > len(shown):
-            lines.append(f"{name}: and {len(result.excuses) - len(shown):,} more reasons; see plan.json")
+            lines.append(f"{name}: and {plural(len(result.excuses) - len(shown), 'more reason')}; see plan.json")
         if result.fits and result.standing:
             lines.append(f"{name}: {standing_sentence(excuse.as_dict() for excuse in result.standing)}")
     option = decision.view.recommended

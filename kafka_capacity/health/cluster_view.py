@@ -76,7 +76,8 @@ class ClusterView:
             return
         partitions, rate = self.snapshot.partitions, self.rate(rows)
         topics = [partitions.topics[place] for place in np.unique(partitions.topic[rows])]
-        traffic = f", which receive {format_rate(rate)}," if rate else ""
+        receive = "receives" if count == 1 else "receive"
+        traffic = f", which {receive} {format_rate(rate)}," if rate else ""
         of = f"{plural(count, 'partition')} of {plural(len(topics), 'topic')}{traffic}"
         message = f"{of} {of_one(what) if count == 1 else what}"
         more = {"partitions": count, "bytes_per_second": rate, "topics": tuple(topics[:MAX_TOPICS])}

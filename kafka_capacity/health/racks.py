@@ -121,9 +121,10 @@ def rack_problems(
     sizes = Counter(rack for rack in brokers.racks if rack is not None)
     if sizes and sum(sizes.values()) < len(brokers):
         lacking = [int(b) for b, rack in zip(brokers.ids, brokers.racks, strict=True) if rack is None]
+        have, names = ("has" if len(lacking) == 1 else "have"), ", ".join(map(str, lacking[:5]))
         message = (
-            f"{len(lacking)} of {len(brokers)} brokers have no rack ({', '.join(map(str, lacking[:5]))}): Kafka's "
-            "rack-aware placement rejects such a list"
+            f"{len(lacking)} of {len(brokers)} brokers {have} no rack ({names}): Kafka's rack-aware placement rejects "
+            "such a list"
         )
         return (warning(Code.RACKS_INCOMPLETE, what, message, "set broker.rack on every broker"),)
     uneven = _uneven(sizes, usual, len(brokers), what, rack_rule)

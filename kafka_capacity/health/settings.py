@@ -58,7 +58,7 @@ def check_settings(view: ClusterView) -> Iterator[Problem]:
         "have three or more replicas but min.insync.replicas 1: the leader alone may acknowledge a write with acks=all "
         "and then be lost with it"
     )
-    is_one = (factor >= USUAL_FACTOR) & (least == 1)
+    is_one = (factor >= USUAL_FACTOR) & (least == 1) & ~snapshot.topics.is_min_isr_assumed[topic]
     yield from view.problems(warning, Code.MIN_ISR_ONE, is_one, what, "set min.insync.replicas to 2")
     what = (
         "allow unclean elections: when all in-sync replicas are lost, one that lags takes over, and the records it "

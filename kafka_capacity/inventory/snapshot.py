@@ -32,6 +32,8 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.columns import join_columns
 from kafka_capacity.kafka.cluster.release import kafka_release
 from kafka_capacity.kafka.cluster.snapshot import (
+    COMPACTED_TOPICS,
+    INTERNAL_TOPICS,
     Group,
     LogDirs,
     Member,
@@ -45,6 +47,7 @@ from kafka_capacity.kafka.controller.partition_states import led_by_the_living, 
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica
 
 DEFAULT_MIN_INSYNC_REPLICAS = 1  # Kafka's own
+DEFAULT_RETENTION_SECONDS = 604_800.0  # likewise, `log.retention.hours` 168
 FOR_EVER = 2.0**63  # what Kafka's greatest long, 2^63 - 1, is as a float: as retention it means no limit, as -1 does
 NO_OFFSET = -1  # a group that has committed nothing on a partition, as on Kafka's wire
 _COMPACT = "compact"
@@ -210,14 +213,21 @@ def _topics(table: pa.Table, names: list[str]) -> Topics:
     place = {name: row for row, name in enumerate(values(table.column("topic")))}
     chosen = table.take(pa.array([place.get(name) for name in names], pa.int64()))
     policy = values(chosen.column("cleanup_policy"))
+    is_compacted = np.array(
+        [_COMPACT in text if text else name in COMPACTED_TOPICS for name, text in zip(names, policy, strict=True)],
+        dtype=np.bool_,
+    )
+    is_kafkas = np.array([name in INTERNAL_TOPICS for name in names], dtype=np.bool_)
+    is_assumed = np.isnan(floats(chosen.column("retention_ms"))) & ~is_compacted & ~is_kafkas
     return Topics(
         min_insync_replicas=ints(chosen.column("min_insync_replicas"), null=DEFAULT_MIN_INSYNC_REPLICAS).astype(
             np.int32
         ),
+        is_min_isr_assumed=np.isnan(floats(chosen.column("min_insync_replicas"))),
         is_internal=flags(chosen.column("is_internal")),
         retention_bytes=_limit(chosen, "retention_bytes"),
-        retention_seconds=_limit(chosen, "retention_ms") / 1000,
-        is_compacted=np.array([_COMPACT in (text or "") for text in policy], dtype=np.bool_),
+        retention_seconds=np.where(is_assumed, DEFAULT_RETENTION_SECONDS, _limit(chosen, "retention_ms") / 1000),
+        is_compacted=is_compacted,
         allows_unclean_election=flags(chosen.column("unclean_leader_election_enable")),
     )
 

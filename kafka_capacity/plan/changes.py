@@ -142,7 +142,10 @@ def _needed(verdict: Mapping[str, Any], count: int) -> str:
     if count <= int(steps[0]["broker_count"]):
         return "in place" if count <= verdict.get("today", {}).get("broker_count", 0) else "now"
     day = next((one["from_day"] for one in steps if count <= int(one["broker_count"])), None)
-    return "not before the horizon" if day is None else f"by {day}"
+    if day is not None:
+        return f"by {day}"
+    until = steps[-1].get("until")
+    return "not before the horizon" if until is None else f"not known: what was tried lasts until {until}"
 
 
 def _later(verdict: Mapping[str, Any]) -> dict[int, str]:

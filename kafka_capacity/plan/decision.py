@@ -143,7 +143,7 @@ def decide(results: ReportInputs) -> Decision:
         problems=_problems(results, answers, other),
         actions=_with_due(
             [
-                *change.actions,
+                *(() if status is Status.DOES_NOT_FIT else change.actions),
                 *_steps_to_take(view, capacity, other),
                 *(one for name, answer in answers.items() if name not in _TOLD_APART for one in answer.actions),
             ],

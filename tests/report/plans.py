@@ -117,6 +117,7 @@ def _first_placement(partitions: Partitions, brokers: Brokers, rf: int) -> Place
 def _topics(count: int) -> Topics:
     return Topics(
         min_insync_replicas=np.full(count, 2, dtype=np.int32),
+        is_min_isr_assumed=np.zeros(count, dtype=np.bool_),
         is_internal=np.zeros(count, dtype=np.bool_),
         retention_bytes=np.full(count, np.nan),
         retention_seconds=np.full(count, 604_800.0),

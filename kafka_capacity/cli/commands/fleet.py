@@ -31,9 +31,8 @@ def fleet(
     found = all_of(opened)
     if not found["rows"]:
         raise no_clusters(store)
+    written = [opened.uri(write_fleet_page(opened))] if is_written else []
     if is_json:
-        if is_written:
-            write_fleet_page(opened)
         print_json(found)
         return
     columns = [
@@ -48,7 +47,6 @@ def fleet(
 
     def show() -> None:
         print_rows("Clusters", columns, found["rows"])
-        if is_written:
-            print_lines([opened.uri(write_fleet_page(opened))])
+        print_lines(written)
 
     print_answer(found["summary"], show, is_quiet=is_quiet)

@@ -243,8 +243,7 @@ def write_inventory(
     say(f"wrote {what} to {out}", is_quiet=is_quiet)
     if findings.fatal or findings.warnings:
         say(
-            f"{plural(len(findings.fatal), 'fatal finding')}, {plural(len(findings.warnings), 'warning')}: run "
-            f"kafka-capacity inventory check {out} to list them",
+            f"{findings.summary}: run kafka-capacity inventory check {out} to list them",
             is_quiet=is_quiet and not findings.fatal,
         )
 

@@ -76,8 +76,8 @@ def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
         yield warning("log_dir_of_unknown_broker", "log_dirs.broker_id", message)
     if (offline := known(log_dirs.column("error"))).any():
         message = (
-            f"{plural(int(offline.sum()), 'log dir')} offline: {_named(log_dirs, offline)}; their replicas cannot be "
-            "read, replace the disks before anything moves"
+            f"{plural(int(offline.sum()), 'log dir')} offline: {_named(log_dirs, offline)}; replicas there cannot "
+            "be read, replace the disks before anything moves"
         )
         yield warning("log_dir_offline", "log_dirs.error", message)
     yield from _check_sizes(log_dirs)

@@ -36,9 +36,10 @@ class Topics:
     """What is set for each topic, in the order of ``Partitions.topics``."""
 
     min_insync_replicas: Int32s  # int32[T]
+    is_min_isr_assumed: Flags  # bool[T], whether that is Kafka's default because it is not known
     is_internal: Flags  # bool[T]; internal topics are planned like any other, and flagged
     retention_bytes: Floats  # float64[T], per partition, NaN for no limit or not known
-    retention_seconds: Floats  # float64[T], NaN for no limit or not known
+    retention_seconds: Floats  # float64[T], NaN for no limit
     is_compacted: Flags  # bool[T]
     allows_unclean_election: Flags  # bool[T]
 
@@ -162,6 +163,7 @@ INTERNAL_TOPICS = {
     "__share_group_state": "where share groups are kept",
 }
 
+COMPACTED_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})  # of these, those that Kafka makes so
 USUAL_FACTOR = 3
 USUAL_MIN_ISR = 2
 

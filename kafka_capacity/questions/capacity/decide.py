@@ -159,7 +159,8 @@ def _todays(excuse: Mapping[str, Any]) -> str:
 
 
 _DEFINITIONS = {
-    "brokers_now": "The smallest number of brokers that meets every limit today: at peak, failures included.",
+    "brokers_now": "The brokers to have now: today's while they meet every limit, at peak and after losses, else the "
+    "smallest number that does.",
     "runs_out": "The first day on which one of today's brokers exceeds a limit, at the deciding estimate.",
     "usd_per_month": "Machines, disks, rack traffic and ingest for the brokers needed now, on average up to the "
     "horizon.",
@@ -243,6 +244,8 @@ def _run_out_figure(view: SizingView) -> KeyFigure:
     count = view.today["broker_count"]
     label = f"Today’s {count:,} {run_verb(count, 'run')} out"
     out = view.runs_out(view.today)
+    if (maximum := view.passed_maximum(view.today)) is not None:
+        return _figure("runs_out", label, "already", "text", str(maximum["reason"]))
     if out is None:
         if not view.today["fits"]:
             excuse = view.today["excuses"][0]

@@ -30,6 +30,7 @@ from kafka_capacity.questions.capacity.loads import capacity_use
 from kafka_capacity.questions.capacity.options import SizingInputs, placement_keys, with_counts_between
 from kafka_capacity.questions.capacity.placing import PlacedOption, place_option
 from kafka_capacity.questions.capacity.results import (
+    UNKNOWN,
     CapacityOption,
     CapacityResult,
     ChangeCost,
@@ -146,6 +147,10 @@ def judged_option(
     unknown = _unknown(workload, found.headroom_ratio)
     # What tells no day is in the way already.
     excuses = tuple(sorted((*placed.excuses, *found.excuses, *unknown), key=lambda excuse: excuse.when or ""))
+    if any(excuse.constraint in UNKNOWN for excuse in excuses):
+        # That what is known passes a limit some day says nothing of whether all of it does so now.
+        today = workload.outlook.dates[0]
+        excuses = tuple(one for one in excuses if one.constraint in UNKNOWN or (one.when or today) <= today)
     if workload.traffic.basis is PeakBasis.UNKNOWN:
         # Space as well: nobody knows what comes in.
         found = _left_open(found, frozenset(RESOURCES) - {Resource.REPLICAS})

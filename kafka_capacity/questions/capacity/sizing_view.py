@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
+from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
 from kafka_capacity.questions.answer import unknown_traffic
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
 from kafka_capacity.questions.capacity.results import (
@@ -25,6 +26,8 @@ from kafka_capacity.questions.capacity.results import (
 )
 
 Row = Mapping[str, Any]
+
+_MAXIMA = frozenset(one.name for one in BROKER_MAXIMA.values())
 
 STEPS_NAMED = 4  # steps to the horizon that sentences name one by one
 SOON_DAYS = 28  # what is due within four weekly reports is approved now: brokers have to be ordered and started
@@ -265,6 +268,10 @@ class SizingView:
         """
         key = resource, self.dates[0], estimate or self.estimate
         return day == self.dates[0] and self.worst_used(option).get(key, math.inf) > 1.0
+
+    def passed_maximum(self, option: Row) -> Row | None:
+        """Return the excuse of a count that a request limits, such as of leaders, where an option is over it today."""
+        return next((one for one in option["excuses"] if one["constraint"] in _MAXIMA), None)
 
     def runs_out(self, option: Row, estimate: str = "") -> Row | None:
         """Return the first resource that runs out at an estimate, of itself the one that decides; ``None`` if none."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka_capacity.demand.outlook import TRAFFIC
 from kafka_capacity.hardware.limits import resource_name
+from kafka_capacity.proposal.constraints.registry import constraint_label
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.questions.capacity.cost_words import month_words, todays_usd
 from kafka_capacity.questions.capacity.option_words import is_other_hardware, is_rebalance, option_name, run_verb
@@ -90,8 +91,10 @@ def why_sentence(view: SizingView) -> str:
 
 def _what_binds(view: SizingView) -> tuple[str, str]:
     """Return which resource asks for a change and until when today's brokers do; empty where that says nothing."""
-    # Where today's brokers run out of nothing, it is no resource that asks for a change.
-    is_resource = view.runs_out(view.today) is not None or len(view.steps) > 1
+    # Where today's brokers run out of nothing, or lead too many first, it is no resource that asks for a change.
+    is_resource = view.passed_maximum(view.today) is None and (
+        view.runs_out(view.today) is not None or len(view.steps) > 1
+    )
     binds = f"{resource_name(_binding(view))} is the limiting resource" if is_resource else ""
     return binds, "" if view.steps[0].option is view.today else today_phrase(view)
 
@@ -137,6 +140,9 @@ def today_phrase(view: SizingView) -> str:
     """Describe until when today's brokers do."""
     count, out = view.today["broker_count"], view.runs_out(view.today)
     what = f"today’s {count:,}"
+    if (maximum := view.passed_maximum(view.today)) is not None:
+        label = constraint_label(maximum["constraint"])
+        return f"{what} already {'exceeds' if count == 1 else 'exceed'} {label}"
     if out is None:
         if not view.today["fits"]:
             return f"{what} {'does' if count == 1 else 'do'} not fit"

@@ -137,7 +137,9 @@ def _endless(option: Option, move: MoveView | None) -> list[Problem]:
     if option.never_ends:
         smallest = format_throttle_above(figures["smallest_throttle_bytes_per_second"])
         at_once = " with everything started at once" if move is not None and not move.never_ends else ""
-        in_waves = f"; in waves above {format_throttle_above(move.smallest_throttle('expected'))}" if move else ""
+        in_waves = ""
+        if move is not None and move.waves:
+            in_waves = f"; in waves above {format_throttle_above(move.smallest_throttle('expected'))}"
         message = f"The move never finishes at this throttle{at_once}; it must be above {smallest}{in_waves}"
         return [_serious("move-never-ends", message, where="the throttle")]
     if move is not None and move.waves and move.never_ends:

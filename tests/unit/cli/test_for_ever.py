@@ -43,7 +43,8 @@ def test_no_limit_is_no_limit_however_it_is_written():
         row |= {"retention_ms": value, "retention_bytes": value}
     topics = build_snapshot(with_rows(raw, "topics", rows)).topics
     np.testing.assert_array_equal(topics.retention_bytes, [np.nan, np.nan, 2.0**53, np.nan])
-    np.testing.assert_array_equal(topics.retention_seconds, [np.nan, np.nan, 2.0**53 / 1000, np.nan])
+    # What is not known is Kafka's default: none of bytes, seven days of time.
+    np.testing.assert_array_equal(topics.retention_seconds, [np.nan, np.nan, 2.0**53 / 1000, 604_800.0])
 
 
 @pytest.mark.parametrize("value", [LONG_MAX, LONG_MAX - 1, 2**53 + 1])

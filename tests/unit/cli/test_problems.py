@@ -118,4 +118,7 @@ def test_all_clusters_are_listed_and_written_on_demand(run, store):
     assert done.stdout.startswith("1 cluster: 1 with too little capacity.\n")
     assert not (store / "reports" / "index.html").exists()
     assert run("fleet", store, "--write").stdout.endswith("reports/index.html\n")
+    (store / "reports/index.html").unlink()
+    assert run("fleet", store, "--write", "-q").stdout.count("\n") == 1
+    assert (store / "reports/index.html").exists()
     assert "shop" in (store / "reports" / "index.html").read_text()

@@ -7,7 +7,7 @@ import pytest
 
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
-from tests.builders import cluster, topic, with_rows
+from tests.builders import GIB, cluster, topic, with_rows
 from tests.unit.inventory.inventories_with_groups import group, member
 
 
@@ -289,6 +289,18 @@ def test_a_smaller_cluster_that_gives_up_voters_says_so(run, tmp_path, last, lef
         )
         assert left in one
         assert one.endswith("`kafka-capacity failures --wanted-controllers`, gives the steps")
+
+
+def test_with_sizes_of_some_topics_nothing_is_said_to_fail_either(run, tmp_path):
+    """What is known of the disks passes their limit in some months; all of it may now."""
+    topics = [topic("known", partitions=6, size_bytes=500 * GIB, bytes_in=1e6), topic("unknown", size_bytes=None)]
+    write_snapshot_files(cluster(topics=topics, disk_capacity_bytes=2e12), tmp_path)
+    said = sized(run, tmp_path, "--growth", "0.5", "--no-forecast")
+    nothing = next(one for one in said["options"] if one["kind"] == "do-nothing")
+    assert {one["constraint"] for one in nothing["excuses"]} == {"sizes"}
+    shown = run("size", tmp_path, "--growth", "0.5", "--no-forecast").stdout
+    assert " Not judged how many brokers are needed: the sizes of 50 % of the partitions are unknown" in shown
+    assert "not known" in next(line for line in shown.splitlines() if "do-nothing" in line)
 
 
 def test_a_cluster_without_rates_is_neither_said_to_last_nor_to_fail(run, tmp_path):

@@ -50,7 +50,7 @@ def test_what_is_down_now():
     seen = found(snapshot)
 
     assert seen["offline-now"].message == (
-        "1 partition of 1 topic, which receive 50 B/s, has no leader: nothing is written or read there"
+        "1 partition of 1 topic, which receives 50 B/s, has no leader: nothing is written or read there"
     )
     assert seen["under-min-isr-now"].partitions == 1
     behind = seen["under-replicated-now"]
@@ -109,7 +109,10 @@ def test_settings_of_topics():
     )
     assert seen["min-isr-equals-rf"].where == "two"
     assert seen["unclean-election"].where == "one, two"
-    assert found(made(HEALTHY, min_isr=1))["min-isr-one"].partitions == 2
+    bare = made(HEALTHY, min_isr=1)
+    assert found(bare)["min-isr-one"].partitions == 2
+    assumed = dataclasses.replace(bare.topics, is_min_isr_assumed=np.ones(len(bare.topics.is_internal), dtype=bool))
+    assert "min-isr-one" not in found(dataclasses.replace(bare, topics=assumed))
 
 
 def test_kafkas_own_topics():

@@ -80,7 +80,7 @@ def test_what_the_tools_cannot_tell_is_said():
         (
             "warning",
             "log_dir_offline",
-            "1 log dir offline: '/data/b' of broker 2; their replicas cannot be read, replace the disks before "
+            "1 log dir offline: '/data/b' of broker 2; replicas there cannot be read, replace the disks before "
             "anything moves",
         ),
         (
@@ -88,6 +88,11 @@ def test_what_the_tools_cannot_tell_is_said():
             "no_metrics",
             "there is no history of rates; all traffic counts as 0, so only the disks of today are judged: add the "
             "table of metrics",
+        ),
+        (
+            "warning",
+            "retention_assumed",
+            "retention of 1 topic is unknown (card-payments); Kafka's default of 7 days is assumed, give retention_ms",
         ),
         (
             "warning",

@@ -85,7 +85,9 @@ def test_limits_of_topics_reach_their_partitions():
     assert work.limits.retention_bytes.tolist() == [5.0, 5.0, np.inf]
     assert work.limits.segment_bytes.tolist() == [1000.0, 1000.0, 2.0**30]
     unknown = made(small(retention_ms=None, segment_bytes=None))
-    assert unknown.limits.retention_seconds[0] == np.inf
+    assert unknown.limits.retention_seconds[0] == 604_800.0  # as Kafka's default
+    assert made(small(retention_ms=-1)).limits.retention_seconds[0] == np.inf
+    assert made(small(retention_ms=None, cleanup_policy="compact")).limits.retention_seconds[0] == np.inf
     assert unknown.limits.segment_bytes[0] == 2.0**30
 
 

@@ -101,7 +101,7 @@ CASES = [
         change(cluster(), "log_dirs", 3, error="KafkaStorageException"),
         "warning",
         "log_dir_offline",
-        "1 log dir offline: '/data' of broker 4; their replicas cannot be read, replace the disks before "
+        "1 log dir offline: '/data' of broker 4; replicas there cannot be read, replace the disks before "
         "anything moves",
     ),
     (

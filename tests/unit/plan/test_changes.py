@@ -51,6 +51,9 @@ def test_verdict_counts_dates_and_dollars_are_compared(before, now):
     assert lines["Per month, estimated"].startswith("$1,234 → $")
     assert lines["99 brokers"] == "by 2027-03-01 → not before the horizon"
     assert gist(changes_since(before, now)) == "brokers now 5 → 6"
+    now["verdict"]["recommendation"]["steps"][-1]["until"] = "2027-09-30"
+    lines = {one["label"]: one["text"] for one in changes_since(before, now)["lines"]}
+    assert lines["99 brokers"] == "by 2027-03-01 → not known: what was tried lasts until 2027-09-30"
 
 
 def test_problems_are_new_and_resolved_by_their_code_whatever_their_figures(before, now):

@@ -256,6 +256,7 @@ def test_a_count_that_sizing_finds_too_small_today_does_not_fit():
     ]
     (problem,) = [one for one in decision["problems"] if one["code"] == "other-count"]
     # The box says so as well, and does not ask for the move to be approved.
+    assert "move" not in {action["code"] for action in decision["actions"]}
     assert "and the move" not in decision["box"]["approve"]
     assert decision["box"]["lines"][-1]["text"].startswith(
         f"Does not fit: {decision['because'][0]}. At today’s sizes: "

@@ -78,6 +78,7 @@ def test_a_copy_is_as_large_as_the_leader_or_else_as_the_largest_replica():
         partitions=Partitions(topics=("a",), topic=np.zeros(3, dtype=int), partition=np.arange(3)),
         topics=Topics(
             min_insync_replicas=np.ones(1),
+            is_min_isr_assumed=np.zeros(1),
             is_internal=np.zeros(1),
             retention_bytes=np.ones(1),
             retention_seconds=np.ones(1),

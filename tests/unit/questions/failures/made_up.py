@@ -37,6 +37,7 @@ def made(
         ),
         topics=Topics(
             min_insync_replicas=np.full(len(names), min_isr, dtype=np.int32),
+            is_min_isr_assumed=np.zeros(len(names), dtype=bool),
             is_internal=np.array([name.startswith("__") for name in names]),
             retention_bytes=np.full(len(names), np.nan),
             retention_seconds=np.full(len(names), np.nan),
