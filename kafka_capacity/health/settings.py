@@ -80,7 +80,7 @@ def _internal(view: ClusterView) -> Iterator[Problem]:
         rows = partitions.topic == place
         factor, least = int(view.factor[rows].min()), int(snapshot.topics.min_insync_replicas[place])
         depend = f"{plural(len(snapshot.groups), 'group')} depend{'s' if len(snapshot.groups) == 1 else ''}"
-        groups = f", on which {depend}" if name == OFFSETS_TOPIC else ""
+        groups = f", on which {depend}" if name == OFFSETS_TOPIC and snapshot.groups else ""
         more = {"topics": (name,), "partitions": int(rows.sum())}
         if factor < usual:
             message = (
@@ -89,7 +89,7 @@ def _internal(view: ClusterView) -> Iterator[Problem]:
             )
             remedy = f"raise its replication factor to {usual}"
             yield serious(Code.INTERNAL_TOPIC_REPLICAS, name, message, remedy, **more)
-        if factor >= USUAL_FACTOR and least < USUAL_MIN_ISR:
+        if factor >= USUAL_FACTOR and least < USUAL_MIN_ISR and not snapshot.topics.is_min_isr_assumed[place]:
             message = (
                 f"{name}, {purpose}, has min.insync.replicas {least}{groups}: a single broker may acknowledge a write "
                 "and then be lost with it"

@@ -104,7 +104,7 @@ def _approve(decision: Decision) -> str:
         if planned and not any(one.fits for one in planned):
             move = f"no planned move to {plural(count_due, 'broker')} fits"
             return f"Approve nothing yet: {move}. Once one does: {uncapitalised(sentence)}"
-    if status is Status.NOT_JUDGED:
+    if status is Status.NOT_JUDGED and not (sizing is not None and sizing.is_unknown):
         return f"As far as known: {uncapitalised(sentence)}"
     return sentence
 

@@ -120,6 +120,7 @@ def read_report(report_json: bytes) -> dict[str, Any]:
         return completed(from_version_1(dict(report)))
     if kind != REPORT_KIND or version != REPORT_VERSION:
         raise RenderError(
-            f"report.json is {kind!r} version {version!r}; this release reads {REPORT_KIND!r} version {REPORT_VERSION}"
+            f"the file is {kind!r} version {version!r}; this release reads a report.json, {REPORT_KIND!r} version "
+            f"{REPORT_VERSION}"
         )
     return completed(dict(report))

@@ -298,7 +298,8 @@ def test_it_can_be_made_again_from_its_data():
         (b"[]", "this is not the report.json of a report"),
         (
             b'{"kind": "kafka-capacity-report", "version": 99}',
-            "report.json is 'kafka-capacity-report' version 99; this release reads 'kafka-capacity-report' version 2",
+            "the file is 'kafka-capacity-report' version 99; this release reads a report.json, "
+            "'kafka-capacity-report' version 2",
         ),
     ],
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem, fatal, info, problem_of, warning
+from kafka_capacity.health.problem import Problem, fatal, problem_of, warning
 from kafka_capacity.inventory.column_values import ReplicaColumns, encode, ints, values
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS
 from kafka_capacity.kafka.java.hashing import is_uuid
@@ -51,7 +51,7 @@ def check_topic_settings(topics: pa.Table, replicas: ReplicaColumns) -> Iterator
     if least.null_count:
         unknown = plural(least.null_count, "topic")
         message = f"min.insync.replicas of {unknown} is unknown; Kafka's default, 1, is assumed"
-        yield info("min_isr_assumed", where, message)
+        yield warning("min_isr_assumed", where, message)
     of_topics = topics.select(["topic", "retention_ms", "cleanup_policy"]).to_pylist()
     without = [
         row["topic"]

@@ -75,31 +75,30 @@ def steps_to(view: SizingView, goal: Row) -> tuple[Step, ...]:
     # What is chosen to pay less for as many brokers is no matter of what runs out.
     cheaper = goal if goal["kind"] == OptionKind.SHRINK_VOLUMES else None
     found: list[Step] = []
+
+    def take(option: Row, date: str) -> None:
+        if found and _is_short(found[-1], today):
+            # Who orders brokers every few weeks orders those of the next weeks with them.
+            before = found[-2].option if len(found) > 1 else today
+            found[-1] = _step(view, option, found[-1].from_day, before)
+        else:
+            before = found[-1].option if found else today
+            found.append(_step(view, option, (end_of(view, before)[0] or date) if found else day, before))
+
     for date in view.dates:
         lasting = [row for row in way if view.lasts(row, date)]
         if not lasting:
             break
         kept = today if cheaper is None and today in lasting else None
         best = kept or min(lasting, key=lambda row: (row["broker_count"], row is not cheaper, *_least_change(row)))
-        if found and found[-1].option is not best and _is_short(found[-1], today):
-            # Who orders brokers every few weeks orders those of the next weeks with them.
-            before = found[-2].option if len(found) > 1 else today
-            found[-1] = _step(view, best, found[-1].from_day, before)
-        elif not found or found[-1].option is not best:
-            before = found[-1].option if found else today
-            found.append(_step(view, best, (end_of(view, before)[0] or date) if found else day, before))
-    last = found[-1] if found else None
-    if last is not None and _lasts(view, goal) - _lasts(view, last.option) >= _GAINED_DAYS:
-        # It ends between two dates.
-        if _is_short(last, today):
-            found[-1] = _step(view, goal, last.from_day, found[-2].option if len(found) > 1 else today)
-        else:
-            found.append(_step(view, goal, end_of(view, last.option)[0] or day, last.option))
-    is_rebalance = goal is not today and goal["broker_count"] == today["broker_count"]
-    ends = end_of(view, today)[0]
-    if is_rebalance and found and found[-1].option is today and ends and ends <= (view.until(goal) or view.horizon):
-        # Days that it gains between two dates are no reason for the steps above.
-        found.append(_step(view, goal, ends, today))
+        if not found or found[-1].option is not best:
+            take(best, date)
+    if found:
+        last = found[-1].option
+        is_rebalance = last is today and goal is not today and goal["broker_count"] == today["broker_count"]
+        # It may end between two dates; a rebalance, which takes no brokers, is due for a day.
+        if _lasts(view, goal) - _lasts(view, last) >= (1 if is_rebalance else _GAINED_DAYS):
+            take(goal, day)
     return tuple(found)
 
 
@@ -144,15 +143,7 @@ def _longest_lasting(view: SizingView) -> Row | None:
     if goal is None:
         return None
     if not advice.get("longest_within_budget"):
-        # For the last date that anything lasts until it is the fewest; more may last until the next one is near.
-        more = [row for row in view.options if is_alike(row, goal) and row["broker_count"] >= goal["broker_count"]]
-        more = [row for row in more if view.lasts(row, view.dates[0])]
-        longest = max(_lasts(view, row) for row in more)
-        if longest - _lasts(view, goal) >= _GAINED_DAYS:
-            goal = min(
-                (row for row in more if longest - _lasts(view, row) < _GAINED_DAYS),
-                key=lambda row: (row["broker_count"], row["option_id"]),
-            )
+        goal = _longest_alike(view, goal)
     today, until = view.today, _lasts(view, goal)
     if goal is not today and until - _days(view.dates[0]) < _GAINED_DAYS:
         return None
@@ -171,6 +162,18 @@ def _longest_lasting(view: SizingView) -> Row | None:
     # That today's cost more than a budget is no reason to give up any, either.
     fewer = goal if view.budget_usd_per_month is None else None
     return min(own, key=lambda row: (row["broker_count"], row["option_id"]), default=fewer)
+
+
+def _longest_alike(view: SizingView, goal: Row) -> Row:
+    """Return the fewest brokers that last about as long as any of a goal's kind that are no fewer.
+
+    The goal is the fewest for the last date that anything lasts until; more may last until the next one is near.
+    """
+    more = [row for row in view.options if is_alike(row, goal) and row["broker_count"] >= goal["broker_count"]]
+    more = [row for row in more if view.lasts(row, view.dates[0])]
+    longest = max(_lasts(view, row) for row in more)
+    lasting = [row for row in more if longest - _lasts(view, row) < _GAINED_DAYS]
+    return goal if goal in lasting else min(lasting, key=lambda row: (row["broker_count"], row["option_id"]))
 
 
 def _lasts(view: SizingView, row: Row) -> int:

@@ -85,6 +85,11 @@ def test_what_the_tools_cannot_tell_is_said():
         ),
         (
             "warning",
+            "min_isr_assumed",
+            "min.insync.replicas of 2 topics is unknown; Kafka's default, 1, is assumed",
+        ),
+        (
+            "warning",
             "no_metrics",
             "there is no history of rates; all traffic counts as 0, so only the disks of today are judged: add the "
             "table of metrics",
@@ -109,11 +114,6 @@ def test_what_the_tools_cannot_tell_is_said():
             "info",
             "leader_assumed",
             "the tools do not show the leader of 4 partitions; the first replica is assumed to lead",
-        ),
-        (
-            "info",
-            "min_isr_assumed",
-            "min.insync.replicas of 2 topics is unknown; Kafka's default, 1, is assumed",
         ),
         (
             "info",

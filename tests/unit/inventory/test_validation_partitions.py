@@ -44,7 +44,7 @@ CASES = [
     ),
     (
         cluster(topics=[topic("orders", min_insync_replicas=None)]),
-        "info",
+        "warning",
         "min_isr_assumed",
         "min.insync.replicas of 1 topic is unknown; Kafka's default, 1, is assumed",
     ),
