@@ -182,7 +182,7 @@ def offered(view: SavingsView) -> Row | None:
         return None
     candidates = [
         row
-        for row in view.front
+        for row in view.sets[1:]
         if row["broker_count_now"] is not None
         and not any(view.actions[one]["kind"] == ActionKind.SHAPE for one in row["actions"])
         and (row["first_purchase"] or _NEVER) > first
@@ -193,10 +193,11 @@ def offered(view: SavingsView) -> Row | None:
         )
         and (view.makes_last(row) or row["saved_usd_per_month"] is None or row["saved_usd_per_month"] > 0)
     ]
-    if not candidates:
+    if not any(row["is_on_front"] for row in candidates):
         return None
-    latest = max(row["first_purchase"] or _NEVER for row in candidates)
-    last = [row for row in candidates if (row["first_purchase"] or _NEVER) == latest]
+    latest = max(row["first_purchase"] or _NEVER for row in candidates if row["is_on_front"])
+    # One that saves less than another of less effort may still be the least effort for so long.
+    last = [row for row in candidates if (row["first_purchase"] or _NEVER) >= latest]
     return min(last, key=lambda row: (row["effort"], -(row["saved_usd_per_month"] or 0.0), row["set_id"]))
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_capacity.errors import RenderError
+from kafka_capacity.questions.change.section.comparison import option_verdict
 from tests.report.decided import build_report, decision_of
 from tests.report.plans import GIB, TIB, ClusterSpec, changed_rows, make_inputs
 from tests.report.sized import sized_inputs
@@ -327,3 +328,18 @@ def test_a_plan_without_scenarios_is_an_error():
     with pytest.raises(RenderError) as caught:
         build_report(dataclasses.replace(inputs, tables=empty))
     assert str(caught.value) == ("the plan has no scenarios, so there is nothing to decide; evaluate at least one")
+
+
+@pytest.mark.parametrize(
+    ("lasts", "alone", "recommended"),
+    [
+        ("horizon", "fits", "recommended"),
+        ("until", "fits", "recommended_now"),
+        ("not-today", "fits_today", "fits_today"),
+        ("not-judged", "fits", "recommended"),
+    ],
+)
+def test_what_sizing_finds_too_small_fits_todays_sizes_only_whether_recommended_or_not(lasts, alone, recommended):
+    decided = {"status": "fits", "lasts": lasts}
+    assert option_verdict(decided, is_recommended=False) == alone
+    assert option_verdict(decided, is_recommended=True) == recommended

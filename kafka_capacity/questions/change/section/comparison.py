@@ -176,10 +176,14 @@ def option_verdict(decided: Mapping[str, Any], *, is_recommended: bool) -> str:
     status = str(decided["status"])
     if is_recommended and status == Status.NOT_JUDGED:
         return "recommended_unjudged"
-    if not is_recommended or status != Status.FITS:
+    if status != Status.FITS:
         return status
-    # What does not last to the horizon is recommended now only, and what sizing finds too small today is not at all.
-    return {"until": "recommended_now", "not-today": "fits_today"}.get(decided["lasts"], "recommended")
+    # What sizing finds too small today fits today's sizes only, and what does not last to the horizon is for now.
+    if decided["lasts"] == "not-today":
+        return "fits_today"
+    if not is_recommended:
+        return status
+    return "recommended_now" if decided["lasts"] == "until" else "recommended"
 
 
 def _lasts(view: ChangePage, option: Option) -> str | None:

@@ -55,8 +55,11 @@ DATES = (
 
 
 def sets_table(view: SavingsView) -> dict[str, Any]:
-    """Return the best sets."""
-    rows = [cells(SETS, {**row, "text": view.clause(row, len(row["actions"]))}) for row in view.front]
+    """Return the best sets, and the one that is offered."""
+    best = offered(view)
+    sets = [*view.front, *([best] if best is not None and not best["is_on_front"] else [])]
+    sets.sort(key=lambda row: (row["effort"], row["set_id"]))
+    rows = [cells(SETS, {**row, "text": view.clause(row, len(row["actions"]))}) for row in sets]
     return table("Best sets of actions, by effort", SETS, rows)
 
 

@@ -17,7 +17,8 @@ from kafka_capacity.plan.handing import sized_cluster
 from kafka_capacity.questions.capacity import resize
 from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
 from kafka_capacity.questions.question import run_here
-from kafka_capacity.questions.savings.decide import decide_savings, instead, read_savings
+from kafka_capacity.questions.savings.decide import decide_savings, instead, offered, read_savings
+from kafka_capacity.questions.savings.section.savings import sets_table
 from kafka_capacity.questions.savings.simulate import NOTHING, Judge
 from tests.builders import rows_of, with_rows
 from tests.unit.questions.savings.small import (
@@ -89,6 +90,23 @@ def test_two_together_save_what_neither_does_alone(tables):
     ]
     (scope,) = tables["savings_scope"].to_pylist()
     assert (scope["sets_tried"], scope["is_exhaustive"], scope["brokers_today"]) == (7, True, 6)
+
+
+def test_of_sets_that_last_as_long_the_one_of_the_least_effort_is_offered_also_behind_the_front(tables):
+    view = read_savings(tables)
+    none, some = ({**row, "first_purchase": "2026-12-01"} for row in view.sets[:2])
+    sets = [none]
+    for name, effort, until, usd, is_on_front in (
+        ("cuts", 4, "2027-04-11", 3285.0, True),
+        ("tiered", 8, "2027-05-14", 3225.0, False),
+        ("both", 10, "2027-05-14", 3292.0, True),
+        ("dear", 2, "2027-06-01", -5.0, False),
+    ):
+        row = {"set_id": name, "effort": effort, "first_purchase": until, "saved_usd_per_month": usd}
+        sets.append({**some, **row, "is_on_front": is_on_front})
+    changed = dataclasses.replace(view, sets=sets)
+    assert offered(changed)["set_id"] == "tiered"
+    assert [row["effort"] for row in sets_table(changed)["rows"]] == [4, 8, 10]
 
 
 def test_the_front_is_that_of_all_subsets(tables):
