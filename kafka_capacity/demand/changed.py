@@ -107,7 +107,9 @@ class ChangedCluster:
 def changed_cluster(snapshot: Snapshot, workload: Workload, sizes: Floats, change: ClusterChange) -> ChangedCluster:
     """Apply a change; ``sizes`` is float64[P, 2, D], what partitions hold without it."""
     whole = sizes * _stored_ratio(change.written_ratio, _old_ratio(workload))
-    remote = _cut(workload, sizes, change.written_ratio, change.kept_seconds)[1][change.is_tiered].sum(axis=0)
+    remote = np.zeros(sizes.shape[1:])
+    if change.is_tiered.any():
+        remote = _cut(workload, sizes, change.written_ratio, change.kept_seconds)[1][change.is_tiered].sum(axis=0)
     cut, sizes = _cut(workload, sizes, change.written_ratio, np.minimum(change.kept_seconds, change.local_seconds))
     held = cut.size_bytes.astype(np.float64)
     # What has gone by its age was not all that compaction deletes: the smaller of the two is held at most.

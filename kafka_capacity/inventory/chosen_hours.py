@@ -25,6 +25,7 @@ HOURS_CHOSEN = 336
 
 CELLS, COUNTS = "cells", "counts"
 RATES = ("bytes_in_bytes_per_second", "bytes_out_bytes_per_second")
+MAX_PARTITION_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,9 +36,6 @@ class ChosenHours:
     rates: Mapping[str, Float32s]  # by column of the metrics, float32[P, H], NaN where it is not known
     known_hours: Ints  # int64[P], of all hours those of which both ways are known
     has_traffic: Flags  # bool[P], whether any of all hours has some
-
-
-MAX_PARTITION_RATE = 1e11  # bytes per second on one partition: no line of one broker carries 800 Gbit/s
 
 
 def usable_rates(table: pa.Table, column: str) -> Float32s:

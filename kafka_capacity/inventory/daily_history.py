@@ -21,13 +21,14 @@ MAX_DAYS = 3_660  # older days are left out; ten years say nothing more about th
 
 _DAY_SECONDS = 86_400
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
+MAX_TOPIC_RATE = 1e13  # bytes per second of one topic: no cluster is known to take in 80 Tbit/s
 _RATE = "bytes_in_bytes_per_second"
 
 
 def topic_history(raw: RawInventory, profile_days: pa.Table | None = None) -> TopicHistory:
     """Return the daily means of all topics, up to the day of the inventory.
 
-    Values that cannot be a rate (negative, or too much) count as not known. Where several tables know a day of a topic,
+    Values that cannot be a rate (negative, too much) count as not known. Where several tables know a day of a topic,
     the hourly metrics of the inventory count before a profile (its table of that name, with hours that earlier
     inventories brought), and both before the table of history.
     """
@@ -53,7 +54,6 @@ def topic_history(raw: RawInventory, profile_days: pa.Table | None = None) -> To
     )
 
 
-MAX_TOPIC_RATE = 1e13  # bytes per second of one topic: no cluster is known to take in 80 Tbit/s
 _Daily = tuple[list[str], Ints, Ints, Floats]
 """Names of topics; for each row the place among them, the day's ordinal, and the rate."""
 

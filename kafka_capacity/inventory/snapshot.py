@@ -21,6 +21,7 @@ from kafka_capacity.inventory.column_values import (
     flags,
     floats,
     ints,
+    known,
     log_dir_of_replicas,
     log_dir_totals,
     values,
@@ -212,24 +213,30 @@ def _topics(table: pa.Table, names: list[str]) -> Topics:
     """Return the settings of the topics that have replicas, in their order."""
     place = {name: row for row, name in enumerate(values(table.column("topic")))}
     chosen = table.take(pa.array([place.get(name) for name in names], pa.int64()))
-    policy = values(chosen.column("cleanup_policy"))
-    is_compacted = np.array(
-        [_COMPACT in text if text else name in COMPACTED_TOPICS for name, text in zip(names, policy, strict=True)],
-        dtype=np.bool_,
-    )
-    is_kafkas = np.array([name in INTERNAL_TOPICS for name in names], dtype=np.bool_)
-    is_assumed = np.isnan(floats(chosen.column("retention_ms"))) & ~is_compacted & ~is_kafkas
+    retention_seconds = _limit(chosen, "retention_ms") / 1000
     return Topics(
         min_insync_replicas=ints(chosen.column("min_insync_replicas"), null=DEFAULT_MIN_INSYNC_REPLICAS).astype(
             np.int32
         ),
-        is_min_isr_assumed=np.isnan(floats(chosen.column("min_insync_replicas"))),
+        is_min_isr_assumed=~known(chosen.column("min_insync_replicas")),
         is_internal=flags(chosen.column("is_internal")),
         retention_bytes=_limit(chosen, "retention_bytes"),
-        retention_seconds=np.where(is_assumed, DEFAULT_RETENTION_SECONDS, _limit(chosen, "retention_ms") / 1000),
-        is_compacted=is_compacted,
+        retention_seconds=np.where(is_retention_assumed(chosen), DEFAULT_RETENTION_SECONDS, retention_seconds),
+        is_compacted=_is_compacted(chosen),
         allows_unclean_election=flags(chosen.column("unclean_leader_election_enable")),
     )
+
+
+def is_retention_assumed(topics: pa.Table) -> Flags:
+    """Return which topics of a table of them get Kafka's default because none is known, and it would count."""
+    is_kafkas = np.array([name in INTERNAL_TOPICS for name in values(topics.column("topic"))], dtype=np.bool_)
+    return ~known(topics.column("retention_ms")) & ~_is_compacted(topics) & ~is_kafkas
+
+
+def _is_compacted(topics: pa.Table) -> Flags:
+    policies = zip(values(topics.column("topic")), values(topics.column("cleanup_policy")), strict=True)
+    found = [_COMPACT in policy if policy else name in COMPACTED_TOPICS for name, policy in policies]
+    return np.array(found, dtype=np.bool_)
 
 
 def _limit(table: pa.Table, column: str) -> Floats:

@@ -35,6 +35,7 @@ from kafka_capacity.text.figures import (
 from kafka_capacity.text.times import (
     ENDLESS,
     axis_time_unit,
+    endless,
     format_copying,
     format_duration,
     format_duration_band,
@@ -63,6 +64,7 @@ __all__ = [
     "NOTHING",
     "axis_time_unit",
     "capitalised",
+    "endless",
     "format_byte_delta",
     "format_bytes",
     "format_copying",

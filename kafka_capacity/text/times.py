@@ -94,6 +94,11 @@ def format_month(day: str) -> str:
     return f"{_MONTHS[found.month - 1]} {found.year}"
 
 
+def endless(seconds: float | None) -> float | str:
+    """Return a time, where null says that it has no end."""
+    return ENDLESS if seconds is None else seconds
+
+
 def format_wait(seconds: float | str | None) -> str:
     """Write how long something lasts or how far it is behind, where it may not be known.
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kafka_capacity.health.problem import Problem, fatal, problem_of, warning
 from kafka_capacity.inventory.column_values import ReplicaColumns, encode, ints, values
-from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS
+from kafka_capacity.inventory.snapshot import is_retention_assumed
 from kafka_capacity.kafka.java.hashing import is_uuid
 from kafka_capacity.text import plural
 
@@ -52,14 +52,7 @@ def check_topic_settings(topics: pa.Table, replicas: ReplicaColumns) -> Iterator
         unknown = plural(least.null_count, "topic")
         message = f"min.insync.replicas of {unknown} is unknown; Kafka's default, 1, is assumed"
         yield warning("min_isr_assumed", where, message)
-    of_topics = topics.select(["topic", "retention_ms", "cleanup_policy"]).to_pylist()
-    without = [
-        row["topic"]
-        for row in of_topics
-        if row["retention_ms"] is None
-        and row["topic"] not in INTERNAL_TOPICS
-        and "compact" not in (row["cleanup_policy"] or "")
-    ]
+    without = values(topics.column("topic").filter(pa.array(is_retention_assumed(topics))))
     message = "retention of {count} is unknown ({names}); Kafka's default of 7 days is assumed, give retention_ms"
     yield from problem_of(without, "topic", warning, "retention_assumed", "topics.retention_ms", message)
     retention = ints(topics.column("retention_ms"), null=-1)

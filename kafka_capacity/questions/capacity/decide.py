@@ -243,9 +243,9 @@ def _as_today(view: SizingView, option: Row) -> str:
 def _run_out_figure(view: SizingView) -> KeyFigure:
     count = view.today["broker_count"]
     label = f"Today’s {count:,} {run_verb(count, 'run')} out"
-    out = view.runs_out(view.today)
     if (maximum := view.passed_maximum(view.today)) is not None:
         return _figure("runs_out", label, "already", "text", str(maximum["reason"]))
+    out = view.runs_out(view.today)
     if out is None:
         if not view.today["fits"]:
             excuse = view.today["excuses"][0]

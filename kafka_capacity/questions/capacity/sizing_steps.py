@@ -139,11 +139,11 @@ def _longest_lasting(view: SizingView) -> Row | None:
     """
     advice = view.document["advice"]
     named = [option_id for _, option_id in advice["by_date"] if option_id is not None]
-    goal = view.by_id(advice.get("longest_within_budget") or (named[-1] if named else None))
+    goal, fewest = view.by_id(advice.get("longest_within_budget")), view.by_id(named[-1] if named else None)
+    if goal is None and fewest is not None:
+        goal = _longest_alike(view, fewest)
     if goal is None:
         return None
-    if not advice.get("longest_within_budget"):
-        goal = _longest_alike(view, goal)
     today, until = view.today, _lasts(view, goal)
     if goal is not today and until - _days(view.dates[0]) < _GAINED_DAYS:
         return None

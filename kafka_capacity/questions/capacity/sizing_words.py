@@ -141,8 +141,7 @@ def today_phrase(view: SizingView) -> str:
     count, out = view.today["broker_count"], view.runs_out(view.today)
     what = f"today’s {count:,}"
     if (maximum := view.passed_maximum(view.today)) is not None:
-        label = constraint_label(maximum["constraint"])
-        return f"{what} already {'exceeds' if count == 1 else 'exceed'} {label}"
+        return f"{what} already {run_verb(count, 'exceed')} {constraint_label(maximum['constraint'])}"
     if out is None:
         if not view.today["fits"]:
             return f"{what} {'does' if count == 1 else 'do'} not fit"
@@ -150,7 +149,7 @@ def today_phrase(view: SizingView) -> str:
     day = str(out[view.estimate])
     name = resource_name(out["resource"])
     if view.is_already_out(view.today, out["resource"], day):
-        return f"{what} already {'exceeds' if count == 1 else 'exceed'} the limit of {name}"
+        return f"{what} already {run_verb(count, 'exceed')} the limit of {name}"
     return f"{what} {run_verb(count, 'run')} out of {name} {'on' if _is_soon(view, day) else 'in'} {_when(view, day)}"
 
 

@@ -13,9 +13,9 @@ from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.consumers.choice import GroupChoice, GroupStatus, Row
 from kafka_capacity.questions.consumers.names import behaviour, event_name, variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
-from kafka_capacity.questions.consumers.sentences import catch_up, endless, is_streams
+from kafka_capacity.questions.consumers.sentences import catch_up, is_streams
 from kafka_capacity.report.tables import Column, column
-from kafka_capacity.text import plural
+from kafka_capacity.text import endless, plural
 from kafka_capacity.text.partition_ranges import partition_ranges
 
 RECOMMENDED = "best"

@@ -17,7 +17,16 @@ from kafka_capacity.questions.consumers.choice import (
 )
 from kafka_capacity.questions.consumers.names import bare_name, caught_up_phrase, event_phrase, part_name, variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
-from kafka_capacity.text import ENDLESS, format_bytes, format_count, format_duration, format_rate, format_wait, plural
+from kafka_capacity.text import (
+    ENDLESS,
+    endless,
+    format_bytes,
+    format_count,
+    format_duration,
+    format_rate,
+    format_wait,
+    plural,
+)
 from kafka_capacity.text.names import clipped
 from kafka_capacity.text.wording import capitalised, few_names, told_apart
 
@@ -34,11 +43,6 @@ def short(name: str) -> str:
 def sentence(reason: str) -> str:
     """Turn a reason into a sentence."""
     return f"{capitalised(reason)}."
-
-
-def endless(seconds: float | None) -> float | str:
-    """Return a time of a simulated event, where null says that it has no end."""
-    return ENDLESS if seconds is None else seconds
 
 
 def catch_up(outcome: Row) -> float | str | None:

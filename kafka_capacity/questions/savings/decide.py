@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,11 @@ _NAMED = 3  # actions that a sentence names
 ALIKE_RATIO = 0.01  # what saves so little more than another set is not worth a greater effort
 _NEVER = "9999-12-31"  # later than every day of an outlook
 _NO_PRICE = "dollars are unknown without prices"
+
+
+def by_effort(sets: Iterable[Row]) -> list[Row]:
+    """Return sets, those of the least effort first."""
+    return sorted(sets, key=lambda row: (row["effort"], row["set_id"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,7 +41,7 @@ class SavingsView:
     @property
     def front(self) -> list[Row]:
         """The best sets, those of the least effort first."""
-        return sorted((row for row in self.sets if row["is_on_front"]), key=lambda row: (row["effort"], row["set_id"]))
+        return by_effort(row for row in self.sets if row["is_on_front"])
 
     @property
     def judged(self) -> list[Row]:
@@ -193,9 +198,9 @@ def offered(view: SavingsView) -> Row | None:
         )
         and (view.makes_last(row) or row["saved_usd_per_month"] is None or row["saved_usd_per_month"] > 0)
     ]
-    if not any(row["is_on_front"] for row in candidates):
+    latest = max((row["first_purchase"] or _NEVER for row in candidates if row["is_on_front"]), default=None)
+    if latest is None:
         return None
-    latest = max(row["first_purchase"] or _NEVER for row in candidates if row["is_on_front"])
     # One that saves less than another of less effort may still be the least effort for so long.
     last = [row for row in candidates if (row["first_purchase"] or _NEVER) >= latest]
     return min(last, key=lambda row: (row["effort"], -(row["saved_usd_per_month"] or 0.0), row["set_id"]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
@@ -17,7 +17,7 @@ from kafka_capacity.report.anchors import COSTS
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, Column, cells, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import ENDLESS, capitalised, format_throttle_above, format_usd
+from kafka_capacity.text import capitalised, endless, format_throttle_above, format_usd
 
 MAX_FRONT = 8  # rows of the Pareto front that are not folded away
 MAX_ROWS = 300
@@ -63,12 +63,6 @@ def _change(_view: SizingView, row: Row) -> str:
     return format_usd(row["change_usd"]) + ("" if days is None else f", {days_words(days)}")
 
 
-def _copying(_view: SizingView, row: Row) -> float | str | None:
-    if is_unplaced(row):
-        return None
-    return ENDLESS if row["change_seconds"] is None else float(row["change_seconds"])
-
-
 def _label(_view: SizingView, row: Row) -> str:
     """Name an option in few words, which the page has little room for."""
     shape = "today’s" if row["shape"] == TODAY else row["shape"]
@@ -79,6 +73,11 @@ def _label(_view: SizingView, row: Row) -> str:
     parts += [] if row["replication_factor"] is None else [f"RF {row['replication_factor']}"]
     parts += [word for kind, word in _KINDS.items() if row["kind"] == kind]
     return ", ".join(parts) + (" ◆" if row["is_on_front"] else "")
+
+
+def _of_placed(of: Callable[[Row], Any]) -> Callable[[SizingView, Row], Any]:
+    """Return what reads a cell of an option, empty where Kafka refuses its placement."""
+    return lambda _, row: None if is_unplaced(row) else of(row)
 
 
 def _field(key: str, label: str, kind: str) -> Column:
@@ -97,8 +96,8 @@ OPTIONS = (
     _field("disks_usd_per_month", "Disks", "usd"),
     _field("between_racks_usd_per_month", "Rack traffic", "usd"),
     _field("ingest_usd_per_month", "Ingest", "usd"),
-    column("moved_bytes", "To copy", "bytes", lambda _, row: None if is_unplaced(row) else row["moved_bytes"]),
-    column("change_seconds", "Copying", "copying", _copying),
+    column("moved_bytes", "To copy", "bytes", _of_placed(lambda row: row["moved_bytes"])),
+    column("change_seconds", "Copying", "copying", _of_placed(lambda row: endless(row["change_seconds"]))),
     column("change", "Change, paid back in", "text", _change),
 )
 """One row an option: made of what sizing found, and of a row of ``sizing_options``."""

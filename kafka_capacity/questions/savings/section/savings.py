@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.limits import RESOURCES, resource_name
-from kafka_capacity.questions.savings.decide import SavingsView, because, offered, read_savings
+from kafka_capacity.questions.savings.decide import SavingsView, because, by_effort, offered, read_savings
 from kafka_capacity.questions.savings.share import SAVINGS
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, cells, chosen, column, table
@@ -57,8 +57,7 @@ DATES = (
 def sets_table(view: SavingsView) -> dict[str, Any]:
     """Return the best sets, and the one that is offered."""
     best = offered(view)
-    sets = [*view.front, *([best] if best is not None and not best["is_on_front"] else [])]
-    sets.sort(key=lambda row: (row["effort"], row["set_id"]))
+    sets = by_effort(row for row in view.sets if row["is_on_front"] or row is best)
     rows = [cells(SETS, {**row, "text": view.clause(row, len(row["actions"]))}) for row in sets]
     return table("Best sets of actions, by effort", SETS, rows)
 

@@ -1,4 +1,4 @@
-"""How many brokers by when, in words: the answer, its steps and what is to be approved."""
+"""How many brokers by when: the steps to what is recommended, and what is to be approved of them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ import pytest
 
 from kafka_capacity.plan.decision_box import _cost_after, _shortened
 from kafka_capacity.plan.move_and_sizing import lasts_until
-from kafka_capacity.questions.capacity.approval import approval, otherwise
-from kafka_capacity.questions.capacity.cost_words import cost_sentence
-from kafka_capacity.questions.capacity.decide import decide_capacity, key_figures
-from kafka_capacity.questions.capacity.section.options_costs import _verdict
+from kafka_capacity.questions.capacity.approval import approval
+from kafka_capacity.questions.capacity.decide import key_figures
 from kafka_capacity.questions.capacity.sizing_steps import view_sizing
 from kafka_capacity.questions.capacity.sizing_words import badge, headline, steps_phrase, subject_words
 from kafka_capacity.questions.capacity.tables import SIZING_EXHAUSTION, SIZING_OPTIONS
 from tests.report.decided import build_report
 from tests.report.plans import make_inputs
-from tests.report.sized import sized_inputs
-from tests.unit.questions.capacity.sizing_rows import DATES, GROWING, PASSED, option, passing, too_small, view_of
+from tests.unit.questions.capacity.sizing_rows import DATES, GROWING, PASSED, option, passing, view_of
 
 
 def test_each_step_is_due_when_the_one_before_runs_out():
@@ -49,64 +46,11 @@ def test_todays_brokers_are_the_first_step_where_they_last_for_a_while():
     assert runs_out.note == "CPU of broker 8; at the middle estimate 2027-09-30"
 
 
-def test_the_badge_says_what_the_steps_do_to_the_brokers_there_are():
-    def shown(own_until, *rows, recommended):
-        own = option("do-nothing", "do-nothing", 12, until=own_until)
-        ends = [passing("do-nothing", "2027-05-02"), passing("012", "2027-09-02")]
-        return badge(view_of([own, *rows], ends if own_until else ends[1:], recommended=recommended))
-
-    def rebalanced(until):
-        return option("012", "rebalance", 12, until=until)
-
-    lasting, fewer = rebalanced(DATES[3]), option("009", "scale-in", 9, until=DATES[3])
-    other = option("009.big", "other-hardware", 9, until=DATES[3], shape="big")
-    # More brokers are due when their step is, and not on the day of a rebalancing before that.
-    assert shown(DATES[1], rebalanced(DATES[2]), GROWING[4], recommended="021") == (
-        "warn",
-        "↑ More brokers by September 2027",
-    )
-    assert shown(DATES[1], fewer, recommended="009") == ("warn", "↓ Fewer brokers now")
-    # As many as today are rebalanced once today's run out, whether or not more are needed before the horizon.
-    assert shown(DATES[1], lasting, recommended="012") == ("warn", "⇄ Rebalance by May 2027")
-    assert shown(DATES[1], other, recommended="009.big") == ("warn", "⇄ Other brokers now")
-    # Where today's do not fit, brokers lack only where more of them are needed now.
-    assert shown(None, GROWING[4], recommended="021") == ("bad", "! Too few brokers now")
-    assert shown(None, rebalanced(DATES[2]), GROWING[4], recommended="021") == ("bad", "! Rebalance now")
-    assert shown(None, lasting, recommended="012") == ("bad", "! Rebalance now")
-    assert shown(None, fewer, recommended="009") == ("bad", "! Fewer brokers now")
-
-
-def test_a_day_of_the_month_that_has_begun_is_named():
-    rows = [option("do-nothing", "do-nothing", 12, until=DATES[0]), *GROWING[4:]]
-    view = view_of(rows, [passing("do-nothing", "2026-11-28")], recommended="021")
-    assert subject_words(view) == "12 brokers now, 21 by 2026-11-28"
-
-
 def test_the_middle_estimate_decides_where_it_was_asked_to():
     rows = [option("do-nothing", "do-nothing", 12, until=DATES[1]), *GROWING[4:]]
     view = view_of(rows, [passing("do-nothing", "2027-01-02", "2027-06-30")], recommended="021", estimate="middle")
     assert subject_words(view) == "12 brokers now, 21 by June 2027"
     assert key_figures(view)[1].value == "2027-06-30"
-
-
-def test_enough_brokers_are_said_to_be_enough():
-    same = option("012", "rebalance", 12, until=DATES[3])
-    view = view_of([option("do-nothing", "do-nothing", 12, until=DATES[3]), same], recommended="012")
-    assert headline(view) == "Today’s 12 brokers last until November 2027, and no option with fewer brokers fits."
-    rows = [option("do-nothing", "do-nothing", 12, until=DATES[3], usd=25_389.0)]
-    view = view_of(rows, recommended="do-nothing")
-    assert headline(view) == "Today’s 12 brokers last until November 2027, and no option that costs less fits."
-    cheaper = option("009", "scale-in", 9, until=DATES[3], usd=24_674.0, change_usd=187.0, break_even_days=7.9)
-    view = view_of([*rows, cheaper], recommended="009")
-    assert headline(view) == (
-        "Today’s 12 brokers last until November 2027; 9 brokers would be enough too, and cost $24,674 per month "
-        "instead of $25,389."
-    )
-    assert cost_sentence(view) == (
-        "9 brokers cost $24,674 per month, today’s 12 $25,389, on average until November 2027; the change costs $187 "
-        "and pays for itself after 8 days."
-    )
-    assert badge(view)[0] == "good"
 
 
 def test_a_planned_topic_may_ask_for_more_brokers_before_anything_runs_out():
@@ -121,16 +65,6 @@ def test_a_planned_topic_may_ask_for_more_brokers_before_anything_runs_out():
         ("do-nothing", "2026-11-15", "2026-11-30", None),
         ("015", "2026-12-01", None, None),
     ]
-
-
-def test_nothing_binds_where_nothing_runs_out():
-    racks = {"reason": "4 partitions have all replicas in one rack", "constraint": "racks"}
-    rows = [
-        option("do-nothing", "do-nothing", 12, until=None, excuses=json.dumps([racks])),
-        option("012", "rebalance", 12, until=DATES[3]),
-    ]
-    view = view_of(rows, recommended="012")
-    assert headline(view) == "12 brokers rebalanced now last until November 2027; today’s 12 do not fit."
 
 
 def test_other_machines_grow_by_their_own_counts():
@@ -171,19 +105,6 @@ def test_where_nothing_helps_for_long_that_is_said():
     assert "1 broker now, and it lasts until 2026-11-19; " in headline(view)
 
 
-def test_what_does_not_last_says_how_long_it_does():
-    rows = GROWING[:4]
-    by_date = [(DATES[0], "015"), (DATES[1], "015"), (DATES[2], "018"), (DATES[3], None)]
-    view = view_of(rows, PASSED, by_date=by_date)
-    assert headline(view) == (
-        "Nothing that was tried lasts until November 2027: 15 brokers now, 18 by April 2027, and these last until "
-        "August 2027; today’s 12 already exceed the limit of disk space."
-    )
-    assert badge(view)[0] == "bad"
-    nowhere = view_of(GROWING[:2], PASSED[:1], by_date=[(day, None) for day in DATES])
-    assert headline(nowhere).startswith("Nothing that was tried lasts until November 2027, nor fits today. The nearest")
-
-
 def test_no_broker_is_given_up_that_would_be_missed_before_the_horizon():
     lasting = [
         option("do-nothing", "do-nothing", 12, until=DATES[1]),
@@ -215,58 +136,11 @@ def test_no_broker_is_given_up_that_would_be_missed_before_the_horizon():
     assert [step.option["option_id"] for step in view.steps] == ["009"]
 
 
-def test_one_broker_lasts():
-    view = view_of([option("do-nothing", "do-nothing", 1, until=DATES[3], usd=9.5)], recommended="do-nothing")
-    assert headline(view) == "Today’s 1 broker lasts until November 2027, and no option that costs less fits."
-    assert cost_sentence(view) == "1 broker costs $9.50 per month."
-
-
-def test_an_inventory_without_rates_gives_the_move_first_and_says_why():
-    inputs = sized_inputs()
-    report = build_report(dataclasses.replace(inputs, sizing={**inputs.sizing, "peak_basis": "unknown"}))
-    assert report["verdict"]["sizing"] is None
-    serious = [one["text"] for one in report["verdict"]["caveats"] if one["severity"] == "serious"]
-    assert any(text.startswith("Broker needs cannot be determined: no rates") for text in serious)
-
-
-def test_a_price_that_is_not_known_says_what_would_tell_it():
-    view = view_of(GROWING, PASSED, recommended="021")
-    assert cost_sentence(view) == "What 21 brokers cost is unknown: give broker_usd_per_hour or current_shape."
-    assert key_figures(view)[2].value == "not known"
-
-
 def test_a_plan_without_sizing_has_nothing_of_it():
     report = build_report(make_inputs(placers=("zk",)))
     assert report["verdict"]["sizing"] is None
     names = {section["name"] for section in report["sections"]}
     assert not names & {"by_when", "options_costs", "broker_use", "growth", "calculators", "partition_advice"}
-
-
-def test_what_rests_on_unknown_sizes_is_not_judged():
-    lacking = {
-        "reason": "the sizes of 6 partitions are unknown",
-        "constraint": "sizes",
-        "needed": None,
-        "available": None,
-    }
-    rows = [
-        option(name, kind, count, until=None, excuses=json.dumps([lacking]))
-        for name, kind, count in (("do-nothing", "do-nothing", 3), ("006", "scale-out", 6))
-    ]
-    view = view_of(rows, by_date=[(day, None) for day in DATES])
-    assert headline(view) == "Not judged how many brokers are needed: the sizes of 6 partitions are unknown."
-    assert badge(view) == ("warn", "? Not judged")
-    assert subject_words(view) == "not judged how many brokers are needed"
-    runs_out = key_figures(view)[1]
-    assert (runs_out.value, runs_out.note) == ("not known", "the sizes of 6 partitions are unknown")
-    assert otherwise(view) == "Not known: the sizes of 6 partitions are unknown."
-    assert approval(view) == "Approve no broker count: none is judged."
-    assert decide_capacity(view, view.document).status == "not_judged"
-    assert lasts_until(view, 3, is_moved=False) == ("not-judged", None)
-    # What fails for another reason too is judged.
-    failing = view_of([{**row, "excuses": json.dumps([lacking, too_small("x")])} for row in rows])
-    assert badge(failing) == ("bad", "✕ No option lasts")
-    assert lasts_until(failing, 3, is_moved=False) == ("not-today", None)
 
 
 def test_other_hardware_that_costs_more_waits_until_todays_brokers_run_out():
@@ -354,20 +228,6 @@ def test_the_box_says_what_todays_brokers_cost_after_a_move_between_them_where_t
     assert _cost_after(due, moved) == ""
     alike = view_of([rows[0], rows[1] | {"total_usd_per_month": 4_034.2}], [], recommended="do-nothing")
     assert _cost_after(alike, moved) == ""
-
-
-def test_an_option_of_which_something_is_unknown_is_not_called_fitting():
-    rows = [
-        option("do-nothing", "do-nothing", 6, until=DATES[1]),
-        option("009", "scale-out", 9, until=DATES[3]),
-        option("010", "scale-out", 10, until=DATES[3]),
-    ]
-    view = view_of(rows, [passing("do-nothing", DATES[2])], recommended="009")
-    assert _verdict(view, view.options[2]) == "fits"
-    unknown = view_of(
-        [rows[0], rows[1], rows[2] | {"not_judged": ["disk"]}], [passing("do-nothing", DATES[2])], recommended="009"
-    )
-    assert _verdict(unknown, unknown.options[2]) == "not_judged"
 
 
 def test_brokers_that_last_for_weeks_only_are_ordered_with_the_next():
