@@ -169,7 +169,7 @@ class LocalS3:
         from moto.moto_server import werkzeug_app
 
         # No header that lets every page in. moto's variable for it counts only where nobody has imported moto before.
-        werkzeug_app.DISABLE_GLOBAL_CORS = True  # type: ignore[attr-defined]  # moto does not export it by name
+        werkzeug_app.DISABLE_GLOBAL_CORS = True
 
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
         self._folder = folder
