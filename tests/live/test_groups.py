@@ -79,7 +79,7 @@ def lives(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future
     beat = HEARTBEAT_SECONDS[GroupProtocol.CONSUMER]
     with group_cluster(workdir, heartbeat_seconds=beat, session_seconds=SESSION_SECONDS) as cluster:
         make_topics(cluster, {TOPIC: (PARTITIONS, 3)})
-        with SteadyLoad(cluster, TOPIC, PARTITIONS), ThreadPoolExecutor(AT_ONCE) as pool:
+        with SteadyLoad(cluster, TOPIC, PARTITIONS, interval_seconds=0.25), ThreadPoolExecutor(AT_ONCE) as pool:
             try:
                 yield {settings.name: pool.submit(_live, cluster, settings) for settings in GROUPS}
             finally:
