@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
-from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Group, Member, StreamsTopology, Topic, TopicPartitions
+from kafka_capacity.kafka.groups.model import Group, Member, StreamsTopology, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol, assignor
+from kafka_capacity.kafka.rebalance.member_events import Roster
 from kafka_capacity.kafka.rebalance.model import NOBODY, Event, GroupFacts, GroupScenario, GroupSettings
 from kafka_capacity.kafka.rebalance.table import PartitionTable
 from kafka_capacity.kafka.rebalance.tasks import as_tasks
@@ -81,8 +82,7 @@ def plain_streams_group(
 def with_fresh_assignment(facts: GroupFacts) -> GroupFacts:
     """Return a group as if its assignor had just assigned everything."""
     table = PartitionTable.of(facts, facts.protocol)
-    fresh = [dataclasses.replace(member, owned=NO_PARTITIONS) for member in facts.members]
-    members = table.subscribing(fresh, facts)
+    members = Roster(facts, table.ids, is_static=facts.is_static, count=0, seed=0).members
     answer = assignor(facts.assignor, facts.protocol).assign(Group(topics=table.topics, members=tuple(members)))
     owner = table.owners(answer, range(len(members)))
     names = tuple(topic.name for topic in facts.topics)

@@ -108,9 +108,9 @@ def flows_after_losses(
         state = np.repeat(np.arange(len(rows)), [len(one) for one in rows])
         had = placed.replicas[row] >= 0
         alive = had & (held[row] != (state + start)[:, None])
-        change = _summed(
-            placed, traffic, row, state, [(placed.roles(row, alive), 1.0), (placed.roles(row, had), -1.0)], len(rows)
-        )
+        # What is taken away from the lost itself need not be summed: they have nothing in the end.
+        before = placed.roles(row, had) * alive
+        change = _summed(placed, traffic, row, state, [(placed.roles(row, alive), 1.0), (before, -1.0)], len(rows))
         for place, unit in enumerate(group):
             after = normal + change[:, place]
             after[:, unit_of == unit] = 0.0

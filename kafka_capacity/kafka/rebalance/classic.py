@@ -140,7 +140,7 @@ class ClassicGroup(RunningGroup):
         numbers = state.live
         members = [state.roster.members[number] for number in numbers]
         table = state.table
-        assignment = self._life.round(table.topics, table.subscribing(members, state.facts)).assignment
+        assignment = self._life.round(table.topics, members).assignment
         self.rebalances += 1
         owner = table.owners(assignment, numbers)
         reads_at = joined_by + self._settings.round_trip_seconds

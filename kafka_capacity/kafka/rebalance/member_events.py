@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -74,20 +74,23 @@ class Roster:
     """Everyone who is or may become a member, numbered in the order in which they come to be known.
 
     Members that are missing to ``count`` are made up, with ids from ``seed``, which sort anywhere between the others,
-    as random ids do; where it ``is_static``, they have instance ids.
+    as random ids do; where it ``is_static``, they have instance ids. ``topic_ids``, by name, are what the coordinator's
+    assignors know topics by, who are not told of others; ``None`` for names.
 
     Attributes:
         members: all of them; what they own is left out.
         identity: for each the number of the one whose place it took, else its own.
     """
 
-    def __init__(self, facts: GroupFacts, *, is_static: bool, count: int, seed: int) -> None:
+    def __init__(
+        self, facts: GroupFacts, topic_ids: Mapping[str, str] | None, *, is_static: bool, count: int, seed: int
+    ) -> None:
         self._rng = np.random.default_rng([seed, 0x6D656D62])
+        self._drawn: list[uuid.UUID] = []  # from it so far, by whichever copy was the first to need them
+        self._used = 0
         self._is_static = is_static
         self._group_id = facts.group_id
         self._today = len(facts.members)
-        names = sorted({topic for member in facts.members for topic in member.topics})
-        self._topics = facts.members[0].topics if facts.members else tuple(names)
         processes = [member.process_id for member in facts.members if member.process_id is not None]
         self._threads = max(map(processes.count, processes), default=0)
         self._racks = sorted({member.rack for member in facts.members if member.rack is not None})
@@ -99,7 +102,11 @@ class Roster:
             instance = (member.instance_id or self._instance(number)) if is_static else None
             if is_mixed and not is_static:
                 instance = member.instance_id
-            self.members.append(dataclasses.replace(member, owned=NO_PARTITIONS, instance_id=instance))
+            topics = member.topics
+            if topic_ids is not None:
+                topics = tuple(topic_ids[name] for name in topics if name in topic_ids)
+            known = dataclasses.replace(member, topics=topics, owned=NO_PARTITIONS, instance_id=instance)
+            self.members.append(known)
             self.identity.append(number)
         while len(self.members) < count:
             self.add()
@@ -111,7 +118,6 @@ class Roster:
         """Return another one of the same members, which goes on by itself."""
         other = copy.copy(self)
         other.members, other.identity = list(self.members), list(self.identity)
-        other._rng = copy.deepcopy(self._rng)
         return other
 
     def add(self, like: int | None = None) -> int:
@@ -120,8 +126,8 @@ class Roster:
         model = self.members[like if like is not None else number % self._today] if self._today else None
         self.identity.append(number if like is None else self.identity[like])
         member = Member(
-            member_id=f"{self._prefix(model)}-{uuid.UUID(bytes=self._rng.bytes(16), version=4)}",
-            topics=model.topics if model else self._topics,
+            member_id=f"{self._prefix(model)}-{self._next_id()}",
+            topics=model.topics if model else (),
             instance_id=self._instance(number) if self._is_static else None,
             rack=self._racks[number % len(self._racks)] if self._racks else None,
             process_id=self._process(number),
@@ -142,6 +148,13 @@ class Roster:
             return (len(name) if member.instance_id else 0, name)
 
         return sorted(numbers, key=place)
+
+    def _next_id(self) -> uuid.UUID:
+        """Return the next random id, which is the same for all copies."""
+        if self._used == len(self._drawn):
+            self._drawn.append(uuid.UUID(bytes=self._rng.bytes(16), version=4))
+        self._used += 1
+        return self._drawn[self._used - 1]
 
     def _prefix(self, model: Member | None) -> str:
         """Take what a client's id starts with, before the 36 characters of the coordinator's UUID."""

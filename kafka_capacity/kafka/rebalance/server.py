@@ -99,7 +99,7 @@ class ServerGroup(RunningGroup):
         """Make the next target assignment, and put whoever is concerned on the agenda."""
         state = self.state
         members = [state.roster.members[number] for number in state.live]
-        assignment = self._life.assign(state.table.topics, state.table.subscribing(members, state.facts))
+        assignment = self._life.assign(state.table.topics, members)
         self.rebalances += 1
         self._is_stale = False
         self._last_target_seconds = now

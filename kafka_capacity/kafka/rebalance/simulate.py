@@ -64,7 +64,9 @@ class GroupSimulation:
     def _roster(self, count: int) -> Roster:
         if count not in self._rosters:
             scenario = self.scenario
-            self._rosters[count] = Roster(self.facts, is_static=scenario.is_static, count=count, seed=scenario.seed)
+            self._rosters[count] = Roster(
+                self.facts, self._table.ids, is_static=scenario.is_static, count=count, seed=scenario.seed
+            )
         return self._rosters[count].copied()
 
     def _rests(self, roster: Roster) -> tuple[Rest, Rest]:
@@ -103,7 +105,9 @@ class GroupSimulation:
 
     def _translated(self, owned: TopicPartitions) -> TopicPartitions:
         """Return a list of partitions in the words of the assignor."""
-        ids = dict(zip((topic.name for topic in self.facts.topics), self._table.names, strict=True))
+        ids = self._table.ids
+        if ids is None:
+            return owned
         return dataclasses.replace(owned, topics=tuple(ids.get(name, name) for name in owned.topics))
 
     def _life(self) -> ClassicLife | ServerLife:
@@ -124,7 +128,7 @@ class GroupSimulation:
         return life
 
     def _settle(self, life: ClassicLife | ServerLife, roster: Roster, numbers: Sequence[int]) -> Rest:
-        members = self._table.subscribing([roster.members[number] for number in numbers], self.facts)
+        members = [roster.members[number] for number in numbers]
         if isinstance(life, ServerLife):
             answer = life.assign(self._table.topics, members)
         else:

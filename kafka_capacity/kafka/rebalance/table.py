@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -24,11 +24,13 @@ class PartitionTable:
     partition: Int32s  # int32[P']
     sibling: Ints  # int64[P'], the row whose keys a row shares: itself, or for an added partition the one it split from
     row_of: tuple[Ints, ...]  # for each topic int64[partitions], the row of each of its partitions
+    ids: Mapping[str, str] | None  # by the name of a topic, where the assignor is told ids
 
     @classmethod
     def of(cls, facts: GroupFacts, protocol: GroupProtocol) -> PartitionTable:
         """Number the partitions of a group as its facts list them."""
-        names = facts.topic_ids if protocol is GroupProtocol.CONSUMER else tuple(topic.name for topic in facts.topics)
+        by_name = tuple(topic.name for topic in facts.topics)
+        names = facts.topic_ids if protocol is GroupProtocol.CONSUMER else by_name
         starts = np.searchsorted(facts.topic, np.arange(len(facts.topics) + 1))
         return cls(
             topics=tuple(
@@ -39,6 +41,7 @@ class PartitionTable:
             partition=facts.partition,
             sibling=np.arange(len(facts)),
             row_of=tuple(np.arange(starts[i], starts[i + 1]) for i in range(len(facts.topics))),
+            ids=None if names == by_name else dict(zip(by_name, names, strict=True)),
         )
 
     def __len__(self) -> int:
@@ -80,16 +83,6 @@ class PartitionTable:
             chosen = (assignment.topic == index) & (assignment.partition < len(rows))
             owner[rows[assignment.partition[chosen]]] = member[chosen]
         return owner
-
-    def subscribing(self, members: Sequence[Member], facts: GroupFacts) -> list[Member]:
-        """Return members with their subscriptions in the words of the assignor: names, or ids of topics that exist."""
-        if self.names == tuple(topic.name for topic in facts.topics):
-            return list(members)
-        ids = dict(zip((topic.name for topic in facts.topics), self.names, strict=True))
-        return [
-            dataclasses.replace(member, topics=tuple(ids[name] for name in member.topics if name in ids))
-            for member in members
-        ]
 
 
 class KeptAssignor:
