@@ -115,7 +115,9 @@ def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], di
     for one in planned.judged:
         name = one.result.scenario.scenario_id
         proposed = planned.facts["proposed"].get(name, ())
-        serious = [*serious_sentences(map(Problem.from_dict, proposed)), *caveats.of(name)]
+        excuses = "; ".join(excuse.reason for excuse in one.result.excuses)
+        serious = [] if one.result.fits else [f"This option does not fit: {excuses}."]
+        serious += [*serious_sentences(map(Problem.from_dict, proposed)), *caveats.of(name)]
         documents.append(plan_document(snapshot, one, serious))
         made.append(scenario_files(snapshot, one, documents[-1], serious))
     if len(made) == 1:

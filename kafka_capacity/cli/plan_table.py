@@ -13,7 +13,8 @@ from kafka_capacity.cli.plan_input import snapshot_warnings
 from kafka_capacity.cli.planning import Judged, Planned, plan_caveats
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.now import check_now
-from kafka_capacity.health.problem import Problem
+from kafka_capacity.health.problem import Problem, some
+from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.relaxing import LimitState
@@ -87,8 +88,8 @@ def print_plan(
     if is_explained:
         print_explanation(planned, view.inputs.tables)
     caveats = plan_caveats(decision)
-    lines = [f"warning: {text}" for text in caveats.cluster]
-    lines += [f"warning, {name}: {text}" for name, texts in caveats.moves.items() for text in texts]
+    lines = [f"serious: {text}" for text in caveats.cluster]
+    lines += [f"serious, {name}: {text}" for name, texts in caveats.moves.items() for text in texts]
     # The facts hold the traps of what is proposed; those of the observed brokers are judged only.
     proposed = planned.facts["proposed"].values()
     found = [trap for traps in (*(one.warnings for one in planned.judged), *proposed) for trap in traps]
@@ -138,13 +139,15 @@ def execution_lines(judged: Sequence[Judged], chosen: str | None, snapshot: Snap
     movable = {each.result.scenario.scenario_id: each for each in judged if each.result.diff is not None}
     if not movable:
         return []
-    option = movable.get(chosen or "", next(iter(movable.values())))
+    if chosen not in movable:
+        return ["no option fits: the files show what each would do, and are not to be executed"]
+    option = movable[chosen]
     one = option.result
-    folder = "" if len(judged) == 1 else f"{chosen}/" if chosen in movable else "ID/"
+    folder = "" if len(judged) == 1 else f"{chosen}/"
     first = []
     if one.expanded is not None:
         first = [f"add partitions first: {folder}{RUNBOOK} has the commands; this cannot be undone"]
-    if folder != "ID/" and one.diff is not None and not one.diff.changed_partitions:
+    if one.diff is not None and not one.diff.changed_partitions:
         changes = "no replica moves" if first else "nothing changes"
         return [*first, f"{changes}, so {folder}{MOVES} is empty: there is nothing to execute"]
     waves = () if option.schedule is None else option.schedule.waves
@@ -154,19 +157,31 @@ def execution_lines(judged: Sequence[Judged], chosen: str | None, snapshot: Snap
     is_emptied = bool(np.setdiff1d(snapshot.brokers.ids, one.scenario.target.ids).size)
     if in_waves and is_emptied and snapshot.release >= KAFKA_4_3:
         in_waves += ", including those that cordon the drained brokers, and uncordon them before a rollback"
+    undoes = f"{folder}{ROLLBACK} undoes it"
+    if one.diff is not None and (down := _down_before(snapshot, one.diff.is_changed[: len(snapshot.replicas)])):
+        undoes += f" once {down} back: Kafka's tool refuses a file that names a broker which is down"
     if len(waves) > 1:
         # At once, all that is copied is on the disks of both sides until all of it is in sync.
         return [
             *first,
             f"to execute it, run the {len(waves):,} waves one after another, which the duration is for: {in_waves}; "
-            f"{folder}{MOVES} has all of it at once, which disks must have room for; {folder}{ROLLBACK} undoes it",
+            f"{folder}{MOVES} has all of it at once, which disks must have room for; {undoes}",
         ]
     return [
         *first,
         f"to execute it, pass {folder}{MOVES} (only the partitions that change) to "
-        f"kafka-reassign-partitions.sh --execute --throttle {throttle}; {folder}{ROLLBACK} undoes it"
+        f"kafka-reassign-partitions.sh --execute --throttle {throttle}; {undoes}"
         f"{f'; {in_waves}' if in_waves else ''}",
     ]
+
+
+def _down_before(snapshot: Snapshot, is_changed: Flags) -> str:
+    """Name the brokers that are down and held partitions that change; nothing where there are none."""
+    brokers = snapshot.brokers
+    down = brokers.ids[brokers.is_fenced & np.isin(brokers.ids, snapshot.replicas[is_changed])].tolist()
+    if not down:
+        return ""
+    return f"{'broker' if len(down) == 1 else 'brokers'} {some(down)} {'is' if len(down) == 1 else 'are'}"
 
 
 def print_explanation(planned: Planned, tables: Mapping[str, pa.Table]) -> None:
@@ -203,7 +218,7 @@ def _bound_line(metrics: PlacementMetrics) -> str:
     what = _BOUNDS.get(kind, "what must move")
     text = f"lower bound: {format_bytes(bound)} by {kind} ({what}); moved: {format_bytes(moved)}"
     if is_proven_least(moved, bound):
-        return f"{text}, and no plan with this balance copies less"
+        return f"{text}, and no plan as even on every broker copies less"
     if (gap := gap_text(moved, bound)) is not None:
         return f"{text}, gap {gap}"
     return f"{text}, {format_factor(moved / bound)} the lower bound" if 0 < bound < moved else text

@@ -199,7 +199,7 @@ def changed_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> t
     names = some(f"{b}: {before[b] or 'none'} → {after[b] or 'none'}" for b in changed)
     have = "broker has" if len(changed) == 1 else "brokers have"
     message = f"{len(changed):,} {have} a different rack from today ({names})"
-    return (info("changed-racks", what, message, "set broker.rack and restart them before the move"),)
+    return (serious("changed-racks", what, message, "set broker.rack and restart them before the move"),)
 
 
 def _single_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> tuple[Problem, ...]:

@@ -206,8 +206,11 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
     mean = cluster.load.bytes_in_mean_bytes_per_second[rows]
     # What is lost was not read either.
     unread_bytes = (records.waiting + records.lost) * records.record_bytes
-    # Who reads what in the middle of a rebalance tells nothing of the hours before.
-    reader = owner if group.is_stable else np.full(len(owner), NOBODY, dtype=owner.dtype)
+    # Who reads what in the middle of a rebalance, or of two who are told to, tells nothing of the hours before; nor do
+    # rates where nobody knows what waits.
+    is_shared = sum(len(member.owned) for member in members) > np.count_nonzero(owner != NOBODY)
+    tells = group.is_stable and not is_shared and group.group_id in cluster.offsets.bounds
+    reader = owner if tells else np.full(len(owner), NOBODY, dtype=owner.dtype)
     traffic = group_traffic(cluster.rates.of(rows), mean, reader, unread_bytes)
     # Assignors look at racks only where members have one too.
     with_racks = cluster.has_racks and any(member.rack for member in members)

@@ -4,9 +4,9 @@ A group is simulated if its members share partitions among themselves and rebala
 KIP-848, and streams groups whose subtopologies are known. Of share groups (KIP-932) it is known what they read. The
 others are skipped, each with the reason.
 
-A member whose subscription is not told subscribes to the topics that it is assigned, and if it is assigned none, to
-those that the group's other members subscribe to. Topics that do not exist are left out: Kafka's assignors skip them,
-too.
+A member whose subscription is not told subscribes to all that the members of its group subscribe to or are assigned:
+what an assignor gave to one of them it might have given to another. Topics that do not exist are left out: Kafka's
+assignors skip them, too.
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ def _subscriptions(group: Group) -> tuple[tuple[str, ...], ...]:
     members = group.members
     if group.group_type == GroupProtocol.STREAMS:
         return (tuple(sorted({topic for one in group.subtopologies for topic in one.topics})),) * len(members)
-    found = [member.subscribed or tuple(sorted({topic for topic, _ in member.assigned})) for member in members]
-    everything = tuple(sorted({topic for subscription in found for topic in subscription}))
-    return tuple(subscription or everything for subscription in found)
+    told = {topic for member in members for topic in member.subscribed}
+    everything = tuple(sorted(told | {topic for member in members for topic, _ in member.assigned}))
+    return tuple(member.subscribed or everything for member in members)
 
 
 def _some(names: Sequence[str]) -> str:

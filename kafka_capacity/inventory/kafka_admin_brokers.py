@@ -13,9 +13,7 @@ from kafka.errors import IncompatibleBrokerVersion, KafkaError, UnsupportedVersi
 
 from kafka_capacity.health.problem import Problem, info, some, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
-from kafka_capacity.inventory.tables import TABLES, StoredReplica
-
-UNKNOWN_PATH = "(unknown)"  # stands in `log_dirs` for the directories of a broker that did not say which it has
+from kafka_capacity.inventory.tables import TABLES, UNKNOWN_PATH, StoredReplica
 
 _CORDONED = "cordoned.log.dirs"
 _BROKERS_AT_ONCE = 8  # so that a few silent brokers cost one timeout, not one each

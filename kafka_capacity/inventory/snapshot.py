@@ -27,6 +27,7 @@ from kafka_capacity.inventory.column_values import (
     values,
 )
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.tables import UNKNOWN_PATH
 from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -177,7 +178,8 @@ def observed_brokers(table: pa.Table, log_dirs: pa.Table, quorum: pa.Table) -> B
     The smaller of both: more than the log dirs have was never there, and several of them may share a disk. Those of
     brokers that are not listed say nothing.
 
-    A broker is cordoned where all of its log dirs are known to be, and votes where the quorum names its id.
+    A broker is cordoned where all of its log dirs are known to be, down where all of them have failed (it stops then),
+    and votes where the quorum names its id.
     """
     log_dirs = _of_listed_brokers(log_dirs, table)
     totals = log_dir_totals(log_dirs)
@@ -186,9 +188,18 @@ def observed_brokers(table: pa.Table, log_dirs: pa.Table, quorum: pa.Table) -> B
     place = table.schema.get_field_index("disk_capacity_bytes")
     found = brokers_of(table.set_column(place, table.schema.field(place), pa.array(filled, pa.float64())))
     broker_id, is_cordoned = ints(log_dirs.column("broker_id")), flags(log_dirs.column("is_cordoned"))
-    takes_some = np.isin(found.ids, broker_id[~is_cordoned]) | ~np.isin(found.ids, broker_id)
+    is_failed = _are_failed(log_dirs)
+    is_told = np.isin(found.ids, broker_id)
+    takes_some = np.isin(found.ids, broker_id[~(is_cordoned | is_failed)]) | ~is_told
+    is_down = is_told & ~np.isin(found.ids, broker_id[~is_failed])
     is_voter = np.isin(found.ids, ints(quorum.column("node_id"))[flags(quorum.column("is_voter"))])
-    return replace(found, is_cordoned=~takes_some, is_voter=is_voter)
+    return replace(found, is_fenced=found.is_fenced | is_down, is_cordoned=~(takes_some | is_down), is_voter=is_voter)
+
+
+def _are_failed(log_dirs: pa.Table) -> Flags:
+    """Return bool[D], which log directories have an error: nothing can go there. A broker that is silent tells none."""
+    is_told = np.array([path != UNKNOWN_PATH for path in values(log_dirs.column("path"))], dtype=np.bool_)
+    return np.asarray(known(log_dirs.column("error")) & is_told, dtype=np.bool_)
 
 
 def _log_dirs(table: pa.Table) -> LogDirs:
@@ -197,7 +208,7 @@ def _log_dirs(table: pa.Table) -> LogDirs:
         path=tuple(values(table.column("path"))),
         total_bytes=floats(table.column("total_bytes")),
         usable_bytes=floats(table.column("usable_bytes")),
-        is_cordoned=flags(table.column("is_cordoned")),
+        is_cordoned=flags(table.column("is_cordoned")) | _are_failed(table),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+UNKNOWN_PATH = "(unknown)"  # stands in `log_dirs` for the directories of a broker that did not say which it has
 SCHEMA_VERSION = 1  # of the native snapshot and of the staged inventory; readers of version N read N-1 too
 
 

@@ -117,7 +117,7 @@ def _more_partitions(added: Sequence[Mapping[str, Any]]) -> list[str]:
 def _warnings(warnings: Sequence[str]) -> list[str]:
     if not warnings:
         return []
-    return ["## Before you begin: what is not certain\n", *(f"- {_plain(text)}" for text in warnings), ""]
+    return ["## Before you begin\n", *(f"- {_plain(text)}" for text in warnings), ""]
 
 
 def _files(hashes: Mapping[str, str]) -> list[str]:

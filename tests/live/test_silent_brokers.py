@@ -17,11 +17,12 @@ from kafka.errors import (
 
 from kafka_capacity.errors import SourceError
 from kafka_capacity.health.problem import Problem
-from kafka_capacity.inventory.kafka_admin_brokers import UNKNOWN_PATH, add_missing_brokers, read_brokers, read_storage
+from kafka_capacity.inventory.kafka_admin_brokers import add_missing_brokers, read_brokers, read_storage
 from kafka_capacity.inventory.kafka_admin_groups import read_groups
 from kafka_capacity.inventory.kafka_admin_lags import lags_table
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
+from kafka_capacity.inventory.tables import UNKNOWN_PATH
 
 UP = {"broker_id": 1, "is_fenced": False}
 SILENT = {"broker_id": 2, "is_fenced": False}

@@ -100,9 +100,9 @@ def report(
         print_json(decision or {})
         return
     print_answer(rendered.subject, lambda: print_lines([store.uri("index.html")]), is_quiet=is_quiet)
-    for one in rendered.verdict["caveats"]:
-        if one["severity"] == "serious":
-            say(f"warning: {one['text']}", is_quiet=is_quiet)
+    found = [*rendered.verdict["caveats"], *(() if decision is None else decision["problems"])]
+    for text in dict.fromkeys(one["text"] for one in found if one["severity"] == "serious"):
+        say(f"serious: {text}", is_quiet=is_quiet)
 
 
 def _check_last(last: Mapping[str, Any], cluster: str, ds: str) -> None:

@@ -45,7 +45,11 @@ def cheapest_within(layout: Layout, lower: Floats, upper: Floats, known: Flags |
     program = _program(layout, lower, upper)
     if program is None:
         return None
-    found = program.solve(np.zeros_like(program.may_hold), program.may_hold)
+    # To move what has no bytes costs nothing and helps nobody: it stays where it is.
+    held = np.stack([(layout.held == broker).any(axis=1) for broker in range(len(layout.rack))], axis=1)
+    is_empty = (layout.problem.size_bytes == 0)[:, None]
+    must, may = held & is_empty, np.where(is_empty, held, program.may_hold)
+    found = program.solve(must, may)
     plans = [plan for plan in (known, None if found.x is None else program.holds(found)) if plan is not None]
     if not plans:
         return None
@@ -57,7 +61,7 @@ def cheapest_within(layout: Layout, lower: Floats, upper: Floats, known: Flags |
             if program.price(holds) <= least * (1 + _GOOD_ENOUGH_RATIO):
                 return holds
             is_open = np.isin(np.arange(len(layout.rack)), parts[number])
-            part = program.solve(holds & ~is_open, np.where(is_open, program.may_hold, holds))
+            part = program.solve(must | (holds & ~is_open), np.where(is_open, may, holds))
             if part.x is not None and program.price(program.holds(part)) < program.price(holds):
                 holds = program.holds(part)
     return holds

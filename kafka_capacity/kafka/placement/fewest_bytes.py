@@ -66,7 +66,7 @@ def place_with_fewest_bytes(problem: PlacementProblem) -> Int32s:
     _check_racks(problem)
     _check_pins(problem)
     layout = Layout(with_attainable_limits(problem))
-    _check_uncordoned(layout)
+    _check_refused(layout)
     as_they_are = layout.held[layout.keeps_list]
     give_up_surplus(layout)
     level_between_homes(layout)
@@ -171,8 +171,8 @@ def _only(usable: int) -> str:
     return f"the target has only {usable} {takes} new replicas"
 
 
-def _check_uncordoned(layout: Layout) -> None:
-    """Refuse what cannot leave a cordoned broker, where its list has to change and may not name that any more."""
+def _check_refused(layout: Layout) -> None:
+    """Refuse what cannot leave a broker where its list has to change and may not name that any more."""
     usable = int(layout.usable.sum())
     kept = ((layout.held >= 0) & ~layout.usable[layout.held]).sum(axis=1)
     lacking = np.where(layout.missing() > 0, layout.factor - kept - usable, 0)
@@ -180,8 +180,8 @@ def _check_uncordoned(layout: Layout) -> None:
         row = int(np.argmax(lacking))
         name = layout.problem.partitions.name(row)
         raise PlacementError(
-            f"partition {name} needs {int(layout.factor[row])} replicas, Kafka rejects a new list with a cordoned "
-            f"broker, and {_only(usable)}; uncordon one, or add brokers",
+            f"partition {name} needs {int(layout.factor[row])} replicas, Kafka takes no new list with a broker that is "
+            f"down or cordoned, and {_only(usable)}; bring one back, or add brokers",
             kafka_type=INVALID_REPLICATION_FACTOR,
         )
 

@@ -37,7 +37,7 @@ class Layout:
         held: int32[P, W], broker positions, -1 in the padding.
         home: int32[P, V], who holds replicas now; -1 where that broker is not in the target.
         stays: bool[P], partitions that are not moved for the sake of any balance: nobody leads them, or Kafka would
-            refuse every other list that keeps their cordoned broker.
+            refuse every other list that keeps their fenced or cordoned broker.
         keeps_list: bool[P], those among them whose replicas keep their order, too.
         load: float64[B], in the unit of the balance.
         hard: further limits; those of leaders follow the order of the lists and are not among them.
@@ -64,7 +64,7 @@ class Layout:
         if self.allowed is not None:
             may_stay = self.allowed[problem.partitions.topic[:, None], self.held]
             self.held[~may_stay] = NOWHERE
-        self.keeps_list = self._settle_cordoned()
+        self.keeps_list = self._settle_refused()
         self.stays = self.keeps_list | ((problem.leader < 0) & (problem.before >= 0).any(axis=1))
         self.load = self.sum_by_broker(self.limits.unit)
         self.hard = [
@@ -73,18 +73,18 @@ class Layout:
             if not load.leaders_only
         ]
 
-    def _settle_cordoned(self) -> Flags:
-        """Return the lists with a cordoned broker that can stay as they are; take such brokers out of all others."""
-        if not self.problem.are_cordons_strict:
-            return np.zeros(len(self.held), dtype=np.bool_)
-        is_cordoned = np.append(self.problem.target.is_cordoned, np.bool_(False))  # the last is for position -1
-        names_one = is_cordoned[self.held].any(axis=1)
+    def _settle_refused(self) -> Flags:
+        """Return the lists with a broker that no new list may name, and that can stay; take it out of all others."""
+        is_refused = np.append(self.problem.refused_in_lists(), np.bool_(False))  # the last is for position -1
+        names_one = np.asarray(is_refused[self.held].any(axis=1), dtype=np.bool_)
+        if not names_one.any():
+            return names_one
         counts = ((self.problem.before >= 0).sum(axis=1), (self.held >= 0).sum(axis=1))
         is_whole = (counts[0] == self.factor) & (counts[1] == self.factor)
         can_stay = is_whole & (distinct_racks(self.rack, self.held) >= self.spread)
         leaves = (names_one & ~can_stay)[:, None]
-        self.held[leaves & is_cordoned[self.held]] = NOWHERE
-        self.home[leaves & is_cordoned[self.home]] = NOWHERE
+        self.held[leaves & is_refused[self.held]] = NOWHERE
+        self.home[leaves & is_refused[self.home]] = NOWHERE
         return np.asarray(names_one & can_stay, dtype=np.bool_)
 
     def _racks_allowed(self) -> Int32s:

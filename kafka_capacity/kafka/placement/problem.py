@@ -136,6 +136,15 @@ class PlacementProblem:
     # whether lists may be put in another order to level what is taken over after losses, which takes half of the time
     is_takeover_levelled: bool = True
 
+    def refused_in_lists(self) -> Flags:
+        """Return bool[B], brokers that no new list of replicas may name, even where they are in the old one.
+
+        ``kafka-reassign-partitions.sh`` takes no file that names a broker which is down
+        (``ReassignPartitionsCommand.verifyBrokerIds``); of cordoned ones see :attr:`are_cordons_strict`.
+        """
+        strict = self.target.is_cordoned & self.are_cordons_strict
+        return np.asarray(self.target.is_fenced | strict, dtype=np.bool_)
+
     def written_bytes_per_second(self) -> Floats:
         """Return float64[P], what each replica of a partition is written, as the limits count it."""
         given = self.limit_in_bytes_per_second

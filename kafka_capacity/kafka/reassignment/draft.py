@@ -233,7 +233,8 @@ def lead_away(problem: MoveProblem, state: State, rows: Indices, diff: Assignmen
     drained = problem.drained()
     leader_at = brokers.index_of(state.leader)
     is_led_away = (leader_at >= 0) & drained[leader_at] & diff.added.any(axis=1)
-    is_led_away &= ~problem.names_cordoned(state.replicas)  # such a list may go, and not change its order
+    # Such a list may go, and not change its order.
+    is_led_away &= ~(problem.names_cordoned(state.replicas) | problem.names_fenced(state.replicas))
     chosen = rows[is_led_away[rows]]
     replicas = state.replicas[chosen]
     index = brokers.index_of(replicas)

@@ -107,6 +107,14 @@ class MoveProblem:
         """The traffic for which waves are cut, over the mean: that of the busiest hour in which they may run."""
         return 1.0 if self.clock is None else self.clock.busiest_ratio
 
+    def names_fenced(self, replicas: Int32s) -> Flags:
+        """Return which lists of int32[P, V] name a broker that is down: bool[P].
+
+        Kafka's tool refuses a file with one of them as a whole (``ReassignPartitionsCommand.verifyBrokerIds``).
+        """
+        index = self.brokers.index_of(replicas)
+        return np.asarray(((index >= 0) & self.brokers.is_fenced[index]).any(axis=1), dtype=np.bool_)
+
     def names_cordoned(self, replicas: Int32s) -> Flags:
         """Return which lists of int32[P, V] Kafka refuses since they name a cordoned broker: bool[P].
 

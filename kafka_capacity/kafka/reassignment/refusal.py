@@ -70,6 +70,12 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, Flags,
         ("leader", (problem.leader < 0) & (joining > 0), "there is no leader to copy from"),
         ("fenced", to_fenced.any(axis=1), "the destination broker is fenced, so nothing can get in sync there"),
         (
+            "fenced",
+            problem.names_fenced(diff.after),
+            "kafka-reassign-partitions.sh takes no replica list with a broker that is down, even one that is already "
+            "in the list; bring it back, or leave the broker out",
+        ),
+        (
             "cordoned",
             problem.names_cordoned(diff.after),
             "Kafka 4.4 rejects a replica list with a broker all of whose log directories are cordoned, even one that "

@@ -28,11 +28,12 @@ class RunbookStep:
     """One thing to do."""
 
     # in a word or two: `start`, `cordon`, `check`, `execute`, `throttle`, `watch`, `verify`, `elect`, `wait`,
-    # `confirm`; to go back `cancel`, `uncordon`, `roll back`, `cordon again`
+    # `confirm`; to go back `cancel`, `leave out`, `uncordon`, `roll back`, `cordon again`
     does: str
     commands: tuple[str, ...] = ()  # to be run in a shell, in this order; may be empty
     seconds: float | None = None  # how long to wait, `None` where the step is something else
-    brokers: tuple[tuple[int, str | None], ...] = ()  # ids and racks of those that must be there, by id
+    # ids and racks, by id: of those that must be there, or that are down and named in the way back
+    brokers: tuple[tuple[int, str | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     steps += _confirm(schedule, wave)
     back = [
         RunbookStep(does="cancel", commands=(f"{execute} --cancel",)),
+        *_leave_out(schedule, wave, WAVES_FOLDER + files.rollback.name),
         *_uncordon(schedule, wave),
         RunbookStep(
             does="roll back",
@@ -101,10 +103,23 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     )
 
 
+def _leave_out(schedule: Schedule, wave: Wave, file: str) -> list[RunbookStep]:
+    """Take lists with a broker that is down out of the way back: Kafka's tool refuses the whole file otherwise."""
+    brokers = schedule.problem.brokers
+    down = brokers.is_fenced & np.isin(brokers.ids, wave.replicas_before)
+    if not down.any():
+        return []
+    ids = brokers.ids[down].tolist()
+    named = " or ".join(f". == {one}" for one in ids)
+    kept = f"jq '.partitions |= map(select(any(.replicas[]; {named}) | not))' {file}"
+    named_by_rack = tuple((one, brokers.racks[place]) for one, place in zip(ids, np.flatnonzero(down), strict=True))
+    return [RunbookStep(does="leave out", commands=(f"{kept} > left && mv left {file}",), brokers=named_by_rack)]
+
+
 def _elect(schedule: Schedule, name: str) -> str:
     """Return the command for preferred leaders (``LeaderElectionCommand``, which has ``--command-config`` from 4.2)."""
     is_old = schedule.problem.release < KAFKA_4_2
-    flag = "${COMMAND_CONFIG/--command-config/--admin.config}" if is_old else "$COMMAND_CONFIG"
+    flag = "$(echo $COMMAND_CONFIG | sed s/--command-config/--admin.config/)" if is_old else "$COMMAND_CONFIG"
     return _ELECT.format(SERVERS.replace("$COMMAND_CONFIG", flag), WAVES_FOLDER + name)
 
 

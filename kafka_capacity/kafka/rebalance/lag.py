@@ -79,8 +79,8 @@ def lag_over_time(
         first_owner: int64[P'], who reads each partition at time 0, -1 for nobody.
         last_owner: int64[P'], who reads it after the last start.
         interruptions: when it is not read.
-        has_tail: whether the curve goes on until everything is caught up, or ends with the last start; the figures
-            are the same, but for the peak of a member with more to do than it can.
+        has_tail: whether it is followed until everything is caught up, or to the last start. Without it the figures
+            leave out what a partition falls behind after that, with more than its part of a member that is busy.
     """
     steps = _Steps(rate, capacity, first_owner, interruptions)
     times = _times(interruptions)

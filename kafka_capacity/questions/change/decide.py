@@ -227,7 +227,7 @@ def _reasons(view: ChangeView) -> list[str]:
 
 
 def _bound_reason(figures: Mapping[str, Any]) -> str:
-    least = f"Any equally balanced plan must copy at least {format_bytes(figures['lower_bound_bytes'])}"
+    least = f"Any plan as even on every broker must copy at least {format_bytes(figures['lower_bound_bytes'])}"
     moved, bound = figures["moved_bytes"], figures["lower_bound_bytes"]
     if is_proven_least(moved, bound):
         return f"{least}, and this one copies no more."
@@ -251,7 +251,7 @@ def _named_counts(counts: list[int]) -> str:
 _DEFINITIONS = {
     "copied_bytes": "Bytes of replicas that brokers receive and do not hold today.",
     "move_seconds": "Time from the first command until all new replicas are in sync, at mean rates.",
-    "gap_ratio": "Bytes copied in excess of the minimum for any equally balanced plan, as a ratio of that minimum.",
+    "gap_ratio": "Bytes copied in excess of the minimum for any plan as even on every broker, over that minimum.",
     "generate_bytes": "Bytes that the plan of kafka-reassign-partitions --generate copies, the median of its draws.",
     "needed": "What the exceeded limit would have to allow.",
     "available": "What that limit allows.",
@@ -290,7 +290,7 @@ def key_figures(view: ChangeView) -> list[KeyFigure]:
             "Above the minimum",
             figures["gap_ratio"],
             "gap",
-            f"any equally balanced plan copies at least {format_bytes(figures['lower_bound_bytes'])}",
+            f"any plan as even on every broker copies at least {format_bytes(figures['lower_bound_bytes'])}",
         ),
     ]
     if view.generate is not None:

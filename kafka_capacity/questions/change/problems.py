@@ -117,7 +117,7 @@ def move_problems(view: ChangeView, option: Option, move: MoveView | None = None
         count = plural(figures["unreachable_partitions"], "partition")
         message = f"{count} to be copied {_have(figures['unreachable_partitions'])} no leader to copy from"
         found.append(_serious("no-leader-to-copy-from", message, where=count))
-    found += _endless(option, move)
+    found += [*_endless(option, move), *_unknown_disks(view, move)]
     if move is not None and (stays := move_words.refusal_problem(move)) is not None:
         found.append(stays)
     if figures["moved_bytes"]:
@@ -152,6 +152,17 @@ def _endless(option: Option, move: MoveView | None) -> list[Problem]:
         )
         return [_serious("move-never-ends-at-peak", message, where="the throttle")]
     return []
+
+
+def _unknown_disks(view: ChangeView, move: MoveView | None) -> list[Problem]:
+    """Say that throttles which are set by headroom leave disks out where what those can do is not known."""
+    if move is None or not move.facts["is_throttle_automatic"] or not move.copied_bytes:
+        return []
+    if view.inputs.request.get("disk_bytes_per_second") is not None:
+        return []
+    message = "The automatic throttles leave headroom in networks only: what the disks write and read is not known"
+    remedy = "give disk_bytes_per_second, or make sure that the disks take them beside clients"
+    return [_serious("throttle-without-disks", message, where="the throttle", remedy=remedy)]
 
 
 def _busy_networks(view: ChangeView, option: Option) -> list[Problem]:

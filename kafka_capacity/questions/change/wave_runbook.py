@@ -82,6 +82,8 @@ def _step(wave: Row, step: Row) -> dict[str, Any]:
         text = f"The disk space of removed replicas is free after {format_duration(step['seconds'])}."
     elif does == "start":
         text = _starts(step["brokers"])
+    elif does == "leave out":
+        text = _leaves_out(step["brokers"])
     else:
         text = _ALWAYS[does] if does in _ALWAYS else _OF_WAVE[does](wave)
         if does == "roll back" and wave["kind"] == WaveKind.DROP:
@@ -101,6 +103,16 @@ def _starts(brokers: Sequence[tuple[int, str | None]]) -> str:
     return (
         f"{who} {'; '.join(said)}: {they} nothing yet and must be running before anything is copied to {them}. The "
         f"command must list {every}, in its rack."
+    )
+
+
+def _leaves_out(brokers: Sequence[tuple[int, str | None]]) -> str:
+    """Say why lists that name brokers which are down are taken out of a way back."""
+    who = f"{'Broker' if len(brokers) == 1 else 'Brokers'} {listed([str(broker) for broker, _ in brokers])}"
+    is_down, it = ("is down", "it") if len(brokers) == 1 else ("are down", "them")
+    return (
+        f"{who} {is_down}, and kafka-reassign-partitions.sh refuses a whole file that names {it}. Start {it} first, or "
+        f"leave the partitions that were on {it} where they are now, with this command."
     )
 
 

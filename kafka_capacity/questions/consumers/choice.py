@@ -229,8 +229,14 @@ def _broken(row: Row) -> set[str]:
 
 def why_not(row: Row) -> str:
     """Return why a scenario does not fit, or is not judged; the first reason of several."""
-    excuses = excuses_of(row)
-    return str(excuses[0]["reason"]) if excuses else row["not_judged"] or "it does not fit"
+    if excuses := excuses_of(row):
+        return str(excuses[0]["reason"])
+    if row["verdict"] == Verdict.FITS:
+        return (
+            f"as partitions are assigned here it fits, but once they are assigned anew, as after a failure, it takes "
+            f"{row['smallest_for_all']:,}"
+        )
+    return row["not_judged"] or "it does not fit"
 
 
 def _or_endless(seconds: float | None) -> float:

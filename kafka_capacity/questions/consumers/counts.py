@@ -25,13 +25,15 @@ import numpy as np
 
 from kafka_capacity.kafka.groups.sticky_tasks import placed_standbys
 from kafka_capacity.kafka.rebalance.lag import lag_over_time
-from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, Interruptions
+from kafka_capacity.kafka.rebalance.model import Event, EventTrace, GroupFacts, Interruptions
 from kafka_capacity.kafka.rebalance.simulate import Rest, member_loads
 from kafka_capacity.kafka.rebalance.tasks import state_bytes
 from kafka_capacity.questions.consumers.events import (
     Capacity,
     Simulations,
     lag_of,
+    loads_after,
+    rates_of,
     start_lag_seconds,
     unknown_rates,
 )
@@ -167,8 +169,7 @@ class _Search:
         rates = self._facts.peak_bytes_per_second
         if math.isinf(self._capacity):
             return None, (
-                "member capacity is unknown, and there is no rate history to estimate it from; give "
-                "member_capacity_bytes_per_second"
+                "member capacity is unknown, and the inventory does not tell it; give member_capacity_bytes_per_second"
             )
         if rates.max(initial=0.0) > self._capacity:
             row = int(np.argmax(rates))
@@ -226,9 +227,10 @@ class _Search:
         slo = self._scenario.lag_slo_seconds
         traced = self._simulations.traced(count, event)
         trace = traced.worst
-        lag = lag_of(trace, self._facts.peak_bytes_per_second, self._limit)
+        # A partition that gets more than its part of what its member does falls behind for longer than it is not read.
+        lag = lag_of(trace, self._facts.peak_bytes_per_second, self._limit, has_curve=True)
         if lag.max_lag_seconds <= slo:
-            return None
+            return self._unproven(count, event, trace)
         longest = float(traced.pauses.max(initial=0.0))
         what = f"{event_phrase(event)} in a group of {count:,}"
         # With one member there is nobody to take over; and which members a scaling stops depends on the count, and how
@@ -243,6 +245,22 @@ class _Search:
         return _Shortfall(
             f"{what} {self._part} {self._facts.partition_name(lag.max_lag_row)} falls behind by "
             f"{format_duration(lag.max_lag_seconds)} at peak, but {format_duration(slo)} is allowed"
+        )
+
+    def _unproven(self, count: int, event: Event, trace: EventTrace) -> _Shortfall | None:
+        """Return why fewer members than today are not known to carry what an event leaves them with.
+
+        Who crashes leaves them with more, for a time: see :meth:`_survives`.
+        """
+        if event is Event.CRASH or math.isfinite(self._limit) or count >= len(self._facts.members):
+            return None
+        busiest = float(loads_after(trace, rates_of(trace, self._facts.peak_bytes_per_second)).max(initial=0.0))
+        if busiest <= self._capacity * (1 + 1e-9):
+            return None
+        shown = told_apart(format_rate, busiest, self._capacity)
+        return _Shortfall(
+            f"{event_phrase(event)} in a group of {count:,} the busiest ends with {shown(busiest)} at peak, but one "
+            f"member is only known to process {shown(self._capacity)}"
         )
 
     def _survives(self, count: int) -> _Shortfall | None:

@@ -230,7 +230,7 @@ def _is_restore_known(trace: EventTrace, facts: GroupFacts, scenario: GroupScena
     return not trace.restored_bytes or scenario.settings.restore_bytes_per_second is not None
 
 
-def _loads_after(trace: EventTrace, rate: Floats) -> Floats:
+def loads_after(trace: EventTrace, rate: Floats) -> Floats:
     """Sum what everybody reads in the end, by number: float64[M]."""
     is_read = trace.last_owner != NOBODY
     sums = np.bincount(trace.last_owner[is_read], weights=rate[is_read], minlength=len(trace.member_ids))
@@ -239,7 +239,7 @@ def _loads_after(trace: EventTrace, rate: Floats) -> Floats:
 
 def _keeps_up(trace: EventTrace, rate: Floats, capacity: Capacity) -> bool | None:
     """Return whether the members that are left can do what they are to do, ``None`` for not known."""
-    busiest = _loads_after(trace, rate).max(initial=0.0)
+    busiest = loads_after(trace, rate).max(initial=0.0)
     if (rate[trace.last_owner == NOBODY] > 0).any() or busiest > capacity.limit * (1 + 1e-9):
         return False
     return True if busiest <= capacity.proven * (1 + 1e-9) and math.isfinite(capacity.proven) else None
@@ -304,7 +304,7 @@ def _disk_reads(trace: EventTrace, facts: GroupFacts, rate: Floats, lag: LagOver
     owner = trace.last_owner
     if math.isinf(capacity) or (owner[rows] == NOBODY).any():
         return None
-    load = _loads_after(trace, rate)[owner[rows]]
+    load = loads_after(trace, rate)[owner[rows]]
     if (load >= capacity).any():
         return None
     return float((beyond[rows] * capacity / (capacity - load)).sum())

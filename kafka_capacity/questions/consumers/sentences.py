@@ -115,13 +115,15 @@ def _within(group: GroupChoice, row: Row) -> str:
 
 def _count_part(name: str, today: Row, recommended: Row, group: GroupChoice) -> str:
     now, then = today["member_count"], recommended["member_count"]
+    # So many may fit with another protocol, assignor or membership alone, which the other part is about.
+    alike = [row for row in group.scenarios if not changes(row, today) and row["member_count"] == then]
+    is_after = bool(changes(recommended, today)) and not any(map(is_enough, alike))
     if then > now:
-        return f"{name} needs {_members(recommended)} instead of {now:,}: {why_not(today)}"
+        after = " after the change" if is_after else ""
+        return f"{name} needs {_members(recommended)} instead of {now:,}{after}: {why_not(today)}"
     risk = [] if today["verdict"] == Verdict.FITS else [_at_risk(name, today)]
     is_are = "is" if then == 1 else "are"
-    # So few may fit with another protocol, assignor or membership alone, which the other part is about.
-    alike = [row for row in group.scenarios if not changes(row, today) and row["member_count"] == then]
-    after = "" if not changes(recommended, today) or any(map(is_enough, alike)) else " only after the change"
+    after = " only after the change" if is_after else ""
     fewer = [f"{_members(recommended)} instead of {now:,} {is_are} enough for {name}{after}"] if then < now else []
     return "; ".join(risk + fewer)
 

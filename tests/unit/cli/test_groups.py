@@ -209,7 +209,8 @@ def application(tmp_path_factory):
     ]
     group = {"group_id": "app", "state": "Stable", "group_type": "streams", "subtopologies": parts}
     topics = (topic("orders", partitions=4, bytes_in=1e6), topic("app-changelog", partitions=4, size_bytes=4 * GIB))
-    write_snapshot_files(cluster(topics=topics, groups=[group], members=members), folder)
+    lags = [{"group_id": "app", "topic": "orders", "partition": 0, "lag_records": 0}]
+    write_snapshot_files(cluster(topics=topics, groups=[group], members=members, lags=lags), folder)
     return folder
 
 

@@ -244,8 +244,8 @@ def test_plan_and_report_say_the_same_serious_things(run, snapshot, doubtful, tm
     plan, report = run("plan", *start), run("report", *start, "--out", tmp_path / "report")
 
     for text in said:
-        assert f"warning: {text}" in plan.stdout.splitlines()
-        assert f"warning: {text}" in report.stderr.splitlines()
+        assert f"serious: {text}" in plan.stdout.splitlines()
+        assert f"serious: {text}" in report.stderr.splitlines()
         assert text in (tmp_path / "report" / "email.txt").read_text()
     assert json.loads(run("plan", *start, "--json").stdout)["serious_caveats"] == said
 
@@ -254,7 +254,7 @@ def test_what_an_inventory_lacks_is_a_warning(run, tmp_path):
     write_snapshot_files(cluster(hours=0), tmp_path / "s")
     done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "6", "--placer", "fewest-bytes")
 
-    assert "warning: There is no traffic history: times ignore" in done.stdout
+    assert "serious: There is no traffic history: times ignore" in done.stdout
 
 
 def test_brokers_that_vote_and_are_to_go_are_named_first_in_the_runbook(run, tmp_path):

@@ -90,11 +90,11 @@ def test_waves_that_never_end_are_a_warning_of_plan_and_report_alike(run, snapsh
     waves = json.loads(run("plan", *start, "--json").stdout)["schedule"]
     below = ("--throttle", str(waves["smallest_throttle_expected_bytes_per_second"] * 0.9))
     plan, report = run("plan", *start, *below), run("report", *start, *below, "--out", tmp_path)
-    warned = [line.partition(": ")[2] for line in plan.stdout.splitlines() if line.startswith("warning, 009-brokers.")]
+    warned = [line.partition(": ")[2] for line in plan.stdout.splitlines() if line.startswith("serious, 009-brokers.")]
 
     assert any(text.startswith("The move never finishes at this throttle") for text in warned)
     assert any("in waves above" in text for text in warned)
-    assert {f"warning: {text}" for text in warned} <= set(report.stderr.splitlines())
+    assert {f"serious: {text}" for text in warned} <= set(report.stderr.splitlines())
 
 
 def test_the_table_says_how_many_waves_and_how_long(run, snapshot):
@@ -147,6 +147,14 @@ def test_waves_that_copy_nothing_of_what_is_to_be_copied_have_no_time(run, snaps
     assert "smallest throttle" not in done.stdout
 
 
+def test_automatic_throttles_say_that_they_know_nothing_of_disks(run, snapshot):
+    start = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
+    said = "The automatic throttles leave headroom in networks only: what the disks write and read is not known."
+    assert said in run(*start, "--throttle-auto").stdout
+    assert said not in run(*start, "--throttle-auto", "--disk-rate", "400MB/s").stdout
+    assert said not in run(*start).stdout
+
+
 def test_the_closing_line_names_the_file_that_the_time_is_of(run, snapshot, broker_list, tmp_path):
     start = ("plan", "--snapshot", snapshot, "--placer", "fewest-bytes", "--throttle", "1e6")
     nine = ("--brokers", broker_list(NINE))
@@ -159,7 +167,10 @@ def test_the_closing_line_names_the_file_that_the_time_is_of(run, snapshot, brok
         "each wave; moves.json has all of it at once, which disks must have room for; rollback.json undoes it"
     )
     assert "008-brokers.fewest-bytes/moves.json " in several
-    assert unfit.splitlines()[-1].startswith("to execute it, pass ID/moves.json ")
+    # What does not fit is written to be looked at, and its runbook begins with why.
+    assert unfit.splitlines()[-1] == "no option fits: the files show what each would do, and are not to be executed"
+    runbook = (tmp_path / "unfit/009-brokers.fewest-bytes/runbook.md").read_text()
+    assert "\n- This option does not fit: broker " in runbook
     assert "moves.json" not in run(*start, *nine).stdout
     refused = run("plan", "--snapshot", snapshot, "--brokers", broker_list(NINE[:2]), "--out", tmp_path / "refused")
     assert "moves.json" not in refused.stdout
@@ -194,7 +205,7 @@ def test_the_time_is_shown_at_mean_and_at_peak(run, snapshot, slow, peak, shown,
     done = run("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
     row = next(line for line in done.stdout.splitlines() if "│ 009-brokers.fewest-bytes" in line)
     warning = (
-        "warning, 009-brokers.fewest-bytes: At peak rates the copies fall behind and the move never finishes: run "
+        "serious, 009-brokers.fewest-bytes: At peak rates the copies fall behind and the move never finishes: run "
         "it off-peak, or with a throttle above 61 MB/s."
     )
 

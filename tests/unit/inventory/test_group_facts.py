@@ -98,16 +98,17 @@ def test_of_two_that_hold_a_partition_the_first_reads_it():
     assert only(members=(A, member("b", ("orders", 1)))).owner.tolist() == [0, 0, -1, -1]
 
 
-def test_who_does_not_tell_its_topics_subscribes_to_what_it_is_assigned_and_an_idle_one_to_everything():
+def test_who_does_not_tell_its_topics_subscribes_to_all_that_its_group_reads():
     facts = only(
         members=[
             member("a", ("orders", 0), subscribed=None),
             member("b", ("audit", 0), subscribed=None),
             member("c", subscribed=None),
+            member("d", subscribed=("orders",)),
         ]
     )
 
-    assert [one.topics for one in facts.members] == [("orders",), ("audit",), ("audit", "orders")]
+    assert [one.topics for one in facts.members] == [*[("audit", "orders")] * 3, ("orders",)]
 
 
 def test_what_nobody_subscribes_to_any_more_and_what_does_not_exist_are_left_out():
@@ -244,8 +245,15 @@ def test_what_is_behind_the_start_of_a_log_waits_no_longer_and_is_lost():
 
 
 def test_who_reads_what_in_a_rebalance_proves_nothing():
-    assert only(groups=[group(state="Stable")]).estimated_capacity_bytes_per_second == 2000.0
-    assert only(groups=[group(state="Reconciling")]).estimated_capacity_bytes_per_second is None
+    def capacity(state="Stable", **asked):
+        known = {"lags": [lag(lag_records=0)]} | asked
+        return only(groups=[group(state=state)], **known).estimated_capacity_bytes_per_second
+
+    assert capacity() == 2000.0
+    assert capacity(state="Reconciling") is None
+    # Nor does who reads the same partition as another, or who may be far behind: nobody knows of any lag.
+    assert capacity(members=[A, A | {"member_id": "c"}]) is None
+    assert capacity(lags=()) is None
 
 
 def test_what_is_lost_is_told_of_every_group_that_lost_any():

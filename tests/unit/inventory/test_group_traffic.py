@@ -33,7 +33,7 @@ def rates(raw, value):
 
 
 def test_the_peak_hour_is_one_hour_for_the_whole_group():
-    raw = cluster(topics=TOPICS, groups=[group()], members=[A, B], hours=200)
+    raw = cluster(topics=TOPICS, groups=[group()], members=[A, B], lags=[lag(lag_records=0)], hours=200)
     # Partition 0 is highest in hour 7, partition 1 in hours 8 to 11; only one of 200 hours is above hour 8's total.
     peaks = {(0, 7): 9000.0, (1, 8): 5000.0, (1, 9): 5000.0, (1, 10): 4000.0}
     raw = rates(raw, lambda name, partition, hour: peaks.get((partition, hour), 1000.0) if name == "orders" else 1.0)

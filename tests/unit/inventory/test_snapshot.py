@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.inventory.tables import UNKNOWN_PATH
 from kafka_capacity.kafka.cluster.snapshot import PartitionLag
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 
@@ -105,6 +106,22 @@ def test_no_broker_has_more_space_than_its_log_dirs():
     raw = two_topics()
     rows = [row | {"disk_capacity_bytes": 8e12 if row["broker_id"] == 1 else 3e12} for row in rows_of(raw, "brokers")]
     assert build_snapshot(with_rows(raw, "brokers", rows)).brokers.disk_capacity_bytes.tolist() == [4e12, *[3e12] * 3]
+
+
+def test_nothing_new_goes_to_a_log_dir_that_failed_and_a_broker_without_another_is_down():
+    dirs = (
+        (1, "/a", "KAFKA_STORAGE_ERROR"),
+        (1, "/b", None),
+        (2, "/a", "KafkaStorageError"),
+        (3, UNKNOWN_PATH, "late"),
+    )
+    raw = cluster(brokers=4, topics=[topic("orders")])
+    rows = [{"broker_id": broker, "path": path, "error": error} for broker, path, error in dirs]
+    snapshot = build_snapshot(with_rows(raw, "log_dirs", rows))
+
+    assert snapshot.log_dirs.takes_replicas.tolist() == [False, True, False, True]
+    assert snapshot.brokers.is_fenced.tolist() == [False, True, False, False]  # who is silent may be well
+    assert not snapshot.brokers.is_cordoned.any()
 
 
 def test_a_broker_is_cordoned_where_all_its_log_dirs_are():

@@ -267,8 +267,8 @@ def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:
             ),
             bars,
         ),
-        note="Bars of options that do not fit are grey. The vertical mark is the minimum for any equally balanced "
-        "plan; the thin line is the range over all draws of a placer that shuffles." + left_out,
+        note="Bars of options that do not fit are grey. The vertical mark is the minimum for any plan as even "
+        "on every broker; the thin line is the range over all draws of a placer that shuffles." + left_out,
         is_in_email=True,
     )
 

@@ -3,6 +3,8 @@
 ``python -m benchmarks.placement_quality`` does the same for as many cases as one likes.
 """
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,19 @@ def test_by_bytes_no_plan_is_cheaper_by_half_a_percent(seed):
 
     # Where the limits cannot be reached HiGHS proves little, and the plan is as even as the replicas allow.
     assert moved <= 1.005 * proven or not is_inside
+
+
+@pytest.mark.parametrize("seed", [8, 13])
+def test_what_has_no_bytes_is_not_moved_for_any_balance(seed):
+    problem = random_problem(seed, Balance.BYTES)
+    size = np.where(np.arange(len(problem.before)) % 2, problem.size_bytes, 0)
+    after = placer("fewest-bytes").place(dataclasses.replace(problem, size_bytes=size))
+    moved = diff_assignments(problem.before, after).added.any(axis=1) & (size == 0)
+
+    # Only what must: a replica on a broker that goes, or too many in a rack.
+    leaves = ~np.isin(problem.before, [*problem.target.ids, -1]).all(axis=1)
+    is_narrow = [narrow_partitions(dataclasses.replace(problem, before=row[None]), row[None]) for row in problem.before]
+    assert not (moved & ~leaves & ~np.array(is_narrow, dtype=bool)).any()
 
 
 def test_the_cases_are_no_walkover():

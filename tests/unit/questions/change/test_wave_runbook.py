@@ -8,6 +8,7 @@ import numpy as np
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_1, KAFKA_4_3, KAFKA_4_4, KafkaRelease
+from kafka_capacity.kafka.reassignment.kafka_json import wave_files
 from kafka_capacity.kafka.reassignment.problem import Throttle
 from kafka_capacity.kafka.reassignment.schedule import WaveKind
 from kafka_capacity.kafka.reassignment.waves import plan_waves
@@ -59,6 +60,29 @@ def test_brokers_that_hold_nothing_yet_are_there_before_anything_is_copied():
     assert "Start" not in {step["does"] for step in pages(move_of([[1, 2]], [[2, 1]]))[0]["steps"]}
 
 
+def test_the_way_back_leaves_out_what_was_on_a_broker_that_is_down(tmp_path):
+    # Kafka's tool refuses a whole file that names it (`ReassignPartitionsCommand.verifyBrokerIds`).
+    brokers = Brokers.of([1, 2, 3, 4], is_fenced=[False, False, True, False])
+    problem = move_problem_of([[1, 3], [1, 2], [1, 3]], [[1, 2], [4, 2], [1, 3]], size=MB, brokers=brokers)
+    schedule = plan_waves(problem)
+    (page,) = pages(read_move(schedule_tables("one", schedule), "one"))
+    (step,) = (one for one in page["back"] if one["does"] == "Leave out")
+    assert step["text"] == (
+        "Broker 3 is down, and kafka-reassign-partitions.sh refuses a whole file that names it. Start it first, or "
+        "leave the partitions that were on it where they are now, with this command."
+    )
+    files = wave_files(schedule, schedule.waves[0])
+    assert b"[1,3]" in files.rollback.content
+    assert b"3" not in files.execute.content.replace(b'"', b"").split(b"replicas")[-1]
+    assert step["commands"] == [
+        "jq '.partitions |= map(select(any(.replicas[]; . == 3) | not))' waves/01-copy-rollback.json > left && mv left "
+        "waves/01-copy-rollback.json"
+    ]
+    whole = dataclasses.replace(problem, brokers=Brokers.of([1, 2, 3, 4]))
+    (page,) = pages(read_move(schedule_tables("one", plan_waves(whole)), "one"))
+    assert "Leave out" not in {one["does"] for one in page["back"]}
+
+
 def test_an_election_is_a_step():
     (page,) = pages(move_of([[1, 2]], [[2, 1]]))
     elect = next(step for step in page["steps"] if step["does"] == "Elect")
@@ -74,7 +98,9 @@ def test_the_option_for_signing_in_is_that_of_the_release():
         return next(step["commands"][0] for step in page["steps"] if step["does"] == "Elect")
 
     assert " $BOOTSTRAP $COMMAND_CONFIG --election-type " in elect(KafkaRelease(4, 2))
-    assert " $BOOTSTRAP ${COMMAND_CONFIG/--command-config/--admin.config} --election-type " in elect(KAFKA_4_1)
+    assert " $BOOTSTRAP $(echo $COMMAND_CONFIG | sed s/--command-config/--admin.config/) --election-type " in elect(
+        KAFKA_4_1
+    )
 
 
 def test_what_is_copied_is_said_and_what_not():

@@ -178,3 +178,36 @@ def test_a_smallest_count_holds_in_every_event_that_is_simulated():
     scaled = dataclasses.replace(asked, events=(Event.SCALE,))
     slower = smallest_counts(Simulations(group(members=3, capacity=6000.0), scaled))
     assert (slower.at_peak, slower.while_restarting, slower.for_all) == (2, None, 3)
+
+
+def skewed(rates, *, members, assignor="range", capacity=None):
+    """A group whose partitions get these rates, of members that were seen to process so much, and not at a limit."""
+    rates = np.asarray(rates, dtype=float)
+    made = plain_group({"orders": len(rates)}, members=members, assignor=assignor, capacity_bytes_per_second=capacity)
+    changes = {"peak_bytes_per_second": rates, "mean_bytes_per_second": rates / 2, "is_estimate_a_limit": False}
+    return dataclasses.replace(made, **changes)
+
+
+@pytest.mark.parametrize("hot", [0.8e6, 1.5e6, 2.4e6, 3e6])
+def test_a_count_that_is_enough_fits_also_where_a_partition_falls_behind_after_it_is_read_again(hot):
+    # It gets more than its part of a member that has all of its partitions to catch up with.
+    facts = skewed([hot, *[0.5e6] * 17], members=3)
+    asked = given(
+        facts,
+        events=(Event.CRASH, Event.ROLLING_RESTART),
+        member_capacity_bytes_per_second=4e6,
+        lag_slo_seconds=60.0,
+    )
+    found = smallest_counts(Simulations(facts, asked))
+    assert evaluate_group(facts, dataclasses.replace(asked, member_count=found.for_all)).verdict is Verdict.FITS
+
+
+@pytest.mark.parametrize("seed", [15, 23, 26, 30])
+def test_fewer_members_than_today_are_known_to_carry_what_a_deploy_leaves_them_with(seed):
+    rates = np.random.default_rng(seed).uniform(200, 2000, 24)
+    facts = skewed(rates, members=7, assignor="cooperative-sticky", capacity=8000.0)
+    asked = usual(facts, events=(Event.ROLLING_RESTART,), failure_count=0)
+    found = smallest_counts(Simulations(facts, asked))
+    assert found.for_all < 7
+    (deploy,) = evaluate_group(facts, dataclasses.replace(asked, member_count=found.for_all)).events
+    assert deploy.keeps_up
