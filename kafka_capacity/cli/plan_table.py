@@ -37,7 +37,7 @@ from kafka_capacity.questions.change.section.comparison import (
     terminal_columns,
 )
 from kafka_capacity.questions.change.section.waves import move_sentences, orders_table, waves_table
-from kafka_capacity.text import format_bytes, format_factor, format_percent, listed, plural
+from kafka_capacity.text import format_bytes, format_factor, format_percent, format_throttle, listed, plural
 from kafka_capacity.text.wording import few_names
 
 _TODAY = "Judged at today’s sizes and rates; kafka-capacity size judges CPU too, and says how long a count lasts."
@@ -55,8 +55,10 @@ _MAX_BROKERS = 8
 def answer_line(decision: Decision) -> str:
     """Return the answer: the verdict on the move and, where it fits, by which limits."""
     answer = f"{decision.results.cluster} on {decision.results.ds}: {decision.change.headline}"
-    is_fitting = decision.status in (Status.FITS, Status.NO_WORSE)
-    return f"{answer} Only disks and networks are judged here, not CPU." if is_fitting else answer
+    if decision.status not in (Status.FITS, Status.NO_WORSE):
+        return answer
+    judged = "Only disks and networks are judged here, not CPU."
+    return f"{answer} {judged if decision.view.rate_history_hours else 'Only disks are judged here.'}"
 
 
 def print_plan(
@@ -85,6 +87,9 @@ def print_plan(
     ]
     print_rows(title, columns, rows)
     print_lines([f"{option.scenario_id}: {note}" for option in view.options if (note := draws_note(option))])
+    if any(facts["is_throttle_automatic"] for facts in schedules.values()):
+        rate = format_throttle(view.nearest.figures["throttle_bytes_per_second"])
+        print_lines([f"Waves take the largest throttles that leave headroom; copying alone is at {rate}."])
     if is_explained:
         print_explanation(planned, view.inputs.tables)
     caveats = plan_caveats(decision)

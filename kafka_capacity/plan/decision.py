@@ -20,7 +20,7 @@ from typing import Any
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.health.check import NEW, ListedProblem, list_problems
 from kafka_capacity.health.problem import DOWN_NOW, Code, Problem
-from kafka_capacity.plan.decision_box import decision_box
+from kafka_capacity.plan.decision_box import decision_box, move_answer
 from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
 from kafka_capacity.plan.move_and_sizing import is_done_by, lasts_until, missing_of, relation_of
 from kafka_capacity.questions.accuracy.decide import drift_problems
@@ -88,7 +88,7 @@ class Decision:
             "fits": self.status is Status.FITS,
             "because": list(self.because),
             "badge": _badge(self.change.badge if self.status is self.change.status else BADGES[self.status]),
-            "headline": self.change.headline,
+            "headline": move_answer(self),
             "box": decision_box(self),
             "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
             "nearest_scenario_id": self.view.nearest.scenario_id,

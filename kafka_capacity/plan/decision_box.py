@@ -65,7 +65,7 @@ def decision_box(decision: Decision) -> dict[str, Any]:
         lines.insert(0, ("first", "First", f"{first.removesuffix('.')}. Fix this before anything is moved."))
     asked = asked_clause({name: value for name, value in decision.results.request.items() if name not in _SAID_ANYWAY})
     lines.append(("asked", "Requested", f"{capitalised(asked)}." if asked else None))
-    lines.append(("move", "The move", _move(decision)))
+    lines.append(("move", "The move", move_answer(decision)))
     return {
         "approve": _approve(decision),
         "lines": [{"name": name, "label": label, "text": text} for name, label, text in lines if text],
@@ -140,7 +140,7 @@ def _approved_move(view: ChangeView) -> str:
     return f"Approve the move among {plural(option.broker_count, 'broker')}."
 
 
-def _move(decision: Decision) -> str:
+def move_answer(decision: Decision) -> str:
     """Return the answer about the move, after what sizing has against it."""
     headline = decision.change.headline
     if decision.status is decision.change.status or not decision.because:

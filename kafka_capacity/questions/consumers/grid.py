@@ -183,8 +183,14 @@ def variant_scenarios(
     member_counts: Sequence[int] = (),
     smallest: SmallestCounts | None = None,
 ) -> tuple[GroupScenario, ...]:
-    """List the scenarios of a variant: the counts given, or today's and the smallest that will do, where one does."""
+    """List the scenarios of a variant: the counts given, or today's and the smallest that will do, where one does.
+
+    Where none does or it is not known, that is the first of which somebody is left when members fail.
+    """
     fewest = smallest.for_all if smallest is not None else None
+    now, lost = len(facts.members), request.failure_count if Event.CRASH in request.events else 0
+    if fewest is None and 0 < now <= lost:
+        fewest = lost + 1
     # A group without members for which no count will do still shows why: with one member.
-    counts = sorted(set(member_counts)) or sorted({n for n in (len(facts.members), fewest) if n}) or [1]
+    counts = sorted(set(member_counts)) or sorted({n for n in (now, fewest) if n}) or [1]
     return tuple(group_scenario(facts, variant, count, request) for count in counts)

@@ -150,7 +150,9 @@ def test_waves_that_copy_nothing_of_what_is_to_be_copied_have_no_time(run, snaps
 def test_automatic_throttles_say_that_they_know_nothing_of_disks(run, snapshot):
     start = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
     said = "The automatic throttles leave headroom in networks only: what the disks write and read is not known."
-    assert said in run(*start, "--throttle-auto").stdout
+    automatic = run(*start, "--throttle-auto").stdout
+    assert said in automatic
+    assert "leave headroom; copying alone is at 50 MB/s." in automatic
     assert said not in run(*start, "--throttle-auto", "--disk-rate", "400MB/s").stdout
     assert said not in run(*start).stdout
 

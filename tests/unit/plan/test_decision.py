@@ -251,6 +251,7 @@ def test_a_count_that_sizing_finds_too_small_today_does_not_fit():
     )
     decision = decision_of(changed)
     assert (decision["status"], decision["fits"]) == ("does_not_fit", False)
+    assert decision["headline"] == decision["box"]["lines"][-1]["text"]
     assert decision["because"] == [
         "according to sizing, 7 are not enough today: disk space of broker 1 is over its limit"
     ]

@@ -66,7 +66,7 @@ def test_what_is_not_certain_stands_before_the_first_wave():
     )
 
     before, _ = text.split("## Wave 1 of 1")
-    assert "## Before you begin: what is not certain\n\n- The disk of 3 of 3 brokers is not known.\n" in before
+    assert "## Before you begin\n\n- The disk of 3 of 3 brokers is not known.\n" in before
     assert "not certain" not in runbook([[1, 2]], [[1, 3]])
 
 

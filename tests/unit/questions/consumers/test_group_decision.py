@@ -104,6 +104,15 @@ def test_who_has_too_much_to_do_before_anything_happens_is_not_nearest_to_fittin
     )
 
 
+def test_what_fits_only_as_it_is_assigned_now_says_how_many_it_takes():
+    (one,) = decided(result("orders", 2, is_today=True, fits=False), result("orders", 6, smallest=7))
+    assert (one.focus, one.status) == ("orders.006.classic-range.dynamic", "at_risk_no_fit")
+    assert one.advice == (
+        "no option fits orders; the nearest is 6 members with range: as partitions are assigned here it fits, but once "
+        "they are assigned anew, as after a failure, it takes 7"
+    )
+
+
 def test_groups_are_judged_one_by_one_and_come_by_name():
     found = decided(result("b"), result("a"), result("a", 3))
     assert [(one.group_id, one.recommended_members) for one in found] == [("a", 2), ("b", 2)]
@@ -196,6 +205,11 @@ def test_what_is_wrong_today_is_said_where_fewer_members_of_another_kind_do():
         "3 members instead of 4 are enough for orders-etl only after the change; making the members of orders-etl "
         "static leaves it at 0 partition-pauses by rebalances per deploy"
     )
+    # So many as are needed with the change may be too few without it.
+    (more,) = decided(result(count=4, is_today=True, fits=False), result(count=6, is_static=True))
+    assert more.advice.startswith("orders-etl needs 6 members instead of 4 after the change: orders-etl falls ")
+    alike = (result(count=4, is_today=True, fits=False), result(count=6), result(count=6, is_static=True, pauses=-1))
+    assert " after the change" not in decided(*alike)[0].advice
 
 
 def test_groups_at_risk_are_a_problem_of_the_answer_as_of_any_question():

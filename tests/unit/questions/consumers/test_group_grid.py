@@ -139,6 +139,10 @@ def test_without_counts_today_and_the_smallest_are_tried():
     assert counts(facts(members=2), request(), smallest=smallest(2)) == [2]
     assert counts(facts(members=2), request(), smallest=smallest(None)) == [2]
     assert counts(facts(members=2), request()) == [2]
+    # Of one member nobody is left when it fails, whatever is known of its load.
+    crash = request(events=(Event.CRASH,), failure_count=1)
+    assert counts(facts(members=1), crash, smallest=smallest(None)) == [1, 2]
+    assert counts(facts(members=2), crash, smallest=smallest(None)) == [2]
 
 
 def test_a_group_without_members_is_tried_with_the_smallest_count():
