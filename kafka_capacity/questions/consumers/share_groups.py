@@ -84,10 +84,12 @@ def _too_few(row: Mapping[str, Any], failures: int) -> list[str]:
     needed = row["needed_members"]
     if needed is None or needed <= row["member_count"]:
         return []
+    useful = row["useful_members"]
+    in_vain = f", and more than {useful:,} do not help until locks let more through" if needed > useful else ""
     return [
         f"{plural(needed, 'member')} are needed for {format_count(row['peak_records_per_second'])} records/s at "
         f"peak{f', {failures:,} of them in case of failures' if failures else ''}, but there "
-        f"{'is' if row['member_count'] == 1 else 'are'} {row['member_count']:,}"
+        f"{'is' if row['member_count'] == 1 else 'are'} {row['member_count']:,}{in_vain}"
     ]
 
 

@@ -52,6 +52,9 @@ def test_counts_that_are_asked_for_are_held_against_the_members_needed():
     assert late["known"][-1] == (
         "of the member counts given, 12 would be too few and 30 would be enough once that is fixed"
     )
+    # What is needed is more than locks let work at once: nobody is to hire so many before that is fixed.
+    assert late["needed_members"] > late["useful_members"] == 16
+    assert late["reasons"][-1].endswith("but there are 3, and more than 16 do not help until locks let more through")
 
 
 def test_with_rates_of_some_partitions_only_no_count_is_enough():
