@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kafka_capacity.health.problem import Code
+from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.kafka_admin import read_cluster
 from kafka_capacity.inventory.kafka_connection import KafkaConnection
 from kafka_capacity.inventory.raw import RawInventory
@@ -19,12 +23,15 @@ from tests.live.conftest import RACKS
 pytestmark = pytest.mark.live
 
 DEAD = 2
+REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 
 
 @pytest.fixture(scope="module")
 def raw(cluster: KafkaCluster) -> RawInventory:
-    make_topics(cluster, {"orders": (3, 3), "lone": (3, 1)})
+    make_topics(cluster, {"orders": (3, 3), "lone": (9, 1), "pairs": (9, 2)})
     produce(cluster, "orders", {0: 50_000, 1: 50_000, 2: 50_000})
+    for topic in ("lone", "pairs"):
+        produce(cluster, topic, {number: 100_000 * (number + 1) ** 2 for number in range(9)})
     servers = cluster.bootstrap_servers()
     cluster.kill_broker(DEAD)
     cluster.wait_until_fenced(DEAD)
@@ -75,3 +82,20 @@ def test_nothing_about_it_forbids_planning(raw: RawInventory) -> None:
     assert (snapshot.leader == -1).sum() == sum(
         row["broker_id"] == DEAD for row in raw.table("replicas").to_pylist() if row["topic"] == "lone"
     )
+
+
+def test_kafkas_tool_takes_each_file_of_a_plan_and_none_that_names_it(
+    cluster: KafkaCluster, raw: RawInventory, tmp_path: Path
+) -> None:
+    write_snapshot_files(raw, tmp_path / "inventory")
+    asked = "--broker-counts 3 --placer fewest-bytes --tolerance 1% --rack-rule off --out"
+    command = (sys.executable, "-m", "kafka_capacity.cli", "plan", str(tmp_path / "inventory"), *asked.split())
+    subprocess.run((*command, str(tmp_path / "out")), check=True, capture_output=True)
+    files = [one for one in (tmp_path / "out" / "waves").glob("*.json") if one.stem.endswith(("copy", "reorder"))]
+    assert files
+    for file in (*sorted(files), tmp_path / "out" / "moves.json"):
+        assert "Successfully started" in cluster.tool(REASSIGN, "--reassignment-json-file", str(file), "--execute")
+        cluster.wait_for(lambda: "No partition" in cluster.tool(REASSIGN, "--list"), f"{file.name} is done")
+    whole = tmp_path / "out" / "target.json"
+    with pytest.raises(AssertionError, match=f"Unknown broker id {DEAD}"):
+        cluster.tool(REASSIGN, "--reassignment-json-file", str(whole), "--execute")

@@ -153,8 +153,8 @@ def _level(layout: Layout) -> None:
 def _check_enough_brokers(problem: PlacementProblem) -> None:
     target, index = problem.target, problem.target.index_of(problem.before)
     usable = int(target.takes_replicas.sum())
-    # What is on a cordoned broker may stay there.
-    kept = ((index >= 0) & (target.is_cordoned & ~target.is_fenced)[index]).sum(axis=1)
+    # What is on a broker that takes nothing new may stay there.
+    kept = ((index >= 0) & ~target.takes_replicas[index]).sum(axis=1)
     needed = problem.replication_factor - kept
     if needed.max(initial=0) > usable:
         row = int(np.argmax(needed))

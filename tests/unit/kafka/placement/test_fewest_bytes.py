@@ -36,6 +36,8 @@ def test_a_cordoned_broker_keeps_what_it_has_and_gets_nothing():
     assert [2 in row for row in placed.tolist()] == [True, False, False, True]
     three = Brokers.of([1, 2, 3], is_cordoned=[False, True, False])
     assert FEWEST.place(problem({"orders": [[1, 2, 3]]}, three)).tolist() == [[1, 2, 3]]
+    one_down = Brokers.of([1, 2, 3], is_fenced=[False, True, False])
+    assert FEWEST.place(problem({"orders": [[1, 2, 3]]}, one_down)).tolist() == [[1, 2, 3]]
     with pytest.raises(PlacementError, match="replication factor 3"):
         FEWEST.place(problem({"orders": [[1, 3, 5]]}, three))
 
