@@ -19,7 +19,7 @@ def test_more_replicas_than_usable_brokers_are_refused_with_the_topic():
     target = Brokers.of([1, 2, 3], is_fenced=[False, True, False])
 
     with pytest.raises(PlacementError) as refused:
-        FEWEST.place(problem({"audit": [[1]], "orders": [[1, 2, 3]]}, target))
+        FEWEST.place(problem({"audit": [[1]], "orders": [[1, 3, 5]]}, target))
 
     assert str(refused.value) == (
         "topic 'orders' needs replication factor 3 but the target has only 2 brokers that take new replicas; "
