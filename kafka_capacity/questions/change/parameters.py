@@ -18,9 +18,12 @@ from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA, asked_ma
 from kafka_capacity.proposal.grid import BrokerChanges, GridRequest
 from kafka_capacity.proposal.pins import RACK_PREFIX, pins_of
 from kafka_capacity.questions.change.move_schedule import MoveSettings, WaveOrder
-from kafka_capacity.questions.form_section import BrokerCount, FormSection, Pattern, Rate
+from kafka_capacity.questions.form_section import BrokerCount, FormSection, Pattern
 
 MOVE_FORM = FormSection("The move")
+
+ThrottleRate = Annotated[float, Field(ge=1e3, le=1e12)]
+"""Bytes per second, with which a move takes years at the least: who gives less has left out a unit."""
 
 _WAVES, _MOVE = WaveSettings(), MoveSettings()
 _HOUR = 3600.0
@@ -245,11 +248,11 @@ class PlacementParameters(BaseModel):
     seed: int = _RULES.field(0, ge=0, le=2**31 - 1)(
         "Seed for random draws: the same request with the same seed gives the same plan."
     )
-    throttle_bytes_per_second: float = MOVE_FORM.field(
-        DEFAULT_THROTTLE_BYTES_PER_SECOND, "Throttle (bytes per second)", "--throttle", gt=0.0, le=1e12, is_usual=True
+    throttle_bytes_per_second: ThrottleRate = MOVE_FORM.field(
+        DEFAULT_THROTTLE_BYTES_PER_SECOND, "Throttle (bytes per second)", "--throttle", is_usual=True
     )("Per broker and direction, as passed to kafka-reassign-partitions --throttle.")
 
-    throttles_bytes_per_second: tuple[Rate, ...] = MOVE_FORM.field(
+    throttles_bytes_per_second: tuple[ThrottleRate, ...] = MOVE_FORM.field(
         (), "Throttles to compare (bytes per second)", "--throttles", max_length=20
     )("Several instead of the one above: every option is scheduled with each. For example [50000000, 100000000].")
 

@@ -59,7 +59,7 @@ def test_json_is_the_same_each_time(run, folder, tmp_path):
         (("--crash-mttf", "inf"), "error: --crash-mttf: inf is invalid: write a finite number"),
         (("--rack-mttf", "-1"), "error: --rack-mttf: -1.0 is invalid: give more than 0"),
         (("--replacement", "nan"), "error: --replacement: nan is invalid: write a finite number"),
-        (("--throttle", "0"), "error: --throttle: 0.0 is invalid: give more than 0"),
+        (("--throttle", "0"), "error: --throttle: 0.0 is invalid: give at least 1kB/s"),
         (("--replica-lag", "-1"), "error: --replica-lag: -1.0 is invalid: give at least 0"),
     ],
 )

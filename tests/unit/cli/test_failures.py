@@ -72,7 +72,7 @@ def test_json_is_the_same_each_time(run, fragile):
         (("--brokers", "1,rack:z"), "--lost-together: no broker is in rack 'z'; the racks of this cluster: a, b, c"),
         (("--racks", ","), "--racks: a set of lost brokers is empty; name at least one"),
         (("--brokers", ","), "--lost-together: a set of lost brokers is empty; name at least one"),
-        (("--throttle", "0"), "--throttle: 0.0 is invalid: give more than 0"),
+        (("--throttle", "0"), "--throttle: 0.0 is invalid: give at least 1kB/s"),
         (("--throttle", "inf"), "--throttle: inf is invalid: give at most 1TB/s"),
     ],
 )

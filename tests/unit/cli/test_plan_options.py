@@ -74,7 +74,7 @@ def test_without_options_today_and_one_more_a_rack_are_compared_with_generate(ru
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--throttle", "0"), "error: --throttle: 0.0 is invalid: give more than 0"),
+        (("--throttle", "0"), "error: --throttle: 0.0 is invalid: give at least 1kB/s"),
         (
             ("--placer", "best"),
             "error: --placer: ['best'] is invalid: 'best' is not a placer; choose from fewest-bytes, ",

@@ -98,7 +98,9 @@ def test_waves_that_never_end_are_a_warning_of_plan_and_report_alike(run, snapsh
 
 
 def test_the_table_says_how_many_waves_and_how_long(run, snapshot):
-    done = run("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes", "--throttle", "1")
+    done = run(
+        "plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes", "--throttle", "1kB/s"
+    )
 
     assert "time in waves" in done.stdout
     assert "never" in done.stdout

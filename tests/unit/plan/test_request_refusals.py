@@ -56,7 +56,7 @@ def refusal(**values):
         ("tolerance_ratio", 2, "tolerance_ratio: 2 is invalid: give at most 100%"),
         ("disk_limit_ratio", 0, "disk_limit_ratio: 0 is invalid: give more than 0"),
         ("disk_limit_ratio", 85, "disk_limit_ratio: 85 is invalid: give at most 100%"),
-        ("throttle_bytes_per_second", 0, "throttle_bytes_per_second: 0 is invalid: give more than 0"),
+        ("throttle_bytes_per_second", 0, "throttle_bytes_per_second: 0 is invalid: give at least 1kB/s"),
         (
             "throttle_bytes_per_second",
             float("inf"),
