@@ -128,9 +128,10 @@ def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> lis
         return lines  # the answer above says that nothing fits
     status = decision.view.status(option)
     if status is Status.NOT_JUDGED:
-        unknown = listed(decision.view.unknown(option))
+        unknown = decision.view.unknown(option)
+        why = f"{listed(unknown)} {'is' if len(unknown) == 1 else 'are'} unknown"
         which = f": {option.scenario_id} exceeds no known limit" if len(results) > 1 else ""
-        return [*lines, f"not judged, because this is unknown: {unknown}{which}"]
+        return [*lines, f"not judged, because {why}{which}"]
     if len(results) == 1:
         return [*lines, "it is no worse than today" if status is Status.NO_WORSE else "it fits"]
     why = (

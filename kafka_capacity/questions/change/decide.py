@@ -120,7 +120,8 @@ def _lead(view: ChangeView, option: Option) -> str:
     now = "" if option.broker_count == today else f" ({today:,} today)"
     unknown = view.unknown(option)
     if unknown and not option.standing:
-        return f"Not judged whether {brokers} {verb}{now}, because this is unknown: {listed(unknown)}"
+        are = "is" if len(unknown) == 1 else "are"
+        return f"Not judged whether {brokers} {verb}{now}, because {listed(unknown)} {are} unknown"
     return f"{brokers} {verb}{now}"
 
 

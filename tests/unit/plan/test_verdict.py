@@ -204,8 +204,8 @@ def test_what_is_not_known_is_not_judged_and_never_fits():
     assert verdict["unknown"] == ["the disk of 7 of 7 brokers", "the network of 7 of 7 brokers"]
     assert verdict["because"] == [f"{what} is not known" for what in verdict["unknown"]]
     assert verdict["headline"].startswith(
-        "Not judged whether 7 brokers fit (6 today), because this is unknown: the disk of 7 of 7 brokers and the "
-        "network"
+        "Not judged whether 7 brokers fit (6 today), because the disk of 7 of 7 brokers and the network of 7 of 7 "
+        "brokers are unknown: "
     )
     assert verdict["subject"] == "[kafka-capacity] payments: not judged whether 7 brokers fit (2026-11-20)"
     assert verdict["recommended_scenario_id"] == "007-brokers.fewest-bytes"
