@@ -24,7 +24,7 @@ from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.consumers.choice import RISKS, GroupChoice, GroupStatus, Row, choose, excuses_of
 from kafka_capacity.questions.consumers.columns import GROUPS
 from kafka_capacity.questions.consumers.scenario import Verdict
-from kafka_capacity.questions.consumers.sentences import advice_of, known_of, risk_of, short
+from kafka_capacity.questions.consumers.sentences import advice_of, known_of, lag_now_sentence, risk_of, short
 from kafka_capacity.questions.consumers.tables import stored_rows
 from kafka_capacity.report.tables import cells
 from kafka_capacity.text import plural
@@ -87,13 +87,26 @@ def decide(scenarios: Iterable[Row], churn: Iterable[Row], facts: Iterable[Row] 
         decided about each: those at risk first, the worst of them first; then those with a change to recommend, by
         what it saves.
     """
-    groups = tuple(_decide(choice) for choice in sorted(choose(scenarios, churn, facts), key=_rank))
+    choices = sorted(choose(scenarios, churn, facts), key=_rank)
+    groups = tuple(map(_decide, choices))
     counted = [(sum(group.status in kind for group in groups), words) for kind, words in _KINDS]
     risky = [(group.group_id, group.risk) for group in groups if group.risk is not None]
     return Answer(
-        headline=_counted("consumer group", len(groups), counted),
+        headline=_counted("consumer group", len(groups), counted) + _late(choices),
         problems=_at_risk("consumer group", len(groups), risky, "groups-at-risk"),
         details=groups,
+    )
+
+
+def _late(choices: Iterable[GroupChoice]) -> str:
+    """Say how many groups fit although they are behind by more than is allowed now, since they catch up in time."""
+    count = sum(one.now["verdict"] == Verdict.FITS and lag_now_sentence(one) is not None for one in choices)
+    if not count:
+        return ""
+    is_one = count == 1
+    return (
+        f" {count:,} {'is' if is_one else 'are'} further behind now than the lag objective allows, and "
+        f"{'catches' if is_one else 'catch'} up in time."
     )
 
 

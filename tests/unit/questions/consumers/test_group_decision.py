@@ -212,6 +212,18 @@ def test_what_is_wrong_today_is_said_where_fewer_members_of_another_kind_do():
     assert " after the change" not in decided(*alike)[0].advice
 
 
+def test_who_is_behind_today_and_catches_up_in_time_is_counted():
+    def late(group_id, seconds):
+        one = result(group_id, is_today=True)
+        return replace(one, metrics=replace(one.metrics, start_lag_seconds=seconds, catch_up_now_seconds=300.0))
+
+    said = answered(late("a", 500.0), late("b", 130.0), late("c", 120.0)).headline
+    assert said.endswith(
+        "best left as they are. 2 are further behind now than the lag objective allows, and catch up in time."
+    )
+    assert answered(late("c", 120.0)).headline.endswith("best left as they are.")
+
+
 def test_groups_at_risk_are_a_problem_of_the_answer_as_of_any_question():
     risky = (result(count=2, is_today=True, fits=False, pauses=8), result(count=5, pauses=20))
     answer = answered(*risky)
