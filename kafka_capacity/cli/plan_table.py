@@ -26,6 +26,7 @@ from kafka_capacity.proposal.constraints.registry import constraint_label, stand
 from kafka_capacity.proposal.gap import gap_text, is_proven_least
 from kafka_capacity.proposal.scenario import PlacementMetrics, PlacementResult
 from kafka_capacity.questions.answer import Status
+from kafka_capacity.questions.change.change_view import unknown_words
 from kafka_capacity.questions.change.move_schedule import SCHEDULED_UP_TO
 from kafka_capacity.questions.change.move_view import MoveView, read_move, read_schedules
 from kafka_capacity.questions.change.move_words import refusal_texts, summary
@@ -37,7 +38,7 @@ from kafka_capacity.questions.change.section.comparison import (
     terminal_columns,
 )
 from kafka_capacity.questions.change.section.waves import move_sentences, orders_table, waves_table
-from kafka_capacity.text import format_bytes, format_factor, format_percent, format_throttle, listed, plural
+from kafka_capacity.text import format_bytes, format_factor, format_percent, format_throttle, plural
 from kafka_capacity.text.wording import few_names
 
 _TODAY = "Judged at today’s sizes and rates; kafka-capacity size judges CPU too, and says how long a count lasts."
@@ -128,8 +129,7 @@ def verdict_lines(results: Sequence[PlacementResult], decision: Decision) -> lis
         return lines  # the answer above says that nothing fits
     status = decision.view.status(option)
     if status is Status.NOT_JUDGED:
-        unknown = decision.view.unknown(option)
-        why = f"{listed(unknown)} {'is' if len(unknown) == 1 else 'are'} unknown"
+        why = unknown_words(decision.view.unknown(option))
         which = f": {option.scenario_id} exceeds no known limit" if len(results) > 1 else ""
         return [*lines, f"not judged, because {why}{which}"]
     if len(results) == 1:

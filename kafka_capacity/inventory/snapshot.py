@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import GroupProfile, profile_groups
-from kafka_capacity.inventory.brokers_file import brokers_of
 from kafka_capacity.inventory.chosen_hours import RATES, usable_rates
 from kafka_capacity.inventory.column_values import (
     PartitionIndex,
@@ -23,21 +22,23 @@ from kafka_capacity.inventory.column_values import (
     ints,
     known,
     log_dir_of_replicas,
-    log_dir_totals,
     values,
 )
+from kafka_capacity.inventory.observed_brokers import (
+    BROKER_TABLES,
+    observed_brokers,
+    observed_log_dirs,
+    of_listed_brokers,
+)
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.tables import UNKNOWN_PATH
 from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
-from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.columns import join_columns
 from kafka_capacity.kafka.cluster.release import kafka_release
 from kafka_capacity.kafka.cluster.snapshot import (
     COMPACTED_TOPICS,
     INTERNAL_TOPICS,
     Group,
-    LogDirs,
     Member,
     PartitionLag,
     PartitionLoad,
@@ -65,7 +66,7 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
     """
     replicas = ReplicaColumns.of(raw.table("replicas"))
     spread = partial(_spread, replicas)
-    log_dirs = _of_listed_brokers(raw.table("log_dirs"), raw.table("brokers"))
+    log_dirs = of_listed_brokers(raw.table("log_dirs"), raw.table("brokers"))
     brokers = observed_brokers(*map(raw.table, BROKER_TABLES))
     held = spread(replicas.broker, NO_BROKER, np.int32)
     live = live_on(brokers.index_of(held), ~brokers.is_fenced)
@@ -75,7 +76,7 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
         cluster=raw.cluster,
         ds=raw.ds,
         brokers=brokers,
-        log_dirs=_log_dirs(log_dirs),
+        log_dirs=observed_log_dirs(log_dirs),
         partitions=_partitions(replicas),
         topics=_topics(raw.table("topics"), replicas.topics),
         replicas=held,
@@ -159,57 +160,6 @@ def _profile(metrics: pa.Table, column: str, place: Ints, count: int) -> GroupPr
     rate = usable_rates(metrics, column)
     usable = (place >= 0) & ~np.isnan(rate)
     return profile_groups(place[usable], rate[usable], count)
-
-
-BROKER_TABLES = ("brokers", "log_dirs", "quorum_replicas")
-"""What :func:`observed_brokers` takes."""
-
-
-def _of_listed_brokers(log_dirs: pa.Table, brokers: pa.Table) -> pa.Table:
-    is_ours = np.isin(ints(log_dirs.column("broker_id")), ints(brokers.column("broker_id")))
-    return log_dirs.filter(pa.array(is_ours)).sort_by([("broker_id", "ascending"), ("path", "ascending")])
-
-
-def observed_brokers(table: pa.Table, log_dirs: pa.Table, quorum: pa.Table) -> Brokers:
-    """Return the brokers of an inventory, from its tables of them, of their log dirs and of who votes.
-
-    Take for the capacity of a broker the total of its log dirs, where all of them are known, or what is given.
-
-    The smaller of both: more than the log dirs have was never there, and several of them may share a disk. Those of
-    brokers that are not listed say nothing.
-
-    A broker is cordoned where all of its log dirs are known to be, down where all of them have failed (it stops then),
-    and votes where the quorum names its id.
-    """
-    log_dirs = _of_listed_brokers(log_dirs, table)
-    totals = log_dir_totals(log_dirs)
-    capacities = zip(values(table.column("broker_id")), values(table.column("disk_capacity_bytes")), strict=True)
-    filled = [float(np.fmin(np.nan if given is None else given, totals.get(one, np.nan))) for one, given in capacities]
-    place = table.schema.get_field_index("disk_capacity_bytes")
-    found = brokers_of(table.set_column(place, table.schema.field(place), pa.array(filled, pa.float64())))
-    broker_id, is_cordoned = ints(log_dirs.column("broker_id")), flags(log_dirs.column("is_cordoned"))
-    is_failed = _are_failed(log_dirs)
-    is_told = np.isin(found.ids, broker_id)
-    takes_some = np.isin(found.ids, broker_id[~(is_cordoned | is_failed)]) | ~is_told
-    is_down = is_told & ~np.isin(found.ids, broker_id[~is_failed])
-    is_voter = np.isin(found.ids, ints(quorum.column("node_id"))[flags(quorum.column("is_voter"))])
-    return replace(found, is_fenced=found.is_fenced | is_down, is_cordoned=~(takes_some | is_down), is_voter=is_voter)
-
-
-def _are_failed(log_dirs: pa.Table) -> Flags:
-    """Return bool[D], which log directories have an error: nothing can go there. A broker that is silent tells none."""
-    is_told = np.array([path != UNKNOWN_PATH for path in values(log_dirs.column("path"))], dtype=np.bool_)
-    return np.asarray(known(log_dirs.column("error")) & is_told, dtype=np.bool_)
-
-
-def _log_dirs(table: pa.Table) -> LogDirs:
-    return LogDirs(
-        broker_id=ints(table.column("broker_id")).astype(np.int32),
-        path=tuple(values(table.column("path"))),
-        total_bytes=floats(table.column("total_bytes")),
-        usable_bytes=floats(table.column("usable_bytes")),
-        is_cordoned=flags(table.column("is_cordoned")) | _are_failed(table),
-    )
 
 
 def _partitions(replicas: ReplicaColumns) -> Partitions:

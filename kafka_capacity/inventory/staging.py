@@ -16,6 +16,7 @@ from kafka_capacity.health.problem import Problems
 from kafka_capacity.inventory.chosen_hours import METRICS, MOST_ROWS, ChosenHours, gather_hours
 from kafka_capacity.inventory.column_values import PartitionIndex, ReplicaColumns
 from kafka_capacity.inventory.columns import conform
+from kafka_capacity.inventory.observed_brokers import BROKER_TABLES, observed_brokers
 from kafka_capacity.inventory.raw import (
     CLUSTER_DOCUMENT,
     RawInventory,
@@ -23,7 +24,6 @@ from kafka_capacity.inventory.raw import (
     parse_cluster_document,
     raw_from_document,
 )
-from kafka_capacity.inventory.snapshot import BROKER_TABLES, observed_brokers
 from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
 from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.kafka.cluster.brokers import Brokers

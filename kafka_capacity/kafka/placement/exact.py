@@ -20,7 +20,7 @@ from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement.apportionment import first_in_sequence
 from kafka_capacity.kafka.placement.bounds import LowerBound, lower_bound
-from kafka_capacity.kafka.placement.layout import Layout
+from kafka_capacity.kafka.placement.layout import Layout, who_holds
 from kafka_capacity.kafka.placement.problem import PlacementProblem
 from kafka_capacity.kafka.placement.shares import BalanceLimits, balance_limits, broker_loads
 
@@ -46,7 +46,7 @@ def cheapest_within(layout: Layout, lower: Floats, upper: Floats, known: Flags |
     if program is None:
         return None
     # To move what has no bytes costs nothing and helps nobody: it stays where it is.
-    held = np.stack([(layout.held == broker).any(axis=1) for broker in range(len(layout.rack))], axis=1)
+    held = who_holds(layout.held, len(layout.rack))
     is_empty = (layout.problem.size_bytes == 0)[:, None]
     must, may = held & is_empty, np.where(is_empty, held, program.may_hold)
     found = program.solve(must, may)
@@ -96,7 +96,7 @@ class _Program:
         every = np.arange(partitions)
         is_home = np.stack([layout.is_home(every, broker) for broker in range(brokers)], axis=1)
         self.may_hold = is_home | layout.usable[None, :]
-        holds = np.stack([(layout.held == broker).any(axis=1) for broker in range(brokers)], axis=1)
+        holds = who_holds(layout.held, brokers)
         behind = np.stack([layout.is_behind(every, broker) for broker in range(brokers)], axis=1)
         self.may_hold &= holds | ~(behind | layout.stays[:, None])
         if layout.allowed is not None:

@@ -207,3 +207,10 @@ class Layout:
     def narrow(self) -> Ints:
         """Return the rows that are on fewer racks than they should."""
         return np.nonzero(distinct_racks(self.rack, self.held) < self.spread)[0]
+
+
+def who_holds(held: Int32s, brokers: int) -> Flags:
+    """Return bool[P, B], which brokers hold each partition, of int32[P, W] like :attr:`Layout.held`."""
+    holds = np.zeros((len(held), brokers + 1), dtype=np.bool_)  # the last is for the padding
+    holds[np.arange(len(held))[:, None], held] = True
+    return holds[:, :brokers]

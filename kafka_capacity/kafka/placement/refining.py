@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.placement.bounds import lower_bound
 from kafka_capacity.kafka.placement.cycles import CycleCancelling
 from kafka_capacity.kafka.placement.exact import CLOSE_ENOUGH, MAX_CELLS, TINY_CELLS, adopt, cheapest_within
-from kafka_capacity.kafka.placement.layout import Layout
+from kafka_capacity.kafka.placement.layout import Layout, who_holds
 from kafka_capacity.kafka.placement.problem import Balance
 
 MAX_STEPS = 20_000  # replicas times brokers up to which a problem counts as small
@@ -96,7 +96,7 @@ class _Beam:
         brokers = np.arange(len(layout.load), dtype=np.int32)
         outside = float(self._outside(layout.load, brokers).sum())
         lower, upper = self._lower, self._upper
-        known = None if outside else _matrix(layout.held, len(brokers))
+        known = None if outside else who_holds(layout.held, len(brokers))
         holds = cheapest_within(layout, lower, upper, known)
         if holds is None and outside and layout.held.shape[0] * len(brokers) <= TINY_CELLS:
             lower, upper = np.minimum(lower, layout.load), np.maximum(upper, layout.load)
@@ -107,7 +107,7 @@ class _Beam:
         adopt(layout, holds)
         outside_then = float(self._outside(layout.load, brokers).sum())
         if outside_then > outside + self._close or (outside_then >= outside and _moved(layout) >= moved):
-            adopt(layout, _matrix(before, len(brokers)))
+            adopt(layout, who_holds(before, len(brokers)))
 
     def _outside(self, load: Floats, broker: Int32s) -> Floats:
         away = np.maximum(self._lower[broker] - load, load - self._upper[broker])
@@ -200,9 +200,3 @@ def _moved(layout: Layout) -> float:
     rows, columns = np.nonzero(layout.held >= 0)
     is_new = ~layout.is_home(rows, layout.held[rows, columns])
     return float(layout.problem.size_bytes[rows[is_new]].sum())
-
-
-def _matrix(held: Int32s, brokers: int) -> Flags:
-    holds = np.zeros((len(held), brokers + 1), dtype=np.bool_)
-    holds[np.arange(len(held))[:, None], held] = True
-    return holds[:, :brokers]

@@ -112,8 +112,7 @@ class MoveProblem:
 
         Kafka's tool refuses a file with one of them as a whole (``ReassignPartitionsCommand.verifyBrokerIds``).
         """
-        index = self.brokers.index_of(replicas)
-        return np.asarray(((index >= 0) & self.brokers.is_fenced[index]).any(axis=1), dtype=np.bool_)
+        return self._names_any(replicas, self.brokers.is_fenced)
 
     def names_cordoned(self, replicas: Int32s) -> Flags:
         """Return which lists of int32[P, V] Kafka refuses since they name a cordoned broker: bool[P].
@@ -121,9 +120,11 @@ class MoveProblem:
         Up to 4.3 nobody minds, and brokers take what they are told to have: cordons count since 4.4.0
         (``ReplicationControlManager.validateManualPartitionAssignment``). Placers leave such brokers out all the same.
         """
+        return self._names_any(replicas, self.brokers.is_cordoned & (self.release >= KAFKA_4_4))
+
+    def _names_any(self, replicas: Int32s, brokers: Flags) -> Flags:
         index = self.brokers.index_of(replicas)
-        named = ((index >= 0) & self.brokers.is_cordoned[index]).any(axis=1)
-        return np.asarray(named & (self.release >= KAFKA_4_4), dtype=np.bool_)
+        return np.asarray(((index >= 0) & brokers[index]).any(axis=1), dtype=np.bool_)
 
     def drained(self) -> Flags:
         """Return which brokers give up all that they hold: bool[B]."""

@@ -14,7 +14,7 @@ from kafka_capacity.questions.answer import Status, unknown_traffic
 from kafka_capacity.questions.change.choice import Option, choose, read_options
 from kafka_capacity.questions.change.move_view import MoveView, read_move
 from kafka_capacity.report.inputs import ReportInputs
-from kafka_capacity.text import plural
+from kafka_capacity.text import listed, plural
 
 _LIMITS = (
     ("disk", ("disk_capacity_bytes",)),
@@ -111,6 +111,11 @@ class ChangeView(ShownChange):
         if option.standing:
             return Status.NO_WORSE
         return Status.NOT_JUDGED if self.unknown(option) else Status.FITS
+
+
+def unknown_words(unknown: Sequence[str]) -> str:
+    """Say that what :meth:`ChangeView.unknown` found is not known, a clause."""
+    return f"{listed(unknown)} {'is' if len(unknown) == 1 else 'are'} unknown"
 
 
 def view_change(results: ReportInputs, *, count_due: int | None) -> ChangeView:

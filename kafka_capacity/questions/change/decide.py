@@ -10,7 +10,7 @@ from kafka_capacity.proposal.constraints.registry import OF_BROKERS, standing_se
 from kafka_capacity.proposal.excuse import first_reason
 from kafka_capacity.proposal.gap import gap_text, is_proven_least
 from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, Status, StepVerb
-from kafka_capacity.questions.change.change_view import ChangeView
+from kafka_capacity.questions.change.change_view import ChangeView, unknown_words
 from kafka_capacity.questions.change.choice import Option, counts_by_fit
 from kafka_capacity.questions.change.move_view import MoveView
 from kafka_capacity.questions.change.move_words import left_out_words
@@ -120,8 +120,7 @@ def _lead(view: ChangeView, option: Option) -> str:
     now = "" if option.broker_count == today else f" ({today:,} today)"
     unknown = view.unknown(option)
     if unknown and not option.standing:
-        are = "is" if len(unknown) == 1 else "are"
-        return f"Not judged whether {brokers} {verb}{now}, because {listed(unknown)} {are} unknown"
+        return f"Not judged whether {brokers} {verb}{now}, because {unknown_words(unknown)}"
     return f"{brokers} {verb}{now}"
 
 

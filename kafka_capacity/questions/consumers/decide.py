@@ -24,7 +24,7 @@ from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.consumers.choice import RISKS, GroupChoice, GroupStatus, Row, choose, excuses_of
 from kafka_capacity.questions.consumers.columns import GROUPS
 from kafka_capacity.questions.consumers.scenario import Verdict
-from kafka_capacity.questions.consumers.sentences import advice_of, known_of, lag_now_sentence, risk_of, short
+from kafka_capacity.questions.consumers.sentences import advice_of, is_late_now, known_of, risk_of, short
 from kafka_capacity.questions.consumers.tables import stored_rows
 from kafka_capacity.report.tables import cells
 from kafka_capacity.text import plural
@@ -100,7 +100,7 @@ def decide(scenarios: Iterable[Row], churn: Iterable[Row], facts: Iterable[Row] 
 
 def _late(choices: Iterable[GroupChoice]) -> str:
     """Say how many groups fit although they are behind by more than is allowed now, since they catch up in time."""
-    count = sum(one.now["verdict"] == Verdict.FITS and lag_now_sentence(one) is not None for one in choices)
+    count = sum(one.now["verdict"] == Verdict.FITS and is_late_now(one.now) for one in choices)
     if not count:
         return ""
     is_one = count == 1

@@ -254,17 +254,22 @@ def _count_sentences(group: GroupChoice) -> list[str]:
     return found
 
 
+def is_late_now(row: Row) -> bool:
+    """Return whether a group is behind by more than is allowed before anything happens."""
+    seconds = row["start_lag_seconds"]
+    return seconds is not None and bool(seconds > row["lag_slo_seconds"])
+
+
 def lag_now_sentence(group: GroupChoice) -> str | None:
     """Return how far a group is behind before anything happens; ``None`` where that is within what is allowed."""
     row = group.now
-    seconds = row["start_lag_seconds"]
-    if seconds is None or seconds <= row["lag_slo_seconds"]:
+    if not is_late_now(row):
         return None
     rates = "the mean rates that are known" if unknown_rate_partitions(group) else "mean rates"
     gone = f"{caught_up_phrase(row['catch_up_now_seconds'])} at {rates}"
     if row["capacity_bytes_per_second"] is None:
         gone = "and how soon it catches up is unknown, as member capacity is"
-    behind = format_duration(seconds)
+    behind = format_duration(row["start_lag_seconds"])
     return f"It is already {behind} behind, {gone}; events are simulated for the group once it has caught up."
 
 
