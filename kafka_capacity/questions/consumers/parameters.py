@@ -140,9 +140,9 @@ class GroupParameters(BaseModel):
     metadata_max_age_seconds: Seconds = _TIMEOUTS.field(
         _KAFKA.metadata_max_age_seconds, "Metadata age (seconds)", "--metadata-max-age"
     )("metadata.max.age.ms: how long it may take a member to see new partitions.")
-    poll_seconds: Seconds = _TIMEOUTS.field(_KAFKA.poll_seconds, "Time between polls (seconds)", "--poll-time")(
-        "The longest time that a healthy member takes between two polls."
-    )
+    poll_seconds: Seconds = _TIMEOUTS.field(
+        _KAFKA.poll_seconds, "Time between polls (seconds)", "--poll-time", validate_default=True
+    )("The longest time that a healthy member takes between two polls.")
     restart_seconds: Wait = _TIMEOUTS.field(_KAFKA.restart_seconds, "Member restart (seconds)", "--restart-time")(
         "How long a member is away during a restart."
     )
@@ -188,6 +188,18 @@ class GroupParameters(BaseModel):
         given = info.data.get(heartbeat)
         if given is not None and value <= given:
             msg = f"it must be above {heartbeat}, which is {given:g}, or Kafka rejects it; change one of them"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("poll_seconds")
+    @classmethod
+    def _is_within_the_poll_interval(cls, value: float, info: ValidationInfo) -> float:
+        longest = info.data.get("max_poll_interval_seconds")
+        if longest is not None and value >= longest:
+            msg = (
+                f"it must be below max_poll_interval_seconds, which is {longest:g}, or healthy members are removed "
+                "from the group again and again; change one of them"
+            )
             raise ValueError(msg)
         return value
 

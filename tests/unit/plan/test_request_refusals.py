@@ -139,6 +139,18 @@ def refusal(**values):
             "server_session_timeout_seconds: 45.0 is invalid: it must be above server_heartbeat_interval_seconds, "
             "which is 60, or Kafka rejects it; change one of them",
         ),
+        (
+            "max_poll_interval_seconds",
+            0.2,
+            "poll_seconds: 0.5 is invalid: it must be below max_poll_interval_seconds, which is 0.2, or healthy "
+            "members are removed from the group again and again; change one of them",
+        ),
+        (
+            "poll_seconds",
+            300,
+            "poll_seconds: 300 is invalid: it must be below max_poll_interval_seconds, which is 300, or healthy "
+            "members are removed from the group again and again; change one of them",
+        ),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_field_and_the_value(field, value, message):
