@@ -15,6 +15,7 @@ from kafka_capacity.kafka.cluster.assignment import NO_BROKER, replication_facto
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.placement.bounds import LowerBound
 from kafka_capacity.kafka.placement.exact import bound_of_plan
 from kafka_capacity.kafka.placement.overflow_relief import placed_log_dirs
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
@@ -118,12 +119,14 @@ def evaluate_placement(
     like: PlacementResult | None = None,
     *,
     made: Int32s | None = None,
+    is_bound_solved: bool = True,
 ) -> PlacementResult:
     """Describe what a scenario would move, how long it would take, and whether it fits.
 
     A placement that Kafka itself would refuse is a result with an excuse, not an error. ``like`` is the result of a
     scenario that has another throttle and is the same in all else: its placement is taken. ``made``, int32[P, W], are
-    replica lists of the snapshot's partitions that are judged as they are, whatever the placer.
+    replica lists of the snapshot's partitions that are judged as they are, whatever the placer. Of a small plan the
+    lower bound is solved for, which takes longer than to place it; ``is_bound_solved`` is false where nobody reads it.
 
     Raises:
         RequestError: the scenario names a placer that does not exist.
@@ -154,7 +157,9 @@ def evaluate_placement(
         problem = dataclasses.replace(problem, before=start.replicas, leader=start.leader)
     loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes, more)
     placed = dataclasses.replace(placed, diff=diff)
-    metrics = _metrics(start, later, scenario, problem, placed, loads, later_bytes)
+    is_solved = is_bound_solved and scenario.placer == FEWEST_BYTES
+    bound = bound_of_plan(problem, diff.after, is_solved=is_solved)
+    metrics = _metrics(start, later, scenario, problem, placed, loads, later_bytes, bound)
     if more is not None:
         metrics = dataclasses.replace(metrics, created_partitions=int(more.is_new.sum()))
     states = limit_states(problem, diff.after)
@@ -315,6 +320,7 @@ def _metrics(
     placed: _Placed,
     loads: BrokerLoads,
     later_bytes: Ints,
+    bound: LowerBound,
 ) -> PlacementMetrics:
     diff = placed.diff
     size = problem.size_bytes
@@ -322,7 +328,6 @@ def _metrics(
     even = dataclasses.replace(problem, size_bytes=later_bytes)
     limits_then = limits if later_bytes is size else balance_limits(even)
     now = target_loads(problem, limits, diff.before)
-    bound = bound_of_plan(problem, diff.after, is_solved=scenario.placer == FEWEST_BYTES)
     moved_bytes = diff.moved_bytes(size)
     mean = _duration(
         snapshot, scenario, loads, diff, size, load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
@@ -371,7 +376,8 @@ def _with_relaxed_rack_rule(
     states = limit_states(dataclasses.replace(problem, rack_rule=RackRule.TWO_RACKS), result.diff.after)
     if any(state.proven_ratio > 1.0 for state in states if state.constraint in passed):
         return result  # a limit that cannot be kept under the other rule either, whatever the plan
-    relaxed = evaluate_placement(snapshot, load, dataclasses.replace(asked, rack_rule=RackRule.TWO_RACKS))
+    two_racks = dataclasses.replace(asked, rack_rule=RackRule.TWO_RACKS)
+    relaxed = evaluate_placement(snapshot, load, two_racks, is_bound_solved=False)
     if any(excuse.constraint not in ALL_AT_ONCE for excuse in relaxed.excuses):
         return result
     at = next(number for number, excuse in enumerate(result.excuses) if excuse.constraint in passed)

@@ -65,7 +65,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
         excuses = _against_rules(inputs, key)
     else:
         scenario = _scenario(inputs, key, placed_brokers_of(inputs, key))
-        result = evaluate_placement(_without_log_dirs(snapshot), workload.load, scenario)
+        result = evaluate_placement(_without_log_dirs(snapshot), workload.load, scenario, is_bound_solved=False)
         # How to get there is judged with the change: a throttle can be raised, and who is down or behind today does not
         # tell how many brokers are enough. Disks are judged at every date.
         passed = {THROTTLE, LEADERS.name, IN_SYNC.name, DISK.name, DISK_ON_THE_WAY.name}
@@ -116,7 +116,7 @@ def _against_rules(inputs: SizingInputs, key: PlacementKey) -> tuple[Excuse, ...
         return ()
     snapshot, load = _without_log_dirs(inputs.snapshot), inputs.workload.load
     scenario = _scenario(inputs, key, snapshot.brokers)
-    found = evaluate_placement(snapshot, load, scenario, made=snapshot.replicas).excuses
+    found = evaluate_placement(snapshot, load, scenario, made=snapshot.replicas, is_bound_solved=False).excuses
     return tuple(excuse for excuse in found if excuse.constraint in ASKED)
 
 

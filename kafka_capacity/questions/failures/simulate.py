@@ -206,7 +206,9 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
         scenario, after = piece.placement.scenario, piece.placement.after
         placement_id = scenario.scenario_id
         today = (baseline.snapshot, baseline.load, scenario)
-        placed = evaluate_placement(*today) if after is None else placement_as_made(*today, after)
+        placed = (
+            evaluate_placement(*today, is_bound_solved=False) if after is None else placement_as_made(*today, after)
+        )
         if placed.diff is None:
             return {}
         baseline = baseline.after(placed)

@@ -186,7 +186,7 @@ def test_flushes_that_differ_keep_followers_from_standing_together():
 def test_a_quorum_that_has_just_settled_fails_as_one_that_has_run_for_long(voters, monkeypatch):
     # Quorums that had just elected their first leader once needed two thirds of the second elections of others.
     ratios = []
-    for seconds in (failover._SETTLING_SECONDS, 60.0):
+    for seconds in (failover._SETTLING_SECONDS, 30.0):
         monkeypatch.setattr(failover, "_SETTLING_SECONDS", seconds)
         ratios.append(fail_leader(voters, FailureKind.VANISHED, runs=500, seed=2).split_vote_ratio)
     assert ratios[0] == pytest.approx(ratios[1], abs=0.05)
