@@ -12,6 +12,8 @@ from kafka_capacity.text.quantities import parse_quantity
 
 BrokerCount = Annotated[int, Field(ge=1, le=2_000)]
 Rate = Annotated[float, Field(gt=0.0, le=1e12, allow_inf_nan=False)]  # bytes per second
+OptionalRate = Annotated[float | None, Field(gt=0.0, le=1e12, allow_inf_nan=False)]  # likewise, shown with its bounds
+Ratio = Annotated[float, Field(gt=0.0, le=1.0, allow_inf_nan=False)]
 Pattern = Annotated[
     str, Field(min_length=1, max_length=249, description="topic name pattern; * matches any characters")
 ]

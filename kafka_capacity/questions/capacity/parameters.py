@@ -19,7 +19,7 @@ from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.options import SizingRequest
 from kafka_capacity.questions.capacity.partition_advice import PartitionRules
-from kafka_capacity.questions.form_section import BrokerCount, FormSection, Rate, named_number, readable
+from kafka_capacity.questions.form_section import BrokerCount, FormSection, Rate, Ratio, named_number, readable
 
 _FORM = FormSection("Sizing")
 
@@ -27,7 +27,6 @@ _LIMITS, _LOADS, _RULES = Limits(), LoadSettings(), PartitionRules()
 
 ShapeName = Annotated[str, Field(min_length=1, max_length=100)]
 Price = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
-_RATIO: dict[str, Any] = {"gt": 0.0, "le": 1.0, "allow_inf_nan": False}
 
 _CORE_SPEED = TypeAdapter[float](Annotated[float, Field(ge=0.1, le=10.0, allow_inf_nan=False)])
 
@@ -72,19 +71,17 @@ class SizingParameters(BaseModel):
     sized_estimate: Literal["high", "middle"] = _FORM.field("high", "Growth estimate to size for", "--estimate")(
         "Which growth estimate must fit."
     )
-    network_limit_ratio: float = _FORM.field(_LIMITS.network_ratio, "Network limit", "--network-limit", **_RATIO)(
+    network_limit_ratio: Ratio = _FORM.field(_LIMITS.network_ratio, "Network limit", "--network-limit")(
         "Max network utilization at peak: 0.7 is 70 %."
     )
-    cpu_limit_ratio: float = _FORM.field(_LIMITS.cpu_ratio, "CPU limit", "--cpu-limit", **_RATIO)(
-        "Max CPU utilization at peak."
+    cpu_limit_ratio: Ratio = _FORM.field(_LIMITS.cpu_ratio, "CPU limit", "--cpu-limit")("Max CPU utilization at peak.")
+    disk_io_limit_ratio: Ratio = _FORM.field(_LIMITS.disk_io_ratio, "Disk throughput limit", "--disk-io-limit")(
+        "Max utilization of disk throughput at peak."
     )
-    disk_io_limit_ratio: float = _FORM.field(
-        _LIMITS.disk_io_ratio, "Disk throughput limit", "--disk-io-limit", **_RATIO
-    )("Max utilization of disk throughput at peak.")
-    client_limit_ratio: float = _FORM.field(_LIMITS.client_ratio, "Client limit", "--client-limit", **_RATIO)(
+    client_limit_ratio: Ratio = _FORM.field(_LIMITS.client_ratio, "Client limit", "--client-limit")(
         "Max utilization of the client throughput that a provider states."
     )
-    lost_limit_ratio: float = _FORM.field(_LIMITS.lost_ratio, "Limit after a loss", "--lost-limit", **_RATIO)(
+    lost_limit_ratio: Ratio = _FORM.field(_LIMITS.lost_ratio, "Limit after a loss", "--lost-limit")(
         "Max utilization for all of these after a loss, or while catching up."
     )
     is_follower_fetching: bool = _FORM.field(_LOADS.is_read_in_rack, "Follower fetching", "--follower-fetching")(

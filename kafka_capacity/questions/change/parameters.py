@@ -18,7 +18,7 @@ from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA, asked_ma
 from kafka_capacity.proposal.grid import BrokerChanges, GridRequest
 from kafka_capacity.proposal.pins import RACK_PREFIX, pins_of
 from kafka_capacity.questions.change.move_schedule import MoveSettings, WaveOrder
-from kafka_capacity.questions.form_section import BrokerCount, FormSection, Pattern
+from kafka_capacity.questions.form_section import BrokerCount, FormSection, OptionalRate, Pattern, Ratio
 
 MOVE_FORM = FormSection("The move")
 
@@ -45,13 +45,8 @@ class MoveParameters(BaseModel):
     headroom_ratio: float = MOVE_FORM.field(
         _MOVE.headroom_ratio, "Headroom", "--headroom", ge=0.0, lt=1.0, allow_inf_nan=False
     )("The share of network and disk that an automatic throttle leaves free: 0.2 is 20 %.")
-    disk_bytes_per_second: float | None = MOVE_FORM.field(
-        _MOVE.disk_bytes_per_second,
-        "Disk throughput (bytes per second)",
-        "--disk-rate",
-        gt=0.0,
-        le=1e12,
-        allow_inf_nan=False,
+    disk_bytes_per_second: OptionalRate = MOVE_FORM.field(
+        _MOVE.disk_bytes_per_second, "Disk throughput (bytes per second)", "--disk-rate"
     )(
         "Combined read and write throughput of each broker's disks; an automatic throttle leaves headroom of it. "
         "Empty: unknown, so only the network limits the throttle."
@@ -81,13 +76,10 @@ class MoveParameters(BaseModel):
         "Run waves only between these times of day, such as 22:00-06:00, starting on the day of the inventory. A "
         "running wave cannot be paused, so none is longer than the window. Empty, or a whole day: any time."
     )
-    max_traffic_ratio: float = MOVE_FORM.field(
+    max_traffic_ratio: Ratio = MOVE_FORM.field(
         1.0 if _WAVES.max_traffic_ratio is None else _WAVES.max_traffic_ratio,
         "Max traffic in a wave",
         "--max-traffic --most-traffic",
-        gt=0.0,
-        le=1.0,
-        allow_inf_nan=False,
     )(
         "The share of a throttle that new data for the moving partitions may use up, since the copies lose it: 0.5 "
         "is half. 1 means no limit: fewer waves, which take longer or never finish at a peak."
@@ -99,13 +91,8 @@ class MoveParameters(BaseModel):
         "num.replica.fetchers of the brokers: connections from one follower to one leader. They limit the move if "
         "the rate of a fetcher is given."
     )
-    fetcher_bytes_per_second: float | None = MOVE_FORM.field(
-        _WAVES.fetcher_bytes_per_second,
-        "Fetcher rate (bytes per second)",
-        "--fetcher-rate",
-        gt=0.0,
-        le=1e12,
-        allow_inf_nan=False,
+    fetcher_bytes_per_second: OptionalRate = MOVE_FORM.field(
+        _WAVES.fetcher_bytes_per_second, "Fetcher rate (bytes per second)", "--fetcher-rate"
     )("Max throughput of one fetcher: replica.fetch.max.bytes per round trip. Empty: unknown, no limit.")
     wave_order: WaveOrder = MOVE_FORM.field(WaveOrder.AUTO, "Order")(
         "Which partitions move first. auto: try all orders and use the one that relieves the worst broker soonest."

@@ -12,7 +12,7 @@ from kafka_capacity.kafka.groups.share import ShareSettings
 from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES
 from kafka_capacity.questions.consumers.grid import GroupGridRequest, StaticMembership
-from kafka_capacity.questions.form_section import FormSection
+from kafka_capacity.questions.form_section import FormSection, OptionalRate
 
 _GROUPS, _TIMEOUTS = FormSection("Consumer groups"), FormSection("Consumer timeouts")
 GIB = 2**30
@@ -26,6 +26,7 @@ USUAL_EVENTS = tuple(event for event in Event if event not in {Event.SLOW_MEMBER
 GroupName = Annotated[str, Field(min_length=1, max_length=1000)]
 ConsumerCount = Annotated[int, Field(ge=1, le=1_000)]
 Seconds = Annotated[float, Field(gt=0.0, le=86_400.0, allow_inf_nan=False)]
+UpToAMonth = Annotated[float, Field(gt=0.0, le=30 * 86_400.0, allow_inf_nan=False)]
 Beat = Annotated[float, Field(ge=0.1, le=3_600.0, allow_inf_nan=False)]
 Wait = Annotated[float, Field(ge=0.0, le=86_400.0, allow_inf_nan=False)]
 
@@ -65,24 +66,18 @@ class GroupParameters(BaseModel):
         "and metadata.max.age.ms, whatever the number of members: add slow-member and more-partitions if the "
         "objective covers them."
     )
-    lag_slo_seconds: float = _GROUPS.field(
-        120.0, "Lag objective (seconds)", "--lag-slo", gt=0.0, le=30 * 86_400.0, allow_inf_nan=False, is_usual=True
-    )("Max age of the oldest unread record.")
-    catch_up_limit_seconds: float = _GROUPS.field(
-        4 * 3600.0, "Time to catch up (seconds)", "--catch-up-limit", gt=0.0, le=30 * 86_400.0, allow_inf_nan=False
-    )("How soon a group that exceeds the objective today must have caught up.")
+    lag_slo_seconds: UpToAMonth = _GROUPS.field(120.0, "Lag objective (seconds)", "--lag-slo", is_usual=True)(
+        "Max age of the oldest unread record."
+    )
+    catch_up_limit_seconds: UpToAMonth = _GROUPS.field(4 * 3600.0, "Time to catch up (seconds)", "--catch-up-limit")(
+        "How soon a group that exceeds the objective today must have caught up."
+    )
     consumer_failures: int = _GROUPS.field(1, "Members that may fail", "--member-failures --failures", ge=0, le=100)(
         "How many members of a group may fail at once, for good, without breaking the lag objective. 0: none, "
         "which is also the case if crash is not among the simulated events."
     )
-    member_capacity_bytes_per_second: float | None = _GROUPS.field(
-        None,
-        "Member capacity (bytes per second)",
-        "--member-capacity",
-        gt=0.0,
-        le=1e12,
-        allow_inf_nan=False,
-        is_usual=True,
+    member_capacity_bytes_per_second: OptionalRate = _GROUPS.field(
+        None, "Member capacity (bytes per second)", "--member-capacity", is_usual=True
     )(
         "What one member can process. Empty: the highest hourly rate of any member of the group. That is a lower "
         "bound, and a limit only if that member is itself behind."
@@ -152,9 +147,7 @@ class GroupParameters(BaseModel):
     slow_seconds: Seconds = _TIMEOUTS.field(_KAFKA.slow_seconds, "Slow member (seconds)", "--slow-time")(
         "How long the slow member takes to process a batch in the event slow-member."
     )
-    restore_bytes_per_second: float | None = _TIMEOUTS.field(
-        None, "Restore rate (bytes per second)", "--restore-rate", gt=0.0, le=1e12, allow_inf_nan=False
-    )(
+    restore_bytes_per_second: OptionalRate = _TIMEOUTS.field(None, "Restore rate (bytes per second)", "--restore-rate")(
         "How fast a member of a streams group restores state from changelogs before it runs a task that is new to "
         "its process. Empty: unknown, and pauses exclude it."
     )

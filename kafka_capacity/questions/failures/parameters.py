@@ -12,7 +12,7 @@ from kafka_capacity.kafka.controller.quorum.settings import TIMEOUT_NAMES, timeo
 from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS, parse_voters
 from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest, lost_together
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
-from kafka_capacity.questions.form_section import FormSection, readable
+from kafka_capacity.questions.form_section import FormSection, Ratio, readable
 
 FAILURES_FORM = FormSection("Failures")
 
@@ -82,9 +82,9 @@ class FailureParameters(BaseModel):
     controller_up_ratio: float = FAILURES_FORM.field(
         _CONTROLLERS.up_ratio, "Controller availability", "--controller-up", gt=0.0, lt=1.0, allow_inf_nan=False
     )("While its rack is up. An assumption: 0.999 is 8.8 hours of downtime a year.")
-    rack_up_ratio: float = FAILURES_FORM.field(
-        _CONTROLLERS.rack_up_ratio, "Rack availability", "--rack-up", gt=0.0, le=1.0, allow_inf_nan=False
-    )("An assumption: 0.9999 is 53 minutes of downtime a year.")
+    rack_up_ratio: Ratio = FAILURES_FORM.field(_CONTROLLERS.rack_up_ratio, "Rack availability", "--rack-up")(
+        "An assumption: 0.9999 is 53 minutes of downtime a year."
+    )
     failover_runs: int = FAILURES_FORM.field(_CONTROLLERS.runs, "Simulated failovers", ge=10, le=10_000)(
         "How many times to simulate each way of losing the active controller, to predict how long none is active."
     )
