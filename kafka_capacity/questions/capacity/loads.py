@@ -33,44 +33,15 @@ from kafka_capacity.questions.capacity.added import AddedLoad, added_load
 from kafka_capacity.questions.capacity.results import CapacityUse
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CacheReads:
-    """What page caches do not serve, from disk or from the object store."""
-
-    # float64[2, D, B] each: how far back page caches reach at peak, NaN where that is not known; what is read from disk
-    # for groups, 0 likewise; and from the object store for those further behind than brokers keep (KIP-405)
-    window_seconds: Floats
-    read_bytes_per_second: Floats
-    remote_bytes_per_second: Floats
-    fallen_out: tuple[
-        tuple[str, str], ...
-    ]  # groups that read from disk at the high estimate, by name, and from when on
-
-
-def cache_reads(workload: Workload, leader: Int32s, cache_bytes: Floats, written: Floats) -> CacheReads:
-    """Compare windows with lags.
-
-    Args:
-        workload: with the lags.
-        leader: int32[P], the position of the broker that leads, -1 for none.
-        cache_bytes: float64[B], NaN where it is not known.
-        written: float64[2, D, B], bytes per second written on each broker at peak.
-    """
-    window = window_seconds(np.broadcast_to(cache_bytes, written.shape), written)
-    local, remote = workload.lags_by_source()
-    read, out = _read_by_leaders(workload, local, leader, window)
-    return CacheReads(
-        window_seconds=window,
-        read_bytes_per_second=read,
-        remote_bytes_per_second=_read_by_leaders(workload, remote, leader, np.zeros(written.shape))[0],
-        fallen_out=out,
-    )
-
-
-def _read_by_leaders(
+def read_by_leaders(
     workload: Workload, lags: Lags, leader: Int32s, window: Floats
 ) -> tuple[Floats, tuple[tuple[str, str], ...]]:
-    """Return what leaders read for groups that are further behind than a window, and which are, from which date on."""
+    """Return what leaders read for groups that are further behind than a window, and which are, from which date on.
+
+    ``leader`` is int32[P], the position of the broker that leads, -1 for none; the window, float64[2, D, B], how far
+    back each page cache reaches at peak, 0 for what none has and NaN where it is not known. Reads, of the same shape,
+    are bytes per second, and groups those that are out at the high estimate.
+    """
     read = np.zeros(window.shape)
     # Who is behind by nothing that could be told is served from memory, whatever the memory.
     is_asked = (lags.seconds > 0) & (leader[lags.row] >= 0)
@@ -328,14 +299,15 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
     has, settings = hardware(shape, placed.brokers), placed.settings
     cache = cache_bytes(has.memory_bytes, heap_bytes=settings.heap_bytes)
     leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
-    reads = cache_reads(workload, leader, cache, placed.written)
+    window = window_seconds(np.broadcast_to(cache, placed.written.shape), placed.written)
+    (local, remote), uncached = workload.lags_by_source(), np.zeros_like(window)
+    read, fallen_out = read_by_leaders(workload, local, leader, window)
     load, cause = placed.load.copy(), placed.cause.copy()
     load[:, _OF[Resource.CPU]] *= speed_factor(settings.cpu, shape.core_speed_ratio)
-    load[:, _OF[Resource.DISK_IO]] += reads.read_bytes_per_second
-    load[:, _OF[Resource.NETWORK_IN]] += reads.remote_bytes_per_second
-    (local, remote), uncached = workload.lags_by_source(), np.zeros_like(reads.window_seconds)
+    load[:, _OF[Resource.DISK_IO]] += read
+    load[:, _OF[Resource.NETWORK_IN]] += read_by_leaders(workload, remote, leader, uncached)[0]
     for condition, unit_of in _lost_together(placed.brokers.rack_indexes()):
-        more, why = reads_taken_over(workload, local, placed.replicas, unit_of, reads.window_seconds)
+        more, why = reads_taken_over(workload, local, placed.replicas, unit_of, window)
         load[_AT[condition], _OF[Resource.DISK_IO]] += more
         cause[_AT[condition], _OF[Resource.DISK_IO]] = why
         more, _ = reads_taken_over(workload, remote, placed.replicas, unit_of, uncached)
@@ -354,5 +326,5 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
         load=load,
         cause=cause,
         capacity=np.stack([capacity[resource] for resource in RESOURCES]),
-        fallen_out=reads.fallen_out,
+        fallen_out=fallen_out,
     )

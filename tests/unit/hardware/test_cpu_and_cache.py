@@ -7,7 +7,8 @@ import pytest
 
 from kafka_capacity.demand.workload import Lags
 from kafka_capacity.hardware.cpu import STATED, calibrate, cores
-from kafka_capacity.questions.capacity.loads import cache_reads
+from kafka_capacity.kafka.storage.page_cache import window_seconds
+from kafka_capacity.questions.capacity.loads import read_by_leaders
 from tests.unit.questions.capacity.workloads import MIB, workload
 
 
@@ -74,26 +75,27 @@ def test_groups_fall_out_of_the_cache_as_in_a_replay_of_pages(lag, is_out):
         groups=("slow",), group=np.zeros(1, np.int32), row=np.zeros(1, np.int64), seconds=np.array([float(lag)])
     )
     work = workload([10.0], lags=lags)
-    found = cache_reads(work, np.zeros(1, np.int32), np.array([200.0]), np.full((2, 2, 1), 10.0))
-    assert found.window_seconds[0, 0, 0] == 20.0
+    window = window_seconds(np.full((2, 2, 1), 200.0), np.full((2, 2, 1), 10.0))
+    read, fallen_out = read_by_leaders(work, lags, np.zeros(1, np.int32), window)
+    assert window[0, 0, 0] == 20.0
     assert (replay(200, 10, lag) > 0) == is_out
-    assert found.read_bytes_per_second[0, 0, 0] == (10.0 if is_out else 0.0)
-    assert bool(found.fallen_out) == is_out
+    assert read[0, 0, 0] == (10.0 if is_out else 0.0)
+    assert bool(fallen_out) == is_out
 
 
 def test_growth_makes_a_group_fall_out_on_a_date():
     lags = Lags(groups=("g",), group=np.zeros(1, np.int32), row=np.zeros(1, np.int64), seconds=np.array([15.0]))
     work = workload([10.0], lags=lags, middle=[[1, 1.2]], high=[[1, 2]])
     written = 10.0 * np.array([[1, 1.2], [1, 2]])[:, :, None]
-    found = cache_reads(work, np.zeros(1, np.int32), np.array([200.0]), written)
-    assert found.fallen_out == (("g", "2026-12-20"),)
-    assert found.read_bytes_per_second[:, :, 0].tolist() == [[0, 0], [0, 20]]
+    window = window_seconds(np.full(written.shape, 200.0), written)
+    read, fallen_out = read_by_leaders(work, lags, np.zeros(1, np.int32), window)
+    assert fallen_out == (("g", "2026-12-20"),)
+    assert read[:, :, 0].tolist() == [[0, 0], [0, 20]]
 
 
 def test_an_unknown_memory_is_not_judged():
     lags = Lags(groups=("g",), group=np.zeros(1, np.int32), row=np.zeros(1, np.int64), seconds=np.array([1e9]))
-    found = cache_reads(
-        workload([10.0], lags=lags), np.zeros(1, np.int32), np.array([np.nan]), np.full((2, 2, 1), 10.0)
-    )
-    assert np.isnan(found.window_seconds).all()
-    assert not found.read_bytes_per_second.any()
+    window = window_seconds(np.full((2, 2, 1), np.nan), np.full((2, 2, 1), 10.0))
+    read, _ = read_by_leaders(workload([10.0], lags=lags), lags, np.zeros(1, np.int32), window)
+    assert np.isnan(window).all()
+    assert not read.any()
