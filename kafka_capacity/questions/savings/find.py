@@ -122,10 +122,7 @@ class _Finder:
             (ActionKind.IDLE, self.use.is_idle & ~self.is_kept_idle, "which nobody uses"),
             (ActionKind.WRITE_ONLY, self.use.is_write_only, "which nobody reads, and stop producing to it"),
         ):
-            if chosen.any():
-                rows = chosen[self.topic]
-                text = f"remove {self._words(chosen)}, {which}"
-                yield self._action(kind, text, chosen, self._size()[rows], is_removed=rows)
+            yield from self._action(kind, f"remove {{}}, {which}", chosen, self._size(), is_removed=chosen[self.topic])
 
     def fewer_replicas(self) -> Iterator[Action]:
         """Yield two replicas of what is not critical, where failures must be tolerated still."""
@@ -134,49 +131,37 @@ class _Finder:
         has_more = np.zeros(len(self.topics), dtype=np.bool_)
         has_more[self.topic[self.factors > 2]] = True
         chosen &= has_more
-        if chosen.any():
-            rows = chosen[self.topic]
-            kept = np.where(rows, 2, np.iinfo(np.int32).max).astype(np.int32)
-            freed = self.cluster.workload.size_bytes * np.maximum(self.factors - 2, 0)
-            text = f"keep two replicas of {self._words(chosen)}"
-            yield self._action(ActionKind.REPLICATION_FACTOR, text, chosen, freed[rows], max_replicas=kept)
+        kept = np.where(chosen[self.topic], 2, np.iinfo(np.int32).max).astype(np.int32)
+        freed = self.cluster.workload.size_bytes * np.maximum(self.factors - 2, 0)
+        text = "keep two replicas of {}"
+        yield from self._action(ActionKind.REPLICATION_FACTOR, text, chosen, freed, max_replicas=kept)
 
     def compressions(self) -> Iterator[Action]:
         """Yield compression of the topics of each pattern of which it is not known that they are compressed."""
         for pattern, ratio in self.settings.compression_ratios():
             chosen = self._matching([pattern]) & ~self.is_compressed
-            if chosen.any():
-                rows = chosen[self.topic]
-                written = np.where(rows, ratio, 1.0)
-                text = f"compress {self._words(chosen)} at the producers to {whole_percent(ratio)}"
-                freed = self._size()[rows] * (1.0 - ratio)
-                yield self._action(ActionKind.COMPRESSION, text, chosen, freed, about=pattern, written_ratio=written)
+            written, freed = np.where(chosen[self.topic], ratio, 1.0), self._size() * (1.0 - ratio)
+            text = f"compress {{}} at the producers to {whole_percent(ratio)}"
+            yield from self._action(ActionKind.COMPRESSION, text, chosen, freed, about=pattern, written_ratio=written)
 
     def compactions(self) -> Iterator[Action]:
         """Yield compaction of the topics of each pattern; Kafka compacts no tiered topic (KIP-405)."""
         for pattern, ratio in self.settings.compaction_ratios():
             chosen = self._matching([pattern]) & ~self.is_compacted & ~self.is_tiered & ~self.use.is_own
-            if chosen.any():
-                rows = chosen[self.topic]
-                left = np.where(rows, ratio, 1.0)
-                text = f"compact {self._words(chosen)} (cleanup.policy=compact,delete) to {whole_percent(ratio)}"
-                workload = self.cluster.workload
-                freed = (workload.size_bytes - compacted_today(workload, left)) * self.factors
-                yield self._action(
-                    ActionKind.COMPACTION, text, chosen, freed[rows], about=pattern, compacted_ratio=left
-                )
+            left, workload = np.where(chosen[self.topic], ratio, 1.0), self.cluster.workload
+            freed = (workload.size_bytes - compacted_today(workload, left)) * self.factors
+            text = f"compact {{}} (cleanup.policy=compact,delete) to {whole_percent(ratio)}"
+            yield from self._action(ActionKind.COMPACTION, text, chosen, freed, about=pattern, compacted_ratio=left)
 
     def tiering(self) -> Iterator[Action]:
         """Yield tiered storage of all topics that brokers could keep for a shorter time."""
         target = self._target(self.settings.local_retention_seconds)
         chosen = self.is_shortened & (target < self.retention) & ~self.is_tiered
-        if chosen.any():
-            rows = chosen[self.topic]
-            kept = np.where(rows, target[self.topic], np.inf)
-            longest = time_words(float(target[chosen].max()))
-            text = f"put {self._words(chosen)} into tiered storage with at most {longest} on the brokers"
-            freed = self._freed(kept)[rows]
-            yield self._action(ActionKind.TIERED_STORAGE, text, chosen, freed, local_seconds=kept, is_tiered=rows)
+        rows = chosen[self.topic]
+        kept = np.where(rows, target[self.topic], np.inf)
+        longest = time_words(float(target[chosen].max(initial=0.0)))
+        text, freed = f"put {{}} into tiered storage with at most {longest} on the brokers", self._freed(kept)
+        yield from self._action(ActionKind.TIERED_STORAGE, text, chosen, freed, local_seconds=kept, is_tiered=rows)
 
     def fewer_partitions(self) -> Iterator[Action]:
         """Yield fewer partitions of topics whose new ones carry and hold no more than the fullest do today."""
@@ -205,11 +190,10 @@ class _Finder:
             if fewer is not None and (partitions.partition[rows] == np.arange(count)).all():
                 chosen[place] = True
                 into[rows] = rows.start + np.arange(count) % fewer
-        if chosen.any():
-            before = int(chosen[self.topic].sum())
-            after = before - int((into != np.arange(len(into))).sum())
-            text = f"recreate {self._words(chosen)} with {after:,} instead of {before:,} partitions"
-            yield self._action(ActionKind.PARTITIONS, text, chosen, merged_into=into)
+        before = int(chosen[self.topic].sum())
+        after = before - int((into != np.arange(len(into))).sum())
+        text = f"recreate {{}} with {after:,} instead of {before:,} partitions"
+        yield from self._action(ActionKind.PARTITIONS, text, chosen, merged_into=into)
 
     def _readers(self) -> dict[str, int | None]:
         """Return how many members the largest group of each topic has; ``None`` where partitions are tied to state."""
@@ -229,18 +213,18 @@ class _Finder:
         for found in find_quotas(self.cluster, ~self.use.is_own, self.needed, self.settings.quota_delay_seconds):
             done, who = ("reads of", "consumers") if found.is_on_reads else ("writes to", "producers")
             text = (
-                f"limit {done} {self._words(found.topics)} to {format_rate(found.total, 1)} by quotas on {who}, which "
-                f"cuts the peak of all {done.split()[0]} by {whole_percent(found.cut_ratio)}"
+                f"limit {done} {{}} to {format_rate(found.total, 1)} by quotas on {who}, which cuts the peak of all "
+                f"{done.split()[0]} by {whole_percent(found.cut_ratio)}"
             )
             quotas = {"in_quota": found.in_quota, "out_quota": found.out_quota}
-            yield self._action(ActionKind.QUOTAS, text, found.topics, about=who, affected=found.affected, **quotas)
+            yield from self._action(ActionKind.QUOTAS, text, found.topics, about=who, affected=found.affected, **quotas)
 
     def follower_fetching(self) -> Iterator[Action]:
         """Yield reading from the replica in the consumer's rack, where bytes between racks are paid for."""
         is_read = bool((self.cluster.workload.load.bytes_out_mean_bytes_per_second > 0).any())
         if self._is_rack_traffic_paid() and is_read and not self.cluster.is_read_in_rack:
             text = "let consumers fetch from the replica in their rack"
-            yield self._action(ActionKind.FOLLOWER_FETCHING, text, about="all topics", is_read_in_rack=True)
+            yield from self._action(ActionKind.FOLLOWER_FETCHING, text, about="all topics", is_read_in_rack=True)
 
     def rack_aware_producers(self) -> Iterator[Action]:
         """Yield producing to partitions led in the producer's rack, where bytes between racks are paid for."""
@@ -259,7 +243,7 @@ class _Finder:
         skew = (
             f"with today's leaders partition {name} would get {then:.1f} times the mean of its topic ({now:.1f} today)"
         )
-        yield self._action(
+        yield from self._action(
             ActionKind.RACK_AWARE_PRODUCERS,
             "let producers of records without keys prefer partitions led in their rack",
             about="all topics",
@@ -275,10 +259,10 @@ class _Finder:
         today = self.cluster.today
         if today.volume is not None:
             text = "replace the volumes with smaller ones"
-            yield self._action(ActionKind.VOLUMES, text, about=today.volume.name, is_volume_shrunk=True)
+            yield from self._action(ActionKind.VOLUMES, text, about=today.volume.name, is_volume_shrunk=True)
         for shape in self.cluster.others:
             text = f"run the brokers on {shape.name} instead of {today.name}"
-            yield self._action(ActionKind.SHAPE, text, about=shape.name, shapes=(shape.name,))
+            yield from self._action(ActionKind.SHAPE, text, about=shape.name, shapes=(shape.name,))
 
     def notes(self) -> Iterator[str]:
         """Yield sentences about what was left out."""
@@ -339,12 +323,11 @@ class _Finder:
     def _cut(self, chosen: Chosen, seconds: float) -> Iterator[Action]:
         if not chosen.any():
             return
-        rows = chosen[self.topic]
-        kept = np.where(rows, seconds, np.inf)
-        words, of_class = self._words(chosen), self.cluster.workload.outlook.classes[self.class_of[chosen][0]].name
-        text = f"cut the retention of {words} to {time_words(seconds)}"
-        about = words if chosen.sum() == 1 else f"{words}@{of_class}"
-        yield self._action(ActionKind.RETENTION, text, chosen, self._freed(kept)[rows], about=about, kept_seconds=kept)
+        kept = np.where(chosen[self.topic], seconds, np.inf)
+        of_class = self.cluster.workload.outlook.classes[self.class_of[chosen][0]].name
+        text = f"cut the retention of {{}} to {time_words(seconds)}"
+        about = "{}" if chosen.sum() == 1 else f"{{}}@{of_class}"
+        yield from self._action(ActionKind.RETENTION, text, chosen, self._freed(kept), about=about, kept_seconds=kept)
 
     def _freed(self, kept_seconds: Floats) -> Floats:
         workload = self.cluster.workload
@@ -356,9 +339,6 @@ class _Finder:
     def _names(self, chosen: Chosen) -> tuple[str, ...]:
         return tuple(self.topics[place] for place in np.flatnonzero(chosen).tolist())
 
-    def _words(self, chosen: Chosen) -> str:
-        return topics_words(self._names(chosen), self.topics)
-
     def _action(
         self,
         kind: ActionKind,
@@ -366,20 +346,26 @@ class _Finder:
         chosen: Chosen | None = None,
         freed: Floats | Ints | None = None,
         *,
-        about: str | None = None,
+        about: str = "{}",
         affected: str = "",
         **change: Any,
-    ) -> Action:
-        """Make an action on some topics, or on none; ``change`` are fields of a :class:`ClusterChange`."""
+    ) -> Iterator[Action]:
+        """Yield an action on some topics, where there are any, or one on none (``None``).
+
+        ``{}`` in what it is and what it is about stands for the topics; ``freed``, [P], counts of their partitions.
+        ``change`` are fields of a :class:`ClusterChange`.
+        """
         topics = () if chosen is None else self._names(chosen)
+        if chosen is not None and not topics:
+            return
         subject = topics_words(topics, self.topics) if topics else ""
-        return Action(
+        yield Action(
             kind=kind,
-            about=subject if about is None else about,
-            text=text,
+            about=about.replace("{}", subject, 1),
+            text=text.replace("{}", subject, 1),
             subject=subject,
             topics=topics,
             change=dataclasses.replace(ClusterChange.nothing(len(self.topic)), **change),
-            freed_bytes=0.0 if freed is None else float(freed.sum()),
+            freed_bytes=0.0 if chosen is None or freed is None else float(freed[chosen[self.topic]].sum()),
             affected=affected,
         )
