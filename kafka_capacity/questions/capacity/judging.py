@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import itertools
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.demand.calendar_days import DAY_SECONDS
+from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between, days_later
 from kafka_capacity.demand.disk import date_seconds
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.hardware.limits import (
@@ -94,10 +93,8 @@ def _is_within_the_slowest_disk(use: CapacityUse, limits: Limits, estimate: int,
     loads = use.load[:, RESOURCES.index(Resource.DISK_IO), estimate][..., unknown]
     until = sum(day <= last for day in use.dates)
     if until < len(use.dates):
-        first, then, day = (
-            datetime.date.fromisoformat(one).toordinal() for one in (*use.dates[until - 1 : until + 1], last)
-        )
-        part = (day - first) / (then - first)
+        first, then = use.dates[until - 1 : until + 1]
+        part = days_between(first, last) / days_between(first, then)
         loads = np.stack(
             [*np.moveaxis(loads[:, :until], 1, 0), loads[:, until - 1] * (1 - part) + loads[:, until] * part], axis=1
         )
@@ -229,8 +226,7 @@ def passing_day(ratios: Floats, dates: tuple[str, ...]) -> Passing | None:
     # Dates a day apart are the last day before a change and its first: what it passes is passed on the first. Else what
     # is passed in the course of a day is passed on that day.
     whole = times[date] if step <= 1 else math.floor(days)
-    day = datetime.date.fromisoformat(dates[0]) + datetime.timedelta(days=int(whole))
-    return Passing(date=day.isoformat(), layer=int(layers[soonest]), broker=int(brokers[soonest]))
+    return Passing(date=days_later(dates[0], int(whole)), layer=int(layers[soonest]), broker=int(brokers[soonest]))
 
 
 def _exhaustion(use: CapacityUse, ratios: Floats) -> tuple[Exhaustion, ...]:

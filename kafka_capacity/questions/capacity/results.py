@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from kafka_capacity.demand.calendar_days import days_later
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Condition, Resource
 from kafka_capacity.hardware.plain import plain_number, to_plain
 from kafka_capacity.hardware.shapes import Shape
@@ -143,7 +143,7 @@ def day_before(day: str) -> str:
     >>> day_before("2027-03-01")
     '2027-02-28'
     """
-    return (datetime.date.fromisoformat(day) - datetime.timedelta(days=1)).isoformat()
+    return days_later(day, -1)
 
 
 LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected is answered for

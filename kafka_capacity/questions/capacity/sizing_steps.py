@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
 from kafka_capacity.questions.capacity.results import OptionKind
@@ -15,7 +16,6 @@ from kafka_capacity.questions.capacity.sizing_view import (
     Row,
     SizingView,
     Step,
-    _days,
     end_of,
     has_no_rates,
     is_alike,
@@ -145,7 +145,7 @@ def _longest_lasting(view: SizingView) -> Row | None:
     if goal is None:
         return None
     today, until = view.today, _lasts(view, goal)
-    if goal is not today and until - _days(view.dates[0]) < _GAINED_DAYS:
+    if goal is not today and until < _GAINED_DAYS:
         return None
 
     def is_kept(row: Row) -> bool:
@@ -177,8 +177,8 @@ def _longest_alike(view: SizingView, goal: Row) -> Row:
 
 
 def _lasts(view: SizingView, row: Row) -> int:
-    """Return the last day of an option before it passes a limit, or the horizon, as an ordinal."""
-    return _days(view.until(row) or view.horizon)
+    """Return how many days from the first on an option lasts before it passes a limit, or up to the horizon."""
+    return days_between(view.dates[0], view.until(row) or view.horizon)
 
 
 def _step(view: SizingView, option: Row, from_day: str, before: Row) -> Step:
@@ -195,7 +195,7 @@ def _step(view: SizingView, option: Row, from_day: str, before: Row) -> Step:
 
 def mean_usd_per_month(view: SizingView) -> float | None:
     """Return what a month costs on average up to the horizon, step by step; ``None`` where that is not known."""
-    usd, days = outlook_costs(view)["usd_step_by_step"], _days(view.horizon) - _days(view.dates[0])
+    usd, days = outlook_costs(view)["usd_step_by_step"], days_between(view.dates[0], view.horizon)
     return None if usd is None or not days else float(usd) * DAYS_A_MONTH / days
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
@@ -60,8 +60,7 @@ def is_unplaced(row: Row) -> bool:
 
 def is_soon(day: str, today: str) -> bool:
     """Return whether what is due on a day has to be approved by now."""
-    due, now = (datetime.date.fromisoformat(one) for one in (day, today))
-    return (due - now).days <= SOON_DAYS
+    return days_between(today, day) <= SOON_DAYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,14 +179,15 @@ class SizingView:
         by_date = option.get("by_date_usd_per_month")
         if not by_date or None in by_date:
             return None
-        return float(np.interp(_days(day), [_days(date) for date in self.dates], by_date))
+        days = [days_between(self.dates[0], date) for date in self.dates]
+        return float(np.interp(days_between(self.dates[0], day), days, by_date))
 
     def usd_between(self, option: Row, first: str, last: str) -> float | None:
         """Return what an option costs from one day to another; ``None`` where that is not known."""
         days = sorted({first, last, *(date for date in self.dates if first < date < last)})
         usd = [self.usd_on(option, day) for day in days]
         known = [one for one in usd if one is not None]
-        months = np.diff([_days(day) for day in days]) / DAYS_A_MONTH
+        months = np.diff([days_between(first, day) for day in days]) / DAYS_A_MONTH
         return float(months @ (np.add(known[1:], known[:-1]) / 2)) if len(known) == len(usd) else None
 
     def by_id(self, option_id: str | None) -> Row | None:
@@ -278,10 +278,6 @@ class SizingView:
         at = estimate or self.estimate
         rows = [row for row in self.exhaustion.get(option["option_id"], {}).values() if row[at]]
         return min(rows, key=lambda row: (row[at], row["resource"]), default=None)
-
-
-def _days(day: str) -> int:
-    return datetime.date.fromisoformat(day).toordinal()
 
 
 def has_no_rates(document: Mapping[str, Any]) -> bool:
