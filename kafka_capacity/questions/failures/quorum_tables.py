@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, Failover
@@ -17,8 +17,6 @@ from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter, majority
 from kafka_capacity.objects.profile_tables import QUANTILES
 from kafka_capacity.objects.tables import Int32, Tables, schema_of, table_of_rows
-
-_TIMES = ("leaderless", "inactive")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,30 +102,24 @@ def failover_table(bundles: Iterable[Mapping[str, pa.Table]]) -> pa.Table:
     parts = [bundle[RUNS] for bundle in bundles if RUNS in bundle]
     if not parts:
         return QUORUM_FAILOVERS.empty_table()
-    names = ["failure", "lost_before", "voters"]
-    runs = pa.concat_tables(parts).sort_by([(name, "ascending") for name in (*names, "run")])
-    keys = sorted({tuple(row[name] for name in names) for row in runs.select(names).to_pylist()})
-    rows = []
-    for key in keys:
-        mine = runs
-        for name, value in zip(names, key, strict=True):
-            mine = mine.filter(pc.field(name) == value)
-        rows.append({**dict(zip(names, key, strict=True)), **_distribution(mine)})
+    names = ("failure", "lost_before", "voters")
+    runs = pa.concat_tables(parts).sort_by([(name, "ascending") for name in (*names, "run")]).to_pylist()
+    alike = itertools.groupby(runs, key=operator.itemgetter(*names))
+    rows = [{**dict(zip(names, key, strict=True)), **_distribution(list(mine))} for key, mine in alike]
     return table_of_rows(QUORUM_FAILOVERS, rows)
 
 
-def _distribution(runs: pa.Table) -> dict[str, Any]:
-    epochs, rpcs = runs.column("epochs").to_numpy(), runs.column("rpcs").to_numpy()
-    times = {
-        f"{time}_{name}_seconds": plain_number(
-            float(np.quantile(runs.column(f"{time}_seconds").to_numpy(), share, method="inverted_cdf"))
-        )
-        for time in _TIMES
-        for name, share in QUANTILES.items()
-    }
+def _distribution(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    epochs, rpcs = (np.array([run[name] for run in runs]) for name in ("epochs", "rpcs"))
     return {
         "runs": len(epochs),
-        **times,
+        **{
+            f"{time}_{name}_seconds": plain_number(
+                float(np.quantile([run[f"{time}_seconds"] for run in runs], share, method="inverted_cdf"))
+            )
+            for time in ("leaderless", "inactive")
+            for name, share in QUANTILES.items()
+        },
         "elections_mean": float(epochs.mean()),
         "elections_max": int(epochs.max()),
         "split_vote_ratio": float((epochs > 1).mean()),
@@ -136,20 +128,19 @@ def _distribution(runs: pa.Table) -> dict[str, Any]:
     }
 
 
-def quorum_table(voters: Sequence[Voter], failovers: pa.Table, quorum: Quorum | None = None) -> pa.Table:
+def quorum_table(voters: Sequence[Voter], failovers: pa.Table, quorum: Quorum) -> pa.Table:
     """Lose every set of voters, the small ones first; ``failovers`` are rows of ``quorum_failovers``.
 
     Those that are down already by what an inventory tells are gone whoever else is lost.
     """
-    known = Quorum() if quorum is None else quorum
     times = {
         row["lost_before"] + 1: row
         for row in failovers.to_pylist()
         if row["failure"] == str(HOST_LOST) and row["voters"] in (None, len(voters))
     }
     ids = sorted(voter.node_id for voter in voters)
-    subsets = [lost for size in range(1, len(ids) + 1) for lost in combinations(ids, size)]
-    rows = [_loss(position, lost, voters, times, known) for position, lost in enumerate(subsets)]
+    subsets = [lost for size in range(1, len(ids) + 1) for lost in itertools.combinations(ids, size)]
+    rows = [_loss(position, lost, voters, times, quorum) for position, lost in enumerate(subsets)]
     return table_of_rows(QUORUM, rows)
 
 

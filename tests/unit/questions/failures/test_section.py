@@ -6,7 +6,7 @@ import json
 import pytest
 
 from kafka_capacity.health.problem import Problem, Severity
-from kafka_capacity.kafka.controller.quorum.voters import Voter
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, quorum_table
 from kafka_capacity.questions.failures.section.controllers import controllers
 from kafka_capacity.questions.failures.section.details import MAX_GROUPS, groups_table, survivors_table
@@ -318,7 +318,7 @@ def test_a_rack_that_ends_the_quorum_is_the_first_row_however_many_voters_it_hol
     shares = {"down_minutes_per_year": 1.0, "down_in_racks_minutes_per_year": 2.0, "majority": 5, "tolerated": 4}
     asked = {"voters": [{"node_id": one.node_id, "rack": one.rack} for one in voters], **shares}
     document = {**DOCUMENT, "controllers": {**asked, "up_ratio": 0.999, "rack_up_ratio": 0.9999}}
-    quorum = quorum_table(voters, QUORUM_FAILOVERS.empty_table()).to_pylist()
+    quorum = quorum_table(voters, QUORUM_FAILOVERS.empty_table(), Quorum()).to_pylist()
     told = controllers(dataclasses.replace(view(side(loss(0, "broker 1")), document=document), quorum=quorum))
 
     first, second = told["losses"]["rows"][:2]
