@@ -6,7 +6,7 @@ Losses stand on a placement: ``today``, or the first of the scenarios that share
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -234,60 +234,57 @@ def _kinds(result: FailureResult) -> list[KindRow]:
     ]
 
 
-def _brokers(result: FailureResult, used: np.ndarray, kinds: np.ndarray) -> list[OverloadRow]:
-    rows = []
-    peaks, peaks_today = result.peaks(), result.peaks_today()
+def _worst(kinds: np.ndarray, badness: np.ndarray, is_hurt: np.ndarray) -> Iterator[tuple[str, int, int, int]]:
+    """Yield, for each kind of losses and column that one of them hurts, which is the worst and how many do."""
     for kind in dict.fromkeys(kinds.tolist()):
         numbers = np.flatnonzero(kinds == kind)
-        for (resource, there), ratios in zip(result.capacity.items(), used, strict=True):
-            mine = np.nan_to_num(ratios[numbers], nan=0.0)
-            worst = mine.argmax(axis=0)
-            after, before = peaks[resource], peaks_today[resource]
-            for place in np.flatnonzero(mine.max(axis=0) > 1.0).tolist():
-                number = int(numbers[worst[place]])
-                rows.append(
-                    OverloadRow(
-                        placement_id=result.scenario.placement_id,
-                        kind=kind,
-                        broker_id=int(result.brokers.ids[place]),
-                        rack=result.brokers.racks[place],
-                        resource=resource,
-                        overloads=int((mine[:, place] > 1.0).sum()),
-                        worst_loss=result.sets[number].name,
-                        peak=float(after[number, place]),
-                        peak_before=float(before[place]),
-                        capacity=float(there[place]),
-                        used_ratio=float(ratios[number, place]),
-                    )
-                )
+        worst = numbers[badness[numbers].argmax(axis=0)]
+        for column in np.flatnonzero(is_hurt[numbers].any(axis=0)).tolist():
+            yield kind, int(worst[column]), column, int(is_hurt[numbers, column].sum())
+
+
+def _brokers(result: FailureResult, used: np.ndarray, kinds: np.ndarray) -> list[OverloadRow]:
+    rows, resources, brokers = [], list(result.capacity), len(result.brokers)
+    peaks, peaks_today = result.peaks(), result.peaks_today()
+    ratios = np.nan_to_num(used, nan=0.0).transpose(1, 0, 2).reshape(len(kinds), len(resources) * brokers)
+    for kind, number, column, count in _worst(kinds, ratios, ratios > 1.0):
+        resource, place = resources[column // brokers], column % brokers
+        rows.append(
+            OverloadRow(
+                placement_id=result.scenario.placement_id,
+                kind=kind,
+                broker_id=int(result.brokers.ids[place]),
+                rack=result.brokers.racks[place],
+                resource=resource,
+                overloads=count,
+                worst_loss=result.sets[number].name,
+                peak=float(peaks[resource][number, place]),
+                peak_before=float(peaks_today[resource][place]),
+                capacity=float(result.capacity[resource][place]),
+                used_ratio=float(ratios[number, column]),
+            )
+        )
     return rows
 
 
 def _groups(result: FailureResult, kinds: np.ndarray) -> list[GroupRow]:
-    rows = []
     states, lost = result.coordinator.astype(np.int64), result.group_offline
-    affected = (lost > 0) | (states >= CoordinatorState.REFUSES)
     # A coordinator that is gone stops the whole group, one that refuses commits goes on reading.
     gone = np.where(states >= CoordinatorState.REFUSES, states, 0)
     badness = gone * (int(result.group_partitions.max(initial=0)) + 1) + lost
-    for kind in dict.fromkeys(kinds.tolist()):
-        numbers = np.flatnonzero(kinds == kind)
-        worst = numbers[badness[numbers].argmax(axis=0)] if len(result.groups) else numbers[:0]
-        for place in np.flatnonzero(affected[numbers].any(axis=0)).tolist():
-            number = int(worst[place])
-            rows.append(
-                GroupRow(
-                    placement_id=result.scenario.placement_id,
-                    kind=kind,
-                    group_id=result.groups[place],
-                    partitions=int(result.group_partitions[place]),
-                    losses=int(affected[numbers, place].sum()),
-                    worst_loss=result.sets[number].name,
-                    offline_partitions=int(lost[number, place]),
-                    coordinator=CoordinatorState(int(states[number, place])).name.lower(),
-                )
-            )
-    return rows
+    return [
+        GroupRow(
+            placement_id=result.scenario.placement_id,
+            kind=kind,
+            group_id=result.groups[place],
+            partitions=int(result.group_partitions[place]),
+            losses=count,
+            worst_loss=result.sets[number].name,
+            offline_partitions=int(lost[number, place]),
+            coordinator=CoordinatorState(int(states[number, place])).name.lower(),
+        )
+        for kind, number, place, count in _worst(kinds, badness, badness > 0)
+    ]
 
 
 def peaks_table(result: FailureResult, limits: Limits) -> pa.Table:
