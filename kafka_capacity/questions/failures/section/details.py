@@ -7,11 +7,10 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.questions.failures.section.view import KINDS, SIDES, FailuresView, PlacementFailures, Row
-from kafka_capacity.report.tables import Column, column, table
+from kafka_capacity.report.tables import Column, cells, column, table
 from kafka_capacity.text import NOTHING, format_percent, plural
 
-MAX_SURVIVORS = 12
-MAX_GROUPS = 12
+MAX_LISTED = 12
 
 COORDINATORS = {
     "refuses": "cannot commit offsets",
@@ -19,49 +18,34 @@ COORDINATORS = {
 }
 
 
+_SURVIVORS = (
+    column("broker", "Broker", "id", lambda row: str(row["broker_id"])),
+    column("resource", "Resource", "text", lambda row: resource_name(row["resource"])),
+)
+_GROUPS = (column("group", "Consumer group", "name", lambda row: row["group_id"]),)
+
+
 def survivors_table(view: FailuresView) -> dict[str, Any] | None:
     """Name the survivors over capacity, each with the likeliest kind of loss that does it."""
     found = _by_side(view, lambda side: side.brokers, lambda row: (row["broker_id"], row["resource"]))
-    ranked = sorted(
-        found.items(), key=lambda entry: (-max(row["used_ratio"] for row in entry[1] if row is not None), entry[0])
-    )
-    rows = [
-        {
-            "broker": str(broker),
-            "resource": resource_name(resource),
-            **{f"side_{place}": _survivor(row) for place, row in enumerate(sides)},
-        }
-        for (broker, resource), sides in ranked[:MAX_SURVIVORS]
-    ]
-    columns = (column("broker", "Broker", "id"), column("resource", "Resource"), *_side_columns(view))
-    return _listed("Survivors over capacity", columns, rows, len(ranked))
+    return _side_by_side("Survivors over capacity", _SURVIVORS, found, lambda row: -row["used_ratio"], _survivor)
 
 
-def _survivor(row: Row | None) -> str:
-    return NOTHING if row is None else f"{format_percent(row['used_ratio'])} without {row['worst_loss']}"
+def _survivor(row: Row) -> str:
+    return f"{format_percent(row['used_ratio'])} without {row['worst_loss']}"
 
 
 def groups_table(view: FailuresView) -> dict[str, Any] | None:
     """Name the consumer groups that are affected, each by the likeliest kind of loss that does it."""
     found = _by_side(view, lambda side: side.groups, lambda row: row["group_id"])
-    ranked = sorted(
-        found.items(), key=lambda entry: (min(_likely(row) for row in entry[1] if row is not None), entry[0])
-    )
-    rows = [
-        {"group": group, **{f"side_{place}": _hurt(row) for place, row in enumerate(sides)}}
-        for group, sides in ranked[:MAX_GROUPS]
-    ]
-    columns = (column("group", "Consumer group", "name"), *_side_columns(view))
-    return _listed("Affected consumer groups", columns, rows, len(ranked))
+    return _side_by_side("Affected consumer groups", _GROUPS, found, _likely, _hurt)
 
 
 def _likely(row: Row) -> tuple[int, int, int]:
     return (KINDS.index(row["kind"]), row["coordinator"] != "offline", -row["offline_partitions"])
 
 
-def _hurt(row: Row | None) -> str:
-    if row is None:
-        return NOTHING
+def _hurt(row: Row) -> str:
     parts = []
     if row["offline_partitions"]:
         parts.append(f"{row['offline_partitions']:,} of {plural(row['partitions'], 'partition')} offline")
@@ -84,14 +68,25 @@ def _by_side(
     return found
 
 
-def _side_columns(view: FailuresView) -> list[Column]:
-    return [column(f"side_{place}", label, "name") for place, label in enumerate(SIDES[: len(view.sides)])]
-
-
-def _listed(
-    caption: str, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], total: int
+def _side_by_side(
+    caption: str,
+    columns: Sequence[Column],
+    found: Mapping[Any, Sequence[Row | None]],
+    rank: Callable[[Row], Any],
+    write: Callable[[Row], str],
 ) -> dict[str, Any] | None:
-    if not rows:
+    """List what is affected, what ranks first on a side first; ``None`` where nothing is."""
+    if not found:
         return None
-    more = total - len(rows)
-    return table(f"{caption}: {total:,}", columns, rows, note=f"And {more:,} more." if more else None)
+    rows = {key: [row for row in sides if row is not None] for key, sides in found.items()}
+    ranked = sorted(found, key=lambda key: (min(map(rank, rows[key])), key))
+    sides = [column(f"side_{place}", label, "name") for place, label in enumerate(SIDES[: len(found[ranked[0]])])]
+    listed = [
+        cells(columns, rows[key][0])
+        | {one.key: NOTHING if row is None else write(row) for one, row in zip(sides, found[key], strict=True)}
+        for key in ranked[:MAX_LISTED]
+    ]
+    more = len(ranked) - len(listed)
+    return table(
+        f"{caption}: {len(ranked):,}", (*columns, *sides), listed, note=f"And {more:,} more." if more else None
+    )

@@ -9,7 +9,7 @@ from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, quorum_table
 from kafka_capacity.questions.failures.section.controllers import controllers
-from kafka_capacity.questions.failures.section.details import MAX_GROUPS, groups_table, survivors_table
+from kafka_capacity.questions.failures.section.details import MAX_LISTED, groups_table, survivors_table
 from kafka_capacity.questions.failures.section.matrix import MAX_BROKERS as PAIR_BROKERS
 from kafka_capacity.questions.failures.section.matrix import MAX_ROWS, matrices, overview, pair_map
 from kafka_capacity.questions.failures.section.sentences import basis_notes, change_word, failures_line, loss_sentence
@@ -266,7 +266,7 @@ def test_survivors_and_groups_are_named_by_the_likeliest_loss():
     assert table["rows"][0]["side_0"] == (
         "without broker 1 (and 2 more losses of that kind): 2 of 9 partitions offline, cannot commit offsets"
     )
-    assert (len(table["rows"]), table["note"]) == (MAX_GROUPS, f"And {21 - MAX_GROUPS} more.")
+    assert (len(table["rows"]), table["note"]) == (MAX_LISTED, f"And {21 - MAX_LISTED} more.")
     assert survivors_table(view(side(loss(0, "broker 1")))) is None
 
 
