@@ -21,7 +21,7 @@ def change_problems(view: ChangeView) -> list[Problem]:
         *map(Problem.from_dict, view.proposed),
         *cluster_problems(view),
         *move_problems(view, view.nearest, view.move),
-        _note("sizes-of-one-day", sizes),
+        info("sizes-of-one-day", "the plan", sizes),
     ]
 
 
@@ -31,22 +31,12 @@ def cluster_problems(view: ChangeView) -> list[Problem]:
     return found if view.nearest.is_refused else [*found, *_rates(view)]
 
 
-def _serious(code: str, message: str, *, where: str = "the cluster", remedy: str = "") -> Problem:
-    return serious(code, where, message, remedy)
-
-
-def _note(code: str, message: str, *, where: str = "the plan") -> Problem:
-    return info(code, where, message)
-
-
 def _inventory(view: ChangeView) -> list[Problem]:
     count = sum(finding["severity"] == "fatal" for finding in view.inputs.findings)
     if not count:
         return []
     why = f"The inventory is inconsistent ({plural(count, 'fatal problem')})"
-    return [
-        _serious("inventory-unsound", f"{why}: no figure here is reliable until that is fixed", where="the inventory")
-    ]
+    return [serious("inventory-unsound", "the inventory", f"{why}: no figure here is reliable until that is fixed")]
 
 
 def _log_dirs(view: ChangeView) -> list[Problem]:
@@ -58,10 +48,10 @@ def _log_dirs(view: ChangeView) -> list[Problem]:
             f"{plural(unsized, 'broker')} {_have(unsized)} several log dirs of unknown size, which are judged as one "
             "disk here: a full one next to an empty one goes unnoticed"
         )
-        return [_serious("log-dirs-unsized", message, where=plural(unsized, "broker"))]
+        return [serious("log-dirs-unsized", plural(unsized, "broker"), message)]
     if several and view.new_broker_ids:
         message = "New brokers are planned with the log dirs (paths and sizes) of an existing broker"
-        return [_note("log-dirs-of-new-brokers", message)]
+        return [info("log-dirs-of-new-brokers", "the plan", message)]
     return []
 
 
@@ -87,7 +77,7 @@ def _unknown(view: ChangeView) -> list[Problem]:
             )
         else:
             message = f"{capitalised(what)} is unknown, so it is not judged"
-        found.append(_serious(f"{kind}-not-known", message, remedy=_REMEDIES[kind]))
+        found.append(serious(f"{kind}-not-known", "the cluster", message, _REMEDIES[kind]))
     return found
 
 
@@ -98,12 +88,16 @@ def _rates(view: ChangeView) -> list[Problem]:
             "There is no traffic history: times ignore what is produced during the move, so it takes longer than "
             "shown, and network limits are not judged"
         )
-        return [_serious("traffic-not-known", message, remedy="stage an inventory with metrics")]
+        return [serious("traffic-not-known", "the cluster", message, "stage an inventory with metrics")]
     found = []
     if hours < WEEK_HOURS:
-        found.append(_note("short-history", f"Rates are based on {plural(hours, 'hour')} of history, less than a week"))
+        found.append(
+            info(
+                "short-history", "the plan", f"Rates are based on {plural(hours, 'hour')} of history, less than a week"
+            )
+        )
     message = "Peaks add up each partition’s 99th percentile as if all peaked together, an upper estimate"
-    return [*found, _note("peaks-added-up", message)]
+    return [*found, info("peaks-added-up", "the plan", message)]
 
 
 def move_problems(view: ChangeView, option: Option, move: MoveView | None = None) -> list[Problem]:
@@ -116,19 +110,19 @@ def move_problems(view: ChangeView, option: Option, move: MoveView | None = None
     if figures["unreachable_partitions"]:
         count = plural(figures["unreachable_partitions"], "partition")
         message = f"{count} to be copied {_have(figures['unreachable_partitions'])} no leader to copy from"
-        found.append(_serious("no-leader-to-copy-from", message, where=count))
+        found.append(serious("no-leader-to-copy-from", count, message))
     found += [*_endless(option, move), *_unknown_disks(view, move)]
     if move is not None and (stays := move_words.refusal_problem(move)) is not None:
         found.append(stays)
     if figures["moved_bytes"]:
         notes = _copying(option) if move is None else move_words.time_notes(move, figures["duration_seconds"])
-        found += [_note("time-and-disks-of-the-move", text.removesuffix(".")) for text in notes]
+        found += [info("time-and-disks-of-the-move", "the plan", text.removesuffix(".")) for text in notes]
     if figures["seeds_tried"] > 1:
         message = (
             f"This placer draws at random: {format_bytes(figures['moved_bytes_low'])} to "
             f"{format_bytes(figures['moved_bytes_high'])} over {plural(figures['seeds_tried'], 'draw')}"
         )
-        found.append(_note("random-placer", message))
+        found.append(info("random-placer", "the plan", message))
     return found
 
 
@@ -141,7 +135,7 @@ def _endless(option: Option, move: MoveView | None) -> list[Problem]:
         if move is not None and move.waves:
             in_waves = f"; in waves above {format_throttle_above(move.smallest_throttle('expected'))}"
         message = f"The move never finishes at this throttle{at_once}; it must be above {smallest}{in_waves}"
-        return [_serious("move-never-ends", message, where="the throttle")]
+        return [serious("move-never-ends", "the throttle", message)]
     if move is not None and move.waves and move.never_ends:
         return [move_words.endless_problem(move)]
     if (figures["duration_peak_seconds"] if move is None else move.total[2]) is None:
@@ -150,7 +144,7 @@ def _endless(option: Option, move: MoveView | None) -> list[Problem]:
             "At peak rates the copies fall behind and the move never finishes: run it off-peak, or with a throttle "
             f"above {format_throttle_above(at_peak)}"
         )
-        return [_serious("move-never-ends-at-peak", message, where="the throttle")]
+        return [serious("move-never-ends-at-peak", "the throttle", message)]
     return []
 
 
@@ -162,7 +156,7 @@ def _unknown_disks(view: ChangeView, move: MoveView | None) -> list[Problem]:
         return []
     message = "The automatic throttles leave headroom in networks only: what the disks write and read is not known"
     remedy = "give disk_bytes_per_second, or make sure that the disks take them beside clients"
-    return [_serious("throttle-without-disks", message, where="the throttle", remedy=remedy)]
+    return [serious("throttle-without-disks", "the throttle", message, remedy)]
 
 
 def _busy_networks(view: ChangeView, option: Option) -> list[Problem]:
@@ -183,7 +177,7 @@ def _busy_networks(view: ChangeView, option: Option) -> list[Problem]:
         f"least: {told_apart(whole_percent, ratio, limit)(ratio)} of network {direction} at peak"
     )
     remedy = f"see whether kafka-capacity size, whose limit is {whole_percent(limit)}, calls this enough"
-    return [_serious("little-network-headroom", message, where=plural(count, "broker"), remedy=remedy)]
+    return [serious("little-network-headroom", plural(count, "broker"), message, remedy)]
 
 
 def _new_partitions(count: int) -> list[Problem]:
@@ -199,8 +193,8 @@ def _new_partitions(count: int) -> list[Problem]:
         "are simulated with today’s partitions"
     )
     return [
-        _serious("partitions-added", message, where=plural(count, "partition")),
-        _note("partitions-added-evenly", note),
+        serious("partitions-added", plural(count, "partition"), message),
+        info("partitions-added-evenly", "the plan", note),
     ]
 
 
