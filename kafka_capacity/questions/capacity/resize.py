@@ -142,11 +142,7 @@ def _results(inputs: SizingInputs) -> tuple[SizingInputs, tuple[CapacityResult, 
     keys = [key for key in placement_keys(inputs.options) if not key.is_observed]
     is_one_row = len({key.broker_count for key in keys}) == len(keys)
     if request.shapes or not is_one_row or request.budget_usd_per_month is not None:
-
-        def run(given: SizingInputs, pieces: Sequence[PlacementKey]) -> Sequence[Mapping[str, pa.Table]]:
-            return [placement_results(given, one) for one in pieces]
-
-        sized = simulate_sizing(inputs, run)
+        sized = simulate_sizing(inputs, lambda given, pieces: [placement_results(given, one) for one in pieces])
         return dataclasses.replace(inputs, options=tuple(one.option for one in sized.results)), sized.results
     still = next(key for key in placement_keys(inputs.options) if key.is_observed)
     found = {result.option_id: result for result in evaluate_placed(inputs, still)}

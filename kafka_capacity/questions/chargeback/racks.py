@@ -123,10 +123,7 @@ def rack_flows(bill: Bill, readers: Readers, producers: Producers) -> RackFlows:
         _replicated(placed, load.bytes_in_mean_bytes_per_second),
         _consumed(placed, load.bytes_out_mean_bytes_per_second, readers, is_read_in_rack=bill.is_read_in_rack),
     ]
-    row, group, flow, source, target, known = (
-        np.concatenate([part[place] for part in parts]).astype(np.int64) for place in range(6)
-    )
-    rate, saved = (np.concatenate([part[place] for part in parts]) for place in (6, 7))
+    row, group, flow, source, target, known, rate, saved = map(np.concatenate, zip(*parts, strict=True))
     is_there = rate > 0
     # One number an entry: no group is the first.
     racks = len(placed.names)

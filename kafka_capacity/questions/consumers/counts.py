@@ -18,6 +18,7 @@ Counts are pointless where the fullest member has as many partitions as with few
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable
 
@@ -127,7 +128,7 @@ class _Search:
         self._part = part_name(scenario.protocol)
         self._tasks_with_state = int(np.count_nonzero(state_bytes(facts)))
         self._failures = max(0, scenario.failure_count)
-        self._lagging: dict[tuple[int, Event], _Shortfall | None] = {}
+        self._lags = functools.cache(self._lags_anew)
         capacity = Capacity.of(facts, scenario)
         self._capacity = capacity.proven
         self._limit = capacity.limit
@@ -216,14 +217,8 @@ class _Search:
                 failed = middle
         return count, None
 
-    def _lags(self, count: int, event: Event) -> _Shortfall | None:
-        """Return why an event makes a group of this count lag too much, ``None`` if it does not."""
-        key = (count, event)
-        if key not in self._lagging:
-            self._lagging[key] = self._lags_anew(count, event)
-        return self._lagging[key]
-
     def _lags_anew(self, count: int, event: Event) -> _Shortfall | None:
+        """Return why an event makes a group of this count lag too much, ``None`` if it does not."""
         slo = self._scenario.lag_slo_seconds
         traced = self._simulations.traced(count, event)
         trace = traced.worst
