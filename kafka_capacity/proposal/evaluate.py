@@ -107,9 +107,9 @@ class _Placed:
     """A placement, and what the seeds that were tried would copy."""
 
     diff: AssignmentDiff
-    low_bytes: int
-    high_bytes: int
-    seeds: int
+    moved_bytes_low: int
+    moved_bytes_high: int
+    seeds_tried: int
 
 
 def evaluate_placement(
@@ -139,7 +139,7 @@ def evaluate_placement(
     later_bytes = problem.size_bytes if more is None else size_bytes_to_place(more)
     try:
         if like is not None:
-            placed = _placed_as(like)
+            placed = filled(_Placed, like.metrics, diff=like.diff)
         elif made is not None:
             placed = _placed_so(problem, made)
         elif more is not None:
@@ -218,7 +218,7 @@ def _place(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:
     placed = (_after(dataclasses.replace(problem, seed=scenario.seed + offset), name) for offset in range(seeds))
     runs = sorted((diff_assignments(problem.before, each) for each in placed), key=lambda run: run.moved_bytes(size))
     low, high = (runs[at].moved_bytes(size) for at in (0, -1))
-    return _Placed(diff=runs[(seeds - 1) // 2], low_bytes=low, high_bytes=high, seeds=seeds)
+    return _Placed(diff=runs[(seeds - 1) // 2], moved_bytes_low=low, moved_bytes_high=high, seeds_tried=seeds)
 
 
 def _after(problem: PlacementProblem, name: str) -> Int32s:
@@ -244,14 +244,7 @@ def _placed_so(problem: PlacementProblem, after: Int32s) -> _Placed:
     """Return a placement that was made elsewhere."""
     diff = diff_assignments(problem.before, after)
     moved = diff.moved_bytes(problem.size_bytes)
-    return _Placed(diff=diff, low_bytes=moved, high_bytes=moved, seeds=1)
-
-
-def _placed_as(like: PlacementResult) -> _Placed:
-    """Return the placement of a result that has one."""
-    assert like.diff is not None and like.metrics is not None  # noqa: S101, PT018 - for the type checker
-    low, high = like.metrics.moved_bytes_low, like.metrics.moved_bytes_high
-    return _Placed(diff=like.diff, low_bytes=low, high_bytes=high, seeds=like.metrics.seeds_tried)
+    return _Placed(diff=diff, moved_bytes_low=moved, moved_bytes_high=moved, seeds_tried=1)
 
 
 def _refused(scenario: PlacementScenario, problem: PlacementProblem, error: PlacementError) -> PlacementResult:
@@ -341,9 +334,9 @@ def _metrics(
         broker_count=len(scenario.target),
         moved_replicas=diff.moved_replicas,
         moved_bytes=moved_bytes,
-        moved_bytes_low=placed.low_bytes,
-        moved_bytes_high=placed.high_bytes,
-        seeds_tried=placed.seeds,
+        moved_bytes_low=placed.moved_bytes_low,
+        moved_bytes_high=placed.moved_bytes_high,
+        seeds_tried=placed.seeds_tried,
         changed_partitions=diff.changed_partitions,
         leaders_changed=diff.preferred_leaders_changed,
         total_replicas=int((diff.after >= 0).sum()),
