@@ -376,18 +376,12 @@ def _start_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
     return BrokerChanges(removed=key.removed_brokers).apply(inputs.start)
 
 
-def used_brokers_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
-    """Return the brokers of a placement that replicas are placed on: all, but for those that stay idle."""
-    used = key.broker_count if key.used_brokers is None else key.used_brokers
-    return brokers_of(inputs, dataclasses.replace(key, broker_count=used))
-
-
 def placed_brokers_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
     """Return the brokers that replicas are placed on, without what they can do: so a placement hangs on no shape.
 
-    Where they hold by the size of their disks, that is known.
+    They are all but those that stay idle. Where they hold by the size of their disks, that is known.
     """
-    brokers = used_brokers_of(inputs, key)
+    brokers = brokers_of(inputs, dataclasses.replace(key, broker_count=key.broker_count - key.idle_brokers))
     return Brokers.of(
         brokers.ids.tolist(),
         brokers.racks,
