@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.errors import StorageError
-from kafka_capacity.kafka.arrays import Flags, Indices, Int32s, Ints
+from kafka_capacity.inventory.column_values import PartitionIndex
+from kafka_capacity.kafka.arrays import Flags, Int32s
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions, replica_matrix
 from kafka_capacity.kafka.reassignment.hops import widened
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_stem
@@ -124,23 +125,13 @@ def stored_target(
     dirs, paths = np.full_like(after, -1), tuple[str, ...]()
     if "log_dirs_after" in moves.column_names:
         (_, dirs), paths = log_dirs_of(moves, before, after)
-    rows = _rows_of(partitions, partitions_of(moves.column("topic"), moves.column("partition")))
+    index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
+    rows = index.find(moves.column("topic"), moves.column("partition"))
     target = widened(replicas, max(replicas.shape[1], after.shape[1]))
     places = np.full_like(target, -1)
     target[rows] = NO_BROKER
     target[rows, : after.shape[1]], places[rows, : dirs.shape[1]] = after, dirs
     return partitions, target, places, paths
-
-
-def _keys(partitions: Partitions, topics: Sequence[str]) -> Ints:
-    """Return one number for each partition that sorts as topic, by its place in ``topics``, and number do."""
-    place = {name: number for number, name in enumerate(topics)}
-    topic = np.array([place[name] for name in partitions.topics], dtype=np.int64)
-    return np.asarray((topic[partitions.topic] << 32) | partitions.partition, dtype=np.int64)
-
-
-def _rows_of(partitions: Partitions, wanted: Partitions) -> Indices:
-    return np.searchsorted(_keys(partitions, partitions.topics), _keys(wanted, partitions.topics))
 
 
 def _expanded(

@@ -102,8 +102,6 @@ def _found(snapshot: Snapshot, reads: Iterator[_Read]) -> Ints:
     listed = list(reads)
     topics = pa.array([one[0] for one in listed], pa.string())
     numbers = np.array([one[1:] for one in listed], dtype=np.int64).reshape(-1, 4)
-    index = PartitionIndex.of(
-        partitions.topics, partitions.topic.astype(np.int64), partitions.partition.astype(np.int64)
-    )
+    index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
     row = index.find(pa.chunked_array([topics]), pa.chunked_array([pa.array(numbers[:, 0])]))
     return np.stack([row, *numbers[:, 1:].T])[:, row >= 0]
