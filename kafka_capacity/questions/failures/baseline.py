@@ -89,6 +89,12 @@ def _rows(group: Group, slices: dict[str, slice]) -> Ints:
 
 
 FLAGS = ("offline", "under_min_isr", "newly_under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
+TRAFFIC_OF = {
+    "stopped_bytes_per_second": "offline",
+    "refused_bytes_per_second": "under_min_isr",
+    "newly_refused_bytes_per_second": "newly_under_min_isr",
+}
+"""What is produced on average to the partitions that a flag is true of, by its name."""
 
 
 def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:
@@ -103,18 +109,22 @@ def placed_snapshot(snapshot: Snapshot, placed: PlacementResult) -> Snapshot:
         raise RequestError(
             f"placement {placed.scenario.scenario_id!r} does not exist because Kafka rejects it; choose another one"
         )
-    start, after = placed.start(snapshot), placed.diff.after
-    held, target = after >= 0, placed.scenario.target
-    live = live_on(target.index_of(after), ~target.is_fenced)
-    leader, in_sync = led_by_the_living(after, live, held, after[:, 0] if after.shape[1] else start.leader)
+    start, target = with_replicas(placed.start(snapshot), placed.diff.after), placed.scenario.target
+    live = live_on(target.index_of(start.replicas), ~target.is_fenced)
+    leader, in_sync = led_by_the_living(start.replicas, live, start.in_sync, start.leader)
+    return dataclasses.replace(start, brokers=target, in_sync=in_sync, leader=leader)
+
+
+def with_replicas(snapshot: Snapshot, replicas: Int32s) -> Snapshot:
+    """Return the cluster with other replica lists, int32[P, W]: all replicas whole and in sync, the first one leads."""
+    held = replicas >= 0
     return dataclasses.replace(
-        start,
-        brokers=target,
-        replicas=after,
-        in_sync=in_sync,
-        size_bytes=np.where(held, start.partition_size_bytes()[:, None], 0),
-        log_dir=np.full(after.shape, -1, dtype=np.int32),
-        leader=leader,
+        snapshot,
+        replicas=replicas,
+        in_sync=held,
+        size_bytes=np.where(held, snapshot.partition_size_bytes()[:, None], 0),
+        log_dir=np.full(replicas.shape, -1, dtype=np.int32),
+        leader=replicas[:, 0] if replicas.shape[1] else snapshot.leader,
     )
 
 
@@ -194,9 +204,7 @@ class BaselineState:
 
     states: PartitionStates  # of all partitions
     counts: dict[str, int]  # how many partitions each of `FLAGS` is true of
-    stopped_bytes_per_second: float  # produced on average to what nobody leads
-    refused_bytes_per_second: float  # the same for what is under its minimum
-    newly_refused_bytes_per_second: float  # the same for what is, and was not before any loss
+    produced: dict[str, float]  # bytes per second on average to these, by the names of `TRAFFIC_OF`
     is_topic_offline: Flags  # bool[T], nobody leads one of its partitions
     group_offline: Ints  # int64[G]
     coordinator: NDArray[np.int8]  # int8[K], for each partition of `__consumer_offsets`
@@ -214,9 +222,7 @@ class BaselineState:
         return cls(
             states=states,
             counts={name: int(found.sum()) for name, found in flags.items()},
-            stopped_bytes_per_second=float(mean[offline].sum()),
-            refused_bytes_per_second=float(mean[flags["under_min_isr"]].sum()),
-            newly_refused_bytes_per_second=float(mean[flags["newly_under_min_isr"]].sum()),
+            produced={name: float(mean[flags[flag]].sum()) for name, flag in TRAFFIC_OF.items()},
             is_topic_offline=np.bincount(cluster.topic[offline], minlength=cluster.topic_count) > 0,
             group_offline=cluster.reads.count(np.zeros(int(offline.sum()), np.int64), np.flatnonzero(offline), 1)[0],
             coordinator=cluster.coordinator_states(flags)[cluster.reads.offsets],

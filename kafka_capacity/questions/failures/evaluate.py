@@ -17,17 +17,11 @@ from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import ElectionRules, Losses, losses
-from kafka_capacity.questions.failures.baseline import FLAGS, BaselineState, Cluster
+from kafka_capacity.questions.failures.baseline import FLAGS, TRAFFIC_OF, BaselineState, Cluster
 from kafka_capacity.questions.failures.broker_sums import broker_sums
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, FailureScenario, FailureSet
 from kafka_capacity.questions.failures.sets import failure_sets
 
-_TRAFFIC_OF = {
-    "stopped_bytes_per_second": "offline",
-    "refused_bytes_per_second": "under_min_isr",
-    "newly_refused_bytes_per_second": "newly_under_min_isr",
-}
-"""What is produced on average to the partitions that a flag is true of, by its name."""
 _MAX_CELLS = 1 << 23  # how many hourly figures of brokers are held at once: 32 MiB of each flow
 
 
@@ -84,7 +78,7 @@ def evaluate_failures(
         partition_count=len(snapshot.partitions),
         offline_today=today.counts["offline"],
         under_min_isr_today=today.counts["under_min_isr"],
-        stopped_today_bytes_per_second=today.stopped_bytes_per_second,
+        stopped_today_bytes_per_second=today.produced["stopped_bytes_per_second"],
         peak_in_today_bytes_per_second=peak_in,
         peak_out_today_bytes_per_second=peak_out,
         peak_cores_today=peak_cores,
@@ -116,7 +110,7 @@ class _Table:
         self._throttle = throttle
         brokers, groups = len(cluster.today.is_live), len(cluster.reads.groups)
         whole = {name: np.zeros(sets, dtype=np.int64) for name in (*FLAGS, "offline_topics")}
-        figures = (*_TRAFFIC_OF, "rebuild_bytes", "rebuild_seconds")
+        figures = (*TRAFFIC_OF, "rebuild_bytes", "rebuild_seconds")
         self.columns: dict[str, Any] = {
             **whole,
             **{name: np.zeros(sets) for name in figures},
@@ -147,10 +141,10 @@ class _Table:
         for name in FLAGS:
             change = after[name].astype(np.float64) - before[name]
             columns[name][at] = baseline.counts[name] + np.rint(_by_set(part, change)).astype(np.int64)
-        for name, flag in _TRAFFIC_OF.items():
+        for name, flag in TRAFFIC_OF.items():
             change = (after[flag].astype(np.float64) - before[flag]) * mean
             # What was added and taken away again may leave a rounding error below zero.
-            columns[name][at] = np.maximum(getattr(baseline, name) + _by_set(part, change), 0.0)
+            columns[name][at] = np.maximum(baseline.produced[name] + _by_set(part, change), 0.0)
         topic = cluster.topic[part.row].astype(np.int64)
         is_new = after["offline"] & ~baseline.is_topic_offline[topic]
         key = np.unique(part.of[is_new] * cluster.topic_count + topic[is_new])

@@ -24,6 +24,7 @@ from kafka_capacity.kafka.durability import Acks, Bounds, Configuration, Explore
 from kafka_capacity.kafka.durability.settings import MAX_REPLICAS
 from kafka_capacity.kafka.placement.few_copysets import place_in_few_copysets
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
+from kafka_capacity.questions.failures.baseline import with_replicas
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
 from kafka_capacity.questions.failures.evaluate import check_positive, evaluate_failures
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
@@ -80,12 +81,11 @@ def _in_few_copysets(snapshot: Snapshot, load: PartitionLoad, scenario: Durabili
     factor = replication_factors(snapshot.replicas)
     if len(factor) > MAX_PARTITIONS or factor.max(initial=0) > snapshot.brokers.takes_replicas.sum():
         return None
-    size = snapshot.partition_size_bytes()
     problem = PlacementProblem(
         partitions=snapshot.partitions,
         before=snapshot.replicas,
         leader=snapshot.leader,
-        size_bytes=size,
+        size_bytes=snapshot.partition_size_bytes(),
         bytes_in_bytes_per_second=load.bytes_in_mean_bytes_per_second,
         target=snapshot.brokers,
         replication_factor=factor,
@@ -95,16 +95,7 @@ def _in_few_copysets(snapshot: Snapshot, load: PartitionLoad, scenario: Durabili
         tolerance_ratio=_TOLERANCE_RATIO,
         broker_limits=BrokerLimits.of(len(snapshot.brokers), disk_bytes=snapshot.brokers.disk_capacity_bytes),
     )
-    replicas = place_in_few_copysets(problem, scatter_width=scenario.scatter_width)
-    held = replicas >= 0
-    return dataclasses.replace(
-        snapshot,
-        replicas=replicas,
-        in_sync=held,
-        size_bytes=np.where(held, size[:, None], 0),
-        log_dir=np.full(replicas.shape, -1, dtype=np.int32),
-        leader=replicas[:, 0],
-    )
+    return with_replicas(snapshot, place_in_few_copysets(problem, scatter_width=scenario.scatter_width))
 
 
 def _losses(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> PlacementLosses:
