@@ -99,7 +99,8 @@ def simulate_groups(inputs: GroupInputs, run: Callable[[Sequence[GroupWork]], It
     tables = merge_tables([*bundles, {"group_facts": group_facts_table(inputs.groups)}], GROUP_TABLES)
     if count <= DETAILS_FOR_ALL_UP_TO:
         return tables
-    rows = rows_to_detail(tables)
+    choices = choose(tables["group_scenarios"].to_pylist(), tables["group_churn"].to_pylist())
+    rows = [row for choice in choices for row in (choice.today, choice.focus) if row is not None]
     if is_at_once:
         wanted = pa.array(sorted({row["scenario_id"] for row in rows}), pa.string())
         for name in _DETAILS:
@@ -107,12 +108,6 @@ def simulate_groups(inputs: GroupInputs, run: Callable[[Sequence[GroupWork]], It
         return tables
     details = run([GroupWork(unit=unit, has_figures=False, has_details=True) for unit in units_of(inputs, rows)])
     return merge_tables([tables, *details], GROUP_TABLES)
-
-
-def rows_to_detail(tables: Tables) -> list[Mapping[str, Any]]:
-    """List the scenarios of today and those in focus."""
-    choices = choose(tables["group_scenarios"].to_pylist(), tables["group_churn"].to_pylist())
-    return [row for choice in choices for row in (choice.today, choice.focus) if row is not None]
 
 
 def units_of(inputs: GroupInputs, rows: Iterable[Mapping[str, Any]]) -> list[GroupUnit]:

@@ -19,12 +19,7 @@ _EVENTS = {
     Event.SLOW_MEMBER: ("Slow member", "with a slow member"),
     Event.MORE_PARTITIONS: ("More partitions", "when partitions are added"),
 }
-_BEHAVIOURS = {
-    ("classic", "range"): "eager",
-    ("classic", "roundrobin"): "eager",
-    ("classic", "sticky"): "eager",
-    ("classic", "cooperative-sticky"): "cooperative",
-}
+_CLASSIC = {**dict.fromkeys(("range", "roundrobin", "sticky"), "eager"), "cooperative-sticky": "cooperative"}
 _PROTOCOLS = {"consumer": "KIP-848", "streams": "KIP-1071"}
 
 
@@ -81,4 +76,5 @@ def behaviour(row: Mapping[str, Any]) -> str:
     'eager'
     """
     protocol = row["protocol"]
-    return _BEHAVIOURS.get((protocol, row["assignor"])) or _PROTOCOLS.get(protocol, str(protocol))
+    classic = _CLASSIC.get(row["assignor"]) if protocol == "classic" else None
+    return classic or _PROTOCOLS.get(protocol, str(protocol))

@@ -177,8 +177,6 @@ def largest_moves(moves: pa.Table) -> list[dict[str, Any]]:
 
 def largest_topics(moves: pa.Table) -> list[dict[str, Any]]:
     """Return the topics that copy most, the largest first, with what part of all copied bytes is theirs."""
-    if not len(moves):
-        return []
     import pandas as pd  # half a second that only a report needs
 
     frame = pd.DataFrame(
