@@ -8,13 +8,13 @@ import numpy as np
 
 from kafka_capacity.kafka.groups.model import Member, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.kafka.rebalance.lag import LagOverTime
 from kafka_capacity.kafka.rebalance.model import Event, GroupFacts, GroupScenario, GroupSettings
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.consumers.scenario import (
     EventOutcome,
     GroupMetrics,
     GroupResult,
-    LagCurve,
     MemberChange,
     SmallestCounts,
 )
@@ -122,11 +122,16 @@ def outcome(event, *, pauses=0, lag=12.0, pause=3.0, points=3):
         disk_read_bytes=None,
         duration_seconds=40.0,
         is_settled=True,
-        curve=LagCurve(
+        curve=LagOverTime(
             time_seconds=np.arange(points, dtype=np.float64),
             lag_bytes=np.array([0.0, *[1e6] * (points - 2), np.inf]),
             lag_seconds=np.arange(points, dtype=np.float64),
             paused_partitions=np.zeros(points, dtype=np.int64),
+            max_lag_seconds=1.0,
+            max_lag_row=0,
+            peak_lag_bytes=np.empty(0),
+            catch_up_seconds=1.0,
+            catch_up_row=0,
         ),
     )
 

@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.kafka.rebalance.lag import LagOverTime
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.questions.consumers.scenario import GroupResult, LagCurve, MemberChange
+from kafka_capacity.questions.consumers.scenario import GroupResult, MemberChange
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES, group_facts_table, group_result_tables
 from tests.made_up_groups import facts, refused, result
 
@@ -22,12 +23,20 @@ NAMED = ("orders-etl", "billing", "search-index", "archive", "reports", "nightly
 STATIC = {"assignor": "cooperative-sticky", "is_static": True, "events": EVENTS}
 
 
-def curve(peak: float, end: float, points: int = 200) -> LagCurve:
+def curve(peak: float, end: float, points: int = 200) -> LagOverTime:
     """Rise to a peak in 60 s and fall until the end."""
     time = np.linspace(0.0, end, points)
     lag = np.interp(time, [0.0, 60.0, end], [0.0, peak, 0.0])
-    return LagCurve(
-        time_seconds=time, lag_bytes=lag * MIB, lag_seconds=lag, paused_partitions=np.zeros(points, dtype=np.int64)
+    return LagOverTime(
+        time_seconds=time,
+        lag_bytes=lag * MIB,
+        lag_seconds=lag,
+        paused_partitions=np.zeros(points, dtype=np.int64),
+        max_lag_seconds=peak,
+        max_lag_row=0,
+        peak_lag_bytes=np.empty(0),
+        catch_up_seconds=end,
+        catch_up_row=0,
     )
 
 

@@ -16,7 +16,7 @@ from kafka_capacity.kafka.rebalance.model import NOBODY, Event, EventTrace, Grou
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from kafka_capacity.kafka.rebalance.table import KeptAssignor
 from kafka_capacity.questions.consumers.names import part_name
-from kafka_capacity.questions.consumers.scenario import EventOutcome, LagCurve
+from kafka_capacity.questions.consumers.scenario import EventOutcome
 from kafka_capacity.text import plural
 
 DRAWS = 5
@@ -215,12 +215,7 @@ def evaluate_event(simulation: GroupSimulation, event: Event, traced: TracedEven
         is_settled=trace.is_settled,
         restored_bytes=None if facts.streams is None else plain_number(trace.restored_bytes),
         restore_seconds=trace.restore_seconds if _is_restore_known(trace, facts, scenario) else None,
-        curve=LagCurve(
-            time_seconds=peak.time_seconds,
-            lag_bytes=peak.lag_bytes if has_rates(facts) else np.full(len(peak.lag_bytes), np.nan),
-            lag_seconds=peak.lag_seconds,
-            paused_partitions=peak.paused_partitions,
-        ),
+        curve=peak if has_rates(facts) else dataclasses.replace(peak, lag_bytes=np.full(len(peak.lag_bytes), np.nan)),
     )
 
 

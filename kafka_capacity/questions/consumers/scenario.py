@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafka_capacity.kafka.arrays import Floats, Ints
+from kafka_capacity.kafka.rebalance.lag import LagOverTime
 from kafka_capacity.kafka.rebalance.model import Event, GroupScenario
 from kafka_capacity.proposal.excuse import Excuse
 
@@ -16,16 +16,6 @@ class Verdict(StrEnum):
     FITS = "fits"
     DOES_NOT_FIT = "does-not-fit"
     NOT_JUDGED = "not-judged"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LagCurve:
-    """How far a group is behind over time, all partitions at their rates of the group's peak hour."""
-
-    time_seconds: Floats  # float64[T], after the event's start, ascending; the first is 0
-    lag_bytes: Floats  # float64[T], of the whole group
-    lag_seconds: Floats  # float64[T], of the partition with the highest lag: its waiting bytes ÷ its rate
-    paused_partitions: Ints  # int64[T], how many are not read from then on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,7 +61,7 @@ class EventOutcome:
     restored_bytes: float | None = None
     # how long the slowest of them takes at the rate that is given, which pauses and lag have in them; `None` the same
     restore_seconds: float | None = None
-    curve: LagCurve  # lag over time
+    curve: LagOverTime  # all partitions at their rates of the group's peak hour; bytes are NaN where none is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
