@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_capacity.questions.capacity.section.sizing_use import broker_tables, fullest_line
+from kafka_capacity.questions.capacity.section.sizing_use import broker_table, drawn_options, fullest_line
 from kafka_capacity.questions.capacity.sizing_steps import sizing_of
 from kafka_capacity.report.heat import WARN_RATIO
 from kafka_capacity.report.sections import section
@@ -18,7 +18,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     sizing = view.of(sizing_of)
     if sizing is None:
         return None
-    tables = broker_tables(sizing)
+    tables = [made for one in drawn_options(sizing) if (made := broker_table(sizing, *one)) is not None]
     if not tables:
         return None
     return {

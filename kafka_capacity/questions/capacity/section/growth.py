@@ -15,7 +15,7 @@ from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.sizing_words import growth_sentence
 from kafka_capacity.report.anchors import GROWTH
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import NOTE, column, table
+from kafka_capacity.report.tables import NOTE, cells, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import format_duration, format_limit, format_rate, plural
 from kafka_capacity.text.wording import few_names, listed
@@ -23,19 +23,25 @@ from kafka_capacity.text.wording import few_names, listed
 MAX_CLASSES = 60
 
 _BASES = {"forecast": "forecast", "growth-rate": "assumed rate"}
+
+
+def _kept(seconds: float | None) -> str:
+    return "without limit" if seconds is None else format_duration(seconds)
+
+
 _CLASSES = (
     column("name", "Class", "name"),
     column("partitions", "Partitions", "count"),
-    column("basis", "Basis"),
+    column("basis", "Basis", "text", lambda one: _BASES.get(one["basis"], one["basis"])),
     column("model", "Model"),
     column("history_days", "Days of history", "count"),
     column("error_ratio", "Error", "percent"),
     column("seasonal_naive_error_ratio", "Error of repeating last week", "percent"),
     column("coverage_ratio", "In the interval", "percent"),
     column("interval_ratio", "Target", "limit"),
-    column("middle", "Growth", "percent"),
-    column("high", "High", "percent"),
-    column("retention", "Retention", "factor"),
+    column("middle", "Growth", "percent", lambda one: one["rate_ratio"][-1] - 1.0),
+    column("high", "High", "percent", lambda one: one["rate_ratio_high"][-1] - 1.0),
+    column("retention", "Retention", "factor", lambda one: one["retention_ratio"][-1]),
 )
 _OF_FORECASTS = ("model", "error_ratio", "seasonal_naive_error_ratio", "coverage_ratio", "interval_ratio")
 _ADDED = (
@@ -45,7 +51,7 @@ _ADDED = (
     column("replication_factor", "Replication factor", "count"),
     column("bytes_in_peak_bytes_per_second", "Produced at peak", "rate"),
     column("bytes_out_peak_bytes_per_second", "Read at peak", "rate"),
-    column("keeps", "Keeps"),
+    column("keeps", "Keeps", "text", lambda one: _kept(one["retention_seconds"])),
 )
 
 
@@ -55,7 +61,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     sizing = view.of(sizing_of)
     if sizing is None:
         return None
-    added = [_added(one) for one in sizing.document["added_topics"]]
+    added = [cells(_ADDED, one) for one in sizing.document["added_topics"]]
     return {
         "line": growth_sentence(sizing, view.inputs.request),
         "classes": _classes(sizing),
@@ -70,21 +76,13 @@ def _classes(view: SizingView) -> dict[str, Any]:
     reasons = {str(one["reason"]) for one in classes}
     common = reasons.pop() if len(reasons) == 1 and len(classes) > 1 else None
     ranked = sorted(classes, key=lambda one: (-one["partitions"], one["name"]))
-    rows = [
-        {
-            **one,
-            "basis": _BASES.get(one["basis"], one["basis"]),
-            "middle": one["rate_ratio"][-1] - 1.0,
-            "high": one["rate_ratio_high"][-1] - 1.0,
-            "retention": one["retention_ratio"][-1],
-            NOTE: None if common else str(one["reason"]),
-        }
-        for one in ranked[:MAX_CLASSES]
-    ]
     has_forecast = any(one["basis"] == "forecast" for one in classes)
     has_retention = any(one["retention_ratio"][-1] != 1.0 for one in classes)
     left_out = {*(() if has_forecast else _OF_FORECASTS), *(() if has_retention else ("retention",))}
     columns = [one for one in _CLASSES if one.key not in left_out]
+    rows = [
+        {**one, **cells(columns, one), NOTE: None if common else str(one["reason"])} for one in ranked[:MAX_CLASSES]
+    ]
     notes = [common] if common else []
     chance = f", which is not exceeded with a probability of {format_limit(quantile)}" if quantile else ""
     notes.append(
@@ -98,11 +96,6 @@ def _classes(view: SizingView) -> dict[str, Any]:
     if len(ranked) > MAX_CLASSES:
         notes.append(f"{MAX_CLASSES} of {plural(len(ranked), 'class')} are listed.")
     return table("Topic classes", columns, rows, note=" ".join(notes))
-
-
-def _added(one: Mapping[str, Any]) -> dict[str, Any]:
-    kept = one["retention_seconds"]
-    return {**one, "keeps": "without limit" if kept is None else format_duration(kept)}
 
 
 def _assumptions(view: SizingView) -> list[dict[str, str]]:

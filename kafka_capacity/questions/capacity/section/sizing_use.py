@@ -89,12 +89,8 @@ def fullest_line(view: SizingView) -> str:
     return f"The fullest on {view.horizon}, {'; '.join(found)}." if found else ""
 
 
-def broker_tables(view: SizingView) -> list[dict[str, Any]]:
-    """Return a table of brokers at the horizon for every option that is kept: used shares, fullest brokers first."""
-    return [found for name, option in drawn_options(view) if (found := _broker_table(view, name, option)) is not None]
-
-
-def _broker_table(view: SizingView, name: str, option: Row) -> dict[str, Any] | None:
+def broker_table(view: SizingView, name: str, option: Row) -> dict[str, Any] | None:
+    """Return the used shares of an option's brokers at the horizon, the fullest first; ``None`` without details."""
     use = view.use_of(option, date=view.horizon, estimate=view.estimate).filter(_IS_USED)
     rows = use.group_by(["broker_id", "rack", "resource"]).aggregate([("used_ratio", "max")]).to_pylist()
     resources = sorted({row["resource"] for row in rows})

@@ -170,12 +170,14 @@ def waves_table(move: MoveView) -> dict[str, Any]:
 _PATH_LENGTH = 60
 _COLUMNS = (
     column("wave", "Wave", "id"),
-    column("log_dir", "Log dir"),
+    column(
+        "log_dir", "Log dir", "text", lambda row: f"{clipped(row['path'], _PATH_LENGTH)} of broker {row['broker_id']}"
+    ),
     column("start_bytes", "At the start", "bytes"),
     column("peak_bytes", "During the move", "bytes"),
     column("end_bytes", "At the end", "bytes"),
     column("limit_bytes", "Limit", "bytes"),
-    column("fill", "Of its limit"),
+    column("fill", "Of its limit", "text", lambda row: format_percent(row["ratio"])),
 )
 
 
@@ -190,14 +192,7 @@ def dir_table(move: MoveView) -> dict[str, Any] | None:
         ratio = row["peak_bytes"] / row["limit_bytes"]
         if row["wave"] not in fullest or ratio > fullest[row["wave"]]["ratio"]:
             fullest[row["wave"]] = {**row, "ratio": ratio}
-    rows = [
-        {
-            **row,
-            "log_dir": f"{clipped(row['path'], _PATH_LENGTH)} of broker {row['broker_id']}",
-            "fill": format_percent(row["ratio"]),
-        }
-        for _, row in sorted(fullest.items())
-    ]
+    rows = [cells(_COLUMNS, row) for _, row in sorted(fullest.items())]
     note = "For each wave, the log dir that comes closest to its limit."
     if len(rows) > MAX_ROWS:
         note += f" {MAX_ROWS:,} of {plural(len(rows), 'wave')} are listed."
