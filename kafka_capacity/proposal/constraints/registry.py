@@ -22,7 +22,7 @@ from kafka_capacity.proposal.constraints.moves import LOG_DIR, PLACEMENT, WINDOW
 from kafka_capacity.proposal.constraints.partitions import CORDONED, IN_SYNC, LEADERS, PINS, RACKS
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
-from kafka_capacity.text.wording import plural
+from kafka_capacity.text.wording import listed, plural
 
 CONSTRAINTS: tuple[Constraint, ...] = (
     RACKS,
@@ -122,9 +122,7 @@ def standing_sentence(standing: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _named(ids: list[int]) -> str:
-    if len(ids) == 1:
-        return f"broker {ids[0]} was"
     shown = [str(broker) for broker in ids[:_BROKERS_NAMED]]
     more = len(ids) - len(shown)
-    last = f"{more} more" if more else shown.pop()
-    return f"brokers {', '.join(shown)} and {last} were"
+    names = listed([*shown, f"{more} more"] if more else shown)
+    return f"broker {names} was" if len(ids) == 1 else f"brokers {names} were"

@@ -123,8 +123,7 @@ def _skipped(groups: GroupsView) -> dict[str, Any] | None:
         return None
     listed = groups.skipped[:MAX_SKIPPED]
     columns = (column("group_id", "Group", "name"), column("reason", "Why", "name"))
-    rows = [{"group_id": str(one["group_id"]), "reason": str(one["reason"])} for one in listed]
-    return table("Groups left out", columns, rows, note=_listed_note(len(listed), len(groups.skipped)))
+    return table("Groups left out", columns, listed, note=_listed_note(len(listed), len(groups.skipped)))
 
 
 def _listed_note(listed: int, count: int) -> str | None:
