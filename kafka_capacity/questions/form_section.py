@@ -68,3 +68,7 @@ class FormSection:
         about = {"section": self.name, **({} if option is None else {"option": option}), **(form or {})}
         about |= {"is_usual": True} if is_usual else {}
         return lambda text: Field(default, title=title, description=text, json_schema_extra=about, **bounds)
+
+    def lines(self, title: str, option: str, item: str, *, max_length: int = 1000) -> Callable[[str], Any]:
+        """Return what makes a field of items, by default none, each on a line of its own and typed as ``item`` says."""
+        return self.field((), title, option, form={"metavar": item, "repeats": True}, max_length=max_length)

@@ -134,22 +134,14 @@ class DemandParameters(BaseModel):
         "The same for the high estimate; at least the growth above. Empty: as far above it as "
         f"{whole_percent(USUAL_GROWTH.high)} is above {whole_percent(USUAL_GROWTH.middle)}."
     )
-    class_growth: tuple[str, ...] = _FORM.field(
-        (),
-        "Growth of topic classes",
-        "--class-growth",
-        form={"metavar": "NAME=RATIO", "repeats": True},
-        max_length=1000,
-    )(
+    class_growth: tuple[str, ...] = _FORM.lines("Growth of topic classes", "--class-growth", "NAME=RATIO")(
         "Growth per year for individual topic classes, instead of their forecast, one per line as name=ratio, such "
         "as payments=0.5."
     )
     high_quantile: Quantile = _FORM.field(
         _DEFAULT.high_quantile, "Quantile of the high estimate", "--high-quantile", form={"metavar": "RATIO"}
     )("0.9: in nine of ten cases the highest week up to a date stays below the high estimate of a forecast.")
-    topic_classes: tuple[str, ...] = _FORM.field(
-        (), "Topic classes", "--topic-class", form={"metavar": "NAME=PATTERN", "repeats": True}, max_length=1000
-    )(
+    topic_classes: tuple[str, ...] = _FORM.lines("Topic classes", "--topic-class", "NAME=PATTERN")(
         "Topics that grow alike, one class per line as name=pattern, such as payments=pay*; the first match wins. "
         "Other topics are classified by their name up to the first dot, dash or underscore."
     )

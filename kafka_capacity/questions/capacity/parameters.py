@@ -96,9 +96,7 @@ class SizingParameters(BaseModel):
     broker_vcpu: Rate | None = _FORM.field(None, "Cores per broker", "--broker-vcpu", form={"metavar": "CORES"})(
         "CPU cores of today's brokers. Empty: those in the inventory."
     )
-    core_speeds: tuple[str, ...] = _FORM.field(
-        (), "Core speeds", "--core-speed", form={"metavar": "SHAPE=RATIO", "repeats": True}, max_length=100
-    )(
+    core_speeds: tuple[str, ...] = _FORM.lines("Core speeds", "--core-speed", "SHAPE=RATIO", max_length=100)(
         "Core speed relative to an m5, one shape or family per line as shape=ratio, such as m7g.*=1.2, instead of "
         "the catalogue's figure; today=1.2 applies to today's brokers."
     )

@@ -34,9 +34,7 @@ class ChargebackParameters(BaseModel):
         "Distribute idle capacity and headroom over topics and groups, in proportion to their use of brokers and "
         "disks. Off: list them separately."
     )
-    producer_racks: tuple[str, ...] = _FORM.field(
-        (), "Racks of producers", "--producer-rack", form={"metavar": "PATTERN=RACK", "repeats": True}, max_length=1000
-    )(
+    producer_racks: tuple[str, ...] = _FORM.lines("Racks of producers", "--producer-rack", "PATTERN=RACK")(
         "Where the producers of topics are, one topic pattern and one rack per line: orders.*=eu-1a. A topic with "
         "several racks is produced evenly in them; one without where clients' metrics say, else evenly in all racks of "
         "brokers."

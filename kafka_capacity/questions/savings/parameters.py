@@ -44,15 +44,11 @@ class SavingsParameters(BaseModel):
     least_retention_seconds: Retention = _FORM.field(86_400.0, "Min retention", "--least-retention")(
         "Retention is never cut below this, whatever consumers need."
     )
-    compressions: tuple[str, ...] = _FORM.field(
-        (), "Compression", "--compression", form={"metavar": "PATTERN=RATIO", "repeats": True}, max_length=1000
-    )(
+    compressions: tuple[str, ...] = _FORM.lines("Compression", "--compression", "PATTERN=RATIO")(
         "Compressed size relative to today's if producers compressed, one topic pattern per line: logs.*=0.4. "
         "Topics known to be compressed already are left out."
     )
-    compactions: tuple[str, ...] = _FORM.field(
-        (), "Compaction", "--compaction", form={"metavar": "PATTERN=RATIO", "repeats": True}, max_length=1000
-    )(
+    compactions: tuple[str, ...] = _FORM.lines("Compaction", "--compaction", "PATTERN=RATIO")(
         "What compaction would leave of what topics hold, if only the newest record of each key were kept, one topic "
         "pattern per line: prices.*=0.1. Topics that are compacted or tiered already are left out."
     )
