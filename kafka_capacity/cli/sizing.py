@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps, print_data, print_lines, print_rows
 from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
@@ -51,12 +52,12 @@ def size_cluster(
     return found, simulate_sizing(found.inputs, run)
 
 
-def size_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
+def size_document(found: SizingSetup, sized: Sized, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
     """Return what ``size.json`` holds: null where there is no figure, or none that ends."""
     request = found.asked.parameters.model_dump(mode="json")
     return {
         "request": request,
-        **sized_document(found, sized, request),
+        **sized_document(found, sized, tables, request),
         "warnings": _leaving_voters(found, sized)
         + [
             f"inventory: {finding.message}"

@@ -58,8 +58,9 @@ def size(
     from kafka_capacity.questions.capacity.sizing_words import growth_sentence, headline
 
     found, sized = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
-    document = size_document(found, sized)
-    view = view_sizing(sizing_tables(found, sized), document, document["request"])
+    tables = sizing_tables(found, sized)
+    document = size_document(found, sized, tables)
+    view = view_sizing(tables, document, document["request"])
     is_known_to_fit = view.recommended is not None and not view.is_as_far_as_known(view.recommended)
     return Found(
         of=found.inputs.snapshot,

@@ -31,7 +31,7 @@ def _simulate(asked: PlanContext, _: Handed, run: RunPieces) -> Share:
     tables = sizing_tables(found, sized)
     return Share(
         tables=tables,
-        documents={SIZING_DOCUMENT: {**sized_document(found, sized, asked.request), "scores": asked.scores}},
+        documents={SIZING_DOCUMENT: {**sized_document(found, sized, tables, asked.request), "scores": asked.scores}},
         scenario_count=len(tables["sizing_options"]),
     )
 
@@ -46,10 +46,12 @@ def sizing_tables(found: SizingSetup, sized: Sized) -> dict[str, pa.Table]:
     }
 
 
-def sized_document(found: SizingSetup, sized: Sized, request: Mapping[str, Any]) -> dict[str, Any]:
+def sized_document(
+    found: SizingSetup, sized: Sized, tables: Mapping[str, pa.Table], request: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return what the tables do not say, and what the steps to the horizon cost."""
     document = sizing_document(found, sized)
-    view = view_sizing(sizing_tables(found, sized), document, request)
+    view = view_sizing(tables, document, request)
     return {**document, "outlook": outlook_costs(view)}
 
 

@@ -30,8 +30,9 @@ def size(tmp_path_factory):
     @functools.cache
     def made(name, place):
         found, sized = size_cluster(str(folders[name]), REQUESTS[name][place], None, None, lambda *_, **__: None)
-        document = size_document(found, sized)
-        return document, view_sizing(sizing_tables(found, sized), document, document["request"])
+        tables = sizing_tables(found, sized)
+        document = size_document(found, sized, tables)
+        return document, view_sizing(tables, document, document["request"])
 
     return made
 
