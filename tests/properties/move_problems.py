@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kafka_capacity.kafka.cluster.assignment import Partitions, replica_lists, replica_matrix
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
+from kafka_capacity.kafka.placement.log_dirs import place_log_dirs
 from kafka_capacity.kafka.reassignment.problem import MoveProblem, Order, Throttle, WaveSettings
 from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
 
@@ -42,6 +43,18 @@ def move_problem_of(
     known = [] if dirs is None else dirs
     held = replica_matrix(before)
     given = throttle if isinstance(throttle, Throttle) else Throttle(bytes_per_second=float(throttle))
+    wanted = replica_matrix(after)
+    sizes = np.full(count, size, dtype=np.int64) if np.isscalar(size) else np.array(size, dtype=np.int64)
+    log_dirs = np.full(held.shape, -1, dtype=np.int32) if log_dir is None else replica_matrix(log_dir)
+    room = np.full(len(known), np.nan) if dir_limits is None else np.array(dir_limits, dtype=float)
+    placed = place_log_dirs(
+        before=held,
+        log_dir_before=log_dirs,
+        after=wanted,
+        size_bytes=sizes,
+        broker_id=np.array(known, dtype=np.int32),
+        limit_bytes=room,
+    )
     return MoveProblem(
         partitions=Partitions(
             topics=("orders",), topic=np.zeros(count, dtype=np.int32), partition=np.arange(count, dtype=np.int32)
@@ -50,10 +63,10 @@ def move_problem_of(
         if isinstance(ids, Brokers)
         else Brokers.of(ids, racks, network_in_bytes_per_second=network, network_out_bytes_per_second=network),
         before=held,
-        after=replica_matrix(after),
+        after=wanted,
         leader=np.array([row[0] for row in before] if leader is None else leader, dtype=np.int32),
         in_sync=held >= 0 if in_sync is None else np.array(in_sync, dtype=bool) & (held >= 0),
-        size_bytes=np.full(count, size, dtype=np.int64) if np.isscalar(size) else np.array(size, dtype=np.int64),
+        size_bytes=sizes,
         min_insync_replicas=np.full(count, min_isr, dtype=np.int32),
         bytes_in_bytes_per_second=np.stack([np.zeros(count), rates, 2 * rates]),
         bytes_out_bytes_per_second=np.full((3, count), float(read)),
@@ -66,8 +79,9 @@ def move_problem_of(
             total_bytes=np.full(len(known), 1e6),
             usable_bytes=np.full(len(known), np.nan),
         ),
-        log_dir=np.full(held.shape, -1, dtype=np.int32) if log_dir is None else replica_matrix(log_dir),
-        log_dir_limit_bytes=np.full(len(known), np.nan) if dir_limits is None else np.array(dir_limits, dtype=float),
+        log_dir=log_dirs,
+        log_dir_limit_bytes=room,
+        log_dir_after=placed.log_dir if len(set(known)) < len(known) else None,
         settings=WaveSettings(**{"pause_seconds": 0.0, **settings}),
     )
 

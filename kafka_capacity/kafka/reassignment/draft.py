@@ -13,7 +13,7 @@ from kafka_capacity.kafka.reassignment.cells import Flows, copies_of
 from kafka_capacity.kafka.reassignment.cut import Uses, cut
 from kafka_capacity.kafka.reassignment.detours import find_way_out
 from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops, State, first_state, hops_between, widened
-from kafka_capacity.kafka.reassignment.log_dirs import choose_log_dirs
+from kafka_capacity.kafka.reassignment.log_dirs import only_log_dirs
 from kafka_capacity.kafka.reassignment.orders import Pressure, in_order, pressure, relieving_wave
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem, Order
 from kafka_capacity.kafka.reassignment.refusal import MoveRefusal, no_room, unmovable
@@ -94,7 +94,7 @@ def groundwork(problem: MoveProblem) -> Groundwork:
     throttles = broker_throttles(problem, before, after)
     budgets = budgets_of(problem, throttles, before)
     if problem.log_dir_after is None:
-        dirs = choose_log_dirs(problem, diff, state.log_dir, before.dir_bytes)
+        dirs = only_log_dirs(problem, diff)
     else:
         dirs = np.where(diff.added, widened(problem.log_dir_after, width), -1).astype(np.int32)
     rows = np.flatnonzero(may)

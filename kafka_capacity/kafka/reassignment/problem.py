@@ -90,7 +90,8 @@ class MoveProblem:
     log_dir: Int32s  # int32[P, W], where each replica of `before` is, -1 where that is not known
     log_dir_limit_bytes: Floats  # float64[D], how many replica bytes a directory may hold, NaN where nothing limits it
     settings: WaveSettings = field(default_factory=WaveSettings)  # how to cut waves
-    # int32[P, V] like `after`, where joining replicas shall go, -1 where the broker may choose; `None` to choose here
+    # int32[P, V] like `after`, where joining replicas shall go, -1 where the broker may choose; `None` where that
+    # is the only directory of their broker, and any of several
     log_dir_after: Int32s | None = None
     release: KafkaRelease = KAFKA_4_3  # that the brokers run
     leaving: tuple[int, ...] = ()  # ids of the brokers that are to be empty in the end, and may be shut down then

@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import numpy as np
 import pytest
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -181,16 +180,6 @@ def test_from_4_4_on_no_list_may_name_a_cordoned_broker(release, is_refused, is_
 
     assert [each.constraint for each in schedule.refusals] == ["cordoned"] * is_refused
     assert bool(schedule.waves) is not is_refused
-
-
-def test_no_wave_names_a_cordoned_directory():
-    problem = move_problem_of([[1, 2]] * 4, [[1, 3]] * 4, dirs=[3, 3], size=100)
-    is_cordoned = np.array([True, False])
-    dirs = dataclasses.replace(problem.log_dirs, is_cordoned=is_cordoned)
-    (wave,) = plan_waves(dataclasses.replace(problem, log_dirs=dirs)).waves
-    assert set(wave.log_dirs_after[:, 1].tolist()) == {1}
-    (free,) = plan_waves(problem).waves
-    assert set(free.log_dirs_after[:, 1].tolist()) == {0, 1}
 
 
 def test_smaller_factors_first_and_new_orders_last():
