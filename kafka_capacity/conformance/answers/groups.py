@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from kafka_capacity.conformance.models.old_consumer import (
+    Assigned,
+    Consumers,
+    assign_old_ranges,
+    assign_old_round_robin,
+)
 from kafka_capacity.conformance.registry import Case, answers_to
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
 from kafka_capacity.kafka.groups import (
@@ -35,35 +41,16 @@ def _by_server(name: str, protocol: GroupProtocol, given: Case) -> Case:
     return {"assignment": assigned}
 
 
-def _by_old_consumer(name: str, given: Case) -> Case:
-    group = Group(
-        topics=_client_topics(given["topics"]),
-        members=tuple(
-            Member(
-                member_id=consumer["id"],
-                topics=tuple(topic for topic, _ in consumer["streams"]),
-                threads=tuple(threads for _, threads in consumer["streams"]),
-            )
-            for consumer in given["consumers"]
-        ),
-    )
-    answer = assignor(name, GroupProtocol.OLD).assign(group)
-    threads = [] if answer.thread is None else answer.thread.tolist()
-    output: dict[str, list[list[Any]]] = {}
-    done = 0
-    for consumer, pairs in answer.lists().items():
-        output[consumer] = [
-            [topic, partition, f"{consumer}-{thread}"]
-            for (topic, partition), thread in zip(pairs, threads[done : done + len(pairs)], strict=True)
-        ]
-        done += len(pairs)
-    return {"assignment": output}
+def _by_old_consumer(assign: Callable[[Mapping[str, int], Consumers], Assigned], given: Case) -> Case:
+    topics = {topic["name"]: topic["partitions"] for topic in given["topics"]}
+    found = assign(topics, {consumer["id"]: dict(consumer["streams"]) for consumer in given["consumers"]})
+    return {"assignment": {consumer: [list(row) for row in rows] for consumer, rows in found.items()}}
 
 
 for _name in ("range", "roundrobin", "sticky", "cooperative-sticky"):
     answers_to(f"consumer_{_name.replace('-', '_')}")(partial(_by_client, _name))
-for _name in ("range", "roundrobin"):
-    answers_to(f"scala_{_name}")(partial(_by_old_consumer, _name))
+answers_to("scala_range")(partial(_by_old_consumer, assign_old_ranges))
+answers_to("scala_roundrobin")(partial(_by_old_consumer, assign_old_round_robin))
 for _name, _protocol in (
     ("uniform", GroupProtocol.CONSUMER),
     ("range", GroupProtocol.CONSUMER),

@@ -32,7 +32,6 @@ class Assignment:
     start: Ints  # int64[M + 1]; the list of member i is `start[i]:start[i + 1]` of the arrays below
     topic: Int32s  # int32[N], position in `topics`
     partition: Int32s  # int32[N]
-    thread: Int32s | None = None  # int32[N], the thread of the member that reads it; old Scala consumer only
     # by member that has any, the tasks of which it is to have a standby; streams groups only
     standby: Mapping[str, tuple[TopicPartition, ...]] = field(default_factory=dict)
 
@@ -53,7 +52,6 @@ class Assignment:
         owner: NDArray[np.integer],
         topic: NDArray[np.integer],
         partition: NDArray[np.integer],
-        thread: NDArray[np.integer] | None = None,
     ) -> Assignment:
         """Make an assignment of rows: who gets which partition; each member's list keeps the order of the rows.
 
@@ -68,7 +66,6 @@ class Assignment:
             start=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
             topic=topic.astype(np.int32)[rows],
             partition=partition.astype(np.int32)[rows],
-            thread=None if thread is None else thread.astype(np.int32)[rows],
         )
 
     @classmethod

@@ -90,8 +90,6 @@ class Member:
     owned: TopicPartitions = NO_PARTITIONS
     generation: int | None = None  # when it got `owned`; `None` (or below 0) in the oldest formats
     user_data: UserData | None = None  # what its assignor adds
-    # how many threads read each of `topics`; for the assignors of the old Scala consumer only, where `None` is one each
-    threads: tuple[int, ...] | None = None
     # streams groups only, whose tasks are partitions of subtopologies: the JVM that the member is a thread of, and the
     # tasks of which it has a standby
     process_id: str | None = None

@@ -28,7 +28,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.assignment import Assignment
@@ -64,14 +63,6 @@ def cut_into_runs(codes: Codes, readers: Subscribers) -> Ints:
     seat[behind] = extra[rest] + (partition[behind] - in_larger[rest]) // each[rest]
     owner: Ints = readers.member[readers.first[topic] + seat]
     return owner
-
-
-def range_owners(partitions: int, members: NDArray[np.integer]) -> Ints:
-    """Cut one topic into runs: int64[partitions], who of the members (at least one) gets each."""
-    each, extra = divmod(partitions, len(members))
-    counts = np.full(len(members), each)
-    counts[:extra] += 1
-    return np.repeat(members, counts).astype(np.int64)
 
 
 def _with_racks(found: Subscriptions, readers: Subscribers, racks: list[str | None]) -> Assignment:

@@ -1,7 +1,7 @@
 """The assignors by the names users type, Kafka's and users' own.
 
-Kafka has two assignors named ``range`` with one rule for ties of their own each, and had a third: an assignor is
-looked up under the protocol of the group. Modules are named one by one, so that the lookup also works when the
+Kafka has two assignors named ``range`` with one rule for ties of their own each: an assignor is looked up under the
+protocol of the group. Modules are named one by one, so that the lookup also works when the
 package is imported from a zip file on ``sys.path``; each is imported when its assignor is first asked for.
 """
 
@@ -26,7 +26,6 @@ class GroupProtocol(StrEnum):
     CONSUMER = "consumer"  # the coordinator assigns (KIP-848, `group.protocol=consumer`)
     SHARE = "share"  # members share partitions (KIP-932)
     STREAMS = "streams"  # the coordinator assigns the tasks of a Kafka Streams application (KIP-1071)
-    OLD = "old"  # the Scala consumer of 0.10 and before: every member assigns its own threads
 
     @property
     def is_assigned_by_coordinator(self) -> bool:
@@ -60,7 +59,7 @@ class KafkasAssignor:
     is_cooperative: bool
 
 
-_CLASSIC, _CONSUMER, _SHARE, _STREAMS, _OLD = GroupProtocol
+_CLASSIC, _CONSUMER, _SHARE, _STREAMS = GroupProtocol
 _MODULES = {
     (_CLASSIC, "cooperative-sticky"): "kafka_capacity.kafka.groups.sticky",
     (_CLASSIC, "range"): "kafka_capacity.kafka.groups.range_",
@@ -70,8 +69,6 @@ _MODULES = {
     (_CONSUMER, "uniform"): "kafka_capacity.kafka.groups.uniform",
     (_SHARE, "simple"): "kafka_capacity.kafka.groups.simple",
     (_STREAMS, "sticky"): "kafka_capacity.kafka.groups.sticky_tasks",
-    (_OLD, "range"): "kafka_capacity.kafka.groups.old_consumer",
-    (_OLD, "roundrobin"): "kafka_capacity.kafka.groups.old_consumer",
 }
 _registered: dict[tuple[GroupProtocol, str], Assignor] = {}
 

@@ -10,7 +10,7 @@ from kafka_capacity.kafka.groups.codes import Codes, order_by
 from kafka_capacity.kafka.groups.coordinator import held_partitions
 from kafka_capacity.kafka.groups.held import walk
 from kafka_capacity.kafka.groups.loads import fill_from_below
-from kafka_capacity.kafka.groups.range_ import cut_into_runs, range_owners
+from kafka_capacity.kafka.groups.range_ import cut_into_runs
 from kafka_capacity.kafka.groups.subscriptions import Subscribers
 from kafka_capacity.kafka.java.hash_map import copied_set_capacities, copied_set_capacity, table_size, table_sizes
 from kafka_capacity.kafka.java.hashing import utf16_keys, uuid_hash, uuid_hashes
@@ -65,7 +65,8 @@ def test_all_topics_are_cut_as_each_alone(counts, readers):
     members = np.arange(readers)[::-1].copy()
     none = np.zeros(len(counts), dtype=np.int64)
     shared = Subscribers(member=members, first=none, count=none + readers)
-    expected = [owner for count in counts for owner in range_owners(count, members).tolist()]
+    shares = [[count // readers + (place < count % readers) for place in range(readers)] for count in counts]
+    expected = [owner for share in shares for owner in np.repeat(members, share).tolist()]
 
     assert cut_into_runs(Codes(np.array(counts)), shared).tolist() == expected
 

@@ -1,4 +1,4 @@
-"""``range`` of client and coordinator, ``roundrobin``, and those of the old consumer."""
+"""``range`` of client and coordinator, and ``roundrobin``."""
 
 import pytest
 from hypothesis import given
@@ -11,8 +11,6 @@ from tests.unit.kafka.groups.made_up import PROTOCOL_ERROR, check_complete, grou
 RANGE = assignor("range")
 ROUND_ROBIN = assignor("roundrobin")
 SERVER_RANGE = assignor("range", GroupProtocol.CONSUMER)
-OLD_RANGE = assignor("range", GroupProtocol.OLD)
-OLD_ROUND_ROBIN = assignor("roundrobin", GroupProtocol.OLD)
 IDS = tuple(topic_id(2**63 * n + n) for n in range(4))
 
 
@@ -122,22 +120,6 @@ def test_the_coordinator_cuts_each_topic_among_its_own_subscribers():
     }
 
 
-def test_threads_of_the_old_consumer_sort_as_text():
-    found = OLD_RANGE.assign(group([member("C1", "t", threads=(11,))], t=11))
-
-    assert found.thread.tolist() == [0, 1, 10, 2, 3, 4, 5, 6, 7, 8, 9]
-    with pytest.raises(ValueError, match="shorter"):
-        OLD_RANGE.assign(group([member("C1", "t", "u", threads=(1,))], t=1, u=1))
-
-
-def test_the_old_circle_follows_the_hashes_of_the_partitions():
-    # "[t,0]", "[t,1]" and "[u,0]" hash in this order; only b reads u.
-    found = OLD_ROUND_ROBIN.assign(group([member("a", "t"), member("b", "t", "u", threads=(1, 2))], t=2, u=2))
-
-    assert found.lists() == {"a": [("t", 0)], "b": [("t", 1), ("u", 0), ("u", 1)]}
-    assert found.thread.tolist() == [0, 0, 1, 0]
-
-
 @at_most(100)
 @given(groups(racks=True))
 def test_range_balances_each_topic_whatever_the_racks(given):
@@ -159,10 +141,3 @@ def test_a_circle_gives_all_and_balances_equal_subscriptions(given):
     check_complete(given, found)
     if len({who.topics for who in given.members}) == 1:
         assert found.counts().max() - found.counts().min() <= 1
-
-
-@at_most(100)
-@given(groups())
-def test_the_old_assignors_give_all(given):
-    for found in (OLD_RANGE, OLD_ROUND_ROBIN):
-        check_complete(given, found.assign(given))
