@@ -6,97 +6,81 @@ Nothing in this table for documents is written by hand: each figure is the fewes
 from __future__ import annotations
 
 import sys
-from itertools import product
+from dataclasses import replace
 
 from kafka_capacity.kafka.durability.explore import explore
 from kafka_capacity.kafka.durability.settings import Acks, Bounds, Configuration, FailureKind, Outcome, Truncation
 
-_CRASH = (FailureKind.CRASH,)
-_COLUMNS: tuple[tuple[str, tuple[Outcome, ...], Bounds, Truncation], ...] = tuple(
-    (heading, outcomes, bounds, cut)
-    for bounds, cut, several in (
-        (
-            Bounds(records=2, in_flight=2, kinds=_CRASH),
-            Truncation.LEADER_EPOCH,
-            (
-                ("lost", (Outcome.LOST_ACKNOWLEDGED, Outcome.LOST_SILENTLY)),
-                ("duplicated", (Outcome.DUPLICATED,)),
-                ("out of order", (Outcome.REORDERED,)),
-                ("refused", (Outcome.REFUSED,)),
-                ("nobody leads", (Outcome.UNAVAILABLE,)),
-            ),
-        ),
-        (
-            Bounds(kinds=(*_CRASH, FailureKind.POWER_LOSS, FailureKind.ALL_POWER_LOSS)),
-            Truncation.LEADER_EPOCH,
-            (("lost, with power losses", (Outcome.LOST_ACKNOWLEDGED, Outcome.LOST_SILENTLY)),),
-        ),
-        (
-            Bounds(kinds=(*_CRASH, FailureKind.PRODUCER_RESTART)),
-            Truncation.LEADER_EPOCH,
-            (("duplicated, with producer restarts", (Outcome.DUPLICATED,)),),
-        ),
-        (
-            Bounds(kinds=(*_CRASH, FailureKind.QUICK_RESTART)),
-            Truncation.HIGH_WATERMARK,
-            (("lost, before 0.11", (Outcome.LOST_ACKNOWLEDGED, Outcome.LOST_SILENTLY)),),
-        ),
-    )
-    for heading, outcomes in several
+_CRASH = FailureKind.CRASH
+_LOST = (Outcome.LOST_ACKNOWLEDGED, Outcome.LOST_SILENTLY)
+_EXPLORED: tuple[tuple[Bounds, Truncation, dict[str, tuple[Outcome, ...]]], ...] = (
+    (
+        Bounds(records=2, in_flight=2, kinds=(_CRASH,)),
+        Truncation.LEADER_EPOCH,
+        {
+            "lost": _LOST,
+            "duplicated": (Outcome.DUPLICATED,),
+            "out of order": (Outcome.REORDERED,),
+            "refused": (Outcome.REFUSED,),
+            "nobody leads": (Outcome.UNAVAILABLE,),
+        },
+    ),
+    (
+        Bounds(kinds=(_CRASH, FailureKind.POWER_LOSS, FailureKind.ALL_POWER_LOSS)),
+        Truncation.LEADER_EPOCH,
+        {"lost, with power losses": _LOST},
+    ),
+    (
+        Bounds(kinds=(_CRASH, FailureKind.PRODUCER_RESTART)),
+        Truncation.LEADER_EPOCH,
+        {"duplicated, with producer restarts": (Outcome.DUPLICATED,)},
+    ),
+    (Bounds(kinds=(_CRASH, FailureKind.QUICK_RESTART)), Truncation.HIGH_WATERMARK, {"lost, before 0.11": _LOST}),
 )
+"""What is explored, and the columns that come of it, by their headings."""
 
 
 def outcome_table() -> list[str]:
     """Return the lines of a Markdown table, factors from 1 to 3; settings with the same figures share a row."""
-    keys = [
-        (acks, factor, minimum, unclean, idempotent)
+    settings = [
+        Configuration(
+            acks=acks,
+            replication_factor=factor,
+            min_insync_replicas=minimum,
+            is_unclean_allowed=unclean,
+            is_idempotent=idempotent,
+        )
         for acks in Acks
         for idempotent in ((False, True) if acks is Acks.ALL else (False,))
         for factor in (1, 2, 3)
-        for minimum, unclean in product(range(1, factor + 1), (False, True))
+        for minimum in range(1, factor + 1)
+        for unclean in (False, True)
     ]
-    cells: dict[tuple[object, ...], list[str]] = {key: [] for key in keys}
-    for bounds, cut in dict.fromkeys((bounds, cut) for _, _, bounds, cut in _COLUMNS):
-        explored = explore([_configuration(*key, cut) for key in keys], bounds)
-        wanted = [outcomes for _, outcomes, its_bounds, its_cut in _COLUMNS if (its_bounds, its_cut) == (bounds, cut)]
-        for key, found in zip(keys, explored, strict=True):
-            for outcomes in wanted:
+    cells: dict[Configuration, list[str]] = {one: [] for one in settings}
+    for bounds, cut, columns in _EXPLORED:
+        explored = explore([replace(one, truncation=cut) for one in settings], bounds)
+        for figures, found in zip(cells.values(), explored, strict=True):
+            for outcomes in columns.values():
                 fewest = [found.fewest_failures[one] for one in outcomes if one in found.fewest_failures]
-                cells[key].append(str(min(fewest)) if fewest else "–")
-    headings = ["acks", "factor", "min ISR", "unclean", *(heading for heading, *_ in _COLUMNS)]
+                figures.append(str(min(fewest)) if fewest else "–")
+    headings = ["acks", "factor", "min ISR", "unclean", *(heading for *_, columns in _EXPLORED for heading in columns)]
     lines = ["| " + " | ".join(headings) + " |", "|" + "---|" * len(headings)]
     return lines + ["| " + " | ".join(row) + " |" for row in _shared_rows(cells)]
 
 
-def _configuration(
-    acks: Acks, factor: int, minimum: int, unclean: bool, idempotent: bool, cut: Truncation
-) -> Configuration:
-    return Configuration(
-        acks=acks,
-        replication_factor=factor,
-        min_insync_replicas=minimum,
-        is_unclean_allowed=unclean,
-        is_idempotent=idempotent,
-        truncation=cut,
-    )
-
-
-def _shared_rows(cells: dict[tuple[object, ...], list[str]]) -> list[list[str]]:
+def _shared_rows(cells: dict[Configuration, list[str]]) -> list[list[str]]:
     """Join the rows of one acks and factor that say the same."""
-    shared: dict[tuple[object, ...], dict[int, list[str]]] = {}
-    for (acks, factor, minimum, unclean, idempotent), figures in cells.items():
-        name = f"{acks}, idempotent" if idempotent else f"{acks}"
-        several = shared.setdefault((name, factor, *figures), {})
-        several.setdefault(int(str(minimum)), []).append("yes" if unclean else "no")
+    shared: dict[tuple[str, ...], dict[int, list[str]]] = {}
+    for one, figures in cells.items():
+        name = f"{one.acks}, idempotent" if one.is_idempotent else f"{one.acks}"
+        several = shared.setdefault((name, str(one.replication_factor), *figures), {})
+        several.setdefault(one.min_insync_replicas, []).append("yes" if one.is_unclean_allowed else "no")
     rows = []
     for (label, size, *fewest), joined in shared.items():
         by_unclean: dict[str, list[str]] = {}
         for minimum, uncleans in joined.items():
             by_unclean.setdefault("either" if len(uncleans) == 2 else uncleans[0], []).append(str(minimum))
-        rows += [
-            [str(label), str(size), ", ".join(minima), unclean, *map(str, fewest)]
-            for unclean, minima in by_unclean.items()
-        ]
+        rows += [[label, size, ", ".join(minima), unclean, *fewest] for unclean, minima in by_unclean.items()]
     return rows
 
 
