@@ -15,9 +15,9 @@ Algorithm:
 Limits:
     From 64 buckets on Java turns such a bucket into a red-black tree: it moves the root to the front and links a
     new key behind its parent in the tree. Keys of equal hash without a natural order (a topic partition) are even
-    ordered by their memory address, so Kafka's own order differs from run to run. Here the bucket stays a list;
-    :attr:`JavaHashMap.has_tree` tells that this happened. It takes nine keys in one bucket at three keys for four
-    buckets: some one in a million buckets, unless the keys were made to collide.
+    ordered by their memory address, so Kafka's own order differs from run to run. Here the bucket stays a list. It
+    takes nine keys in one bucket at three keys for four buckets: some one in a million buckets, unless the keys were
+    made to collide.
 
 >>> from kafka_capacity.kafka.java.hashing import string_hash
 >>> topics = JavaHashMap[str, int](string_hash)
@@ -53,25 +53,18 @@ class JavaHashMap(Generic[K, V]):
     Args:
         hash_of: the ``hashCode`` of a key; see :mod:`kafka_capacity.kafka.java.hashing`.
         capacity: the initial capacity given to Java's constructor, ``None`` for the constructor without one.
-
-    Attributes:
-        has_tree: whether Java would have made a tree of some bucket, so that the order here may not be Kafka's.
     """
 
-    __slots__ = ("_buckets", "_hash_of", "_is_made", "_is_sized", "_spread", "_values", "has_tree")
+    __slots__ = ("_buckets", "_hash_of", "_spread", "_values")
 
     def __init__(self, hash_of: Callable[[K], int], capacity: int | None = None) -> None:
         self._hash_of = hash_of
-        self._is_sized = capacity is not None
-        self._is_made = False
         self._buckets: list[list[K]] = _table(table_size(DEFAULT_CAPACITY if capacity is None else capacity))
         self._values: dict[K, V] = {}
         self._spread: dict[K, int] = {}
-        self.has_tree = False
 
     def put(self, key: K, value: V) -> None:
         """Store a value; a new key goes to the end of its bucket."""
-        self._is_made = True
         if key not in self._values:
             bucket = self._bucket_of(key)
             bucket.append(key)
@@ -86,7 +79,6 @@ class JavaHashMap(Generic[K, V]):
 
         ``compute`` and ``merge`` place their keys the same way.
         """
-        self._is_made = True
         self._double_when_full()
         if key not in self._values:
             value = make()
@@ -96,17 +88,6 @@ class JavaHashMap(Generic[K, V]):
                 self._relieve()
             self._values[key] = value
         return self._values[key]
-
-    def put_all(self, items: Iterable[tuple[K, V]]) -> None:
-        """Store many as ``putAll(map)`` does: a table is made for them, or doubled until they alone would fit."""
-        pairs = list(items)
-        if pairs and not self._is_made:
-            size = table_size(copied_map_capacity(len(pairs)))
-            self._buckets = _table(max(size, len(self._buckets)) if self._is_sized else size)
-        while len(pairs) * 4 > len(self._buckets) * 3:
-            self._double()
-        for key, value in pairs:
-            self.put(key, value)
 
     def remove(self, key: K) -> V | None:
         """Take a key out and give its value, ``None`` if it was not there."""
@@ -122,8 +103,9 @@ class JavaHashMap(Generic[K, V]):
 
     def copy(self) -> JavaHashMap[K, V]:
         """Copy as ``new HashMap<>(map)`` does: the keys are put in this order into a table sized for them."""
-        other = JavaHashMap[K, V](self._hash_of)
-        other.put_all(self.items())
+        other = JavaHashMap[K, V](self._hash_of, copied_map_capacity(len(self)) if len(self) else None)
+        for key, value in self.items():
+            other.put(key, value)
         return other
 
     def items(self) -> Iterator[tuple[K, V]]:
@@ -157,8 +139,6 @@ class JavaHashMap(Generic[K, V]):
     def _relieve(self) -> None:
         if len(self._buckets) < _TREE_TABLE:
             self._double()
-        else:
-            self.has_tree = True
 
     def _double_when_full(self) -> None:
         if len(self._values) * 4 > len(self._buckets) * 3:
@@ -189,11 +169,6 @@ class JavaHashSet(Generic[K]):
         self._map = JavaHashMap[K, None](hash_of, size)
         for item in listed:
             self.add(item)
-
-    @property
-    def has_tree(self) -> bool:
-        """Whether Java would have made a tree of some bucket."""
-        return self._map.has_tree
 
     def add(self, item: K) -> bool:
         """Add an item; tell whether it was new."""

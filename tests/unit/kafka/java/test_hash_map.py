@@ -81,13 +81,10 @@ def test_nine_keys_in_a_bucket_double_a_small_table():
     assert list(filled(long_bucket)) == [0, 32, 64, 96, 128, 16, 48, 80, 112]
 
 
-def test_a_bucket_that_java_makes_a_tree_is_told():
-    table = filled([64 * n for n in range(8)], 64)
-    assert not table.has_tree
-    table.put(64 * 8, None)
+def test_a_bucket_that_java_makes_a_tree_stays_a_list():
+    table = filled([64 * n for n in range(9)], 64)
 
-    assert table.has_tree
-    assert len(table) == 9
+    assert list(table) == [64 * n for n in range(9)]
 
 
 def test_removing_keeps_the_table_and_the_others_in_place():
@@ -107,28 +104,19 @@ def test_a_copy_has_the_table_that_java_sizes_for_it(size, buckets):
     assert table_size(copied_map_capacity(size)) == buckets
 
 
-def test_all_keys_put_at_once_into_a_new_map_size_its_table():
+def test_a_copy_has_a_table_of_its_own_size():
     table = JavaHashMap[int, str](integer_hash)
-    table.put_all([(2, "a"), (0, "b")])
+    for code in range(13):
+        table.put(code, "gone")
+    for code in range(4, 13):
+        table.remove(code)
+    table.put(32, "a")
+    table.put(16, "b")
 
-    assert list(table.items()) == [(0, "b"), (2, "a")]
-    assert list(table.copy().values()) == ["b", "a"]
-
-
-def test_all_keys_put_at_once_into_a_used_map_double_it_for_themselves_alone():
-    table = filled([16, 0])
-    table.put_all([(code, None) for code in range(1, 13)])
-
-    assert list(table) == [*range(13), 16]
-    table.put_all([(code, None) for code in range(100, 125)])  # 25 doubles 32 buckets before any is put
-    assert list(table)[:14] == [*range(13), 16]
-
-
-def test_a_used_map_doubles_before_the_keys_put_at_once_make_a_bucket_long():
-    table = filled([0])
-    table.put_all([(code, None) for code in [*range(32, 257, 32), 1, 2, 3, 4, 5]])
-
-    assert list(table) == [0, 64, 128, 192, 256, 1, 2, 3, 4, 5, 32, 96, 160, 224]
+    assert list(table) == [0, 32, 1, 2, 3, 16]
+    assert list(table.copy()) == [0, 32, 16, 1, 2, 3]
+    assert list(table.copy().values()) == ["gone", "a", "b", "gone", "gone", "gone"]
+    assert list(filled([]).copy()) == []
 
 
 def test_a_set_of_a_collection_is_sized_for_it():
@@ -145,4 +133,3 @@ def test_a_set_tells_what_was_new():
     assert members.discard(4)
     assert not members.discard(4)
     assert len(members) == 0
-    assert not members.has_tree
