@@ -188,21 +188,14 @@ def _constraints(layout: Layout, lower: Floats, upper: Floats) -> _Rows:
 
 def adopt(layout: Layout, holds: Flags) -> None:
     """Change a layout so that it holds exactly what is given; what stays keeps its place in the list."""
-    for row in np.nonzero(_differs(layout, holds))[0].tolist():
+    differs = (who_holds(layout.held, len(layout.rack)) != holds).any(axis=1)
+    for row in np.nonzero(differs)[0].tolist():
         wanted = set(np.nonzero(holds[row])[0].tolist())
         held = layout.held[row].tolist()
         coming = sorted(wanted - set(held))
         for column, broker in enumerate(held):
             if broker >= 0 and broker not in wanted:
                 layout.move_one(row, column, coming.pop(0))
-
-
-def _differs(layout: Layout, holds: Flags) -> Flags:
-    same = np.zeros(len(layout.held), dtype=np.int64)
-    for column in range(layout.held.shape[1]):
-        broker = layout.held[:, column]
-        same += (broker >= 0) & holds[np.arange(len(broker)), broker]
-    return np.asarray(same < layout.factor, dtype=np.bool_)
 
 
 CLOSE_ENOUGH = 1.002  # a plan this close to a bound is not worth a closer one
@@ -238,6 +231,5 @@ def _proven_bytes(problem: PlacementProblem, own: BalanceLimits, after: Int32s) 
             raised[load.field] = np.maximum(load.limit, problem.target.sum_held(after, load.unit))
     limits = problem.broker_limits
     within = problem if limits is None else replace(problem, broker_limits=replace(limits, **raised))
-    holds = np.zeros((len(after), len(problem.target) + 1), dtype=np.bool_)
-    holds[np.arange(len(after))[:, None], problem.target.index_of(after)] = True
-    return least_bytes_within(Layout(within), own.lower, own.upper, holds[:, :-1])
+    holds = who_holds(problem.target.index_of(after), len(problem.target))
+    return least_bytes_within(Layout(within), own.lower, own.upper, holds)

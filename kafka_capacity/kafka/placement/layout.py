@@ -55,7 +55,8 @@ class Layout:
         self.allowed = problem.allowed_brokers
         if self.allowed is not None:
             # A topic cannot be on more racks than the brokers that it is pinned to: nothing moves for their sake.
-            self.spread = np.minimum(self.spread, self._racks_allowed()[problem.partitions.topic])
+            reach = self.allowed @ (self.rack[:, None] == np.arange(self.rack_count))
+            self.spread = np.minimum(self.spread, reach.sum(axis=1, dtype=np.int32)[problem.partitions.topic])
         self.home = problem.target.index_of(problem.before)
         self._behind = None if problem.in_sync is None else np.where(problem.in_sync, NOWHERE, self.home)
         width = max(self.home.shape[1], int(self.factor.max(initial=0)))
@@ -86,14 +87,6 @@ class Layout:
         self.held[leaves & is_refused[self.held]] = NOWHERE
         self.home[leaves & is_refused[self.home]] = NOWHERE
         return np.asarray(names_one & can_stay, dtype=np.bool_)
-
-    def _racks_allowed(self) -> Int32s:
-        """Count the racks that each topic may be on: int32[T]."""
-        assert self.allowed is not None  # noqa: S101 - for the type checker
-        reach = np.zeros((len(self.allowed), self.rack_count), dtype=np.bool_)
-        for rack in range(self.rack_count):
-            reach[:, rack] = self.allowed[:, self.rack == rack].any(axis=1)
-        return np.asarray(reach.sum(axis=1, dtype=np.int32), dtype=np.int32)
 
     def sum_by_broker(self, unit: Floats) -> Floats:
         """Sum what the brokers hold, a unit a replica: float64[B]."""
