@@ -93,10 +93,6 @@ class Wishes:
             most=[most[id(member.topics)] for member in members],
         )
 
-    def is_shared(self, topic: int) -> bool:
-        """Return whether a topic has two subscribers or more."""
-        return bool(self.subscribers.count[topic] >= 2)
-
 
 class Reassigning:
     """The moves of one assignment; ``loads`` are brought up to date.

@@ -233,8 +233,8 @@ def _balance(
     is_shared = wishes.subscribers.count >= 2
     everything = everything[is_shared[work.topics[everything]]]
     left = left[is_shared[work.topics[left]]]
-    for member in range(len(loads.lists)):
-        if not _can_change(member, work, wishes):
+    for member, held in enumerate(loads.lists):
+        if len(held) >= wishes.most[member] and not is_shared[work.topics[held]].any():
             loads.set_aside(member)
     before = loads.active_lists()
     if not was_revoked:
@@ -242,13 +242,6 @@ def _balance(
     if work.reassign(everything) and not is_new and balance_score(loads.active_lists()) >= balance_score(before):
         for member, codes in before.items():
             loads.lists[member] = codes
-
-
-def _can_change(member: int, work: Reassigning, wishes: Wishes) -> bool:
-    held = work.loads.lists[member]
-    if len(held) < wishes.most[member]:
-        return True
-    return any(wishes.is_shared(work.topic_of[code]) for code in held)
 
 
 def _held(found: Subscriptions, codes: Codes, claims: Claims, wishes: Wishes, racks: Racks) -> tuple[Ints, Ints]:
