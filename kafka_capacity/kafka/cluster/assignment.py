@@ -49,6 +49,11 @@ def replica_matrix(rows: Sequence[Sequence[int]]) -> Int32s:
     return matrix
 
 
+def widened(matrix: Int32s, width: int) -> Int32s:
+    """Pad a matrix with :data:`NO_BROKER` (or, of directories, none)."""
+    return np.pad(matrix, ((0, 0), (0, width - matrix.shape[1])), constant_values=-1)
+
+
 def replica_lists(matrix: Int32s) -> list[list[int]]:
     """Unpack a replica matrix into lists without the padding, the preferred leader first."""
     return [[broker for broker in row if broker >= 0] for row in matrix.tolist()]

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafka_capacity.kafka.arrays import Flags, Int32s, Ints
+from kafka_capacity.kafka.cluster.assignment import widened
 from kafka_capacity.kafka.cluster.brokers import Brokers
 
 
@@ -96,10 +97,7 @@ def _is_in(matrix: Int32s, other: Int32s) -> Flags:
 def diff_assignments(before: Int32s, after: Int32s) -> AssignmentDiff:
     """Compare two replica matrices, padded with -1, of the same partitions row by row: int32[P, W] and int32[P, V]."""
     width = max(before.shape[1], after.shape[1])
-    before_wide = np.full((len(before), width), -1, dtype=np.int32)
-    after_wide = np.full((len(after), width), -1, dtype=np.int32)
-    before_wide[:, : before.shape[1]] = before
-    after_wide[:, : after.shape[1]] = after
+    before_wide, after_wide = widened(before, width), widened(after, width)
     differs = (before_wide != after_wide).any(axis=1)
     first_differs = before_wide[:, 0] != after_wide[:, 0] if width else np.zeros(len(before), dtype=np.bool_)
     return AssignmentDiff(

@@ -279,6 +279,4 @@ def _previous_holders(
 def _ranks(found: Subscriptions) -> Ints:
     """Return the place of each member by name: int64[M]."""
     names = utf16_keys([member.member_id for member in found.group.members])
-    ranks = np.empty(len(names), dtype=np.int64)
-    ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
-    return ranks
+    return np.argsort(sorted(range(len(names)), key=names.__getitem__))

@@ -166,8 +166,7 @@ def _keep_owned(
     """Let the members keep what they may: rows of that, and who had each partition that is taken (-1: nobody)."""
     was = np.full(len(codes.topic), -1, dtype=np.int64)
     in_map = np.array(found.order)[put_order(found.hashes[found.order])]
-    seat = np.empty(len(in_map), dtype=np.int64)
-    seat[in_map] = np.arange(len(in_map))
+    seat = np.argsort(in_map)
     member, code = claims.member, claims.code
     if racks.count:
         pairs = zip(member.tolist(), code.tolist(), strict=True)
@@ -177,8 +176,7 @@ def _keep_owned(
     if claims.disputed:
         clear = ~np.isin(code, list(claims.disputed))
         member, code = member[clear], code[clear]
-    place = np.empty(len(found.topics), dtype=np.int64)
-    place[found.alphabetical()] = np.arange(len(found.topics))
+    place = np.argsort(found.alphabetical())
     rows = order_by(seat[member], codes.partition[code], place[codes.topic[code]])
     member, code = member[rows], code[rows]
     had = np.bincount(member, minlength=len(in_map))[in_map]
@@ -196,8 +194,7 @@ def left_over(codes: Codes, topic_order: list[int], kept: Ints) -> Ints:
         return everything
     missing = kept >= codes.total
     if missing.any():
-        place = np.empty(len(topic_order), dtype=np.int64)
-        place[topic_order] = np.arange(len(topic_order))
+        place = np.argsort(topic_order)
         ordered = kept[np.lexsort((codes.partition[kept], place[codes.topic[kept]]))]
         kept = ordered[: int(np.argmax(ordered >= codes.total))]
     is_left = np.ones(codes.total, dtype=np.bool_)

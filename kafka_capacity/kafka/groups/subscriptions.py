@@ -139,10 +139,8 @@ def join_places(group: Group, order: Sequence[int]) -> Ints:
     members = group.members
     static = [i for i in order if members[i].instance_id is not None]
     others = [i for i in order if members[i].instance_id is None]
-    place = np.empty(len(order), dtype=np.int64)
     by_instance = _by_name(static, [members[i].instance_id or "" for i in static])
-    place[by_instance + _by_name(others, [members[i].member_id for i in others])] = np.arange(len(order))
-    return place
+    return np.argsort(by_instance + _by_name(others, [members[i].member_id for i in others]))
 
 
 def _by_name(positions: list[int], names: list[str]) -> list[int]:

@@ -33,7 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 from kafka_capacity.errors import AssignmentError
-from kafka_capacity.kafka.arrays import Ints
+from kafka_capacity.kafka.arrays import Ints, runs
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.coordinator import KAFKA_TYPE, assign_by_kind, known_partition_count, map_order
@@ -68,8 +68,7 @@ def _assign_homogeneous(group: Group) -> Assignment:
     taken = np.zeros(len(codes.topic), dtype=np.bool_)
     taken[held[1]] = True
     kept, revoked = _cut(group, order, table, codes, held, limit)
-    place = np.empty(len(topics), dtype=np.int64)
-    place[[table[topic] for topic in walked]] = np.arange(len(topics))
+    place = np.argsort([table[topic] for topic in walked])
     free = np.flatnonzero(~taken[: codes.total])
     left = np.concatenate((free[stable_order(place[codes.topic[free]], len(topics))], revoked))
     filled = np.repeat(np.arange(len(order)), room)
@@ -130,8 +129,7 @@ def _cut(
     wanted = topic >= 0
     cut_seat = above[walked.member[wanted]]
     cut_code = codes.encode(topic[wanted], walked.partition[wanted])
-    starts = np.flatnonzero(np.diff(cut_seat, prepend=-1))
-    lengths = np.diff(np.append(starts, len(cut_seat)))
+    starts, lengths = runs(cut_seat)
     place = np.arange(len(cut_seat)) - np.repeat(starts, lengths)
     stays = place < limit[cut_seat]
     calm = ~is_above[seat]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints, runs
 from kafka_capacity.kafka.placement.layout import Layout
 
 GOLDEN_RATIO = 0.6180339887498949
@@ -46,12 +46,8 @@ def within_amount(group: Int32s, unit: Floats, amount: Floats) -> Flags:
     order = chosen[np.argsort(group[chosen], kind="stable")]
     sorted_group = group[order]
     running = np.cumsum(unit[order])
-    is_first = np.empty(len(order), dtype=np.bool_)
-    is_first[0] = True
-    is_first[1:] = sorted_group[1:] != sorted_group[:-1]
-    starts = np.nonzero(is_first)[0]
+    starts, lengths = runs(sorted_group)
     before = np.where(starts > 0, running[starts - 1], 0.0)
-    lengths = np.diff(np.append(starts, len(order)))
     fits[order] = running - np.repeat(before, lengths) <= amount[sorted_group] * (1 + 1e-12)
     return fits
 

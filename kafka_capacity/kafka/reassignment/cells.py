@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.kafka.arrays import Floats, Indices, Int32s
-from kafka_capacity.kafka.reassignment.flow import disk_peaks, runs
+from kafka_capacity.kafka.arrays import Floats, Indices, Int32s, runs
+from kafka_capacity.kafka.reassignment.flow import disk_peaks
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 

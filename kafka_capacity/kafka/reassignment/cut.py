@@ -28,8 +28,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.kafka.arrays import Flags, Floats, Indices, Int32s
-from kafka_capacity.kafka.reassignment.flow import running, runs
+from kafka_capacity.kafka.arrays import Flags, Floats, Indices, Int32s, runs
+from kafka_capacity.kafka.reassignment.flow import running
 from kafka_capacity.kafka.reassignment.hops import NO_WAVE
 
 _ROUNDS = 4  # of looking for more hops that fit into a wave

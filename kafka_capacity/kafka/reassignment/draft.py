@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafka_capacity.kafka.arrays import Flags, Floats, Indices, Int32s
+from kafka_capacity.kafka.cluster.assignment import widened
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.reassignment.budgets import Budgets, budgets_of, is_endless, uses_of
 from kafka_capacity.kafka.reassignment.cells import Flows, copies_of
 from kafka_capacity.kafka.reassignment.cut import Uses, cut
 from kafka_capacity.kafka.reassignment.detours import find_way_out
-from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops, State, first_state, hops_between, widened
+from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops, State, first_state, hops_between
 from kafka_capacity.kafka.reassignment.log_dirs import only_log_dirs
 from kafka_capacity.kafka.reassignment.orders import Pressure, in_order, pressure, relieving_wave
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem, Order

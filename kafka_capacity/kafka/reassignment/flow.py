@@ -26,12 +26,10 @@ Worked example:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kafka_capacity.kafka.arrays import Floats, Indices, Int32s, Ints
+from kafka_capacity.kafka.arrays import Floats, Indices, Int32s, Ints, runs
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
 
@@ -90,13 +88,6 @@ def _shared(gate: Indices, size_bytes: Floats, closing: Floats) -> Floats:
     done = np.empty(len(size))
     done[order] = gate_seconds(running(size, starts, lengths) + still * size, closing[passed])
     return done
-
-
-def runs(sorted_keys: NDArray[np.integer[Any]]) -> tuple[Indices, Indices]:
-    """Return where each run of equal keys begins, and how long it is."""
-    is_first = np.append(True, sorted_keys[1:] != sorted_keys[:-1])[: len(sorted_keys)]
-    starts = np.flatnonzero(is_first)
-    return starts, np.diff(np.append(starts, len(sorted_keys)))
 
 
 def running(values: Floats, starts: Indices, lengths: Indices) -> Floats:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kafka_capacity.kafka.arrays import Flags, Indices, Int32s
+from kafka_capacity.kafka.cluster.assignment import widened
 from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
@@ -69,11 +70,6 @@ def first_state(problem: MoveProblem) -> State:
         log_dir=widened(problem.log_dir, width),
         leader=problem.leader,
     )
-
-
-def widened(matrix: Int32s, width: int) -> Int32s:
-    """Pad a matrix with -1."""
-    return np.pad(matrix, ((0, 0), (0, width - matrix.shape[1])), constant_values=-1)
 
 
 def hops_between(state: State, target: Int32s, rows: Indices, after_dir: Int32s | None = None) -> Hops:

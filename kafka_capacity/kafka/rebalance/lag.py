@@ -35,7 +35,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kafka_capacity.kafka.arrays import Flags, Floats, Ints
+from kafka_capacity.kafka.arrays import Flags, Floats, Ints, runs
 from kafka_capacity.kafka.rebalance.model import NOBODY, Interruptions
 
 MAX_STEPS = 400  # of the part in which partitions stop and start
@@ -242,8 +242,7 @@ def _levelled(wanted: Floats, owner: Ints, work: Floats) -> Floats:
     """Return ``min(wanted, level)``, with the level of each owner that makes the sum its work."""
     order = np.lexsort((wanted, owner))
     sorted_owner, amount = owner[order], wanted[order]
-    first = np.flatnonzero(np.concatenate([[True], sorted_owner[1:] != sorted_owner[:-1]]))
-    counts = np.diff(np.concatenate([first, [len(order)]]))
+    first, counts = runs(sorted_owner)
     group = np.repeat(np.arange(len(first)), counts)
     sums = np.cumsum(amount) - amount
     below = sums - sums[first][group]

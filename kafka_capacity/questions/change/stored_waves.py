@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from kafka_capacity.errors import StorageError
 from kafka_capacity.inventory.column_values import PartitionIndex
 from kafka_capacity.kafka.arrays import Flags, Int32s
-from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions, replica_matrix
-from kafka_capacity.kafka.reassignment.hops import widened
+from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions, replica_matrix, widened
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_stem
 
 
