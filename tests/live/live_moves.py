@@ -23,7 +23,7 @@ from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.kafka.cluster.assignment import replica_lists, replica_matrix
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.kafka.reassignment.kafka_json import wave_files
+from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
 from kafka_capacity.kafka.reassignment.problem import MoveProblem, Throttle, WaveSettings, move_problem
 from kafka_capacity.kafka.reassignment.runbook import SERVERS, WAVES_FOLDER, RunbookStep, runbook_page
 from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
@@ -248,7 +248,7 @@ class LiveMoves:
         """Plan it, and leave its files in the folder."""
         schedule = plan_waves(problem)
         for wave in schedule.waves:
-            for each in wave_files(schedule, wave).listed():
+            for each in files_of(wave_rows(schedule, wave)).listed():
                 (self.folder / each.name).write_bytes(each.content)
         return schedule
 
@@ -258,7 +258,7 @@ class LiveMoves:
 
     def run_wave(self, schedule: Schedule, wave: Wave, *, max_seconds: float = 600.0) -> WaveRun:
         """Do what its page of the runbook says: execute, raise throttles, watch, verify, elect."""
-        page = runbook_page(schedule, wave, wave_files(schedule, wave))
+        page = runbook_page(schedule, wave, files_of(wave_rows(schedule, wave)))
         done = WaveRun(wave)
         for step in page.steps:
             if step.does == "start":
@@ -289,12 +289,12 @@ class LiveMoves:
 
     def cancel(self, schedule: Schedule, wave: Wave) -> str:
         """Cancel a wave that is under way."""
-        return self._do(runbook_page(schedule, wave, wave_files(schedule, wave)).back, "cancel")
+        return self._do(runbook_page(schedule, wave, files_of(wave_rows(schedule, wave))).back, "cancel")
 
     def roll_back(self, schedule: Schedule, *, is_throttled: bool = True) -> None:
         """Undo all waves, the last one first."""
         for wave in reversed(schedule.waves):
-            page = runbook_page(schedule, wave, wave_files(schedule, wave))
+            page = runbook_page(schedule, wave, files_of(wave_rows(schedule, wave)))
             self._do(page.back, "roll back", is_throttled=is_throttled)
 
     def _do(self, steps: Sequence[RunbookStep], does: str, *, is_throttled: bool = True) -> str:

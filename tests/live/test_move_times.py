@@ -14,7 +14,7 @@ import pytest
 from kafka_capacity.kafka.cluster.assignment import replica_lists
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
-from kafka_capacity.kafka.reassignment.kafka_json import wave_files
+from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
 from kafka_capacity.kafka.reassignment.problem import WaveSettings
 from kafka_capacity.kafka.reassignment.runbook import runbook_page
 from kafka_capacity.kafka.reassignment.schedule import Schedule, WaveKind
@@ -179,6 +179,8 @@ def test_the_tool_lists_the_brokers_that_are_to_be_there(moves: LiveMoves) -> No
     brokers = Brokers.of(list(RACKS), racks=list(RACKS.values()))
     schedule = plan_waves(move_problem_of([[1]], [[2, 3]], brokers=brokers))
     (wave,) = schedule.waves
-    (start,) = [one for one in runbook_page(schedule, wave, wave_files(schedule, wave)).steps if one.does == "start"]
+    (start,) = [
+        one for one in runbook_page(schedule, wave, files_of(wave_rows(schedule, wave))).steps if one.does == "start"
+    ]
     assert [broker for broker, _ in start.brokers] == [2, 3]
     moves.look_for_brokers(start)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from kafka_capacity.kafka.cluster.assignment import replica_lists
-from kafka_capacity.kafka.reassignment.kafka_json import wave_files
+from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.plan.released_files import wave_documents
@@ -43,7 +43,7 @@ def test_what_is_released_is_what_was_planned_to_the_byte(problem):
     documents = released(schedule)
     runbook = documents.pop("runbook.md").decode()
 
-    files = [each for wave in schedule.waves for each in wave_files(schedule, wave).listed()]
+    files = [each for wave in schedule.waves for each in files_of(wave_rows(schedule, wave)).listed()]
     assert documents == {f"waves/{each.name}": each.content for each in files}
     for each in files:
         assert f"waves/{each.name}" in runbook

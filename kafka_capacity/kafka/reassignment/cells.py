@@ -55,6 +55,10 @@ class Cells:
         at = self.at(wave[known], thing[known])
         return np.bincount(at, weights=amount[known], minlength=len(self)).astype(np.float64)
 
+    def sums(self, wave: Int32s, thing: Int32s, amounts: Floats) -> Floats:
+        """Sum each row of amounts, float64[R, n], likewise: float64[R, C]."""
+        return np.stack([self.sum(wave, thing, amount) for amount in amounts])
+
     def earlier(self, change: Floats) -> Floats:
         """Sum, for each cell, the changes of the same thing in earlier waves."""
         ordered = change[self.by_thing]

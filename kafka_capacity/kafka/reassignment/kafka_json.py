@@ -117,13 +117,8 @@ def wave_stem(number: int, kind: str, wave_count: int) -> str:
     return f"{number:0{max(2, len(str(wave_count)))}d}-{kind}"
 
 
-def wave_files(schedule: Schedule, wave: Wave) -> WaveFiles:
-    """Write the files of one wave. The same schedule gives the same bytes."""
-    return files_of(wave_rows(schedule, wave))
-
-
 def files_of(wave: WaveRows) -> WaveFiles:
-    """Write what a wave's rows say."""
+    """Write what a wave's rows say; the same rows give the same bytes."""
     names = LineNames.of(wave.partitions, wave.rows)
     execute = _written(names, wave.replicas_after, wave.log_dirs_after, wave.paths)
     rollback = _written(names, wave.replicas_before, wave.log_dirs_before, wave.paths)

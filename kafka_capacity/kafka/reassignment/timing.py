@@ -207,24 +207,21 @@ def _gates(
     copy_wave = hops.wave[flows.copy_hop]
     throttle = np.concatenate([throttles.in_bytes_per_second[cells.thing], throttles.out_bytes_per_second[cells.thing]])
     in_bytes = cells.sum(copy_wave, flows.destination, flows.size)
-    loads, by_throttle, by_network = [], [], []
-    for band in range(len(BAND)):
-        in_load = cells.sum(copy_wave, flows.destination, flows.rate[band])
-        out_load = cells.sum(hops.wave, flows.leader, rate[band] * fetchers)
-        joining_load = cells.sum(hops.wave, flows.leader, rate[band] * flows.joining)
-        loads.append(np.concatenate([in_load, out_load]))
-        free = np.concatenate([spare[0][band], spare[1][band]])
-        rates = closing_limits(throttle, loads[-1], free, np.concatenate([in_load, joining_load]))
-        by_throttle.append(rates[0])
-        by_network.append(rates[1])
+    in_load = cells.sums(copy_wave, flows.destination, flows.rate)
+    out_load = cells.sums(hops.wave, flows.leader, rate * fetchers)
+    joining_load = cells.sums(hops.wave, flows.leader, rate * flows.joining)
+    load = np.concatenate([in_load, out_load], axis=1)
+    by_throttle, by_network = closing_limits(
+        throttle, load, np.concatenate(spare, axis=1), np.concatenate([in_load, joining_load], axis=1)
+    )
     gates = Gates(
         wave=np.tile(cells.wave, 2),
         broker=np.tile(cells.thing, 2),
         direction=np.repeat([0, 1], count),
         amount_bytes=np.concatenate([in_bytes, cells.sum(copy_wave, flows.source, flows.size)]),
-        load=np.array(loads),
-        by_throttle=np.array(by_throttle),
-        by_network=np.array(by_network),
+        load=load,
+        by_throttle=by_throttle,
+        by_network=by_network,
         of_copy=np.stack([dest, source + count], axis=1),
     )
     return _with_fetchers(problem, hops, flows, gates)
@@ -266,12 +263,8 @@ def _pair_traffic(problem: MoveProblem) -> Floats:
     index, leader = problem.brokers.index_of(problem.before), problem.brokers.index_of(problem.leader)
     rows, columns = np.nonzero((index >= 0) & (leader >= 0)[:, None] & (problem.before != problem.leader[:, None]))
     pair = leader[rows].astype(np.intp) * brokers + index[rows, columns]
-    return np.stack(
-        [
-            np.bincount(pair, weights=rate[rows], minlength=brokers * brokers)
-            for rate in problem.bytes_in_bytes_per_second
-        ]
-    )
+    rates = problem.bytes_in_bytes_per_second[:, rows]
+    return np.stack([np.bincount(pair, weights=rate, minlength=brokers * brokers) for rate in rates])
 
 
 def _spare(problem: MoveProblem, hops: Hops, flows: Flows, cells: Cells, before: Carried) -> tuple[Floats, Floats]:

@@ -8,7 +8,7 @@ import pytest
 
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.placement import RackRule
-from kafka_capacity.kafka.reassignment.kafka_json import wave_files
+from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
 from kafka_capacity.plan.released_files import move_files
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.log_dirs import fullest_dir_ratio, log_dir_facts, target_log_dirs
@@ -122,7 +122,7 @@ def test_no_directory_is_overfilled_and_every_wave_keeps_its_limit(seed):
     # What the files of the waves name is where the placement put it.
     named = {}
     for wave in schedule.waves:
-        for row in json.loads(wave_files(schedule, wave).execute.content)["partitions"]:
+        for row in json.loads(files_of(wave_rows(schedule, wave)).execute.content)["partitions"]:
             for broker, path in zip(row["replicas"], row["log_dirs"], strict=True):
                 if path != "any":
                     named[row["topic"], broker] = path

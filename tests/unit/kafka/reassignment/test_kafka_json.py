@@ -7,7 +7,7 @@ import numpy as np
 
 from kafka_capacity.inventory.tool_output import current_assignment
 from kafka_capacity.kafka.cluster.assignment import Partitions, replica_matrix
-from kafka_capacity.kafka.reassignment.kafka_json import reassignment_json, wave_files
+from kafka_capacity.kafka.reassignment.kafka_json import files_of, reassignment_json, wave_rows
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from tests.properties.move_problems import move_problem_of
 
@@ -51,7 +51,7 @@ def test_an_import_reads_what_is_written():
 
 def planned(before, after, **given):
     schedule = plan_waves(move_problem_of(before, after, **given))
-    return schedule, [wave_files(schedule, wave) for wave in schedule.waves]
+    return schedule, [files_of(wave_rows(schedule, wave)) for wave in schedule.waves]
 
 
 def lists(file):

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from kafka_capacity.kafka.reassignment.kafka_json import wave_files
+from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
 from kafka_capacity.kafka.reassignment.problem import Throttle
 from kafka_capacity.kafka.reassignment.runbook import runbook_page
 from kafka_capacity.kafka.reassignment.waves import plan_waves
@@ -15,7 +15,7 @@ ELECT = f"kafka-leader-election.sh {SERVERS} --election-type preferred --path-to
 
 def pages(before, after, **given):
     schedule = plan_waves(move_problem_of(before, after, **given))
-    return tuple(runbook_page(schedule, wave, wave_files(schedule, wave)) for wave in schedule.waves)
+    return tuple(runbook_page(schedule, wave, files_of(wave_rows(schedule, wave))) for wave in schedule.waves)
 
 
 def commands(steps, does):

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from kafka_capacity.kafka.reassignment.kafka_json import wave_files
+from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
 from kafka_capacity.kafka.reassignment.runbook import runbook_page
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from kafka_capacity.questions.change.move_tables import BROKER_TIMELINE, MOVE_TABLES, WAVES, schedule_tables
@@ -24,7 +24,7 @@ def test_a_row_a_wave():
     (row,) = made["waves"].to_pylist()
     files = json.loads(row.pop("files"))
     page = json.loads(row.pop("runbook"))
-    written = wave_files(schedule, schedule.waves[0])
+    written = files_of(wave_rows(schedule, schedule.waves[0]))
     assert page == json.loads(json.dumps(asdict(runbook_page(schedule, schedule.waves[0], written))))
     assert files == {each.name: each.sha256 for each in written.listed()}
     assert row == {
@@ -133,7 +133,7 @@ def test_a_row_a_partition_of_a_wave():
             "replicas_before": [1, 3],
             "replicas_after": [1, 2],
             "log_dirs_before": [None, "/disk3"],
-            "log_dirs_after": [None, "/disk0"],
+            "log_dirs_after": [None, "/disk1"],
             "elects": False,
             "elects_back": False,
         }
@@ -141,6 +141,6 @@ def test_a_row_a_partition_of_a_wave():
     assert made["log_dir_timeline"].select(
         ["broker_id", "path", "start_bytes", "end_bytes", "limit_bytes"]
     ).to_pylist() == [
-        {"broker_id": 2, "path": "/disk0", "start_bytes": 0.0, "end_bytes": 100.0, "limit_bytes": 100.0},
+        {"broker_id": 2, "path": "/disk1", "start_bytes": 0.0, "end_bytes": 100.0, "limit_bytes": 200.0},
         {"broker_id": 3, "path": "/disk3", "start_bytes": 100.0, "end_bytes": 0.0, "limit_bytes": None},
     ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_1, KAFKA_4_3, KAFKA_4_4, KafkaRelease
-from kafka_capacity.kafka.reassignment.kafka_json import wave_files
+from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
 from kafka_capacity.kafka.reassignment.problem import Throttle
 from kafka_capacity.kafka.reassignment.schedule import WaveKind
 from kafka_capacity.kafka.reassignment.waves import plan_waves
@@ -71,7 +71,7 @@ def test_the_way_back_leaves_out_what_was_on_a_broker_that_is_down(tmp_path):
         "Broker 3 is down, and kafka-reassign-partitions.sh refuses a whole file that names it. Start it first, or "
         "leave the partitions that were on it where they are now, with this command."
     )
-    files = wave_files(schedule, schedule.waves[0])
+    files = files_of(wave_rows(schedule, schedule.waves[0]))
     assert b"[1,3]" in files.rollback.content
     assert b"3" not in files.execute.content.replace(b'"', b"").split(b"replicas")[-1]
     assert step["commands"] == [
