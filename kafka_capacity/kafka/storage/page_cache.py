@@ -45,7 +45,6 @@ def peak_windows(
     load: PartitionLoad,
     *,
     heap_bytes: float = HEAP_BYTES,
-    system_bytes: float = SYSTEM_BYTES,
 ) -> Floats:
     """Return how many seconds back the page cache of each broker reaches at peak, leaders and followers: float64[B].
 
@@ -54,7 +53,7 @@ def peak_windows(
     """
     if load.hours == 0:
         return np.full(len(brokers), np.nan)
-    cache = cache_bytes(brokers.memory_bytes, heap_bytes=heap_bytes, system_bytes=system_bytes)
+    cache = cache_bytes(brokers.memory_bytes, heap_bytes=heap_bytes)
     return window_seconds(cache, brokers.sum_held(replicas, load.bytes_in_peak_bytes_per_second))
 
 

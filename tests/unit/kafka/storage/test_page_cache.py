@@ -132,13 +132,12 @@ def hits(*, partitions, pages_a_second, cache_pages, lag_seconds, seconds):
 @pytest.mark.parametrize("cache_pages", [1000, 4000])
 def test_a_reader_is_served_from_memory_if_and_only_if_it_is_within_the_window(partitions, cache_pages):
     page, pages_a_second = 4096.0, 100
-    brokers = Brokers.of([1], memory_bytes=[cache_pages * page])
+    brokers = Brokers.of([1], memory_bytes=[cache_pages * page + SYSTEM_BYTES])
     (window,) = peak_windows(
         brokers,
         np.ones((partitions, 1), dtype=np.int32),
         load([pages_a_second * page / partitions] * partitions),
         heap_bytes=0.0,
-        system_bytes=0.0,
     ).tolist()
     assert window == pytest.approx(cache_pages / pages_a_second)
 
