@@ -12,6 +12,7 @@ from kafka_capacity.conformance.models.old_consumer import (
     assign_old_ranges,
     assign_old_round_robin,
 )
+from kafka_capacity.conformance.models.simple import assign_shares
 from kafka_capacity.conformance.registry import Case, answers_to
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
 from kafka_capacity.kafka.groups import (
@@ -20,6 +21,7 @@ from kafka_capacity.kafka.groups import (
     GroupProtocol,
     Member,
     Topic,
+    TopicPartition,
     TopicPartitions,
     UserData,
     assignor,
@@ -33,9 +35,13 @@ def _by_client(name: str, given: Case) -> Case:
     return {"assignment": _client_output(assignor(name).assign(_client_group(given)))}
 
 
-def _by_server(name: str, protocol: GroupProtocol, given: Case) -> Case:
+def _by_server(name: str, given: Case) -> Case:
     group = _server_group(given)
-    assigned = _server_output(assignor(name, protocol).assign(group))
+    if name == "simple":
+        answer = assign_shares(group, _assignable(given.get("assignable")))
+    else:
+        answer = assignor(name, GroupProtocol.CONSUMER).assign(group)
+    assigned = _server_output(answer)
     if name != "range" and not any(member.topics for member in group.members):
         assigned = {}  # Kafka lists no members where nobody subscribes to anything
     return {"assignment": assigned}
@@ -51,12 +57,8 @@ for _name in ("range", "roundrobin", "sticky", "cooperative-sticky"):
     answers_to(f"consumer_{_name.replace('-', '_')}")(partial(_by_client, _name))
 answers_to("scala_range")(partial(_by_old_consumer, assign_old_ranges))
 answers_to("scala_roundrobin")(partial(_by_old_consumer, assign_old_round_robin))
-for _name, _protocol in (
-    ("uniform", GroupProtocol.CONSUMER),
-    ("range", GroupProtocol.CONSUMER),
-    ("simple", GroupProtocol.SHARE),
-):
-    answers_to(f"server_{_name}")(partial(_by_server, _name, _protocol))
+for _name in ("uniform", "range", "simple"):
+    answers_to(f"server_{_name}")(partial(_by_server, _name))
 
 
 @answers_to("group_consumer_sequence")
@@ -151,7 +153,6 @@ def _client_topics(topics: list[dict[str, Any]]) -> tuple[Topic, ...]:
 
 
 def _server_group(given: Case) -> Group:
-    assignable = given.get("assignable")
     return Group(
         topics=tuple(Topic(name=topic["id"], partitions=topic["partitions"]) for topic in given["topics"]),
         members=tuple(
@@ -163,8 +164,11 @@ def _server_group(given: Case) -> Group:
             )
             for member in given["members"]
         ),
-        assignable=None if assignable is None else frozenset((t, p) for t, numbers in assignable for p in numbers),
     )
+
+
+def _assignable(given: list[tuple[str, list[int]]] | None) -> frozenset[TopicPartition] | None:
+    return None if given is None else frozenset((topic, number) for topic, numbers in given for number in numbers)
 
 
 def _listed(pairs: list[list[Any]] | None) -> TopicPartitions:

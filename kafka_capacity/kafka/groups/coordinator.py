@@ -6,12 +6,12 @@ have in a ``HashMap`` of a ``HashSet`` of partitions for each topic.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from kafka_capacity.errors import AssignmentError
 from kafka_capacity.kafka.groups.assignment import Assignment
-from kafka_capacity.kafka.groups.model import Group, Member, TopicPartitions
-from kafka_capacity.kafka.java.hash_map import JavaHashMap, JavaHashSet, copied_set_capacity, put_order
+from kafka_capacity.kafka.groups.model import Group, TopicPartitions
+from kafka_capacity.kafka.java.hash_map import JavaHashMap, copied_set_capacity, put_order
 from kafka_capacity.kafka.java.hashing import integer_hash, string_hashes, uuid_hash
 
 KAFKA_TYPE = "org.apache.kafka.coordinator.group.api.assignor.PartitionAssignorException"
@@ -25,11 +25,6 @@ def map_order(group: Group) -> list[int]:
     return order
 
 
-def members_in_map(group: Group) -> tuple[Member, ...]:
-    """List the members in the order of the coordinator's map."""
-    return tuple(group.members[i] for i in map_order(group))
-
-
 def assign_by_kind(
     group: Group, homogeneous: Callable[[Group], Assignment], mixed: Callable[[Group], Assignment]
 ) -> Assignment:
@@ -38,14 +33,6 @@ def assign_by_kind(
         return Assignment.of(group, {})
     lists = {id(member.topics): member.topics for member in group.members}.values()
     return homogeneous(group) if len({frozenset(topics) for topics in lists}) == 1 else mixed(group)
-
-
-def subscribed_topics(member: Member) -> JavaHashSet[str]:
-    """Return the topics of one member."""
-    topics = JavaHashSet[str](uuid_hash)
-    for topic in member.topics:
-        topics.add(topic)
-    return topics
 
 
 def held_partitions(owned: TopicPartitions) -> Held:
@@ -76,14 +63,3 @@ def known_partition_count(group: Group, topic: str) -> int:
     if count is None:
         raise AssignmentError(f"a member subscribes to topic {topic}, which does not exist", kafka_type=KAFKA_TYPE)
     return count
-
-
-def as_assignment(group: Group, held: Mapping[str, Mapping[str, list[int] | set[int]]]) -> Assignment:
-    """Make an assignment of partitions by topic by member id; each list sorted by topic id, then partition."""
-    return Assignment.of(
-        group,
-        {
-            member_id: [(topic, partition) for topic in sorted(topics) for partition in sorted(topics[topic])]
-            for member_id, topics in held.items()
-        },
-    )

@@ -118,8 +118,6 @@ class Group:
 
     topics: tuple[Topic, ...]  # the topics of the cluster, at least those that members subscribe to
     members: tuple[Member, ...]  # in the order in which Kafka comes to know them. Ids are unique.
-    # the partitions that may be assigned, `None` for all; share groups only
-    assignable: frozenset[TopicPartition] | None = None
     streams: StreamsTopology | None = None  # of a streams group, whose `topics` are subtopologies
     _by_name: dict[str, Topic] = field(init=False, repr=False, compare=False)
 

@@ -59,7 +59,7 @@ class KafkasAssignor:
     is_cooperative: bool
 
 
-_CLASSIC, _CONSUMER, _SHARE, _STREAMS = GroupProtocol
+_CLASSIC, _CONSUMER, _, _STREAMS = GroupProtocol
 _MODULES = {
     (_CLASSIC, "cooperative-sticky"): "kafka_capacity.kafka.groups.sticky",
     (_CLASSIC, "range"): "kafka_capacity.kafka.groups.range_",
@@ -67,7 +67,6 @@ _MODULES = {
     (_CLASSIC, "sticky"): "kafka_capacity.kafka.groups.sticky",
     (_CONSUMER, "range"): "kafka_capacity.kafka.groups.range_",
     (_CONSUMER, "uniform"): "kafka_capacity.kafka.groups.uniform",
-    (_SHARE, "simple"): "kafka_capacity.kafka.groups.simple",
     (_STREAMS, "sticky"): "kafka_capacity.kafka.groups.sticky_tasks",
 }
 _registered: dict[tuple[GroupProtocol, str], Assignor] = {}

@@ -1,7 +1,6 @@
-"""``uniform`` and ``simple``: what the group coordinator gives, and where Kafka throws."""
+"""``uniform``: what the group coordinator gives, and where Kafka throws."""
 
 import dataclasses
-import math
 
 import pytest
 from hypothesis import given
@@ -26,7 +25,6 @@ from tests.unit.kafka.groups.made_up import (
 )
 
 UNIFORM = assignor("uniform", GroupProtocol.CONSUMER)
-SIMPLE = assignor("simple", GroupProtocol.SHARE)
 IDS = tuple(topic_id(2**100 * n + 7 * n) for n in range(1, 6))
 T, U = IDS[:2]
 
@@ -55,9 +53,9 @@ def test_the_order_of_a_hash_set_says_which_partitions_are_taken_away():
 
 
 def test_a_subscribed_topic_must_exist():
-    for found, others in ((UNIFORM, ()), (UNIFORM, (T,)), (SIMPLE, ()), (SIMPLE, (T,))):
+    for others in ((), (T,)):
         with pytest.raises(AssignmentError, match=f"subscribes to topic {U}, which does not exist") as caught:
-            found.assign(group([member("a", U), member("b", U, *others)], **{T: 1}))
+            UNIFORM.assign(group([member("a", U), member("b", U, *others)], **{T: 1}))
         assert caught.value.kafka_type == PROTOCOL_ERROR
 
 
@@ -75,9 +73,8 @@ def test_where_subscriptions_differ_a_target_beyond_the_partitions_is_out_of_bou
 
 
 def test_nobody_and_nothing_give_nothing():
-    for found in (UNIFORM, SIMPLE):
-        assert found.assign(group([], **{T: 1})).lists() == {}
-        assert found.assign(group([member("a")], **{T: 1})).lists() == {"a": []}
+    assert UNIFORM.assign(group([], **{T: 1})).lists() == {}
+    assert UNIFORM.assign(group([member("a")], **{T: 1})).lists() == {"a": []}
 
 
 def test_a_partition_that_two_members_hold_stays_with_both():
@@ -99,32 +96,6 @@ def test_members_with_nothing_to_give_are_passed_over():
     assert levels.next_highest() == 0
     levels.exclude_highest()
     assert levels.next_highest() is None
-
-
-def test_partitions_are_shared_when_there_are_more_members():
-    found = SIMPLE.assign(group([member(name, T) for name in "abcd"], **{T: 2}))
-
-    assert numbers(found) == {"a": [0], "b": [0], "c": [1], "d": [1]}
-
-
-def test_partitions_that_may_not_be_assigned_are_left_out():
-    given = group([member("a", T, U), member("b", T, U)], **{T: 2, U: 2})
-    given = dataclasses.replace(given, assignable=frozenset({(T, 1), (U, 0)}))
-
-    assert {pair for pairs in SIMPLE.assign(given).lists().values() for pair in pairs} == {(T, 1), (U, 0)}
-
-
-def test_a_share_group_may_run_out_of_members():
-    members = [
-        member("\U0001f6002", T),
-        member("c0", T),
-        member("\U0001f6001", T, owned=of(T, 0, 1, 2)),
-        member("\U0001f6003", T),
-    ]
-    given = dataclasses.replace(group(members, **{T: 3}), assignable=frozenset({(T, 0), (T, 2)}))
-    with pytest.raises(AssignmentError, match="no member is left") as caught:
-        SIMPLE.assign(given)
-    assert caught.value.kafka_type == "java.util.NoSuchElementException"
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=40))
@@ -162,22 +133,3 @@ def test_uniform_balances_and_keeps_all_that_balance_allows(given):
     assert found.counts().max() - found.counts().min() <= 1
     for who in given.members:
         assert len(set(who.owned) & set(lists[who.member_id])) >= min(len(who.owned), share)
-
-
-@at_most(100)
-@given(groups(names=IDS, equal=True))
-def test_simple_shares_each_partition_evenly(given):
-    found = SIMPLE.assign(given)
-    partitions = sum(topic.partitions for topic in given.topics)
-    sharers = math.ceil(len(given.members) / partitions)
-    pairs = [pair for part in found.lists().values() for pair in part]
-
-    check_complete(given, found, sharers)
-    assert all(pairs.count(pair) == sharers for pair in pairs)
-    assert found.counts().max() - found.counts().min() <= 1
-
-
-@at_most(100)
-@given(groups(names=IDS))
-def test_simple_gives_everything_to_subscribers(given):
-    check_complete(given, SIMPLE.assign(given), sharers=True)

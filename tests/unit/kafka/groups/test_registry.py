@@ -73,7 +73,6 @@ def installed(tmp_path, monkeypatch):
     [
         (GroupProtocol.CLASSIC, ("cooperative-sticky", "range", "roundrobin", "sticky")),
         (GroupProtocol.CONSUMER, ("range", "uniform")),
-        (GroupProtocol.SHARE, ("simple",)),
     ],
 )
 def test_kafkas_assignors_are_found_by_name(protocol, names):

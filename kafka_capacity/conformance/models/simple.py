@@ -11,11 +11,10 @@ Goals, in this order:
 Constraints:
     Only to subscribers; all subscribed topics must exist; partitions may be declared not assignable (yet).
 
-Algorithm (all members subscribe to the same topics; else the same for each topic by itself,
-:mod:`kafka_capacity.kafka.groups.simple`):
+Algorithm (all members subscribe to the same topics; else the same for each topic by itself):
     1. Members keep what they have of subscribed topics.
     2. Members with more than their share lose the first of a hash set, partitions with too many members the first
-       members of a hash set (:mod:`kafka_capacity.kafka.groups.sharing`).
+       members of a hash set (:mod:`kafka_capacity.conformance.models.sharing`).
     3. Partitions with too few members go round the members below their share, in the order of hash maps. A
        partition that no such member can take stays with too few; if nobody is left Kafka throws a
        NoSuchElementException.
@@ -32,39 +31,39 @@ Worked example, 2 partitions over 3 members: each partition is shared by two, an
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from functools import partial
+
+from kafka_capacity.conformance.models.sharing import NewAssignments, Sharing, sized_for
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.coordinator import (
     Held,
-    as_assignment,
     assign_by_kind,
     held_partitions,
     known_partition_count,
-    members_in_map,
-    subscribed_topics,
+    map_order,
 )
-from kafka_capacity.kafka.groups.model import Group, TopicPartition
-from kafka_capacity.kafka.groups.registry import GroupProtocol, register
-from kafka_capacity.kafka.groups.sharing import NewAssignments, Sharing, sized_for
+from kafka_capacity.kafka.groups.model import Group, Member, TopicPartition
 from kafka_capacity.kafka.java.hash_map import JavaHashSet
 from kafka_capacity.kafka.java.hashing import integer_hash, topic_id_partition_hash, uuid_hash
 
 
-def assign_mixed_shares(group: Group) -> Assignment:
+def _assign_mixed(group: Group, assignable: Collection[TopicPartition] | None) -> Assignment:
     """Assign, topic by topic."""
-    members = members_in_map(group)
+    members = _members_in_map(group)
     new = NewAssignments([held_partitions(member.owned) for member in members])
     topics = JavaHashSet[str](uuid_hash)
     subscribers: dict[str, list[int]] = {}
     for index, member in enumerate(members):
-        for topic in subscribed_topics(member):
+        for topic in _subscribed_topics(member):
             topics.add(topic)
             subscribers.setdefault(topic, []).append(index)
     counts = {topic: known_partition_count(group, topic) for topic in topics}
     # The topics do not touch one another, so their order does not matter.
     for topic, count in counts.items():
-        targets = [p for p in range(count) if group.assignable is None or (topic, p) in group.assignable]
+        targets = [p for p in range(count) if assignable is None or (topic, p) in assignable]
         _assign_topic(topic, subscribers[topic], targets, new)
-    return as_assignment(group, {member.member_id: new.changed(index) for index, member in enumerate(members)})
+    return _as_assignment(group, members, new)
 
 
 def _assign_topic(topic: str, subscribers: list[int], targets: list[int], new: NewAssignments) -> None:
@@ -84,21 +83,22 @@ def _assign_topic(topic: str, subscribers: list[int], targets: list[int], new: N
     sharing.fill(below)
 
 
-@register("simple", GroupProtocol.SHARE)
-def assign_shares(group: Group) -> Assignment:
-    """Assign a share group, by what the members are to have now."""
-    return assign_by_kind(group, _assign_homogeneous, assign_mixed_shares)
+def assign_shares(group: Group, assignable: Collection[TopicPartition] | None = None) -> Assignment:
+    """Assign a share group, by what the members are to have now; of partitions those that may be, ``None`` for all."""
+    return assign_by_kind(
+        group, partial(_assign_homogeneous, assignable=assignable), partial(_assign_mixed, assignable=assignable)
+    )
 
 
-def _assign_homogeneous(group: Group) -> Assignment:
-    members = members_in_map(group)
-    topics = subscribed_topics(members[0])
+def _assign_homogeneous(group: Group, assignable: Collection[TopicPartition] | None) -> Assignment:
+    members = _members_in_map(group)
+    topics = _subscribed_topics(members[0])
     if not len(topics):
         return Assignment.of(group, {})
     targets: list[TopicPartition] = []
     for topic in topics:
         pairs = ((topic, partition) for partition in range(known_partition_count(group, topic)))
-        targets += [pair for pair in pairs if group.assignable is None or pair in group.assignable]
+        targets += [pair for pair in pairs if assignable is None or pair in assignable]
     new = NewAssignments([held_partitions(member.owned) for member in members])
     sharing = Sharing(list(range(len(members))), len(targets), topic_id_partition_hash, len(members), new)
     below, above = _keep(sharing, new.before, topics)
@@ -110,7 +110,7 @@ def _assign_homogeneous(group: Group) -> Assignment:
         sharing.add_partition(pair)
     if len(below):
         sharing.fill(below)
-    return as_assignment(group, {member.member_id: new.changed(index) for index, member in enumerate(members)})
+    return _as_assignment(group, members, new)
 
 
 def _keep(
@@ -134,3 +134,24 @@ def _keep(
         elif count > share:
             above.add(member)
     return below, above
+
+
+def _members_in_map(group: Group) -> tuple[Member, ...]:
+    """List the members in the order of the coordinator's map."""
+    return tuple(group.members[i] for i in map_order(group))
+
+
+def _subscribed_topics(member: Member) -> JavaHashSet[str]:
+    """Return the topics of one member."""
+    topics = JavaHashSet[str](uuid_hash)
+    for topic in member.topics:
+        topics.add(topic)
+    return topics
+
+
+def _as_assignment(group: Group, members: Sequence[Member], new: NewAssignments) -> Assignment:
+    """Make an assignment of what the members are to have; each list sorted by topic id, then partition."""
+    held = {member.member_id: new.changed(index) for index, member in enumerate(members)}
+    return Assignment.of(
+        group, {name: sorted((topic, p) for topic in found for p in found[topic]) for name, found in held.items()}
+    )
