@@ -74,21 +74,14 @@ class PartitionStates:
         """Return which partitions nobody leads: bool[P]."""
         return np.asarray(self.leader < 0, dtype=np.bool_)
 
-    def is_held_back(self, live: Flags) -> Flags:
-        """Return where a dead replica is in the ISR of a leader, given who lives, bool[N, W]: bool[N].
-
-        It holds back the high watermark (``PendingShrinkIsr.maximalIsr`` of Kafka's ``Partition``) until a controller
-        takes it out: writes with ``acks=all`` wait in vain.
-        """
-        return np.asarray((self.leader >= 0) & (self.in_sync & ~live).any(axis=1), dtype=np.bool_)
-
     def refuses(self, live: Flags) -> Flags:
         """Return which partitions are led and take no ``acks=all``, given who lives, bool[N, W]: bool[N].
 
-        Too few are in sync, or a dead one still is.
+        Too few are in sync, or a dead one still is: it holds back the high watermark (``PendingShrinkIsr.maximalIsr``
+        of Kafka's ``Partition``) until a controller takes it out, and writes wait in vain.
         """
-        is_led = np.asarray(self.leader >= 0, dtype=np.bool_)
-        return is_led & ((self.isr_size() < self.min_isr) | self.is_held_back(live))
+        is_held_back = (self.in_sync & ~live).any(axis=1)
+        return ~self.is_offline & ((self.isr_size() < self.min_isr) | is_held_back)
 
     def isr_size(self) -> Ints:
         """Count the in-sync replicas: int64[P]."""

@@ -203,9 +203,8 @@ def outcomes(rules: Rules, states: States) -> Flags:
     """
     found = np.zeros((len(states), len(Outcome)), dtype=np.bool_)
     found[:, Outcome.UNAVAILABLE] = ~has_leader(states)
-    rows = np.flatnonzero(_is_settled(rules, states))
-    if len(rows):
-        found[rows] = _judged(rules, states.where(_is_settled(rules, states)))
+    settled = _is_settled(rules, states)
+    found[settled] = _judged(rules, states.where(settled))
     return found
 
 

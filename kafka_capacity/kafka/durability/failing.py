@@ -25,10 +25,8 @@ from kafka_capacity.kafka.durability.rules import (
     LIFE,
     LIVE,
     POWER_LOSSES,
-    REFUSAL_UNDER_WAY,
     STOPPED_CLEANLY,
     UNSENT,
-    WAITING,
     Mask,
     Rules,
     States,
@@ -40,6 +38,7 @@ from kafka_capacity.kafka.durability.rules import (
     elected,
     has_leader,
     is_short_of_isr,
+    is_under_way,
     lost_under_way,
     status_of,
     unanswered,
@@ -256,8 +255,7 @@ def _restart_producer(rules: Rules, states: States) -> Iterator[Following]:
         return
     rest: Words = LIFE.put(states.rest, 1)
     for record in range(rules.bounds.records):
-        status = status_of(record).get(rest)
-        again = (status == UNSENT) | (status == WAITING) | (status == REFUSAL_UNDER_WAY)
+        again = (status_of(record).get(rest) == UNSENT) | is_under_way(rest, record)
         anew = waits_for(record).put(attempts_of(record).put(status_of(record).put(rest, UNSENT), 0), 0)
         rest = np.where(again, anew, rest)
     yield Step.PRODUCER_RESTART, 0, states.with_words(states.replicas, rest)

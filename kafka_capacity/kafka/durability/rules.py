@@ -276,20 +276,22 @@ def told_error(rules: Rules, rest: Words, record: int, where: Mask) -> Words:
     return np.where(where, status_of(record).put(rest, np.where(is_last, TOLD_ERROR, UNSENT)), rest)
 
 
+def is_under_way(rest: Words, record: int) -> Mask:
+    """Return where a record was sent and is not answered."""
+    status = status_of(record).get(rest)
+    return np.asarray((status == WAITING) | (status == REFUSAL_UNDER_WAY), dtype=np.bool_)
+
+
 def unanswered(rules: Rules, rest: Words) -> Words:
     """Break the connection: what the producer waits for is not answered."""
     for record in range(rules.bounds.records):
-        status = status_of(record).get(rest)
-        rest = told_error(rules, rest, record, (status == WAITING) | (status == REFUSAL_UNDER_WAY))
+        rest = told_error(rules, rest, record, is_under_way(rest, record))
     return rest
 
 
 def next_to_send(rules: Rules, rest: Words) -> list[Mask]:
     """Return for each record whether it is the one that the producer sends next: it keeps their order."""
-    waiting = sum(
-        (status_of(record).get(rest) == WAITING) | (status_of(record).get(rest) == REFUSAL_UNDER_WAY)
-        for record in range(rules.bounds.records)
-    )
+    waiting = sum(is_under_way(rest, record) for record in range(rules.bounds.records))
     free = np.asarray(waiting < rules.bounds.in_flight, dtype=np.bool_)
     found = []
     for record in range(rules.bounds.records):

@@ -43,6 +43,7 @@ from kafka_capacity.kafka.durability.rules import (
     entry,
     has_leader,
     is_short_of_isr,
+    is_under_way,
     next_to_send,
     prefix,
     status_of,
@@ -175,6 +176,5 @@ def is_outstanding(rules: Rules, states: States) -> Mask:
     """Return where the producer has something to send or waits for an answer."""
     found = np.zeros(len(states), dtype=np.bool_)
     for record in range(rules.bounds.records):
-        status = status_of(record).get(states.rest)
-        found |= (status == UNSENT) | (status == WAITING) | (status == REFUSAL_UNDER_WAY)
+        found |= (status_of(record).get(states.rest) == UNSENT) | is_under_way(states.rest, record)
     return found

@@ -35,10 +35,7 @@ def leader_shares(held: Int32s, unit: Floats, usable: Flags) -> Floats:
     leading a partition counts.
     """
     brokers = len(usable)
-    is_alone = np.ones(len(held), dtype=np.bool_)
-    for column in range(1, held.shape[1]):
-        is_alone &= (held[:, column] < 0) | ~usable[held[:, column]]
-    is_alone |= (held[:, 0] >= 0) & (held[:, 1:] < 0).all(axis=1)
+    is_alone = ((held[:, 1:] < 0) | ~usable[held[:, 1:]]).all(axis=1)
     least = np.bincount(held[is_alone, 0], weights=unit[is_alone], minlength=brokers).astype(np.float64)
     most = np.zeros(brokers + 1)
     for column in range(held.shape[1]):
