@@ -12,7 +12,6 @@ of brokers with each of four placers, and beyond that several throttles. All run
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import datetime
 import hashlib
 import math
@@ -22,22 +21,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-
+from benchmarks.made_up import hourly_rates, keep_days, made_up_inventory, usual_case, without_metrics
 from benchmarks.peak_memory import DRIVER, EXECUTOR, Watched, watched
-from benchmarks.placement_cases import Case
-from benchmarks.plan_process import made_up_inventory
 from benchmarks.through_spark import say
 from kafka_capacity.inventory.chosen_hours import METRICS
-from kafka_capacity.inventory.history import keep_history
-from kafka_capacity.inventory.staging import KIND, InventoryRef, inventory_manifest, stage
-from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES
-from kafka_capacity.kafka.placement import Balance
-from kafka_capacity.objects.dataset import PART_ROWS, Part, parquet_bytes
+from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.staging import KIND, inventory_manifest, stage
+from kafka_capacity.inventory.tables import SCHEMA_VERSION
+from kafka_capacity.objects.dataset import Part, parquet_bytes
 from kafka_capacity.objects.manifest import MANIFEST, manifest_body
 from kafka_capacity.objects.store import ObjectStore, open_store
 from kafka_capacity.plan.package_zip import build_zip
@@ -53,22 +47,18 @@ GIB = 1 << 30
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def prepare(store: ObjectStore, parts: int, days: int) -> InventoryRef:
-    """Stage the cluster, its metrics a part after another."""
+def cluster(parts: int) -> RawInventory:
+    """Make the cluster up, with an hour of metrics."""
     brokers = round(WHOLE_BROKERS / math.sqrt(parts))
-    case = Case(
-        partitions=WHOLE_PARTITIONS // parts,
-        brokers=brokers,
-        change=0,
-        racks=5,
-        balance=Balance.BYTES,
-        tolerance_ratio=0.02,
-    )
-    raw = made_up_inventory(case, 1)
-    found = stage(dataclasses.replace(raw, tables={**raw.tables, METRICS: TABLES[METRICS].schema.empty_table()}), store)
-    manifest = inventory_manifest(store, found.cluster, found.ds)
+    return made_up_inventory(usual_case(WHOLE_PARTITIONS // parts, brokers, racks=5), 1)
+
+
+def stage_in_parts(raw: RawInventory, store: ObjectStore, days: int) -> None:
+    """Stage a cluster, its metrics a part after another."""
+    stage(without_metrics(raw), store)
+    manifest = inventory_manifest(store, raw.cluster, raw.ds)
     listed = []
-    for number, table in enumerate(_metrics(raw.table(METRICS), found.ds, days)):
+    for number, table in enumerate(hourly_rates(raw.table(METRICS), raw.ds, days)):
         data = parquet_bytes(table)
         digest = hashlib.sha256(data).hexdigest()
         part = Part(
@@ -78,53 +68,6 @@ def prepare(store: ObjectStore, parts: int, days: int) -> InventoryRef:
         listed.append(part)
     body = manifest_body(KIND, SCHEMA_VERSION, {**manifest.tables, METRICS: listed}, manifest.documents, manifest.facts)
     store.write_bytes(manifest.prefix + MANIFEST, body)
-    return found
-
-
-def _metrics(means: pa.Table, ds: str, days: int) -> Iterator[pa.Table]:
-    """Yield the rates of some partitions after others; ``means`` has a row for each."""
-    hours = 24 * days
-    first = int(datetime.datetime.fromisoformat(f"{ds}T00:00+00:00").timestamp()) - 3600 * hours
-    rng = np.random.default_rng(3)
-    mean = means.column("bytes_in_bytes_per_second").to_numpy()
-    phase = rng.uniform(0, 24, len(means))
-    at_once = PART_ROWS // hours
-    for start in range(0, len(means), at_once):
-        some = means.slice(start, at_once).combine_chunks()
-        row = np.repeat(np.arange(len(some)), hours)
-        hour = np.tile(np.arange(hours), len(some))
-        course = 1 + 0.6 * np.sin((hour + phase[start + row // 50 * 50]) * (2 * np.pi / 24))
-        rate = (mean[start + row] * course * rng.uniform(0.7, 1.3, len(row))).astype(np.float32)
-        yield pa.Table.from_arrays(
-            [
-                some.column("topic").take(pa.array(row)),
-                some.column("partition").take(pa.array(row)),
-                pa.array(first + 3600 * hour).cast(TABLES[METRICS].schema.field("hour").type),
-                pa.array(rate),
-                pa.array(2 * rate),
-            ],
-            schema=TABLES[METRICS].schema,
-        )
-
-
-def keep(store: ObjectStore, inventory: InventoryRef, parts: int, days: int) -> None:
-    """Write the history that a profile is made of, a day after another."""
-    case_means = made_up_inventory(
-        Case(
-            partitions=WHOLE_PARTITIONS // parts,
-            brokers=round(WHOLE_BROKERS / math.sqrt(parts)),
-            change=0,
-            racks=5,
-            balance=Balance.BYTES,
-            tolerance_ratio=0.02,
-        ),
-        1,
-    ).table(METRICS)
-    last = datetime.date.fromisoformat(inventory.ds)
-    for number in range(days):
-        day = last - datetime.timedelta(days=number)
-        for table in _metrics(case_means, (day + datetime.timedelta(days=1)).isoformat(), 1):
-            keep_history(store, inventory.cluster, table, captured=day.isoformat())
 
 
 def run(
@@ -186,10 +129,11 @@ def main(words: Sequence[str] | None = None) -> int:
         store = open_store(str(folder / "store"))
         made = folder / f"made-{chosen.parts}-{chosen.days}-{chosen.profile}"
         if not made.exists():
-            inventory = prepare(store, chosen.parts, 1 if chosen.profile else chosen.days)
+            raw = cluster(chosen.parts)
+            stage_in_parts(raw, store, 1 if chosen.profile else chosen.days)
             if chosen.profile:
-                keep(store, inventory, chosen.parts, chosen.days)
-            made.write_text(inventory.ds)
+                keep_days(store, raw, chosen.days)
+            made.write_text(raw.ds)
         hours = WHOLE_PARTITIONS // chosen.parts * 24 * chosen.days
         ds = made.read_text()
         say(f"made: {hours / 1e6:.1f} M hours of partitions")

@@ -17,16 +17,11 @@ import statistics
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-
+from benchmarks.made_up import made_up_inventory
 from benchmarks.placement_cases import Case
 from kafka_capacity.inventory.files import write_snapshot_files
-from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.kafka.placement import Balance
 
 CASES = (
@@ -34,7 +29,6 @@ CASES = (
     Case(partitions=100_000, brokers=100, change=10, racks=5, balance=Balance.BYTES, tolerance_ratio=0.02),
     Case(partitions=1_000_000, brokers=500, change=50, racks=5, balance=Balance.BYTES, tolerance_ratio=0.02),
 )
-_DS = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 def main() -> None:
@@ -55,62 +49,6 @@ def main() -> None:
                 write_snapshot_files(made_up_inventory(case, given.hours), snapshot)
             for has_files in (True, False):
                 _measure(case, snapshot, folder / "plan" if has_files else None, Path(name), given.runs)
-
-
-def made_up_inventory(case: Case, hours: int) -> RawInventory:
-    """Put a case as an inventory, each broker with one disk."""
-    problem = case.problem()
-    topics = pa.array(problem.partitions.topics, pa.string())
-    partition_count, factor = problem.before.shape
-    names = pa.DictionaryArray.from_arrays(pa.array(problem.partitions.topic), topics).cast(pa.string())
-    of_replica = pa.array(np.repeat(np.arange(partition_count), factor))
-    of_hour = pa.array(np.repeat(np.arange(partition_count), hours))
-    rng = np.random.default_rng(11)
-    mean = np.repeat(problem.bytes_in_bytes_per_second, hours)
-    rate = (mean * rng.uniform(0.5, 1.5, len(mean))).astype(np.float32)
-    first = _DS - timedelta(hours=hours)
-    columns = {
-        "brokers": {
-            "broker_id": np.arange(case.brokers, dtype=np.int32),
-            "rack": [f"rack{broker % case.racks}" for broker in range(case.brokers)],
-            "disk_capacity_bytes": np.full(case.brokers, 2.0 * problem.size_bytes.sum() * factor / case.brokers),
-            "network_in_bytes_per_second": np.full(case.brokers, 3.0 * mean.sum() / hours * factor / case.brokers),
-            "network_out_bytes_per_second": np.full(case.brokers, 6.0 * mean.sum() / hours * factor / case.brokers),
-        },
-        "topics": {"topic": topics},
-        "replicas": {
-            "topic": names.take(of_replica),
-            "partition": np.repeat(problem.partitions.partition, factor),
-            "position": np.tile(np.arange(factor, dtype=np.int32), partition_count),
-            "broker_id": problem.before.ravel(),
-            "is_leader": np.tile(np.arange(factor) == 0, partition_count),
-            "is_in_sync": np.ones(partition_count * factor, dtype=np.bool_),
-            "size_bytes": np.repeat(problem.size_bytes, factor),
-        },
-        "metrics": {
-            "topic": names.take(of_hour),
-            "partition": np.repeat(problem.partitions.partition, hours),
-            "hour": [first + timedelta(hours=hour) for hour in range(hours)] * partition_count,
-            "bytes_in_bytes_per_second": rate,
-            "bytes_out_bytes_per_second": 2 * rate,
-        },
-    }
-    return RawInventory(
-        cluster="made-up",
-        ds=_DS.date().isoformat(),
-        source="files",
-        tables={n: _table(n, c) for n, c in columns.items()},
-    )
-
-
-def _table(name: str, columns: dict[str, object]) -> pa.Table:
-    schema = TABLES[name].schema
-    count = len(next(iter(columns.values())))  # type: ignore[arg-type]  # all are sequences
-    arrays = [
-        pa.array(columns[field.name], field.type) if field.name in columns else pa.nulls(count, field.type)
-        for field in schema
-    ]
-    return pa.table(arrays, schema=schema)
 
 
 def _measure(case: Case, snapshot: Path, out: Path | None, bytecode: Path, runs: int) -> None:
