@@ -17,12 +17,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from kafka_capacity.cli.documents import document_head
 from kafka_capacity.cli.planning import Judged, Planned, plan_caveats, serious_sentences
 from kafka_capacity.health.problem import Problem
-from kafka_capacity.kafka.cluster.brokers import DISK_AND_NETWORK
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import canonical_json
@@ -32,8 +29,8 @@ from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.plan_dataset import DECISION
 from kafka_capacity.plan.released_files import option_files, schedule_facts
 from kafka_capacity.proposal.grid import scenario_to_json
-from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics
-from kafka_capacity.questions.change.tables import result_tables
+from kafka_capacity.proposal.scenario import PlacementMetrics
+from kafka_capacity.questions.change.tables import broker_load_table, result_tables
 
 SCHEMA_VERSION = 2
 PLAN, TIMING = "plan.json", "timing.json"
@@ -61,7 +58,7 @@ def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> di
         **figures,
         "schedule": _without_scenario(schedule_facts(one.wave_tables["schedules"])) if one.schedule else None,
         "waves": [_wave_row(row) for row in one.wave_tables["waves"].to_pylist()],
-        "brokers": _broker_rows(result.loads) if result.loads is not None else [],
+        "brokers": [_without_scenario(row) for row in broker_load_table(result).to_pylist()],
     }
 
 
@@ -72,17 +69,6 @@ def _without_scenario(row: Mapping[str, Any]) -> dict[str, Any]:
 def _wave_row(row: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in _without_scenario(row).items() if name != "runbook"}
     return {**kept, "files": json.loads(row["files"])}
-
-
-def _broker_rows(loads: BrokerLoads) -> list[dict[str, Any]]:
-    columns: dict[str, list[Any]] = {"broker_id": loads.brokers.ids.tolist(), "rack": list(loads.brokers.racks)}
-    for name in DISK_AND_NETWORK:
-        values = getattr(loads.brokers, name)
-        columns[name] = [float(value) if np.isfinite(value) else None for value in values]
-    for field in dataclasses.fields(loads):
-        if field.name != "brokers":
-            columns[field.name] = getattr(loads, field.name).tolist()
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def summary_document(documents: Sequence[Mapping[str, Any]], chosen: str | None) -> dict[str, Any]:
