@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, hstack, identity
 
-Floats = NDArray[np.float64]
+from kafka_capacity.kafka.arrays import Floats
 
 LEARNED_ON_EVERY = 8  # neighbouring windows of a series say nearly the same
 BOUNDS = ((0.75, 1.5), (1.0, 1.25))

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kafka_capacity.demand.day_gaps import WEEK_DAYS, clean_days
 from kafka_capacity.demand.spread import Z
-
-Floats = NDArray[np.float64]
+from kafka_capacity.kafka.arrays import Floats
 
 YEAR_WEEKS = 52
 FLOOR_RATIO = 0.02

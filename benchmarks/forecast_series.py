@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from kafka_capacity.kafka.arrays import Floats
 
 DAYS = 1_130
 SEEDS = 6

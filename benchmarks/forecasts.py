@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
 from benchmarks.forecast_calibration import BOUNDS, learned_factors
 from benchmarks.forecast_rivals import METHODS, rival_forecasts
@@ -22,9 +21,8 @@ from benchmarks.forecast_series import made_series
 from kafka_capacity.demand.day_gaps import WEEK_DAYS
 from kafka_capacity.demand.forecast import NoForecast, forecast_series
 from kafka_capacity.demand.settings import USUAL_GROWTH
+from kafka_capacity.kafka.arrays import Floats
 from tests.unit.demand.public_series import daily_series, public_series
-
-Floats = NDArray[np.float64]
 
 WEEKS = 52
 ORIGINS = (60, 100, 140, 200, 300, 400, 500, 640, 765)

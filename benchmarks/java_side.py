@@ -37,11 +37,12 @@ class JavaSide:
     Args:
         class_path: the driver and Kafka's jars.
         max_seconds: for one command.
+        driver: the class that answers.
     """
 
-    def __init__(self, class_path: str, max_seconds: float) -> None:
+    def __init__(self, class_path: str, max_seconds: float, driver: str = "AssignorTimes") -> None:
         self._max_seconds = max_seconds
-        command = ["java", *OPTIONS, "-cp", class_path, "AssignorTimes"]
+        command = ["java", *OPTIONS, "-cp", class_path, driver]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
@@ -57,18 +58,19 @@ class JavaSide:
 
     def load(self, path: Path) -> None:
         """Read a case."""
-        self._ask(f"load\t{path}")
+        self.ask(f"load\t{path}")
 
     def run_seconds(self) -> float:
         """Assign once; give the time."""
-        return self._ask("run") / 1e9
+        return self.ask("run") / 1e9
 
     def answer(self, path: Path) -> list[str]:
         """Return the last answer, a line a member."""
-        self._ask(f"save\t{path}")
+        self.ask(f"save\t{path}")
         return path.read_text(encoding="utf-8").splitlines()
 
-    def _ask(self, command: str) -> int:
+    def ask(self, command: str) -> int:
+        """Say a command; give the number that it is answered with."""
         if self._process.stdin is None or self._process.stdout is None:
             raise RuntimeError("the Java process has no pipes")
         end = Timer(self._max_seconds, self._process.kill)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.java_side import OPTIONS, compile_driver, resolve_class_path
+from benchmarks.java_side import JavaSide, compile_driver, resolve_class_path
 from benchmarks.placement_cases import PARTITIONS_A_TOPIC, Case
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement import Balance, PlacementProblem, placer
@@ -28,6 +28,7 @@ from kafka_capacity.kafka.placement.shares import balance_limits, broker_loads, 
 
 JAVA = Path(__file__).parent / "placement_java"
 FLOW = Path(__file__).parent / "placement_flow.py"
+MAX_JAVA_SECONDS = 600.0  # for one placement
 _BYTES, _COUNT = Balance.BYTES, Balance.REPLICAS
 CASES = (
     Case(partitions=10_000, brokers=30, change=3, racks=3, balance=_BYTES, tolerance_ratio=0.02),
@@ -108,36 +109,24 @@ def _against_java(class_path: str | None, runs: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         driver = compile_driver(class_path or resolve_class_path(folder, JAVA), folder, JAVA / "PlacementTimes.java")
-        command = ["java", *OPTIONS, "-cp", driver, "PlacementTimes"]
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as java:
+        with JavaSide(driver, MAX_JAVA_SECONDS, "PlacementTimes") as java:
             print("| placer | partitions × brokers | ours, s | Java, s | ratio | ratio of best |")
             print("|---|---|---:|---:|---:|---:|")
             for which in ("striped", "zk"):
                 for case in (CASES[2], CASES[7]):
                     _pairs(java, which, case, runs)
-            java.kill()
 
 
-def _pairs(java: subprocess.Popen[str], which: str, case: Case, runs: int) -> None:
+def _pairs(java: JavaSide, which: str, case: Case, runs: int) -> None:
     """Run ours and Java's in turn, after a few runs that do not count."""
     problem = case.problem()
     topics = case.partitions // PARTITIONS_A_TOPIC
-    line = f"{which} {len(problem.target)} {case.racks} {topics} {PARTITIONS_A_TOPIC} {case.factor}\n"
-
-    def theirs() -> float:
-        if java.stdin is None or java.stdout is None:
-            raise RuntimeError("the Java process has no pipes")
-        java.stdin.write(line)
-        java.stdin.flush()
-        return int(java.stdout.readline()) / 1e9
-
+    line = f"{which} {len(problem.target)} {case.racks} {topics} {PARTITIONS_A_TOPIC} {case.factor}"
     ours = placer(which)
     for _ in range(5):
-        theirs()
+        java.ask(line)
     ours.place(problem)
-    pairs = [(_seconds(lambda: ours.place(problem)), theirs()) for _ in range(runs)]
+    pairs = [(_seconds(lambda: ours.place(problem)), java.ask(line) / 1e9) for _ in range(runs)]
     our, their = ([pair[side] for pair in pairs] for side in (0, 1))
     ratio = statistics.median(a / b for a, b in pairs)
     size = f"{case.partitions:,} × {len(problem.target)}"
