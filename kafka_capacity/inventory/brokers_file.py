@@ -70,32 +70,43 @@ def _broker_id(value: Any) -> Any:
 Amount = Annotated[float, PlainValidator(_number)]
 
 
-class _Capacity(BaseModel):
+class Capacity(BaseModel):
+    """What one broker can carry."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
     DISK: Annotated[float | dict[str, float], PlainValidator(_disk)]
     CPU: Annotated[float | None, PlainValidator(_cores)]
     NW_IN: Amount
     NW_OUT: Amount
 
+    @property
+    def columns(self) -> dict[str, float]:
+        """Those of the table of brokers that are known."""
+        disk = sum(self.DISK.values()) if isinstance(self.DISK, dict) else self.DISK
+        columns = {
+            "disk_capacity_bytes": disk * _DISK_UNIT_BYTES,
+            "network_in_bytes_per_second": self.NW_IN * _NETWORK_UNIT_BYTES,
+            "network_out_bytes_per_second": self.NW_OUT * _NETWORK_UNIT_BYTES,
+        }
+        return columns if self.CPU is None else {**columns, "cpu_cores": self.CPU}
+
+    @property
+    def log_dir_bytes(self) -> dict[str, int]:
+        """The size of each log dir; none where only their sum is given."""
+        log_dirs = self.DISK if isinstance(self.DISK, dict) else {}
+        return {path: int(amount * _DISK_UNIT_BYTES) for path, amount in log_dirs.items()}
+
 
 class _BrokerCapacity(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     brokerId: Annotated[int, BeforeValidator(_broker_id), Field(strict=True, ge=DEFAULT_BROKER_ID, le=2**31 - 1)]
-    capacity: _Capacity
+    capacity: Capacity
     doc: str | None = None
 
 
 class _CapacityFile(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
     brokerCapacities: list[_BrokerCapacity]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capacity:
-    """What one broker can carry."""
-
-    columns: Mapping[str, float]  # of the table of brokers, those that are known
-    log_dir_bytes: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,23 +150,8 @@ def _parse_capacity_file(document: Any, file: str) -> CapacityFile:
     for entry in parsed.brokerCapacities:
         if entry.brokerId in by_broker:
             raise DamagedInputError(f"{file}: brokerId {entry.brokerId} is listed twice; keep one")
-        by_broker[entry.brokerId] = _capacity(entry.capacity)
+        by_broker[entry.brokerId] = entry.capacity
     return CapacityFile(default=by_broker.pop(DEFAULT_BROKER_ID, None), by_broker=by_broker)
-
-
-def _capacity(given: _Capacity) -> Capacity:
-    log_dirs = given.DISK if isinstance(given.DISK, dict) else {}
-    disk = sum(given.DISK.values()) if isinstance(given.DISK, dict) else given.DISK
-    columns = {
-        "disk_capacity_bytes": disk * _DISK_UNIT_BYTES,
-        "network_in_bytes_per_second": given.NW_IN * _NETWORK_UNIT_BYTES,
-        "network_out_bytes_per_second": given.NW_OUT * _NETWORK_UNIT_BYTES,
-    }
-    if given.CPU is not None:
-        columns["cpu_cores"] = given.CPU
-    return Capacity(
-        columns=columns, log_dir_bytes={path: int(amount * _DISK_UNIT_BYTES) for path, amount in log_dirs.items()}
-    )
 
 
 class BrokerEntry(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow as pa
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
 from kafka_capacity.inventory.column_values import encode, floats, ints, known, log_dir_totals, values
 from kafka_capacity.kafka.arrays import Flags
-from kafka_capacity.text import format_bytes, plural
+from kafka_capacity.text import format_bytes
 
 _CAPACITIES = {
     # The least and the greatest that is believed: a disk of some KB, a line slower than a modem's and a machine with
@@ -67,41 +67,37 @@ def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
     _, path = encode(log_dirs.column("path"))
     repeated = np.ones(len(path), dtype=np.bool_)
     repeated[np.unique((broker_id << 32) | path, return_index=True)[1]] = False
-    if repeated.any():
-        message = f"log dirs listed more than once: {_named(log_dirs, repeated)}; keep one row each"
-        yield fatal("duplicate_log_dir", "log_dirs.path", message)
-    if (unknown := ~np.isin(broker_id, ints(brokers.column("broker_id")))).any():
-        count = plural(int(unknown.sum()), "log dir")
-        message = f"{count} of brokers that are not listed: {_named(log_dirs, unknown)}; they are left out"
-        yield warning("log_dir_of_unknown_broker", "log_dirs.broker_id", message)
-    if (offline := known(log_dirs.column("error"))).any():
-        message = (
-            f"{plural(int(offline.sum()), 'log dir')} offline: {_named(log_dirs, offline)}; replicas there cannot "
-            "be read, replace the disks before anything moves"
-        )
-        yield warning("log_dir_offline", "log_dirs.error", message)
+    message, where = "log dirs listed more than once: {names}; keep one row each", "log_dirs.path"
+    yield from _problem_of_dirs(log_dirs, repeated, fatal, "duplicate_log_dir", where, message)
+    unknown = ~np.isin(broker_id, ints(brokers.column("broker_id")))
+    message, where = "{count} of brokers that are not listed: {names}; they are left out", "log_dirs.broker_id"
+    yield from _problem_of_dirs(log_dirs, unknown, warning, "log_dir_of_unknown_broker", where, message)
+    offline = known(log_dirs.column("error"))
+    message = "{count} offline: {names}; replicas there cannot be read, replace the disks before anything moves"
+    yield from _problem_of_dirs(log_dirs, offline, warning, "log_dir_offline", "log_dirs.error", message)
     yield from _check_sizes(log_dirs)
     yield from _check_totals(log_dirs, brokers)
 
 
-def _named(log_dirs: pa.Table, rows: Flags) -> str:
+def _problem_of_dirs(
+    log_dirs: pa.Table, rows: Flags, make: Callable[[str, str, str], Problem], code: str, where: str, message: str
+) -> Iterator[Problem]:
+    """Make a problem of some rows, bool[D], where it is of any; see :func:`problem_of`."""
     chosen = log_dirs.filter(pa.array(rows))
     pairs = zip(values(chosen.column("path")), values(chosen.column("broker_id")), strict=True)
-    return some((f"{path!r} of broker {broker_id}" for path, broker_id in pairs), len(chosen))
+    names = [f"{path!r} of broker {broker_id}" for path, broker_id in pairs]
+    yield from problem_of(names, "log dir", make, code, where, message)
 
 
 def _check_sizes(log_dirs: pa.Table) -> Iterator[Problem]:
     total, has_total = ints(log_dirs.column("total_bytes")), known(log_dirs.column("total_bytes"))
     usable, has_usable = ints(log_dirs.column("usable_bytes")), known(log_dirs.column("usable_bytes"))
-    if (empty := has_total & (total <= 0)).any():
-        message = f"total_bytes must be above 0: {_named(log_dirs, empty)}; leave it out where unknown"
-        yield fatal("log_dir_size", "log_dirs.total_bytes", message)
-    if (negative := has_usable & (usable < 0)).any():
-        message = f"usable_bytes below 0: {_named(log_dirs, negative)}; leave it out where unknown"
-        yield fatal("log_dir_size", "log_dirs.usable_bytes", message)
-    if (above := has_total & has_usable & (usable > total)).any():
-        message = f"usable_bytes above total_bytes: {_named(log_dirs, above)}; check both"
-        yield warning("log_dir_usable_above_total", "log_dirs.usable_bytes", message)
+    message, where = "total_bytes must be above 0: {names}; leave it out where unknown", "log_dirs.total_bytes"
+    yield from _problem_of_dirs(log_dirs, has_total & (total <= 0), fatal, "log_dir_size", where, message)
+    message, where = "usable_bytes below 0: {names}; leave it out where unknown", "log_dirs.usable_bytes"
+    yield from _problem_of_dirs(log_dirs, has_usable & (usable < 0), fatal, "log_dir_size", where, message)
+    message, above = "usable_bytes above total_bytes: {names}; check both", has_total & has_usable & (usable > total)
+    yield from _problem_of_dirs(log_dirs, above, warning, "log_dir_usable_above_total", where, message)
 
 
 def _check_totals(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
