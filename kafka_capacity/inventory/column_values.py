@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kafka_capacity.kafka.arrays import Flags, Floats, Ints
+from kafka_capacity.kafka.cluster.assignment import Partitions
 
 # pyarrow's type stubs know the type of a column only where it was made in the same function.
 Column: TypeAlias = Any
@@ -214,6 +215,12 @@ class PartitionIndex:
         place = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
         found = np.where(self.keys[place] == wanted, place, -1) if len(self.keys) else np.full(len(starts), -1)
         return np.repeat(found.astype(np.int64), np.diff(starts, append=len(number)))
+
+
+def partition_of_rows(partitions: Partitions, table: pa.Table) -> Ints:
+    """Return the place of the partition of each row of a table, -1 where there is no such partition."""
+    index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
+    return index.find(table.column("topic"), table.column("partition"))
 
 
 def log_dir_of_replicas(replicas: ReplicaColumns, log_dirs: pa.Table) -> Ints:

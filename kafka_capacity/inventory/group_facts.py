@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from kafka_capacity.inventory.column_values import PartitionIndex, column_map, encode, floats, ints, known
+from kafka_capacity.inventory.column_values import column_map, encode, floats, ints, known, partition_of_rows
 from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, place_of, subscribed_group
 from kafka_capacity.inventory.group_traffic import group_traffic
 from kafka_capacity.inventory.raw import RawInventory
@@ -172,9 +172,8 @@ class _Offsets:
 
     @classmethod
     def of(cls, raw: RawInventory, snapshot: Snapshot) -> _Offsets:
-        lags, partitions = raw.table("lags"), snapshot.partitions
-        index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
-        place = index.find(lags.column("topic"), lags.column("partition"))
+        lags = raw.table("lags")
+        place = partition_of_rows(snapshot.partitions, lags)
         names, group = encode(lags.column("group_id"))
         order = np.lexsort((place, group))
         order = order[place[order] >= 0]

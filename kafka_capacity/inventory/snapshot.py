@@ -12,16 +12,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import GroupProfile, profile_groups
-from kafka_capacity.inventory.chosen_hours import RATES, usable_rates
+from kafka_capacity.inventory.chosen_hours import RATES, hour_seconds, usable_rates
 from kafka_capacity.inventory.column_values import (
     PartitionIndex,
     ReplicaColumns,
     column_map,
+    encode,
     flags,
     floats,
     ints,
     known,
     log_dir_of_replicas,
+    partition_of_rows,
     values,
 )
 from kafka_capacity.inventory.observed_brokers import (
@@ -113,10 +115,8 @@ def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
     if raw.hours is not None:
         bytes_in, bytes_out = (_profile_of_chosen(raw.hours.rates[column]) for column in RATES)
         return _load_of(bytes_in, bytes_out, len(raw.hours.seconds))
-    metrics = raw.table("metrics")
-    partitions = snapshot.partitions
-    index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
-    place = index.find(metrics.column("topic"), metrics.column("partition"))
+    metrics, partitions = raw.table("metrics"), snapshot.partitions
+    place = partition_of_rows(partitions, metrics)
     is_ours = place >= 0
     if not is_ours.any():
         return PartitionLoad.unknown(len(partitions))
@@ -128,10 +128,9 @@ def known_rates(raw: RawInventory, snapshot: Snapshot) -> Flags:
     """Return bool[P], of which partitions anything is known of what is produced."""
     if raw.hours is not None:
         return np.asarray(~np.isnan(raw.hours.rates[RATES[0]]).all(axis=1), dtype=np.bool_)
-    metrics, partitions = raw.table("metrics"), snapshot.partitions
-    index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
-    place = index.find(metrics.column("topic"), metrics.column("partition"))
-    found = np.zeros(len(partitions), dtype=np.bool_)
+    metrics = raw.table("metrics")
+    place = partition_of_rows(snapshot.partitions, metrics)
+    found = np.zeros(len(snapshot.partitions), dtype=np.bool_)
     found[place[(place >= 0) & ~np.isnan(usable_rates(metrics, RATES[0]))]] = True
     return found
 
@@ -310,22 +309,15 @@ def hourly_rates(
         is_known = ~np.isnan(cells).all(axis=0)
         rates = cells if is_known.all() else cells[:, is_known]
         return HourlyRates(row=row, rates=rates, seconds=raw.hours.seconds[is_known])
-    metrics, partitions = raw.table("metrics"), snapshot.partitions
-    index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
-    place = index.find(metrics.column("topic"), metrics.column("partition"))
+    metrics = raw.table("metrics")
+    place = partition_of_rows(snapshot.partitions, metrics)
     rate = usable_rates(metrics, metric)
     is_usable = (place >= 0) & ~np.isnan(rate)
     is_usable &= wanted[place] if len(wanted) else False
-    hours = metrics.column("hour").combine_chunks().dictionary_encode()
-    code = hours.indices.to_numpy(zero_copy_only=False)[is_usable]
-    order = np.argsort(hours.dictionary.to_numpy(zero_copy_only=False), kind="stable")
-    column = np.full(len(order), -1, dtype=np.int64)
-    is_used = np.bincount(code, minlength=len(order))[order] > 0
-    column[order[is_used]] = np.arange(int(is_used.sum()))
-    rates = np.full((int(wanted.sum()), int(is_used.sum())), np.nan, dtype=np.float32)
-    rates[row[place[is_usable]], column[code]] = rate[is_usable]
-    times = hours.dictionary.to_numpy(zero_copy_only=False)[order][is_used].astype("datetime64[s]").astype(np.int64)
-    return HourlyRates(row=row, rates=rates, seconds=times)
+    hours, column = encode(pa.array(hour_seconds(metrics)[is_usable]))
+    rates = np.full((int(wanted.sum()), len(hours)), np.nan, dtype=np.float32)
+    rates[row[place[is_usable]], column] = rate[is_usable]
+    return HourlyRates(row=row, rates=rates, seconds=np.array(hours, dtype=np.int64))
 
 
 def read_quorum(raw: RawInventory) -> Quorum:

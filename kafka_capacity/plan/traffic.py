@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.inventory.column_values import PartitionIndex
+from kafka_capacity.inventory.column_values import partition_of_rows
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import Gather, gather_here, load_findings, load_for_plan
 from kafka_capacity.kafka.arrays import Floats
@@ -19,15 +19,11 @@ from kafka_capacity.questions.question import Basis
 
 def load_of_profile(profile: pa.Table, snapshot: Snapshot) -> PartitionLoad:
     """Return the traffic of a snapshot's partitions by a profile; 0 for those that it does not know."""
-    partitions = snapshot.partitions
-    index = PartitionIndex.of(
-        partitions.topics, partitions.topic.astype(np.int64), partitions.partition.astype(np.int64)
-    )
-    place = index.find(profile.column("topic"), profile.column("partition"))
+    place = partition_of_rows(snapshot.partitions, profile)
     is_ours = place >= 0
 
     def rates(column: str) -> Floats:
-        found = np.zeros(len(partitions))
+        found = np.zeros(len(snapshot.partitions))
         found[place[is_ours]] = np.nan_to_num(profile.column(column).to_numpy()[is_ours])
         return found
 
