@@ -65,6 +65,11 @@ class PinnedPlan:
         """Where the report is."""
         return report_prefix(self.cluster, self.ds, self.plan_id)
 
+    @property
+    def report_key(self) -> str:
+        """Where its first page is."""
+        return self.report_prefix + "index.html"
+
     def as_dict(self) -> dict[str, str]:
         """Return plain data."""
         return asdict(self)

@@ -193,7 +193,7 @@ def report_inputs(store: ObjectStore, pinned: PinnedPlan, manifest: Manifest) ->
             "plan_id": pinned.plan_id,
         },
         own_shapes=read_plan_inputs(store, pinned.request_key).own_shapes,
-        report_uri=store.uri(pinned.report_prefix + "index.html"),
+        report_uri=store.uri(pinned.report_key),
         more_facts={"manifest_sha256": pinned.inventory_sha256},
     )
 

@@ -46,12 +46,11 @@ class RenderReportOperator(BaseOperator):
         from kafka_capacity_airflow.store import airflow_store
 
         store, plan = airflow_store(), PinnedPlan(**self.pinned)
-        key = plan.report_prefix + "index.html"
         verdict = publish_report(store, plan, owners())
         record_lineage(plan.cluster, read=("plans",), written=("reports",))
-        url = browser_url(key, store.uri(key))
+        url = browser_url(store, plan.report_key)
         context["ti"].xcom_push(key=REPORT_URL_KEY, value=url)
-        context["ti"].xcom_push(key=REPORT_KEY, value=key)
+        context["ti"].xcom_push(key=REPORT_KEY, value=plan.report_key)
         if verdict["sizing"] is not None:
             self.log.info("%s", verdict["sizing"]["headline"])
         self.log.info("%s", verdict["headline"])

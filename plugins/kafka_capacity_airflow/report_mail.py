@@ -81,13 +81,12 @@ class ReportMail:
         return untold
 
     def _send(self, store: ObjectStore, recipients: tuple[str, ...]) -> dict[str, str]:
-        key = self.plan.report_prefix + "index.html"
         message = mail_report(
             store,
             self.plan,
             sender=sender(),
             recipients=self.recipients,
-            report_url=browser_url(key, store.uri(key)),
+            report_url=browser_url(store, self.plan.report_key),
             run_id=self.run_id,
             date=self.run_after,
         )
@@ -116,16 +115,14 @@ def mail_owners(store: ObjectStore, plan: PinnedPlan, run_id: str, run_after: da
     Raises UntoldError where some could not be mailed; the others were, and are not mailed again.
     """
     report = published_report(store, plan)
-    key = plan.report_prefix + "index.html"
-    report["links"] = {**report["links"], "report_uri": browser_url(key, store.uri(key))}
+    report["links"] = {**report["links"], "report_uri": browser_url(store, plan.report_key)}
     mailed: list[str] = []
     untold: dict[str, str] = {}
     for one in report.get("owners", ()):
         owner, note = one["owner"], f"owner {one['owner']}"
         if "@" not in owner or not one["items"] or note in told_of(store, plan):
             continue
-        page = plan.report_prefix + one.get("page", "index.html")
-        page_uri = browser_url(page, store.uri(page))
+        page_uri = browser_url(store, plan.report_prefix + one["page"] if "page" in one else plan.report_key)
         digest = hashlib.sha256(f"{run_id}/{owner}".encode()).hexdigest()[:16]
         message_id = f"<{plan.plan_id}.{digest}@kafka-capacity>"
         of = {"page_uri": page_uri, "sender": sender(), "message_id": message_id}

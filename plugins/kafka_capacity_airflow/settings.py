@@ -28,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.owners import Owners, parse_owners
 from kafka_capacity.inventory.prometheus_connection import MAX_DAYS, PrometheusSettings
+from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.text.validation_errors import hiding_values
 
 STORE_URI = "kafka_capacity_store_uri"
@@ -192,14 +193,14 @@ def own_shapes() -> str:
     return str(Variable.get(OWN_SHAPES, default="") or "")
 
 
-def browser_url(key: str, fallback: str) -> str:
+def browser_url(store: ObjectStore, key: str) -> str:
     """Return the address under which a browser reaches an object of the reports.
 
     That is what the variable says, else the page of Airflow's own server, else, where nobody has configured that
-    server's address either, the fallback. What is encoded in the key is encoded once more: a server decodes an address
-    before it looks for the key.
+    server's address either, the object's address in the store. What is encoded in the key is encoded once more: a
+    server decodes an address before it looks for the key.
     """
     template = str(Variable.get(REPORT_URL, default="") or "")
     if "{key}" not in template:
         template = f"{_API_URL.rstrip('/')}{PAGES}/{{key}}" if _API_URL else ""
-    return template.replace("{key}", quote(key, safe="/=")) or fallback
+    return template.replace("{key}", quote(key, safe="/=")) or store.uri(key)

@@ -238,8 +238,7 @@ def tell(pinned: Mapping[str, str], *, run_id: str, run_after: datetime.datetime
 def write_fleet() -> str:
     """Write the page over all clusters; returns its address."""
     store = airflow_store()
-    key = write_fleet_page(store)
-    return browser_url(key, store.uri(key))
+    return browser_url(store, write_fleet_page(store))
 
 
 def keep_answer(pinned: Mapping[str, str], *, is_approved: bool, by: str, on: datetime.date, reason: str) -> None:

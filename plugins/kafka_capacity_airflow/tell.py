@@ -209,14 +209,13 @@ def _news_of(store: ObjectStore, plan: PinnedPlan) -> News | None:
     lines = message(report)
     if not lines:
         return None
-    key = plan.report_prefix + "index.html"
     verdict = report["verdict"]
     return News(
         plan=plan,
         kind=(verdict.get("sizing") or verdict)["badge"]["kind"],
         lines=lines,
         reasons=reasons(report),
-        url=browser_url(key, store.uri(key)),
+        url=browser_url(store, plan.report_key),
         picture=_picture_of(report),
     )
 

@@ -29,9 +29,10 @@ def test_the_link_to_a_report_leads_to_it(name, s3, monkeypatch):
     template = f"{s3.endpoint}/{BUCKET}/capacity/{{key}}"
     monkeypatch.setattr(settings, "Variable", SimpleNamespace(get=lambda *_, **__: template))
     key = report_prefix(name, "2026-11-20", "p") + "index.html"
-    S3Store(BUCKET, "capacity", s3.client()).write_bytes(key, name.encode())
+    store = S3Store(BUCKET, "capacity", s3.client())
+    store.write_bytes(key, name.encode())
 
-    page = httpx.get(settings.browser_url(key, ""))
+    page = httpx.get(settings.browser_url(store, key))
     assert page.content.decode() == name
 
 
