@@ -44,6 +44,11 @@ def usable_rates(table: pa.Table, column: str) -> Float32s:
     return np.where((rate >= 0) & (rate <= MAX_PARTITION_RATE), rate, np.float32(np.nan))
 
 
+def thousandths(rates: Float32s) -> Ints:
+    """Return rates in whole thousandths of a byte per second, which add up alike in any order; NaN is 0."""
+    return np.floor(np.nan_to_num(rates).astype(np.float64) * 1000.0 + 0.5).astype(np.int64)
+
+
 def hour_seconds(table: pa.Table) -> Ints:
     """Return when the hours of metrics begin, since 1970: Parquet has milliseconds, and Spark microseconds."""
     return ints(table.column("hour").cast(pa.timestamp("s", tz="UTC")).cast("int64"))
@@ -53,10 +58,7 @@ def hourly_totals(parts: Iterable[pa.Table]) -> dict[int, int]:
     """Add up what goes in and out in each hour, in thousandths of a byte per second: no order of the parts shows."""
     totals: Counter[int] = Counter()
     for part in parts:
-        milli = sum(
-            np.floor(np.nan_to_num(usable_rates(part, column)).astype(np.float64) * 1000.0 + 0.5).astype(np.int64)
-            for column in RATES
-        )
+        milli = sum(thousandths(usable_rates(part, column)) for column in RATES)
         found = (
             pa.table({"second": hour_seconds(part), "milli": milli}).group_by("second").aggregate([("milli", "sum")])
         )

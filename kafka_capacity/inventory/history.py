@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from kafka_capacity.demand.totals import HOURS
 from kafka_capacity.errors import ConflictError, DamagedObjectError, MissingManifestError
@@ -164,10 +165,10 @@ def merge(older: pa.Table, newer: pa.Table) -> pa.Table:
     return _table(topics, keys, number, *matrices)
 
 
-def hours_of(table: pa.Table, column: str) -> Float32s:
-    """Return float32[N, 24], a column of hours with NaN where one is not known."""
+def hours_of(table: pa.Table, column: str, kind: Any = np.float32) -> NDArray[Any]:
+    """Return [N, 24] of a kind, a column of hours with NaN where one is not known."""
     flat = table.column(column).combine_chunks().flatten()
-    return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.float32).reshape(len(table), HOURS)
+    return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=kind).reshape(len(table), HOURS)
 
 
 def _table(topics: list[str], keys: Ints, number: int, bytes_in: Float32s, bytes_out: Float32s) -> pa.Table:
@@ -182,8 +183,8 @@ def _table(topics: list[str], keys: Ints, number: int, bytes_in: Float32s, bytes
             topic.cast(pa.string()),
             pa.array(partition, pa.int32()),
             pa.array(np.full(len(keys), number), pa.int32()).cast(pa.date32()),
-            _lists(bytes_in),
-            _lists(bytes_out),
+            lists_of(bytes_in, pa.float32()),
+            lists_of(bytes_out, pa.float32()),
             pa.array(count, pa.int32()),
             pa.array(first, pa.int32(), mask=~has_any),
             pa.array(last, pa.int32(), mask=~has_any),
@@ -204,10 +205,11 @@ def _longest_gap(is_known: Flags) -> Ints:
     return longest
 
 
-def _lists(matrix: Float32s) -> pa.Array[Any]:
+def lists_of(matrix: NDArray[Any], kind: pa.DataType) -> pa.Array[Any]:
+    """Return a column of hours of [N, 24], null where it is NaN."""
     flat = matrix.reshape(-1)
     offsets = np.arange(0, flat.size + 1, HOURS, dtype=np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat, pa.float32(), mask=np.isnan(flat)))
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat, kind, mask=np.isnan(flat)))
 
 
 def _digest(table: pa.Table) -> str:

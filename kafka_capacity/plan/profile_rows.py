@@ -11,8 +11,9 @@ import pyarrow as pa
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.demand.totals import HourlyTotals, day_means, describe, scaled, week_means
 from kafka_capacity.inventory.column_values import encode, ints
+from kafka_capacity.inventory.history import hours_of
 from kafka_capacity.objects.profile_tables import QUANTILES, rate_columns
-from kafka_capacity.plan.traffic_profile import added, hourly, nullable
+from kafka_capacity.plan.traffic_profile import added, nullable
 
 Columns = dict[str, Any]
 
@@ -69,7 +70,8 @@ def totals_of(table: pa.Table, key: str, way: str) -> tuple[list[Any], HourlyTot
     names, number = encode(table.column(key))
     day = table.column("day").cast(pa.int32()).to_numpy().astype(np.int64)
     order = np.lexsort((day, number))
-    rates = scaled(hourly(table, f"{way}_sum"), hourly(table, f"{way}_known"), ints(table.column("partitions")))
+    total, known = (hours_of(table, f"{way}_{what}", np.int64) for what in ("sum", "known"))
+    rates = scaled(total, known, ints(table.column("partitions")))
     return names, HourlyTotals(key=number[order], key_count=len(names), day=day[order], rates=rates[order])
 
 

@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.totals import HOURS
+from kafka_capacity.inventory.chosen_hours import thousandths
 from kafka_capacity.inventory.column_values import PartitionIndex, encode, ints
-from kafka_capacity.inventory.history import hours_of
+from kafka_capacity.inventory.history import hours_of, lists_of
 from kafka_capacity.kafka.arrays import Float32s, Floats, Indices, Ints
 from kafka_capacity.objects.profile_tables import PROFILE_TABLES, QUANTILES, rate_columns
 
@@ -109,15 +110,9 @@ def added(name: str, totals: Sequence[pa.Table]) -> pa.Table:
     }
     for way in ways:
         for what in ("sum", "known"):
-            hours = hourly(table, f"{way}_{what}")
-            columns[f"{way}_{what}"] = _lists(_grouped(group, hours, len(groups)))
+            hours = hours_of(table, f"{way}_{what}", np.int64)
+            columns[f"{way}_{what}"] = lists_of(_grouped(group, hours, len(groups)), pa.int64())
     return pa.table(columns)
-
-
-def hourly(table: pa.Table, column: str) -> Ints:
-    """Return a column of 24 hours a row as int64[N, 24]."""
-    flat = table.column(column).combine_chunks().flatten()
-    return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=np.int64).reshape(len(table), HOURS)
 
 
 def _rows(history: pa.Table) -> _Rows:
@@ -135,7 +130,7 @@ def _rows(history: pa.Table) -> _Rows:
         start=start,
         day=day,
         rates=rates,
-        milli=np.floor(np.nan_to_num(rates).astype(np.float64) * 1000.0 + 0.5).astype(np.int64),
+        milli=thousandths(rates),
         known_hours=_numbers(history, "known_hours")[order],
         first_hour=_numbers(history, "first_hour")[order],
         last_hour=_numbers(history, "last_hour")[order],
@@ -266,8 +261,8 @@ def _totals(rows: _Rows, name: str, names: list[Any], number: Ints, place: Ints 
     for way in ways:
         source = _OUT if way in {"out", "read"} else _IN
         known = (~np.isnan(rows.rates[source])).astype(np.int64)
-        columns[f"{way}_sum"] = _lists(gather @ rows.milli[source])
-        columns[f"{way}_known"] = _lists(gather @ known)
+        columns[f"{way}_sum"] = lists_of(gather @ rows.milli[source], pa.int64())
+        columns[f"{way}_known"] = lists_of(gather @ known, pa.int64())
     return pa.table(columns)
 
 
@@ -302,8 +297,3 @@ def _dates(day: Ints) -> pa.Array[Any]:
 def nullable(values: Floats) -> pa.Array[Any]:
     """Return values with null for NaN."""
     return pa.array(values, pa.float64(), mask=np.isnan(values))
-
-
-def _lists(matrix: Ints) -> pa.Array[Any]:
-    offsets = pa.array(np.arange(0, matrix.size + 1, HOURS, dtype=np.int32))
-    return pa.ListArray.from_arrays(offsets, pa.array(np.ascontiguousarray(matrix).reshape(-1), pa.int64()))
