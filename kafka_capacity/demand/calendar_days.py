@@ -22,6 +22,11 @@ def months_later(day: str, months: int) -> str:
     return datetime.date(year, month + 1, min(start.day, last)).isoformat()
 
 
+def midnight(day: str) -> datetime.datetime:
+    """Return when a day begins in UTC."""
+    return datetime.datetime.combine(datetime.date.fromisoformat(day), datetime.time(), datetime.UTC)
+
+
 def days_between(first: str, later: str) -> int:
     """Return how many days later the second day is."""
     return (datetime.date.fromisoformat(later) - datetime.date.fromisoformat(first)).days

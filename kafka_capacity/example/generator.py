@@ -11,6 +11,7 @@ import datetime
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.demand.calendar_days import midnight
 from kafka_capacity.errors import RequestError
 from kafka_capacity.example.groups import group_tables
 from kafka_capacity.example.shapes import SHAPES, ExampleShape, ExampleTopics, TopicKind
@@ -59,15 +60,11 @@ def make_example(cluster: str, *, ds: str = EXAMPLE_DS, seed: int | None = None)
     return RawInventory(
         cluster=shape.cluster,
         ds=ds,
-        captured_at=_midnight(ds).isoformat(),
+        captured_at=midnight(ds).isoformat(),
         source="example",
         kafka_version="4.3.1",
         tables=tables,
     )
-
-
-def _midnight(ds: str) -> datetime.datetime:
-    return datetime.datetime.combine(datetime.date.fromisoformat(ds), datetime.time(), datetime.UTC)
 
 
 def _make_topics(shape: ExampleShape, rng: np.random.Generator) -> ExampleTopics:
@@ -194,7 +191,7 @@ def _log_dirs_table(shape: ExampleShape, replicas: pa.Table) -> pa.Table:
 
 
 def _metrics_table(topics: ExampleTopics, ds: str, rng: np.random.Generator) -> pa.Table:
-    hours = int(_midnight(ds).timestamp()) - 3600 * np.arange(HISTORY_HOURS, 0, -1)
+    hours = int(midnight(ds).timestamp()) - 3600 * np.arange(HISTORY_HOURS, 0, -1)
     hour_of_day = (hours // 3600) % 24
     weekday = (hours // 86_400 + 3) % 7  # day 0 of the epoch was a Thursday
     # Highest in the evening, lowest at four in the morning, a tenth less at the weekend.

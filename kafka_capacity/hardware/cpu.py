@@ -34,6 +34,7 @@ from kafka_capacity.hardware.limits import MIB
 from kafka_capacity.kafka.arrays import Flags, Floats
 from kafka_capacity.text import whole_percent
 from kafka_capacity.text.files import read_text_file
+from kafka_capacity.text.wording import first_lines
 
 LEAST_SAMPLES = 50  # four figures are fitted: fewer samples say little
 
@@ -212,8 +213,7 @@ def _fitted(reader: csv.DictReader[str], file: Path) -> CpuCalibration:
         ]
         rows.append([value for value in values if value is not None])
     if mistakes:
-        more = len(mistakes) - _MAX_MISTAKES
-        raise RequestError("\n".join([*mistakes[:_MAX_MISTAKES], *([f"… and {more} more"] if more > 0 else [])]))
+        raise RequestError(first_lines(mistakes, _MAX_MISTAKES))
     return calibrate(*np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS)).T)
 
 

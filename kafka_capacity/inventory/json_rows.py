@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from kafka_capacity.errors import InventoryError
 from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.text.validation_errors import is_unicode
 
 MAX_MISTAKES = 20  # of one file; who has more wants to see the first ones
 
@@ -79,7 +80,7 @@ def _value_mistakes(values: list[Any], field: pa.Field[Any], file: str) -> Itera
 
 def _fits(value: Any, kind: pa.DataType) -> bool:
     if pa.types.is_string(kind):
-        return type(value) is str and _is_unicode(value)
+        return type(value) is str and is_unicode(value)
     if pa.types.is_boolean(kind):
         return type(value) is bool
     if pa.types.is_integer(kind):
@@ -104,11 +105,6 @@ def _is_finite(value: float) -> bool:
         return math.isfinite(float(value))
     except OverflowError:
         return False
-
-
-def _is_unicode(value: str) -> bool:
-    """Return whether this is text: JSON can spell half of a surrogate pair, which no file can hold."""
-    return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _moment(value: Any) -> datetime.datetime | None:

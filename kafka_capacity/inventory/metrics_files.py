@@ -26,6 +26,7 @@ from kafka_capacity.inventory.tables import TABLES, empty_table
 from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.text import plural
+from kafka_capacity.text.wording import first_lines
 
 REMARKS = frozenset(
     {
@@ -118,8 +119,7 @@ def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "",
             left_out += len(table) - len(counting)
             found[kind].append(counting)
     if mistakes:
-        more = len(mistakes) - _MAX_MISTAKES
-        raise DamagedInputError("\n".join([*mistakes[:_MAX_MISTAKES], *([f"… and {more} more"] if more > 0 else [])]))
+        raise DamagedInputError(first_lines(mistakes, _MAX_MISTAKES))
     tables = {kind: merged(kind, [raw.table(kind), merged(kind, files)]) for kind, files in found.items()}
     remarks = (*without_metrics_remarks(raw.remarks), *_remarks(store.uri(name), len(keys), found, left_out, days))
     return dataclasses.replace(raw, tables={**raw.tables, **tables}, remarks=remarks)

@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.demand.calendar_days import midnight
 from kafka_capacity.errors import SourceError
 from kafka_capacity.health.problem import Problem, warning
-from kafka_capacity.inventory.column_values import ReplicaColumns, column_map, floats, values
+from kafka_capacity.inventory.column_values import ReplicaColumns, column_map, values
 from kafka_capacity.inventory.counters import HOUR
 from kafka_capacity.inventory.metrics_files import merged, without_metrics_remarks
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
@@ -37,8 +38,7 @@ _DAY = 86_400
 
 def window_end(ds: str, now: datetime.datetime) -> int:
     """Return the end of the newest whole hour of an inventory's day, since 1970: hours after the day do not count."""
-    midnight = datetime.datetime.combine(datetime.date.fromisoformat(ds), datetime.time(), datetime.UTC)
-    return min(int(now.timestamp()) // HOUR * HOUR, int(midnight.timestamp()) + _DAY)
+    return min(int(now.timestamp()) // HOUR * HOUR, int(midnight(ds).timestamp()) + _DAY)
 
 
 def with_prometheus(
@@ -142,7 +142,7 @@ def _stored_record_bytes(
     """Return float64[N], bytes of a record on disk: of logs that are not compacted, NaN for the others."""
     last = _newest_offsets(client, settings, places, Quantity.LOG_END_OFFSET, end)
     records = last - _newest_offsets(client, settings, places, Quantity.LOG_START_OFFSET, end)
-    size = _sizes(raw, len(places.topic))
+    size = _sizes(raw)
     is_usable = np.isfinite(size) & (records > 0)
     count = len(places.topics)
     total = np.bincount(places.topic, np.where(is_usable, size, 0.0), minlength=count)
@@ -166,13 +166,11 @@ def _newest_offsets(
     return found
 
 
-def _sizes(raw: RawInventory, count: int) -> Floats:
+def _sizes(raw: RawInventory) -> Floats:
     """Return float64[P], the size of the largest replica of each partition; NaN where none is known."""
     replicas = ReplicaColumns.of(raw.table("replicas"))
-    table = replicas.table if replicas.order is None else replicas.table.take(pa.array(replicas.order))
-    size = floats(table.column("size_bytes"))
-    largest = np.full(count, -1.0)
-    np.maximum.at(largest, replicas.partition_of_row, np.where(np.isfinite(size), size, -1.0))
+    size = replicas.ints("size_bytes", null=-1)
+    largest = np.maximum.reduceat(size, replicas.starts) if len(size) else size
     return np.where(largest >= 0, largest, np.nan)
 
 

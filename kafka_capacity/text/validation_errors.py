@@ -12,9 +12,14 @@ from kafka_capacity.errors import DamagedInputError, KafkaCapacityError, Request
 from kafka_capacity.text.wording import uncapitalised
 
 
+def is_unicode(text: str) -> bool:
+    """Return whether this is text: JSON can spell half of a surrogate pair, which no file can hold."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def check_text(text: str) -> str:
     """Return the text, or raise ``ValueError`` where no file could hold it."""
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+    if not is_unicode(text):
         raise ValueError("it contains half of a surrogate pair, which is not valid text; fix it")
     return text
 

@@ -69,6 +69,12 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + ending}"
 
 
+def first_lines(mistakes: Sequence[str], most: int) -> str:
+    """Write some mistakes, a line each, and how many more there are."""
+    more = len(mistakes) - most
+    return "\n".join([*mistakes[:most], *([f"… and {more} more"] if more > 0 else [])])
+
+
 def capitalised(text: str) -> str:
     """Begin a sentence: only the first letter changes."""
     return text[:1].upper() + text[1:]

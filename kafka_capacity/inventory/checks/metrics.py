@@ -6,13 +6,12 @@ are, how complete and how old.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.demand.calendar_days import WEEK_HOURS
+from kafka_capacity.demand.calendar_days import WEEK_HOURS, midnight
 from kafka_capacity.health.problem import Problem, counted, fatal, info, problem_of, serious, some, warning
 from kafka_capacity.inventory.chosen_hours import MAX_PARTITION_RATE, RATES
 from kafka_capacity.inventory.column_values import Column, ReplicaColumns, encode, floats, ints, values
@@ -91,7 +90,7 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
         column, where = history.column(name), f"history.{name}"
         yield from _unusable(column, "unusable_history_rate", where)
         yield from _absurd(column, MAX_TOPIC_RATE, "absurd_history_rate", where, f" of one topic; {_LEFT_OUT}")
-    if is_day(ds) and (future := int((seconds > _midnight(ds)).sum())):
+    if is_day(ds) and (future := int((seconds > midnight(ds).timestamp()).sum())):
         message = f"{plural(future, 'row')} of history later than the day {ds}; they are left out, check ds"
         yield warning("future_history", "history.day", message)
 
@@ -185,7 +184,7 @@ def repeated_rows(place: Ints, seconds: Ints) -> Flags:
 def _check_age(seconds: Ints, ds: str) -> Iterator[Problem]:
     if not is_day(ds):
         return
-    start, newest = _midnight(ds), int(seconds.max())
+    start, newest = int(midnight(ds).timestamp()), int(seconds.max())
     if newest < start - _DAY:
         days = (start - newest) / _DAY
         message = f"the newest metrics are {days:.1f} days older than {ds}; changes since then are not included"
@@ -193,8 +192,3 @@ def _check_age(seconds: Ints, ds: str) -> Iterator[Problem]:
     if future := int((seconds >= start + _DAY).sum()):
         message = f"{plural(future, 'row')} of metrics later than the day {ds}; they are used like the others, check ds"
         yield warning("future_metrics", "metrics.hour", message)
-
-
-def _midnight(ds: str) -> int:
-    """Return when a day begins, in seconds since 1970."""
-    return int(datetime.datetime.combine(datetime.date.fromisoformat(ds), datetime.time(), datetime.UTC).timestamp())
