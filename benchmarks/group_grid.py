@@ -20,7 +20,7 @@ from benchmarks.through_spark import add_cores, beside_one_process
 from kafka_capacity.example import shapes
 from kafka_capacity.example.generator import make_example
 from kafka_capacity.inventory.staging import stage
-from kafka_capacity.objects.store import ObjectStore, open_store
+from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.questions.consumers.share import CONSUMERS
@@ -30,7 +30,7 @@ ASSIGNORS = ("range", "roundrobin", "cooperative-sticky", "uniform")
 EVENTS = ("scale", "rolling-restart", "crash")
 
 
-def prepare(folder: Path, groups: int, counts: int) -> tuple[ObjectStore, PinnedPlan]:
+def prepare(folder: Path, groups: int, counts: int) -> PinnedPlan:
     """Stage a cluster with so many groups, and pin a grid of so many counts."""
     shapes.SHAPES[CLUSTER] = dataclasses.replace(shapes.SHAPES["metrics-uneven"], cluster=CLUSTER, group_count=groups)
     store = open_store(str(folder))
@@ -44,7 +44,7 @@ def prepare(folder: Path, groups: int, counts: int) -> tuple[ObjectStore, Pinned
             "static_membership": "as-is",
         }
     )
-    return store, pin_plan(store, request, run_date=datetime.date(2027, 1, 1))
+    return pin_plan(store, request, run_date=datetime.date(2027, 1, 1))
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -55,14 +55,8 @@ def main(words: Sequence[str] | None = None) -> int:
     add_cores(parser)
     chosen = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as name:
-        store, plan = prepare(Path(name), chosen.groups, chosen.counts)
-        is_same = beside_one_process(
-            folder=Path(name),
-            store=store,
-            plan=plan,
-            share=CONSUMERS.share,
-            cores=chosen.cores,
-        )
+        plan = prepare(Path(name), chosen.groups, chosen.counts)
+        is_same = beside_one_process(Path(name), plan, CONSUMERS.share, chosen.cores)
     return 0 if is_same else 1
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.through_spark import add_cores, beside_one_process
 from kafka_capacity.example.generator import make_example
 from kafka_capacity.inventory.staging import stage
-from kafka_capacity.objects.store import ObjectStore, open_store
+from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.questions.capacity.share import CAPACITY
@@ -28,7 +28,7 @@ CLUSTER = "shop-eu"
 FEWEST_BROKERS = 6
 
 
-def prepare(folder: Path, counts: int) -> tuple[ObjectStore, PinnedPlan]:
+def prepare(folder: Path, counts: int) -> PinnedPlan:
     """Stage the cluster, and pin a grid of so many counts."""
     store = open_store(str(folder))
     stage(make_example(CLUSTER), store)
@@ -40,7 +40,7 @@ def prepare(folder: Path, counts: int) -> tuple[ObjectStore, PinnedPlan]:
             "shapes": sorted(read_shapes()),
         }
     )
-    return store, pin_plan(store, request, run_date=datetime.date(2027, 1, 1))
+    return pin_plan(store, request, run_date=datetime.date(2027, 1, 1))
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -50,14 +50,8 @@ def main(words: Sequence[str] | None = None) -> int:
     add_cores(parser)
     chosen = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as name:
-        store, plan = prepare(Path(name), chosen.counts)
-        is_same = beside_one_process(
-            folder=Path(name),
-            store=store,
-            plan=plan,
-            share=CAPACITY.share,
-            cores=chosen.cores,
-        )
+        plan = prepare(Path(name), chosen.counts)
+        is_same = beside_one_process(Path(name), plan, CAPACITY.share, chosen.cores)
     return 0 if is_same else 1
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_capacity.objects.dataset import read_manifest
-from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.objects.store import open_store
 from kafka_capacity.plan.pinned import PinnedPlan, read_plan_inputs
 from kafka_capacity.plan.runner import simulate_plan
 from spark_jobs import simulate
@@ -75,26 +75,13 @@ def seconds_of_plan(folder: Path, plan: PinnedPlan, share: str, cores: int) -> f
         return time.perf_counter() - began
 
 
-def beside_one_process(
-    *,
-    folder: Path,
-    store: ObjectStore,
-    plan: PinnedPlan,
-    share: str,
-    cores: Sequence[int],
-) -> bool:
-    """Time one share of a plan in this process and through Spark, and print each.
-
-    Args:
-        folder: of the store.
-        store: where the plan is pinned.
-        plan: which.
-        share: of the plan, that is compared.
-        cores: how many Spark has, one after the other.
+def beside_one_process(folder: Path, plan: PinnedPlan, share: str, cores: Sequence[int]) -> bool:
+    """Time one share of a plan of the store in ``folder`` in this process and through Spark, and print each.
 
     Returns:
-        Whether Spark stored the same every time.
+        Whether Spark stored the same with each number of ``cores``, one after the other.
     """
+    store = open_store(str(folder))
     began = time.perf_counter()
     manifest = simulate_plan(store, read_plan_inputs(store, plan.request_key), shares=(share,))[share]
     say(f"in one process: {manifest.facts['scenarios']:,} scenarios, {time.perf_counter() - began:.0f} s")
