@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -132,28 +132,27 @@ def read_staged_brokers(store: ObjectStore, manifest: Manifest) -> Brokers:
     Raises:
         InventoryError: a table of it is none of an inventory.
     """
-    tables = []
-    for name in BROKER_TABLES:
-        table, mistakes = empty_table(name), list[str]()
-        if name in manifest.tables:
-            table, mistakes = conform(read_table(store, manifest, name), name, store.uri(manifest.prefix) + name)
-        if table is None:
-            raise InventoryError("\n".join(mistakes))
-        tables.append(table)
+    place = store.uri(manifest.prefix)
+    tables = (
+        _conforming(read_table(store, manifest, name), name, place) if name in manifest.tables else empty_table(name)
+        for name in BROKER_TABLES
+    )
     return observed_brokers(*tables)
+
+
+def _conforming(table: pa.Table, name: str, place: str) -> pa.Table:
+    found, mistakes = conform(table, name, place + name)
+    if found is None:
+        raise InventoryError("\n".join(mistakes))
+    return found
 
 
 def gather_here(store: ObjectStore, manifest: Manifest, index: PartitionIndex) -> ChosenHours:
     """Choose hours of a staged inventory's metrics and read them in this process."""
-
-    def read_metrics() -> Iterator[pa.Table]:
-        for part in read_parts(store, manifest, METRICS):
-            table, mistakes = conform(part, METRICS, store.uri(manifest.prefix) + METRICS)
-            if table is None:
-                raise InventoryError("\n".join(mistakes))
-            yield table
-
-    return gather_hours(read_metrics, index)
+    place = store.uri(manifest.prefix)
+    return gather_hours(
+        lambda: (_conforming(part, METRICS, place) for part in read_parts(store, manifest, METRICS)), index
+    )
 
 
 Gather: TypeAlias = Callable[[ObjectStore, Manifest, PartitionIndex], ChosenHours]
