@@ -98,27 +98,10 @@ def read_kafka_tools(
         DamagedInputError: a file cannot be read as what it should be. What is odd about the cluster itself is for
             ``validate`` to say.
     """
-    return import_kafka_tools(
-        cluster=cluster,
-        ds=ds,
-        assignment=(read_text_file(assignment), str(assignment)),
-        brokers=(read_text_file(brokers), str(brokers)),
-        log_dirs=(read_text_file(log_dirs), str(log_dirs)) if log_dirs is not None else None,
-    )
-
-
-def import_kafka_tools(
-    *,
-    cluster: str,
-    ds: str,
-    assignment: tuple[str, str],
-    brokers: tuple[str, str],
-    log_dirs: tuple[str, str] | None = None,
-) -> RawInventory:
-    """Do what :func:`read_kafka_tools` does with texts, each given with the name it has in errors."""
-    partitions = _parse_assignment(*assignment)
-    disks = _parse_log_dirs(*log_dirs) if log_dirs is not None else _Disks()
-    listed = parse_brokers_file(*brokers)
+    texts = {file: read_text_file(file) for file in (assignment, brokers, log_dirs) if file is not None}
+    partitions = _parse_assignment(texts[assignment], str(assignment))
+    disks = _parse_log_dirs(texts[log_dirs], str(log_dirs)) if log_dirs is not None else _Disks()
+    listed = parse_brokers_file(texts[brokers], str(brokers))
     seen = {broker for partition in partitions for broker in partition.replicas}
     seen |= {row["broker_id"] for row in disks.dirs}
     topics = sorted({entry.topic for entry in partitions})
@@ -127,7 +110,7 @@ def import_kafka_tools(
         ds=ds,
         source="kafka_tools",
         tables={
-            "brokers": listed_brokers_table(listed, brokers[1], sorted(seen)),
+            "brokers": listed_brokers_table(listed, str(brokers), sorted(seen)),
             "log_dirs": _log_dirs_table(disks, listed),
             "topics": table_of("topics", {"topic": topics, "is_internal": [one in INTERNAL_TOPICS for one in topics]}),
             "replicas": _replicas_table(partitions, disks.logs),

@@ -12,7 +12,7 @@ from kafka_capacity.errors import DamagedInputError, RequestError, SourceError
 from kafka_capacity.hardware.cpu import read_cpu_samples
 from kafka_capacity.inventory.brokers_file import parse_brokers_file
 from kafka_capacity.inventory.files import read_snapshot_files, write_snapshot_files
-from kafka_capacity.inventory.kafka_tools import import_kafka_tools
+from kafka_capacity.inventory.kafka_tools import read_kafka_tools
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
 from kafka_capacity.inventory.validation import validate
@@ -74,12 +74,13 @@ def test_amounts_that_are_no_long_of_java():
     )
 
 
-def test_a_partition_without_replicas_is_found():
+def test_a_partition_without_replicas_is_found(tmp_path):
     document = {"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1]}]}
     document["partitions"].append({"topic": "t", "partition": 1, "replicas": []})
-    raw = import_kafka_tools(
-        cluster="c", ds="2026-11-20", assignment=(json.dumps(document), "A.json"), brokers=('[{"id": 1}]', "B.json")
-    )
+    assignment, brokers = tmp_path / "A.json", tmp_path / "B.json"
+    assignment.write_text(json.dumps(document))
+    brokers.write_text('[{"id": 1}]')
+    raw = read_kafka_tools(cluster="c", ds="2026-11-20", assignment=assignment, brokers=brokers)
     (found,) = validate(raw).fatal
     assert found.code == "partition_without_replicas"
     assert found.message == (

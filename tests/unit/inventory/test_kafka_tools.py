@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import contextlib
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.inventory.kafka_tools import import_kafka_tools, read_kafka_tools
+from kafka_capacity.inventory.kafka_tools import read_kafka_tools
 from kafka_capacity.inventory.validation import validate
 
 DATA = Path(__file__).parent / "data"
@@ -25,13 +27,12 @@ def read(assignment="generate.txt", brokers="brokers.json", log_dirs="log-dirs.t
 
 
 def import_text(assignment=PLAIN, brokers=BROKERS, log_dirs=None):
-    return import_kafka_tools(
-        cluster="c",
-        ds="2026-11-20",
-        assignment=(assignment, "A.json"),
-        brokers=brokers,
-        log_dirs=(log_dirs, "L.json") if log_dirs else None,
-    )
+    texts = {"assignment": (assignment, "A.json"), "brokers": brokers}
+    texts |= {"log_dirs": (log_dirs, "L.json")} if log_dirs else {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for text, name in texts.values():
+            Path(name).write_text(text)
+        return read_kafka_tools(cluster="c", ds="2026-11-20", **{of: Path(name) for of, (_, name) in texts.items()})
 
 
 def fails(**texts):
