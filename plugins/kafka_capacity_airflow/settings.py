@@ -133,16 +133,6 @@ def clusters() -> tuple[ClusterSetting, ...]:
     return tuple(found)
 
 
-def recipients() -> tuple[str, ...]:
-    """Return the default recipients; none when the variable is not set."""
-    return _listed(RECIPIENTS)
-
-
-def connections_to_tell() -> tuple[str, ...]:
-    """Return the ids of the connections that are told of news; none when the variable is not set."""
-    return _listed(TELL)
-
-
 def owners() -> Owners:
     """Return who owns which topics and groups; nobody when the variable is not set.
 
@@ -151,7 +141,8 @@ def owners() -> Owners:
     return parse_owners(str(Variable.get(OWNERS, default="") or ""), source=f"the Airflow variable {OWNERS}")
 
 
-def _listed(name: str) -> tuple[str, ...]:
+def names_in(name: str) -> tuple[str, ...]:
+    """Return the recipients or connections that a variable has, commas between them; none when it is not set."""
     value = Variable.get(name, default="") or ""
     return tuple(one.strip() for one in str(value).split(",") if one.strip())
 

@@ -33,13 +33,13 @@ from kafka_capacity_airflow.report_mail import ReportMail, UntoldError, mail_own
 from kafka_capacity_airflow.settings import (
     CLUSTERS,
     RECIPIENTS,
+    TELL,
     ClusterSetting,
     browser_url,
     clusters,
-    connections_to_tell,
+    names_in,
     own_shapes,
     owners,
-    recipients,
 )
 from kafka_capacity_airflow.store import airflow_store
 from kafka_capacity_airflow.tell import tell_news
@@ -196,7 +196,7 @@ def email_report(
 ) -> dict[str, str]:
     """Mail the report of a plan, and what earlier runs could not; returns who was not told, each with why."""
     plan = PinnedPlan(**pinned)
-    to = tuple(asked(params).get("recipients") or ()) or recipients()
+    to = tuple(asked(params).get("recipients") or ()) or names_in(RECIPIENTS)
     if not to:
         log.warning("no mail is sent: no recipients are given, and %s is not set", RECIPIENTS)
         return {}
@@ -221,7 +221,7 @@ def tell(pinned: Mapping[str, str], *, run_id: str, run_after: datetime.datetime
     Raises UntoldError where some could not be told; the others were.
     """
     store, plan = airflow_store(), PinnedPlan(**pinned)
-    news = functools.partial(tell_news, store, plan, run_id, connections_to_tell())
+    news = functools.partial(tell_news, store, plan, run_id, names_in(TELL))
     to_do = functools.partial(mail_owners, store, plan, run_id, run_after)
     told: list[str] = []
     untold = []
