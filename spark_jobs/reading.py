@@ -10,7 +10,15 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 
-from kafka_capacity.inventory.chosen_hours import METRICS, RATES, ChosenHours, assembled, choose_hours, hours_of_part
+from kafka_capacity.inventory.chosen_hours import (
+    MAX_PARTITION_RATE,
+    METRICS,
+    RATES,
+    ChosenHours,
+    assembled,
+    choose_hours,
+    hours_of_part,
+)
 from kafka_capacity.inventory.column_values import PartitionIndex
 from kafka_capacity.objects.dataset import Manifest
 from kafka_capacity.objects.store import ObjectStore
@@ -93,8 +101,7 @@ def hourly_totals_in_spark(rows: DataFrame) -> dict[int, int]:
 
     milli = F.lit(0)
     for column in RATES:
-        # To Spark NaN is larger than infinity.
-        is_rate = (F.col(column) >= 0) & (F.col(column) < F.lit(float("inf")))
+        is_rate = F.col(column).between(0, MAX_PARTITION_RATE)  # to Spark NaN is larger than infinity
         thousandths = F.floor(F.col(column).cast("double") * 1000.0 + 0.5)
         milli = milli + F.when(is_rate, thousandths).otherwise(0)
     totals = rows.groupBy(F.unix_seconds("hour").alias("second")).agg(F.sum(milli).alias("milli")).collect()

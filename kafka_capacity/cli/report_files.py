@@ -6,6 +6,7 @@ import hashlib
 import json
 
 from kafka_capacity.cli.sizing import SizeFiles
+from kafka_capacity.inventory.files import READ_FORMATS
 from kafka_capacity.inventory.raw import CLUSTER_DOCUMENT
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.objects.store import open_store
@@ -20,7 +21,7 @@ from kafka_capacity.report.inputs import ReportInputs
 def snapshot_sha256(place: str) -> str:
     """Name the content of a snapshot's files."""
     store = open_store(place)
-    known = {CLUSTER_DOCUMENT, *(f"{table}.{ending}" for table in TABLES for ending in ("parquet", "json"))}
+    known = {CLUSTER_DOCUMENT, *(f"{table}.{ending}" for table in TABLES for ending in READ_FORMATS)}
     digest = hashlib.sha256()
     for key in store.list_keys(""):
         if key in known:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 import signal
 import subprocess
@@ -10,11 +11,21 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kafka_capacity.errors import StorageError
 from kafka_capacity.example import make_example
-from kafka_capacity.inventory.chosen_hours import METRICS, assembled, choose_hours, hourly_totals, hours_of_part
+from kafka_capacity.inventory.chosen_hours import (
+    MAX_PARTITION_RATE,
+    METRICS,
+    RATES,
+    assembled,
+    choose_hours,
+    hourly_totals,
+    hours_of_part,
+)
 from kafka_capacity.inventory.column_values import ReplicaColumns
 from kafka_capacity.inventory.staging import inventory_manifest, stage
 from kafka_capacity.objects.dataset import read_manifest, read_parts, read_table
@@ -99,8 +110,19 @@ def test_a_job_killed_after_its_first_file_leaves_nothing_that_a_reader_takes(en
         read_manifest(store, plan.plan_prefix, share=CHANGE.share)
 
 
+def odd_rates():
+    """Return hours of one partition whose rates are none: not known, below nothing, beyond any line."""
+    rates = [1.5, None, math.nan, -1.0, MAX_PARTITION_RATE * 1.001, math.inf, MAX_PARTITION_RATE]
+    hours = [datetime.datetime(2026, 1, 5, hour, tzinfo=datetime.UTC) for hour in range(len(rates))]
+    both = dict.fromkeys(RATES, pa.array(rates, pa.float32()))
+    names = {"topic": ["orders"] * len(rates), "partition": pa.array([0] * len(rates), pa.int32())}
+    return pa.table({**names, "hour": pa.array(hours, pa.timestamp("ms", tz="UTC")), **both})
+
+
 def test_executors_choose_the_hours_of_a_large_inventory_as_one_process_does(pinned, environment, tmp_path):
     folder, store, plan, _ = pinned
+    odd = odd_rates()
+    pq.write_table(odd, tmp_path / "odd.parquet")
     # Found in the driver they would be right as well.
     script = f"""
 import logging
@@ -119,8 +141,10 @@ reading.choose_hours.__kwdefaults__["count"] = 100
 store = open_store({str(folder)!r})
 gather = reading.GatherInSpark(spark, Cargo(spark.sparkContext), otherwise=None)
 hours = read_basis(store, read_plan_inputs(store, {plan.request_key!r}).pinned, gather=gather).raw.hours
-np.savez({str(tmp_path / "hours.npz")!r}, seconds=hours.seconds, known_hours=hours.known_hours,
-         has_traffic=hours.has_traffic, **hours.rates)
+odd = reading.read_by_itself(spark, open_store({str(tmp_path)!r}), ["odd.parquet"])
+totals = reading.hourly_totals_in_spark(odd)
+np.savez({str(tmp_path / "hours.npz")!r}, odd=sorted(totals.items()), seconds=hours.seconds,
+         known_hours=hours.known_hours, has_traffic=hours.has_traffic, **hours.rates)
 spark.stop()
 """
     done = subprocess.run(
@@ -139,6 +163,7 @@ spark.stop()
     cells = (one for part in parts for one in hours_of_part(part, index, seconds).items())
     expected = assembled(cells, seconds, len(index.keys))
     with np.load(tmp_path / "hours.npz") as found:
+        assert found["odd"].tolist() == [list(one) for one in sorted(hourly_totals([odd]).items())]
         assert len(found["seconds"]) == 100
         for name in ("seconds", "known_hours", "has_traffic"):
             np.testing.assert_array_equal(found[name], getattr(expected, name))

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from kafka_capacity.cli.report_files import snapshot_sha256
 from kafka_capacity.plan.request import DELIVERY_FIELDS
 from tests.unit.cli.plan_folders import write_small_snapshot
 
@@ -106,6 +107,15 @@ def test_reports_of_other_requests_have_other_names(reported, run, tmp_path):
 
     assert done.exit_code == 0
     assert len({json.loads((folder / "report.json").read_text())["plan_id"] for folder in (out, tmp_path)}) == 2
+
+
+def test_a_snapshot_is_named_by_its_tables_in_every_format(snapshot):
+    named = snapshot_sha256(str(snapshot))
+    (snapshot / "broker_metrics.csv").write_text("broker_id,hour\n1,2026-01-05T00:00:00Z\n")
+    with_metrics = snapshot_sha256(str(snapshot))
+    (snapshot / "notes.txt").write_text("no table")
+
+    assert named != with_metrics == snapshot_sha256(str(snapshot))
 
 
 @pytest.mark.parametrize(
