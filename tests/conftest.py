@@ -19,16 +19,7 @@ collect_garbage_seldom()  # a tenth of what tests with Airflow take
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # A run that decides about a change tries what the last one tried: new examples are looked for at the desk.
 settings.register_profile("repeatable", parent=settings.get_profile("dev"), derandomize=True, database=None)
-settings.register_profile("ci", parent=settings.get_profile("repeatable"), max_examples=100)
-
-
-def _profile() -> str:
-    if os.environ.get("CI"):
-        return "ci"
-    return "repeatable" if os.environ.get("KAFKA_CAPACITY_TEST_EVERYTHING") == "1" else "dev"
-
-
-settings.load_profile(_profile())
+settings.load_profile("repeatable" if os.environ.get("KAFKA_CAPACITY_TEST_EVERYTHING") == "1" else "dev")
 
 
 @pytest.fixture(scope="session", autouse=True)
