@@ -229,6 +229,8 @@ class SizeDocument(Head):
     partition_count: int  # of the cluster
     unknown_rate_partitions: int  # of which no rate is known
     unknown_rate_stored_ratio: float  # what those hold of what is stored
+    unknown_read_partitions: int  # of which it is known what is produced and not what is read
+    unknown_read_produced_ratio: float  # what those have of what is produced
     silent_since: str | None  # the last day with traffic, where there has been hardly any for a week or more
     traffic: Mapping[str, tuple[float | None, ...]]  # bytes per second at peak at each date, `middle` and `high`
     stored: Mapping[str, tuple[float | None, ...]]  # the same for the bytes of all replicas

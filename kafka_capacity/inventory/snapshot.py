@@ -110,28 +110,33 @@ def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
     """Return the traffic of each partition: mean and 99th percentile of its hourly rates.
 
     Hours that are missing or not known are left out of both; values that cannot be a rate (negative, too much) count
-    as not known. The percentile is numpy's linear one, see :mod:`kafka_capacity.demand.profile`.
+    as not known. The percentile is numpy's linear one, see :mod:`kafka_capacity.demand.profile`. Where nothing is known
+    of what is produced, nothing is known: what is read alone tells no load.
     """
+    metrics, partitions = raw.table("metrics"), snapshot.partitions
+    if not _known_rates(raw, snapshot, RATES[0]).any():
+        return PartitionLoad.unknown(len(partitions))
     if raw.hours is not None:
         bytes_in, bytes_out = (_profile_of_chosen(raw.hours.rates[column]) for column in RATES)
         return _load_of(bytes_in, bytes_out, len(raw.hours.seconds))
-    metrics, partitions = raw.table("metrics"), snapshot.partitions
     place = partition_of_rows(partitions, metrics)
-    is_ours = place >= 0
-    if not is_ours.any():
-        return PartitionLoad.unknown(len(partitions))
     bytes_in, bytes_out = (_profile(metrics, column, place, len(partitions)) for column in RATES)
-    return _load_of(bytes_in, bytes_out, len(metrics.column("hour").filter(pa.array(is_ours)).unique()))
+    return _load_of(bytes_in, bytes_out, len(metrics.column("hour").filter(pa.array(place >= 0)).unique()))
 
 
-def known_rates(raw: RawInventory, snapshot: Snapshot) -> Flags:
-    """Return bool[P], of which partitions anything is known of what is produced."""
+def known_rates(raw: RawInventory, snapshot: Snapshot) -> tuple[Flags, Flags]:
+    """Return bool[P] twice, of which partitions anything is known of what is produced, and of what is read."""
+    coming, going = (_known_rates(raw, snapshot, column) for column in RATES)
+    return coming, going
+
+
+def _known_rates(raw: RawInventory, snapshot: Snapshot, column: str) -> Flags:
     if raw.hours is not None:
-        return np.asarray(~np.isnan(raw.hours.rates[RATES[0]]).all(axis=1), dtype=np.bool_)
+        return np.asarray(~np.isnan(raw.hours.rates[column]).all(axis=1), dtype=np.bool_)
     metrics = raw.table("metrics")
     place = partition_of_rows(snapshot.partitions, metrics)
     found = np.zeros(len(snapshot.partitions), dtype=np.bool_)
-    found[place[(place >= 0) & ~np.isnan(usable_rates(metrics, RATES[0]))]] = True
+    found[place[(place >= 0) & ~np.isnan(usable_rates(metrics, column))]] = True
     return found
 
 

@@ -3,7 +3,8 @@
 A topic is idle when in all the hours that are known nothing was written to it or read from it, no consumer group is
 subscribed to it and has committed an offset on it, and at least :data:`LEAST_HOURS` are known of each of its
 partitions, both ways. It is write-only when the same holds of reading, but not of writing. A topic of which less is
-known, and that nobody is seen to use, is not judged. Kafka's own topics count for neither.
+known, and that nobody is seen to use, is not judged, nor is any where no topic is written at all. Kafka's own topics
+count for neither.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def topic_use(
     grouped = {name for group in snapshot.groups for name in read_topics(group)}
     is_own = snapshot.topics.is_internal | np.isin(names, sorted(INTERNAL_TOPICS))
     is_unread = ~is_read & ~np.isin(names, sorted(grouped)) & ~is_own
-    is_known = fewest >= LEAST_HOURS
+    # Where nothing at all is written, that is likelier to be the metrics.
+    is_known = (fewest >= LEAST_HOURS) & is_written.any()
     return TopicUse(
         known_hours=fewest,
         is_idle=is_unread & ~is_written & is_known,

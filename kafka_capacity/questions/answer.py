@@ -31,15 +31,24 @@ BADGES = {status: plain_badge(status) for status in Status}
 
 
 UNKNOWN_RATE_RATIO = 0.05
-"""Partitions without known traffic that hold no more of what is stored are taken for idle: sources leave such out."""
+"""Partitions without known traffic that hold no more of what is stored are taken for idle: sources leave such out.
+
+As much of what is produced may go to partitions of which it is not known what is read.
+"""
 
 
 def unknown_traffic(facts: Mapping[str, Any]) -> str | None:
     """Name partitions whose traffic is unknown and that hold much; ``None`` for none, and of plans that do not tell."""
-    if float(facts.get("unknown_rate_stored_ratio") or 0.0) <= UNKNOWN_RATE_RATIO:
-        return None
-    count, whole = int(facts["unknown_rate_partitions"]), int(facts["partition_count"])
-    return f"the traffic of {count:,} of {plural(whole, 'partition')}"
+    for what, many, share in _UNKNOWN_RATES:
+        if float(facts.get(share) or 0.0) > UNKNOWN_RATE_RATIO:
+            return f"{what} of {int(facts[many]):,} of {plural(int(facts['partition_count']), 'partition')}"
+    return None
+
+
+_UNKNOWN_RATES = (
+    ("the traffic", "unknown_rate_partitions", "unknown_rate_stored_ratio"),
+    ("consumer traffic", "unknown_read_partitions", "unknown_read_produced_ratio"),
+)
 
 
 def traffic_warnings(facts: Mapping[str, Any]) -> list[str]:

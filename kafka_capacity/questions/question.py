@@ -87,13 +87,20 @@ class Basis:
 
     @cached_property
     def unknown_traffic(self) -> dict[str, float]:
-        """Of how many of all partitions no rate is known, and which share of what is stored they hold; plain data."""
-        unknown, size = ~known_rates(self.raw, self.snapshot), self.snapshot.partition_size_bytes()
-        held = int(size.sum())
+        """Of how many of all partitions no rate is known, and which share of what is stored they hold; plain data.
+
+        Likewise of how many it is known what is produced and not what is read, and which share of that they have.
+        """
+        is_known, is_read_known = known_rates(self.raw, self.snapshot)
+        unknown, unread = ~is_known, is_known & ~is_read_known
+        size, produced = self.snapshot.partition_size_bytes(), self.load.bytes_in_mean_bytes_per_second
+        held, coming = int(size.sum()), float(produced.sum())
         return {
             "partition_count": len(size),
             "unknown_rate_partitions": int(unknown.sum()),
             "unknown_rate_stored_ratio": int(size[unknown].sum()) / held if held else 0.0,
+            "unknown_read_partitions": int(unread.sum()),
+            "unknown_read_produced_ratio": float(produced[unread].sum()) / coming if coming else 0.0,
         }
 
     @cached_property

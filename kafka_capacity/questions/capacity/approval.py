@@ -94,6 +94,7 @@ def _now(view: SizingView) -> str:
         until = view.steps[0].until
         is_last = len(view.steps) == 1 and until is not None and is_soon(until, view.dates[0])
         other = ", and no other count lasts much longer" if is_last else ""
+        other = ", and no other count can be placed" if is_last and view.is_none_placed else other
         return f"{NO_BROKERS}: today’s {before:,} {lasting}{other}"
     dollars, removed = _dollars(view, view.steps[0]), removed_brokers(now)
     added = count - before + len(removed)

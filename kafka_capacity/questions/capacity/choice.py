@@ -39,8 +39,6 @@ from kafka_capacity.questions.capacity.results import (
     CapacityResult,
     OptionKind,
     nearness,
-    unknown_of_fewer,
-    unknown_sentence,
     worst_reason,
 )
 from kafka_capacity.text import format_usd
@@ -91,8 +89,8 @@ def _today_of(results: Sequence[CapacityResult]) -> CapacityResult:
 
 
 def _unproved_reason(affordable: Sequence[CapacityResult]) -> str:
-    unknown = {name for one in affordable if one.fits and one.is_unproved for name in one.not_judged}
-    return f"; fewer brokers are not recommended where {unknown_sentence(unknown)}" if unknown else ""
+    why = max((one.why_as_far_as_known for one in affordable if one.fits and one.is_unproved), key=len, default="")
+    return f"; fewer brokers are not recommended where {why}" if why else ""
 
 
 def _id(result: CapacityResult | None) -> str | None:
@@ -199,7 +197,7 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], bu
             f"{written(where.needed)} of {written(where.allowed)} allowed"
         )
     # What is not known is exceeded by nobody.
-    fits = "exceeds no known limit" if unknown_of_fewer(chosen.not_judged) else "fits"
+    fits = "exceeds no known limit" if chosen.why_as_far_as_known else "fits"
     what = f"is the cheapest option that {fits}"
     if math.isnan(chosen.cost.total):
         what = f"is the smallest number of today's brokers that {fits}; its cost is unknown"
@@ -255,7 +253,7 @@ def _worst(result: CapacityResult) -> str:
 
 def _still(today: CapacityResult) -> str:
     if today.fits:
-        fits = "exceeds no known limit" if unknown_of_fewer(today.not_judged) else "fits"
+        fits = "exceeds no known limit" if today.why_as_far_as_known else "fits"
         return f"doing nothing {fits} up to the horizon"
     first = today.excuses[0]
     if today.is_not_judged:

@@ -60,7 +60,7 @@ def decide_capacity(view: SizingView | None, document: Mapping[str, Any]) -> Ans
 
 
 def _without_rates() -> Answer:
-    message = "Broker needs cannot be determined: no rates are known"
+    message = "Broker needs cannot be determined: no rates above 0 are known"
     problem = serious("sizing-without-rates", "the inventory", message, "stage an inventory with metrics")
     return Answer(status=Status.NOT_JUDGED, problems=(problem,), unknown=("traffic",))
 

@@ -39,6 +39,7 @@ from kafka_capacity.questions.capacity.results import (
     OptionKind,
     PlacementKey,
 )
+from kafka_capacity.text import plural
 
 MAX_DEFAULT_COUNTS = 8
 _MOST_TIMES = 10  # the largest count by default that more disk space may ask for
@@ -111,15 +112,32 @@ class SizingInputs:
     today: MonthlyCost | None = None  # what doing nothing costs; `None` until that is known
     # what is there once named brokers have gone or been replaced, which options start from; `None` where none are named
     named: Brokers | None = None
+    unknown_traffic: str | None = None  # that of which partitions is not known, where they may have much
 
     @classmethod
     def of(
-        cls, snapshot: Snapshot, workload: Workload, request: SizingRequest, *, named: Brokers | None = None
+        cls,
+        snapshot: Snapshot,
+        workload: Workload,
+        request: SizingRequest,
+        *,
+        named: Brokers | None = None,
+        unknown_traffic: str | None = None,
     ) -> SizingInputs:
         """Work out the sizes and list the options."""
-        sizes = partition_sizes(workload)
-        inputs = cls(snapshot=snapshot, workload=workload, request=request, sizes=sizes, named=named)
+        sizes, unknown = partition_sizes(workload), unknown_traffic
+        inputs = cls(
+            snapshot=snapshot, workload=workload, request=request, sizes=sizes, named=named, unknown_traffic=unknown
+        )
         return dataclasses.replace(inputs, options=capacity_options(inputs))
+
+    @property
+    def unknown_load(self) -> str:
+        """Which loads are not known that may take more brokers, as a clause; empty for none."""
+        if self.unknown_traffic is not None:
+            return f"{self.unknown_traffic} is unknown"
+        unknown, whole = self.snapshot.unknown_size_partitions, plural(len(self.workload.partitions), "partition")
+        return f"the size of {unknown:,} of {whole} is unknown" if unknown else ""
 
     @property
     def start(self) -> Brokers:
@@ -379,13 +397,13 @@ def _start_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
 def placed_brokers_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
     """Return the brokers that replicas are placed on, without what they can do: so a placement hangs on no shape.
 
-    They are all but those that stay idle. Where they hold by the size of their disks, that is known.
+    They are all but those that stay idle, and those that are down now as if they were back: that a snapshot was taken
+    during a restart does not change how many to buy. Where they hold by the size of their disks, that is known.
     """
     brokers = brokers_of(inputs, dataclasses.replace(key, broker_count=key.broker_count - key.idle_brokers))
     return Brokers.of(
         brokers.ids.tolist(),
         brokers.racks,
-        is_fenced=brokers.is_fenced.tolist(),
         is_cordoned=brokers.is_cordoned.tolist(),
         disk_capacity_bytes=brokers.disk_capacity_bytes.tolist() if key.is_by_disk else None,
     )

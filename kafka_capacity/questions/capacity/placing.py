@@ -132,7 +132,7 @@ def _with_level_takeovers(brokers: Brokers, after: Int32s, workload: Workload) -
         workload.load.bytes_in_peak_bytes_per_second,
         workload.load.bytes_out_peak_bytes_per_second,
         rack=brokers.rack_indexes(),
-        usable=~np.asarray(brokers.is_fenced) & np.isin(np.arange(len(brokers)), held),
+        usable=np.isin(np.arange(len(brokers)), held),
     )
     return np.where(levelled >= 0, brokers.ids[levelled], -1).astype(np.int32)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import pickle  # of our own results, on their way from our own executors
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,6 @@ from kafka_capacity.questions.capacity.results import (
     OptionKind,
     PlacementKey,
     unknown_of_fewer,
-    unknown_sentence,
 )
 from kafka_capacity.questions.capacity.simulate import (
     evaluate_placed,
@@ -81,7 +80,7 @@ def resized(given: Resizing, change: ClusterChange) -> Resized:
     view = _view(inputs, results)
     options = [next((one.option for one in view.steps if view.lasts(one.option, date)), None) for date in view.dates]
     goal = view.steps[-1].option if view.steps else None
-    unproved = {one.option_id for one in results if one.is_unproved}
+    unproved = {one.option_id: one.why_as_far_as_known for one in results if one.is_unproved}
     return Resized(
         broker_counts=tuple(None if one is None else int(one["broker_count"]) for one in options),
         steps=tuple((step.from_day, int(step.option["broker_count"])) for step in view.steps),
@@ -199,7 +198,7 @@ def _view(inputs: SizingInputs, results: Sequence[CapacityResult]) -> SizingView
     return view_sizing(tables, document, {"sized_estimate": ("middle", "high")[request.estimate]})
 
 
-def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row, unproved: Collection[str]) -> InTheWay | None:
+def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row, unproved: Mapping[str, str]) -> InTheWay | None:
     """Return why the next smaller number of such brokers is not enough; ``None`` where none was tried."""
     alike = [
         option
@@ -215,8 +214,9 @@ def _in_the_way(inputs: SizingInputs, view: SizingView, goal: Row, unproved: Col
         row = max(rows, key=lambda one: one["fits_until"] or "")
         first = next(iter(row["excuses"]), None)
         if first is None and row["option_id"] in unproved:
-            missing, reason = unknown_of_fewer(row["not_judged"]), unknown_sentence(row["not_judged"])
-            return InTheWay(broker_count=count, constraint=str(missing[0]), reason=reason, is_unknown=True)
+            what = next(iter(unknown_of_fewer(row["not_judged"])), Resource.NETWORK_OUT)
+            reason = unproved[row["option_id"]]
+            return InTheWay(broker_count=count, constraint=str(what), reason=reason, is_unknown=True)
         if first is None:  # it fits, but costs more, or is beside the budget
             return None
         return InTheWay(broker_count=count, constraint=first["constraint"], reason=first["reason"])

@@ -223,7 +223,18 @@ class CapacityResult(Judgement):
     cost: MonthlyCost = MonthlyCost()  # per month
     change: ChangeCost = ChangeCost(seconds=None)  # from today to here
     use: CapacityUse | None = None  # the details, where they are kept
-    is_unproved: bool = False  # whether it has fewer of today's brokers, of whose capacity something is not known
+    is_fewer: bool = False  # whether it has fewer of today's brokers
+    unknown_load: str = ""  # which loads are not known, as a clause; empty where all that matter are
+
+    @property
+    def why_as_far_as_known(self) -> str:
+        """What is not known and may take more brokers, as a clause; empty for nothing."""
+        return unknown_sentence(self.not_judged) if unknown_of_fewer(self.not_judged) else self.unknown_load
+
+    @property
+    def is_unproved(self) -> bool:
+        """Whether it has fewer of today's brokers, and something is not known that may take more."""
+        return self.is_fewer and bool(self.why_as_far_as_known)
 
     @property
     def option_id(self) -> str:

@@ -40,7 +40,6 @@ from kafka_capacity.questions.capacity.results import (
     OptionKind,
     PlacementKey,
     day_before,
-    unknown_of_fewer,
 )
 
 RESULTS = "results"
@@ -143,7 +142,6 @@ def judged_option(
         provisioned_bytes=provisioned_bytes(inputs.snapshot.brokers, placed.brokers) if is_kept else None,
         is_replaced=not is_kept and option.kind is not OptionKind.SHRINK_VOLUMES,
     )
-    is_fewer = shape.name == request.today.name and option.placement.broker_count < len(inputs.start)
     unknown = _unknown(workload, found.headroom_ratio)
     # What tells no day is in the way already.
     excuses = tuple(sorted((*placed.excuses, *found.excuses, *unknown), key=lambda excuse: excuse.when or ""))
@@ -166,7 +164,8 @@ def judged_option(
         cost=cost,
         change=_change(inputs, option, placed, cost),
         use=use if is_use_kept else None,
-        is_unproved=is_fewer and bool(unknown_of_fewer(found.not_judged)),
+        is_fewer=shape.name == request.today.name and option.placement.broker_count < len(inputs.start),
+        unknown_load=inputs.unknown_load,
     )
 
 
@@ -197,9 +196,11 @@ def _left_open(found: Judgement, unknown: frozenset[Resource]) -> Judgement:
 def _unknown(workload: Workload, headroom_ratio: float | None) -> tuple[Excuse, ...]:
     if workload.traffic.basis is not PeakBasis.UNKNOWN and headroom_ratio is not None:
         return ()
-    what = "rates" if workload.traffic.basis is PeakBasis.UNKNOWN else "capacities"
-    remedy = "stage an inventory with metrics" if what == "rates" else "give the capacity of the brokers"
-    reason = f"no {what} are known, so no option can be said to fit; {remedy}"
+    what, missing, remedy = "capacities", "no capacities are known", "give the capacity of the brokers"
+    if workload.traffic.basis is PeakBasis.UNKNOWN:
+        what, remedy = "rates", "stage an inventory with metrics"
+        missing = "every rate is 0 although data is stored" if workload.load.hours else "no rates are known"
+    reason = f"{missing}, so no option can be said to fit; {remedy}"
     where = "the inventory"
     return (Excuse(reason=reason, constraint=what, where=where, needed=1.0, available=0.0, unit="ratio"),)
 

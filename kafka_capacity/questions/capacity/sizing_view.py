@@ -107,6 +107,12 @@ class SizingView:
         return next(row for row in self.options if row["kind"] == "do-nothing")
 
     @property
+    def is_none_placed(self) -> bool:
+        """Whether Kafka would refuse every placement but today's."""
+        others = [row for row in self.options if row is not self.today]
+        return bool(others) and all(map(is_unplaced, others))
+
+    @property
     def removed_brokers(self) -> tuple[int, ...]:
         """Which of today's brokers the request does without."""
         return tuple(self.document.get("removed_brokers") or ())

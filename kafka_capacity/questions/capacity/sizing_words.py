@@ -20,7 +20,6 @@ from kafka_capacity.questions.capacity.sizing_view import (
     SizingView,
     has_no_rates,
     is_alike,
-    is_unplaced,
 )
 from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
 from kafka_capacity.text.wording import listed, told_apart
@@ -123,11 +122,7 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
 def silence_sentence(document: Mapping[str, Any]) -> str:
     """Return that the cluster has had no traffic of late; empty where it has."""
     since = document.get("silent_since")
-    if since is None:
-        return ""
-    has_load = bool(document[TRAFFIC]["middle"][0])
-    meaning = "which is taken for an outage of metrics" if has_load else "so that disks alone are judged"
-    return f"There has been hardly any traffic since {since}, {meaning}."
+    return f"There has been hardly any traffic since {since}, which is taken for an outage of metrics." if since else ""
 
 
 def _binding(view: SizingView) -> str:
@@ -168,7 +163,7 @@ def _enough(view: SizingView) -> str:
     sentence = f"Today’s {plural(count, 'broker')} {run_verb(count, 'last')} until {format_month(view.horizon)}"
     if is_alike(chosen, today) and chosen["broker_count"] == count and not chosen["moved_bytes"]:
         what = "with fewer brokers" if today["total_usd_per_month"] is None else "that costs less"
-        fits = "is known to fit" if unknown_of_fewer(today["not_judged"]) else "fits"
+        fits = "is known to fit" if unknown_of_fewer(today["not_judged"]) or view.unknown_traffic else "fits"
         return f"{sentence}." if view.cheaper_elsewhere else f"{sentence}, and no option {what} {fits}."
     price, now = chosen["total_usd_per_month"], today["total_usd_per_month"]
     sentence += f"; {option_name(chosen)} would be enough too"
@@ -180,10 +175,10 @@ def _enough(view: SizingView) -> str:
 
 def _none_placed(view: SizingView) -> str:
     """Return why Kafka would refuse every placement but today's; empty where it takes one."""
-    others = [row for row in view.options if row is not view.today]
-    if not others or not all(map(is_unplaced, others)):
+    if not view.is_none_placed:
         return ""
-    return f"; no other placement is possible: {others[-1]['excuses'][0]['reason']}"
+    last = next(row for row in reversed(view.options) if row is not view.today)
+    return f"; no other placement is possible: {last['excuses'][0]['reason']}"
 
 
 def _nothing_lasts(view: SizingView) -> str:

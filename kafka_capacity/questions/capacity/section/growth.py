@@ -135,7 +135,7 @@ _PEAKS = {
     "same-hours": "the 99th percentile of each broker’s own hourly totals, so partitions are added up hour by hour.",
     "sum-of-peaks": "with too few hours of history, every partition at its own 99th percentile at once: an upper "
     "estimate.",
-    "unknown": "no rates are known: nothing that depends on traffic can be judged.",
+    "unknown": "no rates above 0 are known: nothing that depends on traffic can be judged.",
 }
 _NAMED = 6
 

@@ -67,6 +67,12 @@ def test_one_hour_of_one_partition_either_way_is_use():
         assert (idle(tables), not_judged(tables)) == ([], 0)
 
 
+def test_no_topic_is_idle_where_none_is_written():
+    """All topics at once are likelier to be the metrics."""
+    tables = found(cluster(topics=[topic("orders", **QUIET), topic("old", **QUIET)]))
+    assert (idle(tables), not_judged(tables)) == ([], 2)
+
+
 @pytest.mark.parametrize("value", [None, float("nan"), -1.0])
 def test_what_is_not_known_is_not_judged(value):
     assert (idle(found(inventory(hours=167))), not_judged(found(inventory(hours=167)))) == ([], 1)
