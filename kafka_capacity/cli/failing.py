@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,10 @@ def lose_brokers(
     # Sets are read where the brokers are known.
     asked = ask_snapshot(snapshot, {name: value for name, value in given.items() if name != "failure_sets"})
     request = asked.parameters
-    sets = _given_sets(asked.basis.snapshot.brokers, given.get("failure_sets", ()), racks)
+    begin("aggregating hourly traffic")
+    inputs = failures_today(asked)
+    voter_racks = inputs.request.controllers.racks
+    sets = _given_sets(asked.basis.snapshot.brokers, given.get("failure_sets", ()), racks, voter_racks)
     names = ("pair",) * has_pairs if sets and "failure_kinds" not in given else request.failure_kinds
     scenario = FailureScenario(
         kinds=tuple(SetKind(name) for name in dict.fromkeys(names)),
@@ -98,8 +101,6 @@ def lose_brokers(
         throttle_bytes_per_second=request.throttle_bytes_per_second,
         seed=request.seed,
     )
-    begin("aggregating hourly traffic")
-    inputs = failures_today(asked)
     begin("simulating broker losses")
     with named_as_options({"brokers": "--lost-together"}):
         result = inputs.lose(scenario, inputs.today)
@@ -118,21 +119,23 @@ def lose_brokers(
 
 
 def _given_sets(
-    brokers: Brokers, sets: Sequence[str], racks: Sequence[str]
+    brokers: Brokers, sets: Sequence[str], racks: Sequence[str], voter_racks: Collection[str]
 ) -> tuple[tuple[LostTogether, tuple[int, ...]], ...]:
     """Return sets of brokers and racks, ``1,2,rack:a`` each, and sets of racks, ``a,b`` each, with their brokers."""
     of_racks = [",".join(f"{RACK_PREFIX}{rack}" for rack in split_names(text)) for text in racks]
     given = [("--lost-together", text) for text in sets] + [("--racks", text) for text in of_racks]
-    return tuple(_given_set(brokers, option, text) for option, text in given)
+    return tuple(_given_set(brokers, option, text, voter_racks) for option, text in given)
 
 
-def _given_set(brokers: Brokers, option: str, text: str) -> tuple[LostTogether, tuple[int, ...]]:
+def _given_set(
+    brokers: Brokers, option: str, text: str, voter_racks: Collection[str]
+) -> tuple[LostTogether, tuple[int, ...]]:
     try:
         one = lost_together(text)
     except RequestError as error:
         raise RequestError(f"{option}: {error}") from None
     with named_as_options({"racks": option}):  # also where a rack stands among brokers
-        of_racks = [broker for rack in one.racks for broker in rack_members(brokers, rack)]
+        of_racks = [broker for rack in one.racks for broker in rack_members(brokers, rack, voter_racks)]
     return one, tuple(sorted({*one.brokers, *of_racks}))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,11 +34,13 @@ def evaluate_failures(
     has: Hardware | None = None,
     costs: CpuCosts = STATED,
     has_majority: Callable[[FailureSet], bool | None] = lambda _: None,
+    voter_racks: Collection[str] = (),
 ) -> FailureResult:
     """Lose each set of brokers by itself.
 
     ``has_majority`` says whether a majority of the controllers is left after a set, ``None`` where that is not known:
-    without one no leader is elected, and nobody leaves an ISR.
+    without one no leader is elected, and nobody leaves an ISR. ``voter_racks`` are racks that controllers are in,
+    which are lost like those of brokers.
 
     Without the hours of ``traffic`` every partition is at its own percentile at once, an upper estimate. ``has`` is
     what brokers can do; without it, what the snapshot says of their networks. ``costs`` is what traffic takes of
@@ -48,7 +50,7 @@ def evaluate_failures(
         RequestError: the throttle or the number of sets is not above 0, or a set names a broker that is not there.
     """
     check_positive(scenario, "throttle_bytes_per_second", "max_sets")
-    sets, left_out = failure_sets(snapshot.brokers, snapshot.replicas, scenario)
+    sets, left_out = failure_sets(snapshot.brokers, snapshot.replicas, scenario, voter_racks)
     capacity = capacities(snapshot.brokers, has)
     cluster = Cluster.of(snapshot, load, traffic, scenario.rules, costs if Resource.CPU in capacity else None)
     table = _Table(cluster, len(sets), scenario.throttle_bytes_per_second)

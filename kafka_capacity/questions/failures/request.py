@@ -40,9 +40,9 @@ class LostTogether:
         named = {*self.brokers, *(one for rack in self.racks for one in by_rack.get(rack, ()))}
         return tuple(sorted(named & set(brokers.ids.tolist())))
 
-    def unknown(self, brokers: Brokers) -> list[str]:
-        """Name the brokers and racks that are not in a list of brokers."""
-        ids, racks = set(brokers.ids.tolist()), set(brokers.rack_names())
+    def unknown(self, brokers: Brokers, voter_racks: Collection[str] = ()) -> list[str]:
+        """Name the brokers and racks that are not in a list of brokers, nor in racks that controllers are in."""
+        ids, racks = set(brokers.ids.tolist()), {*brokers.rack_names(), *voter_racks}
         missing = [f"broker {one}" for one in self.brokers if one not in ids]
         return missing + [f"rack {one}" for one in self.racks if one not in racks]
 
@@ -100,6 +100,11 @@ class ControllerRequest:
             renewed=self.quorum.renewed.intersection(voter.node_id for voter in self.wanted),
             racks={voter.node_id: voter.rack for voter in (*self.voters, *self.wanted)},
         )
+
+    @property
+    def racks(self) -> tuple[str, ...]:
+        """The racks that voters are known to be in, sorted."""
+        return tuple(sorted({voter.rack for voter in self.voters if voter.rack is not None}))
 
     def has_majority_without(self, brokers: Collection[int], racks: Collection[str]) -> bool | None:
         """Return whether a majority is up without brokers, and all that is in some racks; ``None`` if not known.
@@ -159,10 +164,19 @@ class FailureRequest:
     seed: int
     controllers: ControllerRequest = field(default_factory=ControllerRequest)  # of the quorum
 
-    def scenario(self, placement_id: str, brokers: Brokers, kinds: Sequence[SetKind]) -> FailureScenario:
-        """Ask some kinds of it, given sets among them, of one placement; what the placement lacks cannot be lost."""
+    def scenario(
+        self, placement_id: str, brokers: Brokers, kinds: Sequence[SetKind], voter_racks: Collection[str] = ()
+    ) -> FailureScenario:
+        """Ask some kinds of it, given sets among them, of one placement; what the placement lacks cannot be lost.
+
+        ``voter_racks`` are the racks that its controllers are in.
+        """
         given = zip(self._names(), self.given, strict=True) if SetKind.GIVEN in kinds else ()
-        there = [(name, members, one.racks) for name, one in given if (members := one.members(brokers))]
+        there = [
+            (name, members, one.racks)
+            for name, one in given
+            if (members := one.members(brokers)) or not set(one.racks).isdisjoint(voter_racks)
+        ]
         return filled(
             FailureScenario,
             self,
@@ -181,14 +195,15 @@ class FailureRequest:
         return names
 
     def check(self, lists: Sequence[Brokers]) -> None:
-        """Refuse brokers and racks that are in none of some lists of brokers.
+        """Refuse brokers and racks that are in none of some lists of brokers, racks where no controller is either.
 
         Raises:
             RequestError: naming the field and each of them.
         """
         complaints = []
+        racks = {voter.rack for voter in (*self.controllers.voters, *self.controllers.wanted) if voter.rack is not None}
         for one in self.given:
-            missing = set(one.unknown(lists[0])).intersection(*(one.unknown(brokers) for brokers in lists[1:]))
+            missing = set.intersection(*(set(one.unknown(brokers, racks)) for brokers in lists))
             if missing:
                 complaints.append(
                     f"failure_sets: {', '.join(sorted(missing))} in {one.name!r} is invalid: it exists neither today "

@@ -46,7 +46,7 @@ class FailureSet:
 
     kind: SetKind  # why these
     name: str  # for people, such as `rack a + broker 7`
-    brokers: tuple[int, ...]  # their ids, ascending
+    brokers: tuple[int, ...]  # their ids, ascending; none where only controllers are in the racks that are lost
     # those of them that are lost before the others, such as a whole rack before one broker more
     first: tuple[int, ...] = ()
     racks: tuple[str, ...] = ()  # that are lost with all that is in them, controllers as well
@@ -165,7 +165,7 @@ class FailureResult:
         without = {place for place, has_majority in enumerate(self.has_majority) if has_majority is False}
         return tuple(
             RackLoss(
-                rack=str(self.brokers.racks[self.brokers.ids.tolist().index(one.brokers[0])]),
+                rack=one.racks[0],
                 offline=0 if place in without else int(self.offline[place]) - self.offline_today,
                 under_min_isr=int(self.newly_under_min_isr[place]),
                 bytes_per_second=max(0.0, float(stopped[place] + self.newly_refused_bytes_per_second[place])),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -14,15 +14,17 @@ from kafka_capacity.questions.failures.scenario import FailureScenario, FailureS
 
 
 def failure_sets(
-    brokers: Brokers, replicas: Int32s, scenario: FailureScenario
+    brokers: Brokers, replicas: Int32s, scenario: FailureScenario, voter_racks: Collection[str] = ()
 ) -> tuple[tuple[FailureSet, ...], tuple[LeftOut, ...]]:
     """Return the sets of a scenario, and the kinds of which some were left out.
 
     A broker that is fenced is dead already, and no loss. ``replicas`` is int32[P, W], broker ids, padded with -1.
+    ``voter_racks`` are those of controllers: such a rack may be lost even where no broker is in it.
 
     Raises:
         RequestError: a given set is empty, or names a broker that does not exist.
     """
+    in_racks = _racks(brokers, voter_racks)
     alive = brokers.ids[~brokers.is_fenced].tolist()
     names = scenario.given_names or (None,) * len(scenario.given)
     racks = scenario.given_racks or ((),) * len(scenario.given)
@@ -32,32 +34,37 @@ def failure_sets(
     if SetKind.BROKER in kinds:
         found += [FailureSet(kind=SetKind.BROKER, name=f"broker {one}", brokers=(one,)) for one in alive]
     if SetKind.RACK in kinds:
-        found += _racks(brokers)
-    for kind, choose in ((SetKind.RACK_AND_BROKER, _racks_and_brokers), (SetKind.PAIR, _pairs)):
+        found += in_racks
+    for kind in (SetKind.RACK_AND_BROKER, SetKind.PAIR):
         if kind in kinds:
-            chosen, possible = choose(brokers, replicas, scenario)
+            chosen, possible = (
+                _pairs(brokers, replicas, scenario)
+                if kind is SetKind.PAIR
+                else _racks_and_brokers(brokers, in_racks, scenario)
+            )
             found += chosen
             if possible > len(chosen):
                 left_out.append(LeftOut(kind=kind, possible=possible, chosen=len(chosen)))
     return tuple(found), tuple(left_out)
 
 
-def rack_members(brokers: Brokers, rack: str) -> tuple[int, ...]:
-    """Return the brokers of a rack.
+def rack_members(brokers: Brokers, rack: str, voter_racks: Collection[str] = ()) -> tuple[int, ...]:
+    """Return the brokers of a rack; none where only controllers are in it.
 
     Raises:
-        RequestError: no broker is in it.
+        RequestError: no broker is in it, and no controller.
     """
-    members = brokers.brokers_by_rack().get(rack)
-    if not members:
-        names = ", ".join(brokers.rack_names()) or "none"
-        raise RequestError(f"racks: no broker is in rack {rack!r}; the racks of this cluster: {names}")
+    members = brokers.brokers_by_rack().get(rack, ())
+    if not members and rack not in voter_racks:
+        names = ", ".join(sorted({*brokers.rack_names(), *voter_racks})) or "none"
+        who = "neither a broker nor a controller" if voter_racks else "no broker"
+        raise RequestError(f"racks: {who} is in rack {rack!r}; the racks of this cluster: {names}")
     return members
 
 
 def _given(brokers: Brokers, ids: Sequence[int], name: str | None, racks: tuple[str, ...]) -> FailureSet:
     wanted = tuple(sorted(set(ids)))
-    if not wanted:
+    if not wanted and not racks:
         raise RequestError("brokers: a set of lost brokers is empty; name at least one")
     unknown = [one for one in wanted if one not in brokers.ids]
     if unknown:
@@ -68,18 +75,19 @@ def _given(brokers: Brokers, ids: Sequence[int], name: str | None, racks: tuple[
     return FailureSet(kind=SetKind.GIVEN, name=name or LostTogether(wanted, ()).name, brokers=wanted, racks=racks)
 
 
-def _racks(brokers: Brokers) -> list[FailureSet]:
+def _racks(brokers: Brokers, voter_racks: Collection[str]) -> list[FailureSet]:
+    members = brokers.brokers_by_rack()
     return [
-        FailureSet(kind=SetKind.RACK, name=f"rack {rack}", brokers=members, racks=(rack,))
-        for rack, members in brokers.brokers_by_rack().items()
-        if rack is not None
+        FailureSet(kind=SetKind.RACK, name=f"rack {rack}", brokers=members.get(rack, ()), racks=(rack,))
+        for rack in sorted({*brokers.rack_names(), *voter_racks})
     ]
 
 
-def _racks_and_brokers(brokers: Brokers, replicas: Int32s, scenario: FailureScenario) -> tuple[list[FailureSet], int]:
-    del replicas
+def _racks_and_brokers(
+    brokers: Brokers, racks: Sequence[FailureSet], scenario: FailureScenario
+) -> tuple[list[FailureSet], int]:
     alive = brokers.ids[~brokers.is_fenced].tolist()
-    every = [(rack, one) for rack in _racks(brokers) for one in alive if one not in rack.brokers]
+    every = [(rack, one) for rack in racks for one in alive if one not in rack.brokers]
     chosen = _drawn(len(every), scenario.max_sets, scenario.seed)
     return [
         FailureSet(

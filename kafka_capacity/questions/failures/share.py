@@ -56,10 +56,11 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
         raise TypeError("failures are simulated on hardware that is passed in")
     throttle = parameters.throttle_bytes_per_second
     request = parameters.failure_request(throttle_bytes_per_second=throttle, seed=parameters.seed)
-    request.check([snapshot.brokers, *(scenario.target for scenario in asked.scenarios)])
     wants_all, raw = parameters.failure_placements == "all", asked.basis.raw
     controllers = _known(request.controllers, read_quorum(raw), snapshot.brokers)
     release = None if raw.kafka_version is None else kafka_release(raw.kafka_version)
+    request = dataclasses.replace(request, controllers=dataclasses.replace(controllers, release=release))
+    request.check([snapshot.brokers, *(scenario.target for scenario in asked.scenarios)])
     return filled(
         FailureInputs,
         handed.hardware,
@@ -70,7 +71,7 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
             if wants_all or any(scenario.scenario_id == handed.focus for scenario in several)
         ),
         durability=parameters.durability_scenario(rules=request.rules, throttle_bytes_per_second=throttle),
-        request=dataclasses.replace(request, controllers=dataclasses.replace(controllers, release=release)),
+        request=request,
         lags=group_lags(raw, snapshot, load),
     )
 

@@ -90,6 +90,7 @@ class FailureInputs:
             has=hardware(self.shape, brokers),
             costs=self.costs,
             has_majority=lambda one: controllers.has_majority_without(one.brokers, one.racks),
+            voter_racks=controllers.racks,
         )
 
     def problems_today(self, soundness: Iterable[Problem] = ()) -> Problems:
@@ -178,7 +179,7 @@ def _losses(asked: ControllerRequest, voters: int) -> list[ControllerLoss]:
 
 def _split(request: FailureRequest, brokers: Brokers, replicas: int) -> tuple[tuple[SetKind, ...], ...]:
     """Return the kinds of losses that are done together."""
-    count, racks = len(brokers), len(brokers.rack_names())
+    count, racks = len(brokers), len({*brokers.rack_names(), *request.controllers.racks})
     per_broker = replicas / max(1, count)
     pairs = min(request.max_sets, count * (count - 1) // 2) * 2 * (SetKind.PAIR in request.kinds)
     with_racks = min(request.max_sets, count * racks) * (SetKind.RACK_AND_BROKER in request.kinds)
@@ -213,7 +214,8 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
             return {}
         baseline = baseline.after(placed)
     snapshot, request = baseline.snapshot, inputs.request
-    result = inputs.lose(request.scenario(placement_id, snapshot.brokers, piece.kinds), baseline)
+    voter_racks = inputs.controllers(baseline).racks
+    result = inputs.lose(request.scenario(placement_id, snapshot.brokers, piece.kinds, voter_racks), baseline)
     tables = failure_tables(result)
     if piece.is_examined:
         tables["broker_peaks"] = peaks_table(result, inputs.limits)

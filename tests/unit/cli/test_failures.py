@@ -101,3 +101,17 @@ def test_voters_of_unknown_racks_make_no_loss_of_a_rack_safe(run, snapshot):
     assert "Any one rack may die" not in said
     # Where nobody says who votes, nothing is said of it.
     assert "majority of the controllers" not in run("failures", snapshot, "--losses", "rack").stdout
+
+
+def test_a_rack_of_controllers_alone_is_lost_too(run, snapshot):
+    voters = [part for each in ("101:q", "102:q", "103:q") for part in ("--controllers", each)]
+    for losses in (("--losses", "rack"), ("--racks", "q"), ("--lost-together", "1,rack:q")):
+        done = run("failures", snapshot, *voters, *losses)
+        assert done.exit_code == 0, done.output
+        said = " ".join(done.stdout.split())
+        assert "no majority of the controllers, so that no leader is elected" in said
+        assert "may die" not in said
+        assert "rack q (no majority)" in said
+    # That loses no broker, so that no partition is without its leader.
+    alone = run("failures", snapshot, *voters, "--racks", "q", "--quiet").stdout
+    assert "so that no leader is elected (rack q)" in alone

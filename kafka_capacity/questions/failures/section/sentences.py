@@ -95,11 +95,14 @@ def _leaderless(without: Sequence[Row], total: int) -> str:
     """Describe the losses that leave no majority of the controllers."""
     worst = max(without, key=lambda row: (row["offline"] + row["new_leaders"], row["under_min_isr"], -row["position"]))
     many, stalled = worst["offline"] + worst["new_leaders"], worst["under_min_isr"]
-    writes = f", and writes with acks=all stop on {stalled:,} more" if stalled else ""
+    # Controllers that are lost alone take no leader with them.
+    does = [f"{plural(many, 'partition')} {'has' if many == 1 else 'have'} none"] if many else []
+    if stalled:
+        does.append(f"writes with acks=all stop on {f'{stalled:,} more' if many else plural(stalled, 'partition')}")
+    at_worst = f" and, at worst, {', and '.join(does)}" if does else ""
     return (
         f"{_some(len(without), total)} {'leaves' if len(without) == 1 else 'leave'} no majority of the controllers, so "
-        f"that no leader is elected and, at worst, {plural(many, 'partition')} {'has' if many == 1 else 'have'} none"
-        f"{writes} ({worst['name']})"
+        f"that no leader is elected{at_worst} ({worst['name']})"
     )
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica, Voter
-from kafka_capacity.questions.failures.request import ControllerRequest
+from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest, lost_together
 from kafka_capacity.questions.failures.scenario import FailureScenario, LeftOut, SetKind
 from kafka_capacity.questions.failures.sets import failure_sets, rack_members, shared_partitions
 
@@ -58,6 +59,39 @@ def test_a_rack_that_is_not_there_is_refused():
     with pytest.raises(RequestError) as caught:
         rack_members(SIX, "z")
     assert str(caught.value) == "racks: no broker is in rack 'z'; the racks of this cluster: a, b, c"
+
+
+def test_a_rack_of_controllers_alone_is_lost_like_any_other():
+    kinds, given = (SetKind.RACK, SetKind.RACK_AND_BROKER), {"given_names": ("rack q",), "given_racks": (("q",),)}
+    scenario = FailureScenario(kinds=kinds, given=((),), **given)
+    found, _ = failure_sets(SIX, REPLICAS, scenario, ("a", "q"))
+    lost = {(one.kind, one.name): (one.brokers, one.racks) for one in found}
+    assert lost[SetKind.GIVEN, "rack q"] == lost[SetKind.RACK, "rack q"] == ((), ("q",))
+    assert lost[SetKind.RACK_AND_BROKER, "rack q + broker 6"] == ((6,), ("q",))
+    assert [name for kind, name in lost if kind is SetKind.RACK] == ["rack a", "rack b", "rack c", "rack q"]
+
+    assert rack_members(SIX, "q", ("a", "q")) == ()
+    with pytest.raises(RequestError, match=r"neither a broker nor a controller is in rack 'z'.*: a, b, c, q$"):
+        rack_members(SIX, "z", ("a", "q"))
+
+
+def test_what_a_plan_asks_of_a_rack_of_controllers_alone_is_lost_where_they_are():
+    voters = (Voter(node_id=101, rack="q"), Voter(node_id=102, rack=None))
+    asked = FailureRequest(
+        kinds=(),
+        given=(lost_together("rack:q"),),
+        rules=ElectionRules.KRAFT,
+        max_sets=10,
+        throttle_bytes_per_second=1e6,
+        seed=0,
+        controllers=ControllerRequest(voters=voters),
+    )
+    asked.check([SIX])
+    lost = asked.scenario("today", SIX, (SetKind.GIVEN,), asked.controllers.racks)
+    assert (lost.given, lost.given_names, lost.given_racks) == (((),), ("rack q",), (("q",),))
+    assert asked.scenario("today", SIX, (SetKind.GIVEN,)).given == ()
+    with pytest.raises(RequestError, match="rack q"):
+        dataclasses.replace(asked, controllers=ControllerRequest()).check([SIX])
 
 
 def test_a_rack_is_lost_with_all_that_is_in_it_where_it_is_a_rack_that_is_lost():
