@@ -36,9 +36,9 @@ class LossRow:
 
     ``newly_…`` is of partitions that are not under min ISR before. Without a majority of the controllers
     (``has_majority``, null where they are not known) no leader is elected and nobody leaves an ISR: under min ISR is
-    then what is led with a lost replica in its ISR, where writes with acks=all are not committed. ``loaded_…`` is the
-    survivor closest to, or furthest beyond, what it can do, null where nobody knows what they can do;
-    ``rebuild_seconds`` is null for never.
+    then what is led with a lost replica in its ISR, where writes with acks=all are not committed. ``survivors`` are the
+    live brokers that are left, null in plans of earlier versions. ``loaded_…`` is the survivor closest to, or furthest
+    beyond, what it can do, null where nobody knows what they can do; ``rebuild_seconds`` is null for never.
     """
 
     placement_id: str
@@ -46,6 +46,7 @@ class LossRow:
     position: Int32
     name: str
     brokers: tuple[Int32, ...]
+    survivors: int | None = None
     offline: int
     offline_topics: int
     under_min_isr: int
@@ -185,6 +186,7 @@ def _sets(result: FailureResult, used: np.ndarray) -> pa.Table:
         positions.append(seen[one.kind])
         seen[one.kind] += 1
     brokers = len(result.brokers)
+    alive = {*result.brokers.ids[~result.brokers.is_fenced].tolist()}
     flat = np.nan_to_num(used.transpose(1, 0, 2).reshape(count, len(names) * brokers), nan=-1.0)
     worst = flat.argmax(axis=1)
     ratio = flat[np.arange(count), worst]
@@ -197,6 +199,7 @@ def _sets(result: FailureResult, used: np.ndarray) -> pa.Table:
         "position": positions,
         "name": [one.name for one in result.sets],
         "brokers": [list(one.brokers) for one in result.sets],
+        "survivors": [len(alive.difference(one.brokers)) for one in result.sets],
         "loaded_broker": pa.array(result.brokers.ids[worst % brokers], mask=unknown),
         "loaded_resource": pa.array([names[place] for place in worst // brokers], mask=unknown),
         "loaded_ratio": pa.array(ratio, mask=unknown),

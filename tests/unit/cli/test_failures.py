@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kafka_capacity.inventory.files import write_snapshot_files
-from tests.builders import cluster, topic
+from tests.builders import cluster, rows_of, topic, with_rows
 
 
 @pytest.fixture
@@ -115,3 +115,13 @@ def test_a_rack_of_controllers_alone_is_lost_too(run, snapshot):
     # That loses no broker, so that no partition is without its leader.
     alone = run("failures", snapshot, *voters, "--racks", "q", "--quiet").stdout
     assert "so that no leader is elected (rack q)" in alone
+
+
+def test_no_broker_survives_only_where_every_live_broker_is_lost(run, tmp_path):
+    raw = cluster(brokers=3, topics=[topic("orders")], hours=0)
+    fenced = [{**row, "is_fenced": row["broker_id"] == 3} for row in rows_of(raw, "brokers")]
+    write_snapshot_files(with_rows(raw, "brokers", fenced), tmp_path)
+    one, every = (run("failures", tmp_path, "--lost-together", lost, "--quiet").stdout for lost in ("1", "1,2"))
+    assert "the load of survivors is unknown" in one
+    assert "no broker survives" not in one
+    assert "no broker survives" in every

@@ -157,8 +157,7 @@ def _newly_under_min_isr(row: Row, already: int) -> int:
 
 def _overloaded(side: PlacementFailures, kind: str, rows: Sequence[Row]) -> str:
     if all(row["loaded_ratio"] is None for row in rows):
-        every = {broker for losses in side.losses.values() for row in losses for broker in row["brokers"]}
-        if all(len(row["brokers"]) == len(every) for row in rows):
+        if all(row.get("survivors") == 0 for row in rows):
             return ", no broker survives"
         return ", the load of survivors is unknown"
     count = sum(row["overloaded_brokers"] > 0 for row in rows)

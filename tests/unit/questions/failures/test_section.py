@@ -100,7 +100,7 @@ def problem(code, severity="serious"):
             "is unknown.",
         ),
         (
-            [loss(0, "broker 1", loaded_ratio=None, offline=4, offline_topics=2)],
+            [loss(0, "broker 1", loaded_ratio=None, offline=4, offline_topics=2, survivors=0)],
             "One broker lost: the one loss takes partitions offline, at worst 4 partitions of 2 topics (broker 1), no "
             "partition falls under min ISR, no broker survives.",
         ),
