@@ -80,6 +80,7 @@ def evaluate_failures(
         partition_count=len(snapshot.partitions),
         offline_today=today.counts["offline"],
         under_min_isr_today=today.counts["under_min_isr"],
+        assumed_min_isr_topics=int(snapshot.topics.is_min_isr_assumed.sum()),
         stopped_today_bytes_per_second=today.produced["stopped_bytes_per_second"],
         peak_in_today_bytes_per_second=peak_in,
         peak_out_today_bytes_per_second=peak_out,

@@ -101,6 +101,7 @@ class FailureResult:
     unclean_leaders: Ints  # int64[S], led by a replica that was not in sync: committed records are lost
     offline_today: int  # of `offline`
     under_min_isr_today: int  # of `under_min_isr`
+    assumed_min_isr_topics: int  # topics of which nobody knows `min.insync.replicas`, so that Kafka's default counts
     stopped_bytes_per_second: Floats  # float64[S], what is produced on average to offline partitions
     refused_bytes_per_second: Floats  # float64[S], likewise to partitions under the minimum
     newly_refused_bytes_per_second: Floats  # float64[S], likewise to those that are not before

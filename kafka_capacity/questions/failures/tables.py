@@ -73,7 +73,8 @@ class LossRow:
 class KindRow:
     """One row a placement and kind of losses: how many there are and were looked at, and how the placement is before.
 
-    ``resources`` are those of which it is known what a broker can do.
+    ``resources`` are those of which it is known what a broker can do. ``assumed_min_isr_topics`` are topics of which
+    min.insync.replicas is unknown; of them, and of ``brokers_without_rack``, plans of earlier versions say nothing.
     """
 
     placement_id: str
@@ -84,6 +85,8 @@ class KindRow:
     partition_count: int
     offline_before: int
     under_min_isr_before: int
+    assumed_min_isr_topics: int | None = None
+    brokers_without_rack: int | None = None
     peak_basis: str
     resources: tuple[str, ...]
 
@@ -230,6 +233,8 @@ def _kinds(result: FailureResult) -> list[KindRow]:
             partition_count=result.partition_count,
             offline_before=result.offline_today,
             under_min_isr_before=result.under_min_isr_today,
+            assumed_min_isr_topics=result.assumed_min_isr_topics,
+            brokers_without_rack=result.brokers.racks.count(None),
             peak_basis=result.peak_basis,
             resources=tuple(result.capacity),
         )

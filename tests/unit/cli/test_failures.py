@@ -125,3 +125,17 @@ def test_no_broker_survives_only_where_every_live_broker_is_lost(run, tmp_path):
     assert "the load of survivors is unknown" in one
     assert "no broker survives" not in one
     assert "no broker survives" in every
+
+
+def test_what_an_import_does_not_tell_makes_no_loss_safe(run, tmp_path):
+    raw = cluster(brokers=3, racks=None, topics=[topic("orders", min_insync_replicas=None)], hours=0)
+    write_snapshot_files(raw, tmp_path)
+    said = run("failures", tmp_path, "--quiet").stdout
+    assert "may die" not in said
+    assert "One broker lost: nothing goes offline, no partition falls under min ISR as far as known, the load" in said
+    assert said.endswith("min.insync.replicas of 1 topic is unknown. No rack is known: no rack was lost.\n")
+
+    rows = [{**row, "rack": "a" if row["broker_id"] == 1 else None} for row in rows_of(raw, "brokers")]
+    write_snapshot_files(with_rows(raw, "brokers", rows), tmp_path / "some")
+    said = run("failures", tmp_path / "some", "--losses", "rack", "--quiet").stdout
+    assert "One rack lost (2 of 3 brokers have no rack): nothing goes offline" in said

@@ -29,6 +29,7 @@ _MAY_DIE = {
     "pair": "Any two brokers may die",
     "rack+broker": "Any rack and one more broker may die",
 }
+_OF_RACKS = frozenset({"rack", "rack+broker"})
 _FENCED = "a broker that vanishes is fenced after broker.session.timeout.ms of silence, 9 s by default"
 _ELECTIONS = {
     "kraft": _FENCED,
@@ -51,8 +52,19 @@ FIRST_KINDS = ("broker", "rack", "given")  # of losses: what people ask for firs
 
 
 def loss_sentences(side: PlacementFailures, kinds: Iterable[str] = FIRST_KINDS) -> list[str]:
-    """Describe what the losses of some kinds do at worst."""
-    return [loss_sentence(side, kind) for kind in kinds if kind in side.losses]
+    """Describe what the losses of some kinds do at worst, and what is not known of them."""
+    asked = list(kinds)
+    said = [loss_sentence(side, kind) for kind in asked if kind in side.losses]
+    if said and (assumed := side.before.get("assumed_min_isr_topics")):
+        said.append(f"min.insync.replicas of {plural(assumed, 'topic')} is unknown.")
+    return said + _no_rack(side, asked)
+
+
+def _no_rack(side: PlacementFailures, kinds: Iterable[str]) -> list[str]:
+    """Say that no rack was lost, where that was asked for and none is known."""
+    rows = [side.kinds[kind] for kind in kinds if kind in _OF_RACKS and kind in side.kinds and kind not in side.losses]
+    is_none_known = any(row.get("brokers_without_rack") == row["broker_count"] for row in rows)
+    return ["No rack is known: no rack was lost."] if is_none_known else []
 
 
 def loss_sentence(side: PlacementFailures, kind: str) -> str:
@@ -65,6 +77,10 @@ def loss_sentence(side: PlacementFailures, kind: str) -> str:
     looked_at, possible = (side.kinds[kind][name] for name in ("looked_at", "possible"))
     lost = f"{KIND_NAMES[kind]} lost"
     lost += f" ({looked_at:,} of {possible:,} evaluated)" if looked_at < possible else ""
+    without_rack = (before.get("brokers_without_rack") or 0) if kind in _OF_RACKS else 0
+    if without_rack:
+        have = "has" if without_rack == 1 else "have"
+        lost += f" ({without_rack:,} of {plural(before['broker_count'], 'broker')} {have} no rack)"
     if more > 0:
         count = sum(row["offline"] > before["offline_before"] for row in rows)
         does = (
@@ -85,7 +101,10 @@ def loss_sentence(side: PlacementFailures, kind: str) -> str:
     unsure = [row for row in every if row.get("has_majority") is None] if side.are_voters_known else []
     if unsure and not without:
         does += f", and whether a majority of the controllers is left is not known ({unsure[0]['name']})"
-    is_harmless = not (without or unsure or is_hurt) and more <= 0 and looked_at >= possible
+    # A loss may only be called harmless where all that it could do is known.
+    is_known = not (without_rack or before.get("assumed_min_isr_topics")) and looked_at >= possible
+    is_known = is_known and all(row["loaded_ratio"] is not None for row in rows)
+    is_harmless = is_known and not (without or unsure or is_hurt) and more <= 0
     lead = f"{_MAY_DIE[kind] if is_harmless else lost}: {does}"
     refused = "" if rows == without else _refused(side, rows)
     return f"{lead}{_unclean(rows)}{refused}{_overloaded(side, kind, rows)}{_groups(side, rows)}."
@@ -139,14 +158,15 @@ def _refused(side: PlacementFailures, rows: Sequence[Row]) -> str:
     rows = [{**row, "newly": _newly_under_min_isr(row, already)} for row in rows]
     worst = worst_of(rows, "newly")
     more = worst["newly"]
+    known = " as far as known" if side.before.get("assumed_min_isr_topics") else ""
     if more <= 0:
-        return f", no{' further' if already else ''} partition falls under min ISR"
+        return f", no{' further' if already else ''} partition falls under min ISR{known}"
     verb = "falls" if more == 1 else "fall"
     if already:
-        return f", up to {plural(more, 'more partition')} {verb} under min ISR ({worst['name']})"
+        return f", up to {plural(more, 'more partition')} {verb} under min ISR{known} ({worst['name']})"
     rate = worst["refused_bytes_per_second"]
     of_it = f", {format_rate(rate)}" if rate else ""
-    return f", up to {plural(more, 'partition')} {verb} under min ISR ({worst['name']}{of_it})"
+    return f", up to {plural(more, 'partition')} {verb} under min ISR{known} ({worst['name']}{of_it})"
 
 
 def _newly_under_min_isr(row: Row, already: int) -> int:
@@ -212,7 +232,7 @@ def failures_line(view: FailuresView) -> str:
         word = change_word(view, kind)
         if view.then is not None and word in {"better", "worse"}:
             parts.append(f"After the change: {loss_sentence(view.then, kind)}")
-    return " ".join(parts)
+    return " ".join(parts or _no_rack(view.today, view.today.kinds))
 
 
 def basis_notes(view: FailuresView) -> list[str]:

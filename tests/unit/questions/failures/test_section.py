@@ -12,7 +12,13 @@ from kafka_capacity.questions.failures.section.controllers import controllers
 from kafka_capacity.questions.failures.section.details import MAX_LISTED, groups_table, survivors_table
 from kafka_capacity.questions.failures.section.matrix import MAX_BROKERS as PAIR_BROKERS
 from kafka_capacity.questions.failures.section.matrix import MAX_ROWS, matrices, overview, pair_map
-from kafka_capacity.questions.failures.section.sentences import basis_notes, change_word, failures_line, loss_sentence
+from kafka_capacity.questions.failures.section.sentences import (
+    basis_notes,
+    change_word,
+    failures_line,
+    loss_sentence,
+    loss_sentences,
+)
 from kafka_capacity.questions.failures.section.view import FailuresView, PlacementFailures
 from tests.report.decided import build_report, render_all
 from tests.report.plans import make_inputs
@@ -39,17 +45,32 @@ def loss(position, name, kind="broker", **figures):
     return {"position": position, "name": name, "kind": kind, "brokers": (position,), **usual, **figures}
 
 
-def side(*rows, placement_id="today", offline=0, under=0, brokers=(), groups=(), found=(), possible=None):
-    kinds = dict.fromkeys(row["kind"] for row in rows)
+def side(
+    *rows,
+    placement_id="today",
+    offline=0,
+    under=0,
+    brokers=(),
+    groups=(),
+    found=(),
+    possible=None,
+    assumed=0,
+    rackless=0,
+    kinds=(),
+):
+    kinds = dict.fromkeys((*kinds, *(row["kind"] for row in rows)))
     return PlacementFailures(
         placement_id=placement_id,
-        losses={kind: [row for row in rows if row["kind"] == kind] for kind in kinds},
+        losses={row["kind"]: [one for one in rows if one["kind"] == row["kind"]] for row in rows},
         kinds={
             kind: {
                 "possible": possible or len(rows),
                 "looked_at": len(rows),
                 "offline_before": offline,
                 "under_min_isr_before": under,
+                "broker_count": 3,
+                "assumed_min_isr_topics": assumed,
+                "brokers_without_rack": rackless,
                 "peak_basis": "same-hours",
                 "resources": ["network_in", "network_out"],
             }
@@ -96,8 +117,8 @@ def problem(code, severity="serious"):
         ),
         (
             [loss(0, "broker 1", loaded_ratio=None), loss(1, "broker 2", loaded_ratio=None)],
-            "Any one broker may die: nothing goes offline, no partition falls under min ISR, the load of survivors "
-            "is unknown.",
+            "One broker lost: nothing goes offline, no partition falls under min ISR, the load of survivors is "
+            "unknown.",
         ),
         (
             [loss(0, "broker 1", loaded_ratio=None, offline=4, offline_topics=2, survivors=0)],
@@ -109,6 +130,36 @@ def problem(code, severity="serious"):
 def test_a_sentence_says_the_verdict_first(rows, sentence):
     over = [{"broker_id": 7, "kind": "broker", "resource": "network_out"}]
     assert loss_sentence(side(*rows, brokers=over), "broker") == sentence
+
+
+def test_nothing_may_die_where_it_is_not_known_what_that_does():
+    rows = [loss(place, f"rack {name}", "rack") for place, name in enumerate("ab")]
+    assert loss_sentences(side(*rows)) == [
+        "Any one rack may die: nothing goes offline, no partition falls under min ISR, the busiest survivor uses "
+        "50.0 % of its network out."
+    ]
+    assert loss_sentences(side(*rows, assumed=2)) == [
+        "One rack lost: nothing goes offline, no partition falls under min ISR as far as known, the busiest survivor "
+        "uses 50.0 % of its network out.",
+        "min.insync.replicas of 2 topics is unknown.",
+    ]
+    assert loss_sentence(side(*rows, rackless=2), "rack").startswith(
+        "One rack lost (2 of 3 brokers have no rack): nothing goes offline, no partition falls under min ISR, the"
+    )
+    # Whoever loses a broker asks for no rack.
+    assert loss_sentence(side(loss(0, "broker 1"), rackless=2), "broker").startswith("Any one broker may die: ")
+    unknown = [rows[0], {**rows[1], "loaded_ratio": None}]
+    assert loss_sentence(side(*unknown), "rack").startswith("One rack lost: nothing goes offline")
+
+
+def test_where_no_rack_is_known_none_was_lost():
+    none = "No rack is known: no rack was lost."
+    assert loss_sentences(side(kinds=["rack"], rackless=3)) == [none]
+    assert failures_line(view(side(kinds=["rack"], rackless=3))) == none
+    both = side(loss(0, "broker 1"), kinds=["rack", "rack+broker"], rackless=3)
+    assert loss_sentences(both, ["broker", "rack", "rack+broker"])[1:] == [none]
+    assert loss_sentences(side(kinds=["pair"], rackless=3), ["pair"]) == []
+    assert loss_sentences(side(kinds=["rack+broker"]), ["rack+broker"]) == []
 
 
 def test_what_was_down_before_is_not_blamed_on_the_loss():
