@@ -21,6 +21,7 @@ from kafka_capacity.questions.failures.durability.tables import assumed, durabil
 from kafka_capacity.questions.failures.section.durability import (
     FAILURE_WORDS,
     PlacementDurability,
+    assumed_sentences,
     few_sentence,
     losses_sentence,
     placement_durability,
@@ -70,18 +71,22 @@ def find_durability(
 
     return Found(
         of=basis.snapshot,
-        answer=lambda: losses_sentence(_side_of(result)),
+        answer=lambda: _answer(_side_of(result)),
         hint="" if explained else "--explain TOPIC shows the shortest path to each outcome",
         document=lambda: _document(result, check),
         show=show,
     )
 
 
+def _answer(side: PlacementDurability) -> str:
+    return " ".join([losses_sentence(side), *assumed_sentences(side)])
+
+
 def _document(result: DurabilityResult, check: FormulaCheck | None) -> dict[str, Any]:
     side, few = _side_of(result), result.few_copysets
     return {
         "assumed": assumed(result.scenario),
-        "today": placement_row(result.today),
+        "today": {**placement_row(result.today), "unknown_size_partitions": result.unknown_size_partitions},
         "few_copysets": None if few is None else {**placement_row(few), "moved_bytes": result.moved_bytes},
         "check": to_plain(check),
         "topics": worst_first(side),
@@ -146,8 +151,10 @@ def _explanation(result: DurabilityResult, place: int) -> list[str]:
     name = result.topics[place]
     if setting < 0:
         return [f"{name}: more than {MAX_REPLICAS} replicas are not explored"]
+    assumed = " (assumed)" if result.is_min_isr_assumed[place] else ""
     lines = [
-        f"{name}: factor {result.replication_factor[place]}, min.insync.replicas {result.min_insync_replicas[place]}"
+        f"{name}: factor {result.replication_factor[place]}, "
+        f"min.insync.replicas {result.min_insync_replicas[place]}{assumed}"
     ]
     reported, crashes = set[Outcome](), result.settings[setting]["crashes"].fewest_failures
     for mode in FAILURE_MODES:

@@ -189,6 +189,7 @@ def _topics(table: pa.Table, names: list[str]) -> Topics:
         retention_seconds=np.where(is_retention_assumed(chosen), DEFAULT_RETENTION_SECONDS, retention_seconds),
         is_compacted=_is_compacted(chosen),
         allows_unclean_election=flags(chosen.column("unclean_leader_election_enable")),
+        is_unclean_assumed=~known(chosen.column("unclean_leader_election_enable")),
     )
 
 

@@ -123,6 +123,7 @@ def _topics(count: int) -> Topics:
         retention_seconds=np.full(count, 604_800.0),
         is_compacted=np.zeros(count, dtype=np.bool_),
         allows_unclean_election=np.zeros(count, dtype=np.bool_),
+        is_unclean_assumed=np.zeros(count, dtype=np.bool_),
     )
 
 

@@ -42,6 +42,7 @@ class Topics:
     retention_seconds: Floats  # float64[T], NaN for no limit
     is_compacted: Flags  # bool[T]
     allows_unclean_election: Flags  # bool[T]
+    is_unclean_assumed: Flags  # bool[T], whether it is not because nobody knows, and that is Kafka's default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

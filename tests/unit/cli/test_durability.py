@@ -67,3 +67,32 @@ def test_what_cannot_be_is_named(run, folder, options, message):
     done = run("durability", folder, *options)
     assert done.exit_code != 0
     assert message in done.stderr
+
+
+def test_what_is_assumed_is_no_fact_of_the_answer(run, tmp_path):
+    unset = {"unclean_leader_election_enable": None}
+    topics = [
+        topic("logs", partitions=2, size_bytes=None, min_insync_replicas=None, settings=unset),
+        topic("orders", partitions=3, settings=unset),
+    ]
+    write_snapshot_files(cluster(topics=topics, hours=0), tmp_path)
+    done = run("durability", tmp_path, "--failures", 0, "--explain", "logs")
+    said = " ".join(done.stdout.split())
+    assert "Expected loss: at least " in said
+    assert " per year: the size of 2 partitions is unknown." in said
+    assert (
+        "Unknown, so that Kafka's default is assumed: min.insync.replicas 1 of 1 topic, "
+        "unclean.leader.election.enable=false of 2 topics."
+    ) in said
+    assert "3, 1 (assumed)" in said
+    assert "logs: factor 3, min.insync.replicas 1 (assumed)" in said
+    document = json.loads(run("durability", tmp_path, "--failures", 0, "--json").stdout)
+    assert document["today"]["unknown_size_partitions"] == 2
+    assumed = {row["topic"]: (row["is_min_isr_assumed"], row["is_unclean_assumed"]) for row in document["topics"]}
+    assert assumed == {"logs": (True, True), "orders": (False, True)}
+
+
+def test_what_is_known_is_not_called_assumed(run, folder):
+    said = " ".join(run("durability", folder, "--failures", 0).stdout.split())
+    assert "assumed:" not in said
+    assert "at least" not in said

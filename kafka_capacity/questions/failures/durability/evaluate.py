@@ -56,13 +56,16 @@ def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: Durab
         partitions=np.bincount(topic, minlength=count).astype(np.int64),
         replication_factor=factor,
         min_insync_replicas=minimum,
+        is_min_isr_assumed=settings.is_min_isr_assumed,
         is_unclean_allowed=settings.allows_unclean_election,
+        is_unclean_assumed=settings.is_unclean_assumed,
         is_internal=settings.is_internal,
         setting=setting,
         settings=explored,
         today=_losses(snapshot, load, scenario),
         few_copysets=None if few is None else _losses(few, load, scenario),
         moved_bytes=0 if diff is None else diff.moved_bytes(snapshot.partition_size_bytes()),
+        unknown_size_partitions=snapshot.unknown_size_partitions,
         tail_bytes=_tails(snapshot, load, scenario),
     )
 

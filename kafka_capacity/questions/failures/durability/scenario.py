@@ -56,7 +56,9 @@ class DurabilityResult:
     partitions: Ints  # int64[T]
     replication_factor: Ints  # int64[T], the smallest of a topic
     min_insync_replicas: Ints  # int64[T], as it is set
+    is_min_isr_assumed: Flags  # bool[T], whether that is Kafka's default because it is not known
     is_unclean_allowed: Flags  # bool[T]
+    is_unclean_assumed: Flags  # bool[T], likewise: Kafka's default is not to allow it
     is_internal: Flags  # bool[T], Kafka's own, which brokers write with `acks=all`
     setting: Ints  # int64[T], which of `settings` a topic has; -1 where its factor is too large to be explored
     # the distinct ones, in the course of each kind of failure, by its name (`FAILURE_MODES`)
@@ -66,5 +68,6 @@ class DurabilityResult:
     # replicas
     few_copysets: PlacementLosses | None
     moved_bytes: int  # what that copies, and so costs
+    unknown_size_partitions: int  # of how many partitions the size is not known, so that they lose 0 bytes
     # float64[T], lost a year with leaders that die before followers have everything, where `acks` is not `all`
     tail_bytes: Floats

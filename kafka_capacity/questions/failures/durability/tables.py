@@ -97,7 +97,8 @@ class TopicRow:
 
     ``…_after`` is the fewest failures after which an outcome is possible, null where as many as were tried do not do
     it, and where the topic was not explored. Figures of a year are null where a broker never has its data again under
-    the throttle; ``few_…`` are those of the same partitions in few copysets.
+    the throttle; ``few_…`` are those of the same partitions in few copysets. ``is_…_assumed`` is whether Kafka's
+    default counts since the setting is unknown, null in plans of earlier versions.
     """
 
     placement_id: str
@@ -105,7 +106,9 @@ class TopicRow:
     partitions: int
     replication_factor: int
     min_insync_replicas: int
+    is_min_isr_assumed: bool | None = None
     is_unclean_allowed: bool
+    is_unclean_assumed: bool | None = None
     acks: str
     is_idempotent: bool
     is_explored: bool
@@ -129,7 +132,10 @@ class TopicRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacementRow:
-    """One row a placement as it is, and one for the same partitions in few copysets: all topics together."""
+    """One row a placement as it is, and one for the same partitions in few copysets: all topics together.
+
+    ``unknown_size_partitions`` lose 0 bytes here, since nobody knows their size; null in plans of earlier versions.
+    """
 
     placement_id: str
     is_few_copysets: bool
@@ -137,6 +143,7 @@ class PlacementRow:
     events_per_year: float | None
     loss_probability: float | None
     lost_bytes_per_year: float | None
+    unknown_size_partitions: int | None = None
     max_repair_seconds: float | None
     highest_over_mean: float
     moved_bytes: int
@@ -170,13 +177,16 @@ DURABILITY_TABLES: Tables = {
 def durability_tables(result: DurabilityResult) -> dict[str, pa.Table]:
     """Return the tables of one placement."""
     where = {"placement_id": result.scenario.placement_id}
+    unsized = {"unknown_size_partitions": result.unknown_size_partitions}
     rows = {
-        "durability_placements": [{"is_few_copysets": False, "moved_bytes": 0, **placement_row(result.today)}],
+        "durability_placements": [
+            {"is_few_copysets": False, "moved_bytes": 0, **unsized, **placement_row(result.today)}
+        ],
         "durability_outcomes": outcome_rows(result),
     }
     if result.few_copysets is not None:
-        few = {"is_few_copysets": True, "moved_bytes": result.moved_bytes, **placement_row(result.few_copysets)}
-        rows["durability_placements"].append(few)
+        few = {"is_few_copysets": True, "moved_bytes": result.moved_bytes, **unsized}
+        rows["durability_placements"].append({**few, **placement_row(result.few_copysets)})
     return {"durability": _topics(result)} | {
         name: table_of_rows(DURABILITY_TABLES[name][0], ({**where, **row} for row in found))
         for name, found in rows.items()

@@ -35,6 +35,11 @@ _BAD = {
     "diverged": "Replicas diverge",
     "refused": "Writes are rejected",
 }
+_ASSUMED = {
+    "min.insync.replicas 1": "is_min_isr_assumed",
+    "unclean.leader.election.enable=false": "is_unclean_assumed",
+}
+"""Kafka's defaults of settings, by the column that says whether they are assumed."""
 
 
 @section("durability", title="What could be lost", order=8, is_closed=True)
@@ -48,7 +53,7 @@ def build(view: ReportView) -> dict[str, Any] | None:
     return {
         "line": chances_line(sides),
         "verdicts": [
-            {"side": name, "sentences": [losses_sentence(side), few_sentence(side)]}
+            {"side": name, "sentences": [losses_sentence(side), *assumed_sentences(side), few_sentence(side)]}
             for name, side in zip(names, sides, strict=False)
         ],
         "tables": [
@@ -124,11 +129,25 @@ def losses_sentence(side: PlacementDurability) -> str:
         )
     tails = sum(row["lost_tail_bytes_per_year"] or 0.0 for row in side.topics)
     ends = f", plus {format_bytes(tails)} that only leaders had when they died" if tails else ""
+    unsized = whole.get("unknown_size_partitions")
+    least, why = ("at least ", f": the size of {plural(unsized, 'partition')} is unknown") if unsized else ("", "")
     return (
-        f"{_CHANCE}: {chance(whole['loss_probability'])}. Expected loss: "
-        f"{format_bytes(whole['lost_bytes_per_year'])} per year{ends}. {_sets(whole['copysets'])} all replicas of a "
-        f"partition.{_single(side)}"
+        f"{_CHANCE}: {chance(whole['loss_probability'])}. Expected loss: {least}"
+        f"{format_bytes(whole['lost_bytes_per_year'])} per year{ends}{why}. {_sets(whole['copysets'])} all replicas of "
+        f"a partition.{_single(side)}"
     )
+
+
+def assumed_sentences(side: PlacementDurability) -> list[str]:
+    """Name the settings for which Kafka's default counts because they are unknown; none where all are known."""
+    assumed = [
+        f"{setting} of {plural(count, 'topic')}"
+        for setting, flag in _ASSUMED.items()
+        if (count := sum(bool(row.get(flag)) for row in side.topics))
+    ]
+    if not assumed:
+        return []
+    return [f"Unknown, so that Kafka's default is assumed: {', '.join(assumed)}."]
 
 
 def _sets(count: int) -> str:
@@ -178,6 +197,11 @@ def _fewest(name: str) -> Callable[[Row, int], str]:
     return value
 
 
+def _min_isr(row: Row) -> str:
+    """Write min.insync.replicas of a topic, and whether it is assumed."""
+    return f"{row['min_insync_replicas']}{' (assumed)' if row.get('is_min_isr_assumed') else ''}"
+
+
 def _lost_bytes(row: Row, _most: int) -> float | None:
     lost = row["lost_bytes_per_year"]
     return None if lost is None else lost + (row["lost_tail_bytes_per_year"] or 0.0)
@@ -189,7 +213,7 @@ TOPICS = (
         "replicas",
         "Replicas, min ISR",
         "text",
-        lambda row, _: f"{row['replication_factor']}, {row['min_insync_replicas']}",
+        lambda row, _: f"{row['replication_factor']}, {_min_isr(row)}",
     ),
     column(
         "lost",

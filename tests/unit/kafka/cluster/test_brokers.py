@@ -84,6 +84,7 @@ def test_a_copy_is_as_large_as_the_leader_or_else_as_the_largest_replica():
             retention_seconds=np.ones(1),
             is_compacted=np.zeros(1),
             allows_unclean_election=np.zeros(1),
+            is_unclean_assumed=np.zeros(1),
         ),
         replicas=replicas,
         in_sync=replicas >= 0,

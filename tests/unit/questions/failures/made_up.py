@@ -43,6 +43,7 @@ def made(
             retention_seconds=np.full(len(names), np.nan),
             is_compacted=np.zeros(len(names), dtype=bool),
             allows_unclean_election=np.full(len(names), unclean),
+            is_unclean_assumed=np.zeros(len(names), dtype=bool),
         ),
         replicas=replicas,
         in_sync=in_sync,

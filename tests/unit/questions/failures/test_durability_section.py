@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from kafka_capacity.questions.failures.section.durability import (
+    assumed_sentences,
     chance,
     few_sentence,
     losses_sentence,
@@ -92,6 +93,20 @@ def test_what_is_not_known_is_said(inputs):
     assert ways(dataclasses.replace(side, outcomes=[])) == []
     never = dataclasses.replace(side, few={**side.few, "loss_probability": None})
     assert few_sentence(never) == "What a placement with few copysets would change is unknown for the same reason."
+
+
+def test_settings_that_are_assumed_are_named(inputs):
+    (side, *_) = read_durability(view_plan(inputs))
+    assert assumed_sentences(side) == []
+    first, *others = side.topics
+    unknown = dataclasses.replace(side, topics=[{**first, "is_min_isr_assumed": True}, *others])
+    assert assumed_sentences(unknown) == [
+        "Unknown, so that Kafka's default is assumed: min.insync.replicas 1 of 1 topic."
+    ]
+    # Plans of earlier versions do not tell.
+    names = ("is_min_isr_assumed", "is_unclean_assumed")
+    older = [{name: value for name, value in row.items() if name not in names} for row in side.topics]
+    assert assumed_sentences(dataclasses.replace(side, topics=older)) == []
 
 
 def test_few_copysets_that_change_nothing_that_can_be_read_are_no_advice(inputs):
