@@ -46,12 +46,6 @@ def partition_rates(places: Places, flows: Hours, stored_record_bytes: Floats) -
     record_bytes = _record_bytes(places, flows, stored_record_bytes)
     bytes_in, in_by_records = _rates(places, flows.topic_in, shares, flows.produced, record_bytes)
     bytes_out, out_by_records = _rates(places, flows.topic_out, read_shares, flows.consumed, record_bytes)
-    # Brokers tell of a topic what is read of it from the first read on (BrokerTopicMetrics, Kafka 4.3): where they tell
-    # of others and never of it, that is nothing.
-    is_told = np.isfinite(flows.topic_out)
-    is_ever_told = np.asarray(is_told.any(axis=1, keepdims=True))
-    is_unread = ~is_ever_told[places.topic] & is_told.any(axis=0)
-    bytes_out = np.where(is_unread & np.isfinite(bytes_in) & ~np.isfinite(bytes_out), 0.0, bytes_out)
     is_single = np.diff(places.starts, append=len(places.topic)) == 1
     return PartitionRates(
         bytes_in=bytes_in,

@@ -374,22 +374,6 @@ def test_counters_that_go_with_the_leader_to_another_broker_lose_nothing():
     assert not raw.remarks
 
 
-def test_a_topic_that_brokers_never_tell_the_reads_of_is_not_read():
-    """They tell them from the first one on."""
-    world = World()
-    samples = [
-        one
-        for one in world.jmx(offsets=False)
-        if not ("bytesout" in one[0]["__name__"] and one[0].get("topic") == "clicks")
-    ]
-    found = by_key(read(samples, world.inventory()), "bytes_out_bytes_per_second")
-    produced = by_key(read(samples, world.inventory()), "bytes_in_bytes_per_second")
-
-    assert set(found["clicks", 1].values()) == {0.0}
-    assert found["clicks", 1].keys() == produced["clicks", 1].keys()
-    assert any(found["orders", 0].values())
-
-
 def test_a_lag_that_grows_is_not_read():
     world = World()
     samples = [
