@@ -36,11 +36,17 @@ def check_cordons(view: ClusterView) -> Iterator[Problem]:
 
 
 def _some_directories(view: ClusterView) -> Iterator[Problem]:
-    """Name the brokers of which some directories are cordoned: what they take goes into the others."""
-    brokers, dirs = view.snapshot.brokers, view.snapshot.log_dirs
-    partly = np.setdiff1d(dirs.broker_id[~dirs.takes_replicas], brokers.ids[brokers.is_cordoned])
+    """Name the brokers of which some directories are cordoned: what they take goes into the others.
+
+    A directory that has failed takes nothing either, but nobody cordoned it, and what failed is told elsewhere.
+    """
+    dirs = view.snapshot.log_dirs
+    if dirs.is_cordoned is None:
+        return
+    of = dirs.broker_id[dirs.is_cordoned if dirs.is_failed is None else dirs.is_cordoned & ~dirs.is_failed]
+    partly = np.intersect1d(of, dirs.broker_id[dirs.takes_replicas])
     if len(partly):
-        count = int(np.isin(dirs.broker_id[~dirs.takes_replicas], partly).sum())
+        count = int(np.isin(of, partly).sum())
         message = (
             f"{plural(count, 'log dir')} {'is' if count == 1 else 'are'} cordoned on brokers that have others: new "
             "replicas go into those"

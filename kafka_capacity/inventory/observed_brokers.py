@@ -63,5 +63,6 @@ def observed_log_dirs(table: pa.Table) -> LogDirs:
         path=tuple(values(table.column("path"))),
         total_bytes=floats(table.column("total_bytes")),
         usable_bytes=floats(table.column("usable_bytes")),
-        is_cordoned=flags(table.column("is_cordoned")) | _are_failed(table),
+        is_cordoned=flags(table.column("is_cordoned")),
+        is_failed=_are_failed(table),
     )

@@ -24,11 +24,15 @@ class LogDirs:
     usable_bytes: Floats  # float64[D], what is free on it, NaN where it is not known
     # bool[D], whether it keeps what it holds and takes nothing new (KIP-1066); `None` for none of them
     is_cordoned: Flags | None = None
+    is_failed: Flags | None = None  # bool[D], whether it is offline: nothing can go there; `None` for none of them
 
     @property
     def takes_replicas(self) -> Flags:
         """Return bool[D], which directories a new replica may go to."""
-        return np.ones(len(self.path), dtype=np.bool_) if self.is_cordoned is None else ~self.is_cordoned
+        takes = np.ones(len(self.path), dtype=np.bool_)
+        for closed in (self.is_cordoned, self.is_failed):
+            takes = takes if closed is None else takes & ~closed
+        return takes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -95,6 +95,32 @@ def test_cordoned_directories_of_brokers_that_have_others_are_named():
     )
 
 
+@pytest.mark.parametrize(
+    ("is_cordoned", "is_failed", "told"),
+    [
+        ([False, False, False], [True, True, False], None),
+        ([True, False, False], [True, False, False], None),
+        ([True, False, False], [False, True, False], None),
+        ([True, False, True], [False, False, False], "broker 10"),
+    ],
+)
+def test_failed_directories_are_not_called_cordoned_and_take_no_replicas(is_cordoned, is_failed, told):
+    unknown = np.full(3, np.nan)
+    dirs = LogDirs(
+        broker_id=np.array([10, 10, 11]),
+        path=("/a", "/b", "/a"),
+        total_bytes=unknown,
+        usable_bytes=unknown,
+        is_cordoned=np.array(is_cordoned),
+        is_failed=np.array(is_failed),
+    )
+    problem = found(dataclasses.replace(made(HEALTHY), log_dirs=dirs)).get("cordoned-log-dirs")
+    assert (problem and problem.where) == told
+    assert dirs.takes_replicas.tolist() == [
+        not (cordoned or failed) for cordoned, failed in zip(is_cordoned, is_failed, strict=True)
+    ]
+
+
 def test_settings_of_topics():
     seen = found(made({"one": [[10]], "two": [[10, 12]]}, isr=[{10}, {10, 12}], min_isr=2, unclean=True))
 

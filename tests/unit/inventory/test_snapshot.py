@@ -120,6 +120,7 @@ def test_nothing_new_goes_to_a_log_dir_that_failed_and_a_broker_without_another_
     snapshot = build_snapshot(with_rows(raw, "log_dirs", rows))
 
     assert snapshot.log_dirs.takes_replicas.tolist() == [False, True, False, True]
+    assert not snapshot.log_dirs.is_cordoned.any()  # nobody said so
     assert snapshot.brokers.is_fenced.tolist() == [False, True, False, False]  # who is silent may be well
     assert not snapshot.brokers.is_cordoned.any()
 
