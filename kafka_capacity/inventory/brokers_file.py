@@ -128,6 +128,14 @@ class CapacityFile:
                 row |= capacity.columns
         return pa.Table.from_pylist(rows, schema=TABLES["brokers"].schema)
 
+    def merge_into_dirs(self, log_dirs: pa.Table) -> pa.Table:
+        """Return the table of log dirs with the sizes that are given here in place of the ones it had."""
+        rows = log_dirs.to_pylist()
+        for row in rows:
+            if capacity := self.of(row["broker_id"]):
+                row["total_bytes"] = capacity.log_dir_bytes.get(row["path"], row["total_bytes"])
+        return pa.Table.from_pylist(rows, schema=TABLES["log_dirs"].schema)
+
 
 def _parse_capacity_file(document: Any, file: str) -> CapacityFile:
     """Read Cruise Control's ``capacity.json``, which is parsed as JSON already; errors name the file.

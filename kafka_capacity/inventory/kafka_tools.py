@@ -179,13 +179,8 @@ def _assignment_remarks(partitions: list[_Partition], disks: _Disks) -> Iterator
 
 
 def _log_dirs_table(disks: _Disks, listed: BrokersFile) -> pa.Table:
-    rows = [dict(row) for row in disks.dirs]
-    if listed.capacities is not None:
-        for row in rows:
-            capacity = listed.capacities.of(row["broker_id"])
-            if capacity is not None:
-                row["total_bytes"] = capacity.log_dir_bytes.get(row["path"])
-    return pa.Table.from_pylist(rows, schema=TABLES["log_dirs"].schema)
+    table = pa.Table.from_pylist(disks.dirs, schema=TABLES["log_dirs"].schema)
+    return table if listed.capacities is None else listed.capacities.merge_into_dirs(table)
 
 
 def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, int], StoredReplica]) -> pa.Table:

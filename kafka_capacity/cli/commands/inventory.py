@@ -223,7 +223,11 @@ def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
     found = parse_brokers_file(read_text_file(file), str(file)).capacities
     if found is None:
         raise RequestError(f"--capacity: {file} is not Cruise Control's capacity.json; pass a list with --brokers")
-    return dataclasses.replace(raw, tables={**raw.tables, "brokers": found.merge_into(raw.table("brokers"))})
+    merged = {
+        "brokers": found.merge_into(raw.table("brokers")),
+        "log_dirs": found.merge_into_dirs(raw.table("log_dirs")),
+    }
+    return dataclasses.replace(raw, tables={**raw.tables, **merged})
 
 
 def write_inventory(
