@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kafka_capacity.health.problem import Problem, counted, info, some, warning
+from kafka_capacity.health.problem import Problem, counted, info, serious, some, warning
 from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places
@@ -97,11 +97,26 @@ def _about_topics(noticed: Noticed, places: Places) -> Iterator[Problem]:
 
 def _about_brokers(noticed: Noticed, brokers: set[int]) -> Iterator[Problem]:
     if unclear := [repr(name) for name in sorted(noticed.names - set(noticed.ids))]:
-        message = (
-            f"{plural(len(unclear), 'label value')} that match no broker of the inventory ({some(unclear)}): their CPU "
-            "is left out; name the label with the id, the host or the pod in broker_label"
+        one = len(unclear) == 1
+        lead = (
+            f"{plural(len(unclear), 'label value')} that {'matches' if one else 'match'} no broker of the inventory "
+            f"({some(unclear)})"
         )
-        yield warning("metrics_of_unknown_broker", "broker_metrics", message)
+        if noticed.ids:
+            # They may be brokers that are gone, or were called otherwise: what those received is rightly counted.
+            message = (
+                f"{lead} beside {len(noticed.ids):,} that {'does' if len(noticed.ids) == 1 else 'do'}: what "
+                f"{'it counts' if one else 'they count'} of topics of the same name is in the rates; where "
+                f"{'it is' if one else 'they are'} of another cluster, the rates are too high: give a label that only "
+                "this cluster has, with --label NAME=VALUE or in labels"
+            )
+            yield serious("metrics_of_unknown_broker", "metrics", message)
+        else:
+            message = (
+                f"{lead}: {'its' if one else 'their'} CPU is left out; name the label with the id, the host or the pod "
+                "in broker_label"
+            )
+            yield warning("metrics_of_unknown_broker", "broker_metrics", message)
     silent = sorted(brokers - set(noticed.ids.values()))
     if silent and noticed.ids:
         message = (

@@ -318,8 +318,30 @@ def test_brokers_that_are_not_scraped_or_not_known_are_said():
         for labels, moments, values in world.jmx()
     ]
     raw = read(renamed, world.inventory())
-    assert codes(raw) == {"metrics_of_unknown_broker"}
+    (remark,) = raw.remarks
+    assert (remark.code, remark.severity) == ("metrics_of_unknown_broker", "warning")
+    assert "their CPU is left out; name the label" in remark.message
     assert not len(raw.table("broker_metrics"))
+
+
+def test_hosts_of_another_cluster_whose_bytes_are_counted_are_serious():
+    world = World()
+    others = [
+        ({**labels, "instance": labels["instance"].replace("kafka", "other"), "job": "other"}, moments, values)
+        for labels, moments, values in world.jmx(offsets=False)
+        if labels["job"] == "kafka"
+    ]
+    raw = read([*world.jmx(), *others], world.inventory())
+    doubled = {key: 2 * rates for key, rates in world.bytes_in().items()}
+    assert_rates(raw, "bytes_in_bytes_per_second", doubled, world)
+    (remark,) = raw.remarks
+    assert (remark.code, remark.severity, remark.where) == ("metrics_of_unknown_broker", "serious", "metrics")
+    assert remark.message == (
+        "3 label values that match no broker of the inventory ('other-1.example.com:7071', 'other-2.example.com:7071', "
+        "'other-3.example.com:7071') beside 3 that do: what they count of topics of the same name is in the rates; "
+        "where they are of another cluster, the rates are too high: give a label that only this cluster has, with "
+        "--label NAME=VALUE or in labels"
+    )
 
 
 def test_hours_after_the_day_or_not_over_yet_are_not_asked_for():
