@@ -8,7 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.inventory.brokers_file import brokers_of
-from kafka_capacity.inventory.column_values import flags, floats, ints, known, log_dir_totals, values
+from kafka_capacity.inventory.column_values import (
+    ReplicaColumns,
+    flags,
+    floats,
+    ints,
+    known,
+    log_dir_of_replicas,
+    log_dir_totals,
+    values,
+)
 from kafka_capacity.inventory.tables import UNKNOWN_PATH
 from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -54,6 +63,12 @@ def _are_failed(log_dirs: pa.Table) -> Flags:
     """Return bool[D], which log directories have an error: nothing can go there. A broker that is silent tells none."""
     is_told = np.array([path != UNKNOWN_PATH for path in values(log_dirs.column("path"))], dtype=np.bool_)
     return np.asarray(known(log_dirs.column("error")) & is_told, dtype=np.bool_)
+
+
+def on_failed_dirs(replicas: ReplicaColumns, log_dirs: pa.Table) -> Flags:
+    """Return bool[N], which replicas are known to be in a log directory that has an error."""
+    # The last entry is for the -1 of a directory that is not known.
+    return np.append(_are_failed(log_dirs), False)[log_dir_of_replicas(replicas, log_dirs)]
 
 
 def observed_log_dirs(table: pa.Table) -> LogDirs:

@@ -31,6 +31,7 @@ from kafka_capacity.inventory.observed_brokers import (
     observed_brokers,
     observed_log_dirs,
     of_listed_brokers,
+    on_failed_dirs,
 )
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Int32s, Ints
@@ -64,15 +65,17 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
 
     What is not known is filled in as the findings say: a partition without leader flags is led by its first replica,
     one without ISR flags has all replicas in sync, an unknown size is 0. What is on a fenced broker leads nothing, and
-    is not in sync while another replica is, whatever is said of it.
+    is not in sync while another replica is, whatever is said of it; so is what is in a log dir that failed, where
+    nothing is said of the ISR.
     """
     replicas = ReplicaColumns.of(raw.table("replicas"))
     spread = partial(_spread, replicas)
     log_dirs = of_listed_brokers(raw.table("log_dirs"), raw.table("brokers"))
     brokers = observed_brokers(*map(raw.table, BROKER_TABLES))
     held = spread(replicas.broker, NO_BROKER, np.int32)
-    live = live_on(brokers.index_of(held), ~brokers.is_fenced)
-    in_sync = spread(_in_sync(replicas), False, np.bool_)
+    is_lost = on_failed_dirs(replicas, log_dirs) & ~_has_isr(replicas)
+    live = live_on(brokers.index_of(held), ~brokers.is_fenced) & ~spread(is_lost, False, np.bool_)
+    in_sync = spread(replicas.flags("is_in_sync") | ~_has_isr(replicas), False, np.bool_)
     leader, in_sync = led_by_the_living(held, live, in_sync, _leaders(replicas))
     return Snapshot(
         cluster=raw.cluster,
@@ -210,10 +213,9 @@ def _limit(table: pa.Table, column: str) -> Floats:
     return np.where((limit >= 0) & (limit < FOR_EVER), limit, np.nan)
 
 
-def _in_sync(replicas: ReplicaColumns) -> Flags:
-    is_known = replicas.known("is_in_sync")
-    has_isr = replicas.per_partition(is_known) > 0
-    return replicas.flags("is_in_sync") | ~has_isr[replicas.partition_of_row]
+def _has_isr(replicas: ReplicaColumns) -> Flags:
+    """Return bool[N], which replicas are of a partition whose ISR is known."""
+    return replicas.has_any(replicas.known("is_in_sync"))[replicas.partition_of_row]
 
 
 def _leaders(replicas: ReplicaColumns) -> Int32s:

@@ -46,7 +46,7 @@ def _all_findings(raw: RawInventory) -> Iterator[Problem]:
     yield from check_topic_names(topics)
     yield from check_topic_settings(topics, replicas)
     yield from check_placement(replicas, brokers, topics)
-    yield from check_leadership(replicas)
+    yield from check_leadership(replicas, log_dirs)
     yield from check_sizes(replicas, log_dirs)
     yield from check_metrics(raw.table("metrics"), replicas, raw.ds)
     yield from check_broker_metrics(raw.table("broker_metrics"), brokers)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
 from kafka_capacity.inventory.column_values import ReplicaColumns, floats, log_dir_of_replicas, values
+from kafka_capacity.inventory.observed_brokers import on_failed_dirs
 from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.text import format_bytes, format_percent, plural
 
@@ -98,8 +99,8 @@ def _check_factors(replicas: ReplicaColumns, brokers: pa.Table) -> Iterator[Prob
         yield from _problem_in(replicas, above, fatal, "rf_above_brokers", "replicas", message)
 
 
-def check_leadership(replicas: ReplicaColumns) -> Iterator[Problem]:
-    """Check who leads and who is in sync."""
+def check_leadership(replicas: ReplicaColumns, log_dirs: pa.Table) -> Iterator[Problem]:
+    """Check who leads and who is in sync; nobody is assumed to be in a log dir that failed."""
     many = replicas.per_partition(replicas.flags("is_leader")) > 1
     message = "more than one leader on {}; flag the one that leads"
     yield from _problem_in(replicas, many, fatal, "many_leaders", "replicas.is_leader", message)
@@ -110,8 +111,11 @@ def check_leadership(replicas: ReplicaColumns) -> Iterator[Problem]:
     leader_out = replicas.has_any(is_known & ~replicas.flags("is_in_sync") & replicas.flags("is_leader"))
     message = "the leader is not in the ISR of {}: the snapshot was taken during a change; take it again"
     yield from _problem_in(replicas, leader_out, warning, "leader_not_in_isr", "replicas.is_in_sync", message)
-    if unknown := int((~replicas.has_any(is_known)).sum()):
+    is_told = replicas.has_any(is_known)
+    if unknown := int((~is_told).sum()):
         message = f"the ISR of {plural(unknown, 'partition')} is unknown; all replicas are assumed in sync"
+        if lost := int((on_failed_dirs(replicas, log_dirs) & ~is_told[replicas.partition_of_row]).sum()):
+            message += f", but for the {lost:,} in log dirs that are offline"
         yield info("isr_assumed", "replicas.is_in_sync", message)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.tables import UNKNOWN_PATH
+from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.snapshot import PartitionLag
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 
@@ -82,6 +83,32 @@ def test_what_is_on_a_fenced_broker_leads_nothing_and_is_not_in_sync_beside_othe
         # Of a-0 nobody lives: who was in sync last waits for its return.
         assert snapshot.leader.tolist() == [-1, 2, 2]
         assert snapshot.in_sync.tolist() == [[True, True, False], [False, True, True], [True, True, False]]
+
+
+@pytest.mark.parametrize("is_isr_known", [False, True])
+def test_what_is_in_a_log_dir_that_failed_is_not_assumed_in_sync(is_isr_known):
+    """A broker that lost one of its log dirs lives on, and its replicas there have left the ISR."""
+    raw = cluster(brokers=3, topics=[topic("a", partitions=2, rf=1), topic("b", partitions=1, rf=2)])
+    dirs = [(1, "/good", None), (1, "/bad", "KafkaStorageException"), (2, "/good", None), (3, "/good", None)]
+    rows = [{"broker_id": broker, "path": path, "error": error} for broker, path, error in dirs]
+    raw = with_rows(raw, "log_dirs", rows)
+    held = [("a", 0, 0, 1, "/bad"), ("a", 1, 0, 1, "/good"), ("b", 0, 0, 1, "/bad"), ("b", 0, 1, 2, "/good")]
+    columns = ("topic", "partition", "position", "broker_id", "log_dir")
+    told = {"is_in_sync": True, "is_leader": None} if is_isr_known else {}
+    raw = with_rows(raw, "replicas", [dict(zip(columns, row, strict=True)) | told for row in held])
+    snapshot = build_snapshot(raw)
+
+    assert snapshot.leader.tolist() == ([1, 1, 1] if is_isr_known else [-1, 1, 2])
+    assert snapshot.in_sync.tolist() == [[True, False], [True, False], [is_isr_known, True]]
+    messages = [one.message for one in validate(raw) if one.code == "isr_assumed"]
+    assert messages == (
+        []
+        if is_isr_known
+        else [
+            "the ISR of 3 partitions is unknown; all replicas are assumed in sync, but for the 2 in log dirs that are "
+            "offline"
+        ]
+    )
 
 
 def test_what_nobody_leads_is_led_by_nobody_however_few_replicas_it_has():
