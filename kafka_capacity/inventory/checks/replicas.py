@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
-from kafka_capacity.inventory.column_values import ReplicaColumns, floats, log_dir_of_replicas, values
+from kafka_capacity.inventory.column_values import ReplicaColumns, floats, ints, log_dir_of_replicas, values
 from kafka_capacity.inventory.observed_brokers import on_failed_dirs
 from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.text import format_bytes, format_percent, plural
@@ -180,7 +180,9 @@ def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -
     message = "replicas larger than total_bytes in {count} ({names}); check total_bytes"
     yield from problem_of(shown, "log dir", warning, "size_above_log_dir", "log_dirs.total_bytes", message)
     in_use = floats(log_dirs.column("total_bytes")) - floats(log_dirs.column("usable_bytes"))
-    is_known = np.isfinite(in_use) & (in_use > 0)
+    # What a broker holds in a directory that nobody names counts in none of them.
+    is_whole = ~np.isin(ints(log_dirs.column("broker_id")), replicas.broker[~found])
+    is_known = np.isfinite(in_use) & (in_use > 0) & is_whole
     held, taken = float(used[is_known].sum()), float(in_use[is_known].sum())
     if replicas.known("size_bytes").all() and held < LISTED_RATIO * taken:
         message = (

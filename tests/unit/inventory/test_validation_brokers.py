@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from kafka_capacity.inventory.validation import validate
 from tests.builders import cluster, rows_of, with_rows
 from tests.unit.inventory.broken import FAULT, assert_found, change, drop, ids, repeat
 
@@ -143,6 +144,13 @@ CASES = [
         "network_in_bytes_per_second below 10000: 1250 on broker 1; check its unit",
     ),
 ]
+
+
+def test_replicas_whose_log_dir_is_not_known_are_not_missing():
+    raw = change(cluster(), "log_dirs", 0, usable_bytes=0)
+    assert "replicas_below_log_dirs" in {one.code for one in validate(raw)}
+    rows = [row | {"log_dir": None} for row in rows_of(raw, "replicas")]
+    assert "replicas_below_log_dirs" not in {one.code for one in validate(with_rows(raw, "replicas", rows))}
 
 
 @pytest.mark.parametrize(FAULT, CASES, ids=ids(CASES))
