@@ -83,9 +83,11 @@ def _internal(view: ClusterView) -> Iterator[Problem]:
         groups = f", on which {depend}" if name == OFFSETS_TOPIC and snapshot.groups else ""
         more = {"topics": (name,), "partitions": int(rows.sum())}
         if factor < usual:
+            # Kafka writes to these with acks=all: where both of two replicas must be in sync, one loss is enough.
+            loss = "one loss stops" if factor == 1 else "one loss stops writes to" if least > 1 else "two losses stop"
             message = (
-                f"{name}, {purpose}, has {plural(factor, 'replica')} where {usual} are standard{groups}: "
-                f"{'one loss stops' if factor == 1 else 'two losses stop'} its partitions"
+                f"{name}, {purpose}, has {plural(factor, 'replica')} where {usual} are standard{groups}: {loss} its "
+                "partitions"
             )
             remedy = f"raise its replication factor to {usual}"
             yield serious(Code.INTERNAL_TOPIC_REPLICAS, name, message, remedy, **more)

@@ -152,6 +152,14 @@ def test_kafkas_own_topics():
     assert seen["internal-topic-min-isr"].where == "__transaction_state"
 
 
+def test_of_two_replicas_that_must_both_be_in_sync_one_loss_stops_writes():
+    message = found(made({"__transaction_state": [[10, 12]]}, min_isr=2))["internal-topic-replicas"].message
+    assert message == (
+        "__transaction_state, where transactions are kept, has 2 replicas where 3 are standard: one loss stops writes "
+        "to its partitions"
+    )
+
+
 def test_one_of_anything_is_told_in_the_singular():
     lists = {"__consumer_offsets": [[10]], "orders": [[10, 12, 14]]}
     seen = found(made(lists, min_isr=3, groups=[group("billing")]))
