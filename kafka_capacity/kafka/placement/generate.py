@@ -70,6 +70,7 @@ def _check_racks(racks: Sequence[str | None]) -> None:
     with_rack = sum(rack is not None for rack in racks)
     if 0 < with_rack < len(racks):
         raise PlacementError(
-            f"{with_rack} of {len(racks)} brokers have a rack; give every broker a rack, or switch the rack rule off",
+            f"{with_rack} of {len(racks)} brokers {'has' if with_rack == 1 else 'have'} a rack; give every broker a "
+            "rack, or switch the rack rule off",
             kafka_type="org.apache.kafka.server.common.AdminOperationException",
         )

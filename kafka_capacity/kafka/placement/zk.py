@@ -137,7 +137,8 @@ def _row_of_brokers(broker_ids: Int32s, racks: Sequence[str | None], release: Zk
         return broker_ids, np.empty(0, dtype=np.int32)
     if len(named) < len(racks):
         raise PlacementError(
-            f"{len(named)} of {len(racks)} brokers have a rack; give every broker a rack or none",
+            f"{len(named)} of {len(racks)} brokers {'has' if len(named) == 1 else 'have'} a rack; give every broker a "
+            "rack or none",
             kafka_type=release.value,
         )
     rack_by_id = dict(zip(broker_ids.tolist(), named, strict=True))

@@ -167,7 +167,7 @@ def test_generate_refuses_mixed_racks_unless_racks_are_off():
     target = Brokers.of([0, 1, 2], ["a", None, None])
     with pytest.raises(PlacementError) as refused:
         placer("generate").place(problem({"orders": [[0]]}, target))
-    assert str(refused.value) == ("1 of 3 brokers have a rack; give every broker a rack, or switch the rack rule off")
+    assert str(refused.value) == ("1 of 3 brokers has a rack; give every broker a rack, or switch the rack rule off")
     assert refused.value.kafka_type == "org.apache.kafka.server.common.AdminOperationException"
 
     assert placer("generate").place(problem({"orders": [[0]]}, target, rack_rule=RackRule.OFF)).shape == (1, 1)
