@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
+from kafka_capacity.errors import RequestError
 from kafka_capacity.health.cluster_view import called
 from kafka_capacity.health.problem import Code, Problem, info, serious, warning
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.quorum.change import spare_voters
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica, Voter, majority, tolerated_losses
 
@@ -44,6 +46,22 @@ def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
         )
         remedy = "name the racks of all voters, such as 1:a"
         yield info(Code.CONTROLLERS_WITHOUT_RACK, called("controller", unknown), message, remedy)
+
+
+def check_voter_racks(voters: Sequence[Voter], brokers: Brokers) -> None:
+    """Check racks that are given of voters against those of the brokers that they also are: a node has one place.
+
+    Raises:
+        RequestError: a voter is said to be in another rack than its broker.
+    """
+    racks = dict(zip(brokers.ids.tolist(), brokers.racks, strict=True))
+    for one in voters:
+        rack = racks.get(one.node_id)
+        if rack is not None and one.rack not in (None, rack):
+            raise RequestError(
+                f"voter {one.node_id} is broker {one.node_id}, which is in rack {rack}, not {one.rack}; leave its rack "
+                "out, or correct one of them"
+            )
 
 
 def controllers_remedy(voters: Sequence[Voter]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from kafka_capacity.cli.app import EXIT_FATAL_FINDINGS
@@ -39,10 +40,15 @@ def doctor(
     docs/failures.md lists all checks.
     """
     from kafka_capacity.cli.plan_input import ask_snapshot
+    from kafka_capacity.health.controllers import check_voter_racks
+    from kafka_capacity.kafka.controller.quorum.voters import parse_voters
     from kafka_capacity.plan.handing import failures_today
 
     begin("reading the snapshot")
-    asked = ask_snapshot(snapshot, {**given, "controllers": _voters(controllers)})
+    voters = _voters(controllers)
+    asked = ask_snapshot(snapshot, {**given, "controllers": voters})
+    with _naming_controllers():
+        check_voter_racks(parse_voters(voters), asked.basis.snapshot.brokers)
     problems = failures_today(asked).problems_today(asked.basis.findings)
     is_bad = fail_on is not None and any(one.severity.is_at_least(fail_on) for one in problems)
     return Found(
@@ -59,10 +65,16 @@ def _voters(text: str | None) -> list[str]:
     from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 
     voters = split_names(text or "")
-    try:
+    with _naming_controllers():
         parse_voters(voters)
-    except RequestError as error:
-        raise RequestError(f"--controllers: {error}") from None
     if text is not None and not voters:
         raise RequestError("--controllers: is empty; name the voters, such as 1:a,2:b,3:c, or leave it out")
     return voters
+
+
+@contextmanager
+def _naming_controllers() -> Iterator[None]:
+    try:
+        yield
+    except RequestError as error:
+        raise RequestError(f"--controllers: {error}") from None

@@ -51,6 +51,10 @@ def test_a_warning_does_not_fail_what_asks_for_serious_things(run, tmp_path):
         ("a", "--controllers: 'a' is not a voter: write node id and rack, such as 1:a"),
         ("1:", "--controllers: '1:' is not a voter: write node id and rack, such as 1:a"),
         ("1,1", "--controllers: 1 is given more than once; name each voter once"),
+        (
+            "1:b,2,3",
+            "--controllers: voter 1 is broker 1, which is in rack a, not b; leave its rack out, or correct one of them",
+        ),
         ("", "--controllers: is empty; name the voters, such as 1:a,2:b,3:c, or leave it out"),
     ],
 )
