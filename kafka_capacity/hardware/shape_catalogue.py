@@ -33,6 +33,7 @@ OWN_SHAPES = "kafka_capacity_shapes"  # where a deployment keeps its own shapes 
 _SHIPPED = "shapes.json"
 _MBIT = 1e6 / 8
 _MOST_NAMES = 3  # of shapes whose prices are estimates
+_OF_RACK_TRAFFIC = " (traffic between racks)"  # follows the shape of which only that price is taken
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Positive = Annotated[float, Field(gt=0.0, le=1e15, allow_inf_nan=False)]
@@ -266,12 +267,7 @@ def estimated_prices(
     Of equals the cheapest is the first; without any that is near, the shape is returned as it is and there are none.
     New brokers cost what those in the middle do, and the disks there are what volumes of that size would.
     """
-    in_order = sorted(
-        (one.usd_per_hour, one.volume.usd_per_gib_month, one.name, one)
-        for one in catalogue
-        if one.volume is not None and not one.has_quotas and not math.isnan(one.usd_per_hour)
-    )
-    lenders = {name: (usd_per_gib_month, one) for _, usd_per_gib_month, name, one in in_order}
+    lenders = _lenders(catalogue)
     estimates = tuple(filled(MachinePrice, one) for _, one in lenders.values())
     (middle,) = nearest_prices(today, Brokers.of([0]), estimates)
     if middle is None:
@@ -289,9 +285,49 @@ def estimated_prices(
     return priced, estimates
 
 
+def with_estimated_rack_traffic(today: Shape, catalogue: Iterable[Shape]) -> Shape:
+    """Return today's shape, whose machines have a price, with that of traffic between racks of the nearest shape.
+
+    Where none is near, it is the cheapest's: this price does not depend on the machine.
+    """
+    lenders = {name: one for name, (_, one) in _lenders(catalogue).items()}
+    known = {name: one for name, one in lenders.items() if not math.isnan(one.usd_per_gib_between_racks)}
+    if not known:
+        return today
+    (near,) = nearest_prices(today, Brokers.of([0]), tuple(filled(MachinePrice, one) for one in known.values()))
+    lender = next(iter(known.values())) if near is None else known[near.name]
+    return dataclasses.replace(
+        today,
+        usd_per_gib_between_racks=lender.usd_per_gib_between_racks,
+        priced_on=lender.priced_on,
+        priced_as=f"{lender.name}{_OF_RACK_TRAFFIC}",
+    )
+
+
+def _lenders(catalogue: Iterable[Shape]) -> dict[str, tuple[float, Shape]]:
+    """Return the shapes whose prices may stand in for others, cheapest first, with the price of a GiB of disk."""
+    in_order = sorted(
+        (one.usd_per_hour, one.volume.usd_per_gib_month, one.name, one)
+        for one in catalogue
+        if one.volume is not None and not one.has_quotas and not math.isnan(one.usd_per_hour)
+    )
+    return {name: (usd_per_gib_month, one) for _, usd_per_gib_month, name, one in in_order}
+
+
 def estimated_price_sentence(priced_as: str | None, priced_on: str | None) -> str | None:
     """Return whose prices stand in for those that nobody gave; ``None`` where they are the own ones."""
-    return priced_as and (
-        f"Dollars of today’s hardware are an estimate, at the prices of {priced_as} of {priced_on}: "
-        "give broker_usd_per_hour or current_shape."
-    )
+    if priced_as is None:
+        return None
+    wanted = prices_wanted(priced_as)
+    if (lender := priced_as.removesuffix(_OF_RACK_TRAFFIC)) != priced_as:
+        what = f"include an estimate, traffic between racks at the price of {lender}"
+    else:
+        what = f"are an estimate, at the prices of {priced_as}"
+    return f"Dollars of today’s hardware {what} of {priced_on}: {wanted}."
+
+
+def prices_wanted(priced_as: str | None) -> str:
+    """Return which parameters give the prices that are estimates or not known."""
+    if priced_as is not None and priced_as.endswith(_OF_RACK_TRAFFIC):
+        return "give usd_per_gib_between_racks"
+    return "give broker_usd_per_hour or current_shape"

@@ -36,7 +36,7 @@ def paths(output, label):
 def planned(tmp_path_factory):
     """The state folder of ``make plan``, and the process that ended."""
     state = tmp_path_factory.mktemp("one-command")
-    priced = json.dumps({"broker_usd_per_hour": BROKER_USD_PER_HOUR})
+    priced = json.dumps({"broker_usd_per_hour": BROKER_USD_PER_HOUR, "usd_per_gib_between_racks": 0.0})
     return state, run("-m", "local.plan", "--state", str(state), "--params", priced)
 
 
@@ -46,7 +46,16 @@ def typed(tmp_path_factory):
     place = tmp_path_factory.mktemp("typed")
     for arguments in (
         ("example", "shop-eu", "--out", str(place / "snapshot")),
-        ("report", str(place / "snapshot"), "--broker-price", str(BROKER_USD_PER_HOUR), "--out", str(place / "out")),
+        (
+            "report",
+            str(place / "snapshot"),
+            "--broker-price",
+            str(BROKER_USD_PER_HOUR),
+            "--rack-traffic-price",
+            "0",
+            "--out",
+            str(place / "out"),
+        ),
     ):
         done = run("-m", "kafka_capacity.cli", *arguments, "--quiet")
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

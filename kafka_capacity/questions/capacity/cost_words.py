@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence
+from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence, prices_wanted
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.capacity.option_words import option_name, run_verb
 from kafka_capacity.questions.capacity.sizing_steps import outlook_costs
@@ -97,5 +97,5 @@ def days_words(days: float) -> str:
 def price_wanted(option: Row) -> str:
     """Return which parameter gives the price."""
     if option["shape"] == TODAY:
-        return "give broker_usd_per_hour or current_shape"
+        return prices_wanted(option.get("priced_as"))
     return f"the catalogue has no price for all of {option['shape']}"

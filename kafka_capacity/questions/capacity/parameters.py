@@ -13,7 +13,12 @@ from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import FailureTolerance, Limits
 from kafka_capacity.hardware.plain import or_nan
-from kafka_capacity.hardware.shape_catalogue import chosen_shapes, estimated_prices, shapes_beside
+from kafka_capacity.hardware.shape_catalogue import (
+    chosen_shapes,
+    estimated_prices,
+    shapes_beside,
+    with_estimated_rack_traffic,
+)
 from kafka_capacity.hardware.shapes import TODAY, MachinePrice, Shape, observed_shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.loads import LoadSettings
@@ -112,12 +117,15 @@ class SizingParameters(BaseModel):
     broker_usd_per_hour: Price | None = _FORM.field(
         None, "Price per broker", "--broker-price", form={"metavar": "USD/H"}, gt=0, is_usual=True
     )(
-        "Price of one of today's brokers with its disks. Empty: estimated, of each broker from the catalogue's nearest "
-        "shape in cores, memory and network."
+        "Price of one of today's brokers with its disks, without traffic between racks. Empty: estimated, of each "
+        "broker from the catalogue's nearest shape in cores, memory and network."
     )
     usd_per_gib_between_racks: Price | None = _FORM.field(
         None, "Price of traffic between racks", "--rack-traffic-price", form={"metavar": "USD/GIB"}
-    )("Price for today's hardware; shapes in the catalogue have their own. Empty: zero, or the estimate's.")
+    )(
+        "Price for today's hardware; shapes in the catalogue have their own. 0: free. Empty: the catalogue's nearest "
+        "shape's, an estimate."
+    )
     commitment_discount_ratio: float = _FORM.field(
         0.0, "Commitment discount", "--commitment-discount", ge=0.0, lt=1.0, allow_inf_nan=False
     )(
@@ -154,7 +162,9 @@ class SizingParameters(BaseModel):
             RequestError: a shape is not in the catalogue.
         """
         catalogue = self._with_core_speeds({name: self._discounted(shape) for name, shape in catalogue.items()})
-        today, estimates = self._today(observed, catalogue)
+        racks = {*observed.rack_names(), *plan.new_broker_racks}
+        is_over_racks = len(racks) + max(self.extra_racks, default=0) > 1
+        today, estimates = self._today(observed, catalogue, is_over_racks=is_over_racks)
         grid = plan.grid()
         return SizingRequest(
             today=today,
@@ -215,20 +225,27 @@ class SizingParameters(BaseModel):
         shape = shapes_beside("", "").get(self.current_shape)
         return None if shape is None or math.isnan(shape.replica_limit) else int(shape.replica_limit)
 
-    def _today(self, observed: Brokers, catalogue: Mapping[str, Shape]) -> tuple[Shape, tuple[MachinePrice, ...]]:
+    def _today(
+        self, observed: Brokers, catalogue: Mapping[str, Shape], *, is_over_racks: bool
+    ) -> tuple[Shape, tuple[MachinePrice, ...]]:
+        """Return today's shape and whose prices stand in for those of machines; one rack needs none of traffic."""
         if self.current_shape == TODAY:
             is_priced = self.broker_usd_per_hour is not None
-            rack_price = self.usd_per_gib_between_racks
+            rack_price = or_nan(self.usd_per_gib_between_racks)
+            if is_priced and not is_over_racks and math.isnan(rack_price):
+                rack_price = 0.0
             today = observed_shape(
                 observed,
                 vcpu=or_nan(self.broker_vcpu),
                 core_speed_ratio=dict(map(_core_speed, self.core_speeds)).get(TODAY, math.nan),
                 disk_bytes_per_second=or_nan(self.broker_disk_bytes_per_second),
                 usd_per_hour=or_nan(self.broker_usd_per_hour),
-                usd_per_gib_between_racks=rack_price if rack_price is not None else 0.0 if is_priced else math.nan,
+                usd_per_gib_between_racks=rack_price,
                 replica_limit=float(self.broker_replica_limit),
             )
-            return (today, ()) if is_priced else estimated_prices(today, observed, catalogue.values())
+            if not is_priced:
+                return estimated_prices(today, observed, catalogue.values())
+            return today if not math.isnan(rack_price) else with_estimated_rack_traffic(today, catalogue.values()), ()
         own = ("broker_vcpu", "broker_disk_bytes_per_second", "broker_usd_per_hour", "usd_per_gib_between_racks")
         for name in (*own, "broker_replica_limit"):
             if getattr(self, name) != type(self).model_fields[name].default:

@@ -29,7 +29,8 @@ def sized(run, folder, *arguments):
 
 
 def test_options_and_the_recommendation_are_shown(run, uneven):
-    done = run("size", "--snapshot", uneven, *QUICK[:-1], "4", "--broker-price", "1.5", "--shapes", "kafka.m7g.*")
+    priced = "--broker-price", "1.5", "--rack-traffic-price", "0"
+    done = run("size", "--snapshot", uneven, *QUICK[:-1], "4", *priced, "--shapes", "kafka.m7g.*")
     assert done.exit_code == 0, done.output
     for words in (
         "metrics-uneven on ",
@@ -46,10 +47,10 @@ def test_options_and_the_recommendation_are_shown(run, uneven):
 
 
 def test_the_file_holds_what_is_printed_as_json_and_is_the_same_each_time(run, uneven, tmp_path):
-    document = sized(run, uneven, "--broker-price", "1.5", "--out", tmp_path)
+    document = sized(run, uneven, "--broker-price", "1.5", "--rack-traffic-price", "0", "--out", tmp_path)
     first = (tmp_path / "size.json").read_bytes()
     assert json.loads(first) == document
-    sized(run, uneven, "--broker-price", "1.5", "--out", tmp_path)
+    sized(run, uneven, "--broker-price", "1.5", "--rack-traffic-price", "0", "--out", tmp_path)
     assert (tmp_path / "size.json").read_bytes() == first
     assert [option["option_id"] for option in document["options"]] == [
         "do-nothing",

@@ -10,14 +10,14 @@ import pytest
 
 from kafka_capacity.demand.workload import HIGH
 from kafka_capacity.hardware.limits import NEVER_SECONDS, RESOURCES, FailureTolerance, Limits, Resource
-from kafka_capacity.hardware.shape_catalogue import estimated_prices
+from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence, estimated_prices
 from kafka_capacity.hardware.shapes import observed_shape, usd_per_hour
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.proposal.grid import proposed_brokers
 from kafka_capacity.questions.capacity.approval import approval
 from kafka_capacity.questions.capacity.choice import advise_size
-from kafka_capacity.questions.capacity.cost_words import estimate_sentence, pay_sentence
+from kafka_capacity.questions.capacity.cost_words import estimate_sentence, pay_sentence, price_wanted
 from kafka_capacity.questions.capacity.decide import cost_of_steps, decide_capacity, key_figures
 from kafka_capacity.questions.capacity.document import to_plain
 from kafka_capacity.questions.capacity.judging import judge
@@ -154,11 +154,38 @@ def test_a_price_that_nobody_gave_is_that_of_the_nearest_shape_and_an_estimate()
     assert (today.priced_as, today.usd_per_hour) == ("m7g.4xlarge", 0.6528)  # 16 cores and 64 GiB, as it has
     assert today.usd_per_gib_between_racks == 0.02
     assert asked(usd_per_gib_between_racks=0.0).today.usd_per_gib_between_racks == 0.0
-    given = asked(broker_usd_per_hour=2.0).today
-    assert (given.priced_as, given.usd_per_hour, given.usd_per_gib_between_racks) == (None, 2.0, 0.0)
     nothing = asked(brokers(3)).today
     assert nothing.priced_as is None
     assert math.isnan(nothing.usd_per_hour)
+
+
+def test_traffic_between_racks_is_not_free_for_want_of_a_price():
+    racks = brokers(3, list("abc"), memory_bytes=64 * GIB, cpu_cores=16.0)
+
+    def prices(list_of, **given):
+        request = asked(list_of, broker_usd_per_hour=2.0, **given)
+        assert (request.today.usd_per_hour, request.estimates) == (2.0, ())
+        return request.today.usd_per_gib_between_racks, request.today.priced_as
+
+    assert prices(racks) == (0.02, "m7g.4xlarge (traffic between racks)")
+    assert prices(racks, usd_per_gib_between_racks=0.0) == (0.0, None)
+    assert prices(racks, usd_per_gib_between_racks=0.01) == (0.01, None)
+    # It does not depend on the machine, which may be near to none.
+    price, priced_as = prices(brokers(3, list("abc")))
+    assert (price, priced_as is None) == (0.02, False)
+    # One rack has no such traffic, unless others are added.
+    assert prices(brokers(3, list("aaa"))) == (0.0, None)
+    assert prices(brokers(3, list("aaa")), extra_racks=(0, 1))[0] == 0.02
+
+
+def test_an_estimate_of_traffic_between_racks_says_what_to_give():
+    assert estimated_price_sentence("m7g.large (traffic between racks)", "2026-01-19") == (
+        "Dollars of today’s hardware include an estimate, traffic between racks at the price of m7g.large of "
+        "2026-01-19: give usd_per_gib_between_racks."
+    )
+    assert price_wanted({"shape": "today", "priced_as": "m7g.large (traffic between racks)"}) == (
+        "give usd_per_gib_between_racks"
+    )
 
 
 def test_where_brokers_differ_each_is_priced_as_the_machine_it_is_nearest_to():

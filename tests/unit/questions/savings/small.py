@@ -19,6 +19,7 @@ ASKED = {
     "horizon_months": 2,
     "sizing_broker_counts": [3, 6, 9],
     "broker_usd_per_hour": 1.0,
+    "usd_per_gib_between_racks": 0.0,
 }
 PRODUCED = 100 * GIB / (7 * DAY)  # to each partition, which fills 100 GiB in a retention of seven days
 
