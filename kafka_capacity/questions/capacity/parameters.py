@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationInfo, field_validator
 
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.errors import RequestError
@@ -28,6 +28,7 @@ from kafka_capacity.questions.form_section import BrokerCount, FormSection, Rate
 
 _FORM = FormSection("Sizing")
 
+_NORMAL_LIMITS = ("network_limit_ratio", "cpu_limit_ratio", "disk_io_limit_ratio", "client_limit_ratio")
 _LIMITS, _LOADS, _RULES = Limits(), LoadSettings(), PartitionRules()
 
 ShapeName = Annotated[str, Field(min_length=1, max_length=100)]
@@ -87,7 +88,7 @@ class SizingParameters(BaseModel):
         "Max utilization of the client throughput that a provider states."
     )
     lost_limit_ratio: Ratio = _FORM.field(_LIMITS.lost_ratio, "Limit after a loss", "--lost-limit")(
-        "Max utilization for all of these after a loss, or while catching up."
+        "Max utilization for all of these after a loss, or while catching up; no less than any of them."
     )
     is_follower_fetching: bool = _FORM.field(_LOADS.is_read_in_rack, "Follower fetching", "--follower-fetching")(
         "Consumers read from the replica in their own rack (KIP-392), and are spread over the racks."
@@ -147,6 +148,17 @@ class SizingParameters(BaseModel):
     partition_out_bytes_per_second: Rate = _FORM.field(
         _RULES.out_bytes_per_second, "Max read rate per partition", "--partition-out"
     )("What one group member can read from one partition.")
+
+    @field_validator("lost_limit_ratio")
+    @classmethod
+    def _is_no_less_than_the_normal_limits(cls, value: float, info: ValidationInfo) -> float:
+        normal = {name: info.data[name] for name in _NORMAL_LIMITS if name in info.data}
+        highest = max(normal, key=normal.__getitem__, default=None)
+        # Pinned requests have the default, too, and a normal limit may be above that: it holds after a loss as well.
+        if highest is not None and value < normal[highest] and value != _LIMITS.lost_ratio:
+            msg = f"it must be at least {highest}, which is {normal[highest]:g}; change one of them"
+            raise ValueError(msg)
+        return value
 
     def partition_rules(self) -> PartitionRules:
         """Return what partitions are advised by."""

@@ -146,6 +146,12 @@ def refusal(**values):
             "members are removed from the group again and again; change one of them",
         ),
         (
+            "lost_limit_ratio",
+            0.5,
+            "lost_limit_ratio: 0.5 is invalid: it must be at least disk_io_limit_ratio, which is 0.8; "
+            "change one of them",
+        ),
+        (
             "poll_seconds",
             300,
             "poll_seconds: 300 is invalid: it must be below max_poll_interval_seconds, which is 300, or healthy "
@@ -155,6 +161,14 @@ def refusal(**values):
 )
 def test_a_wrong_value_is_refused_with_its_field_and_the_value(field, value, message):
     assert refusal(**{field: value}) == message
+
+
+def test_a_limit_after_a_loss_goes_with_normal_ones_that_are_no_higher():
+    normal = ("network_limit_ratio", "cpu_limit_ratio", "disk_io_limit_ratio", "client_limit_ratio")
+    assert parse_plan_request({**MINIMAL, **dict.fromkeys(normal, 0.5), "lost_limit_ratio": 0.5})
+    # A normal limit alone may be above the default, in a pinned request, too, which has both.
+    high = parse_plan_request({**MINIMAL, "network_limit_ratio": 0.95})
+    assert parse_plan_request(high.model_dump(mode="json")) == high
 
 
 @pytest.mark.parametrize("field", ["throttle_bytes_per_second", "disk_limit_ratio", "tolerance_ratio"])

@@ -108,11 +108,13 @@ def _assumptions(view: SizingView) -> list[dict[str, str]]:
         ("disk throughput", "disk_io_ratio"),
         ("the client throughput that a provider states", "client_ratio"),
     )
+    is_above = any(limits[name] > limits["lost_ratio"] for _, name in shares if name != "disk_ratio")
     words = ("produced", "replicated to it", "sent")
     milliseconds = [f"{cpu[name] * 1000:,.1f} ms {what}" for name, what in zip(FIGURES[1:], words, strict=True)]
     found = {
         "Limits": "; ".join(f"{what} {format_limit(limits[name])}" for what, name in shares)
-        + f"; after a loss or while catching up {format_limit(limits['lost_ratio'])} of everything except disk space.",
+        + f"; after a loss or while catching up {format_limit(limits['lost_ratio'])} of everything except disk space"
+        + (", or the limit above where that is higher." if is_above else "."),
         "Must hold at peak": "; ".join(CONDITION_WORDS.get(one, one) for one in document["conditions"]) + ".",
         "Decides": f"the {view.estimate} estimate of growth.",
         "Peaks": _PEAKS.get(document["peak_basis"], str(document["peak_basis"])),

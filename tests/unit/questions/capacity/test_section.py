@@ -11,6 +11,7 @@ import pytest
 
 from kafka_capacity.questions.capacity.option_words import option_name
 from kafka_capacity.questions.capacity.section.calculators import chosen_waterfalls
+from kafka_capacity.questions.capacity.section.growth import _assumptions
 from kafka_capacity.questions.capacity.section.options_costs import _row
 from kafka_capacity.questions.capacity.sizing_steps import sizing_of
 from kafka_capacity.report.render import read_report
@@ -180,3 +181,18 @@ def test_what_todays_brokers_have_is_told_where_they_differ():
     )
     assert told in assumed(uneven={"cpu": [2.5, 8.0], "disk": [400.0 * 2**30, 1024.0 * 2**30]})
     assert "Brokers differ" not in assumed(uneven={})
+
+
+def test_the_limit_after_a_loss_is_told_with_the_higher_one_that_takes_its_place():
+    view = view_plan(sized_inputs()).of(sizing_of)
+
+    def told(**given):
+        limits = {**view.document["limits"], **given}
+        (row, *_) = _assumptions(dataclasses.replace(view, document={**view.document, "limits": limits}))
+        return row["value"]
+
+    assert told().endswith("; after a loss or while catching up 90 % of everything except disk space.")
+    assert told(network_ratio=0.95).endswith(
+        " of everything except disk space, or the limit above where that is higher."
+    )
+    assert told(disk_ratio=0.95) == told().replace("disk space 85 %", "disk space 95 %")
