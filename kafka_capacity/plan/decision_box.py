@@ -132,7 +132,7 @@ def _approved_move(view: ChangeView) -> str:
         return "Approve nothing: no option fits."
     more = option.broker_count - view.observed_broker_count
     if more > 0:
-        return f"Approve {plural(more, 'broker')}, and the move to {option.broker_count:,}."
+        return f"Approve {plural(more, 'more broker')}, and the move to {option.broker_count:,}."
     if more < 0:
         return f"Approve the removal of {plural(-more, 'broker')}, and the move to {option.broker_count:,}."
     if not option.figures["changed_partitions"]:

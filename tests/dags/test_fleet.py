@@ -228,7 +228,7 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
     verdict = {
         "subject": "[kafka-capacity] north: 9 brokers now, 12 by May 2027 (2026-11-15)",
         "headline": "9 brokers fit",
-        "box": {"approve": "Approve 3 brokers now", "lines": [{"label": "If not", "text": "disk <of> broker 8"}]},
+        "box": {"approve": "Approve 3 more brokers now", "lines": [{"label": "If not", "text": "disk <of> broker 8"}]},
     }
     found = {approval.REPORT_URL_KEY: "https://reports.example.com/north", "return_value": verdict}
     ti = SimpleNamespace(
@@ -251,7 +251,7 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
     ((subject, body),) = asked
     assert subject == "north: 9 brokers now, 12 by May 2027 (2026-11-15). Release the reassignment files?"
     assert body.splitlines() == [
-        "Approve 3 brokers now",
+        "Approve 3 more brokers now",
         "",
         "If not: disk <of> broker 8",
         "",

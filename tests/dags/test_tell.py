@@ -22,7 +22,7 @@ PINNED = {"cluster": "payments", "ds": "2026-11-20", "inventory_sha256": "ab" * 
 RUN_AFTER = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 SECRET = "T0000-hunter2-XXXX"
 HOSTILE = "<!channel> [a](http://evil) & *b*"
-LINES = ["payments: 15 brokers now", f"New: {HOSTILE}", "Approve 3 brokers now.", "If not: full", "Resolved: none"]
+LINES = ["payments: 15 brokers now", f"New: {HOSTILE}", "Approve 3 more brokers now.", "If not: full", "Resolved: none"]
 
 
 class Sink(http.server.ThreadingHTTPServer):

@@ -52,7 +52,7 @@ def test_what_to_approve_is_on_the_first_screen(browser, typed, width, height):
     page = browser.new_page(viewport={"width": width, "height": height})
     page.goto((typed / "index.html").as_uri())
     box = read(typed, DECISION)["box"]
-    assert box["approve"].startswith("Approve 3 brokers now (+$")
+    assert box["approve"].startswith("Approve 3 more brokers now (+$")
     seen = page.evaluate(
         "[...document.querySelectorAll('.box h1, .box dd')]"
         ".filter(e => e.getBoundingClientRect().bottom <= innerHeight).map(e => e.innerText)"

@@ -82,7 +82,7 @@ def _soon(view: SizingView, step: Step) -> str:
     before = int(view.today["broker_count"])
     more = int(step.option["broker_count"]) - before
     lasting = f"today’s {before:,} {run_verb(before, 'last')} until {view.steps[0].until}"
-    what = option_name(step.option) if _is_changed(step.option, view.today) else plural(more, "broker")
+    what = option_name(step.option) if _is_changed(step.option, view.today) else plural(more, "more broker")
     return f"Approve {what} by {step.from_day}{_dollars(view, step)}: {lasting}"
 
 
@@ -107,7 +107,7 @@ def _now(view: SizingView) -> str:
     if _is_changed(now, today):
         return f"Approve {option_name(now)} now, instead of today’s {before:,}{dollars}"
     if count > before:
-        return f"Approve {plural(count - before, 'broker')} now{dollars}"
+        return f"Approve {plural(count - before, 'more broker')} now{dollars}"
     if count < before:
         return f"Approve the removal of {plural(before - count, 'broker')}{dollars}: {count:,} {lasting}"
     return f"Approve the rebalancing of today’s {plural(before, 'broker')} now"

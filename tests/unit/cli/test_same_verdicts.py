@@ -115,7 +115,7 @@ def test_sizing_is_of_the_replication_factor_that_the_move_gives(run, tmp_path):
     write_snapshot_files(raw, tmp_path / "in")
     asked = ("--growth", "0", "--growth-high", "0", "--broker-counts", "6,9")
     for factor, approve, lasts in (
-        ((), "Approve 3 brokers now", "not-today"),
+        ((), "Approve 3 more brokers now", "not-today"),
         (
             ("--replication-factor", "2"),
             "Approve 6 brokers (replication factor 2) now, instead of today’s 6",
@@ -138,7 +138,7 @@ def test_sizing_keeps_the_replicas_that_a_broker_may_hold_as_the_move_does(run, 
     done = run("report", tmp_path / "in", *asked, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
     decision = json.loads((tmp_path / "out" / "decision.json").read_text())
-    assert decision["box"]["approve"].startswith("Approve 3 brokers now")
+    assert decision["box"]["approve"].startswith("Approve 3 more brokers now")
     fitting = {one["label"]: one["status"] for one in decision["options"]}
     assert (fitting["6 brokers, fewest-bytes"], fitting["9 brokers, fewest-bytes"]) == ("does_not_fit", "fits")
 

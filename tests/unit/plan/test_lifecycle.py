@@ -123,10 +123,10 @@ def test_a_dismissal_needs_a_reason_and_is_of_what_was_dismissed(document, first
 
 def test_a_step_that_was_dismissed_stands_first_in_the_box(document, first):
     why = {"name": "why", "label": "Why", "text": "Disk space binds."}
-    boxed = {**first, "box": {"approve": "Approve 3 brokers now.", "lines": [why]}}
+    boxed = {**first, "box": {"approve": "Approve 3 more brokers now.", "lines": [why]}}
     dismissed = say(document, boxed, Verb.DISMISS, "have-15-brokers", reason="no budget")
     assert with_states(boxed, entries_of(dismissed))["box"] == {
-        "approve": "Approve 3 brokers now.",
+        "approve": "Approve 3 more brokers now.",
         "lines": [
             {
                 "name": "dismissed",

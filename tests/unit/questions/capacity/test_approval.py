@@ -54,20 +54,20 @@ def stepped(view, *counts, more_usd_per_month=None, priced_as=None):
 
 def test_brokers_to_buy_now_and_later(sizing):
     first, second = sizing.dates[1:3]
-    assert approval(stepped(sizing, 9, 12, 15)) == f"Approve 3 brokers now; +3 by {first}, +3 by {second}."
-    assert approval(stepped(sizing, 7)) == "Approve 1 broker now."
+    assert approval(stepped(sizing, 9, 12, 15)) == f"Approve 3 more brokers now; +3 by {first}, +3 by {second}."
+    assert approval(stepped(sizing, 7)) == "Approve 1 more broker now."
     assert approval(dataclasses.replace(sizing, steps=())) == "Approve no broker count: no option lasts for a week."
 
 
 def test_dollars_are_those_that_the_brokers_due_now_add(sizing):
     priced = stepped(sizing, 9, 12, more_usd_per_month=3_285.0)
-    assert approval(priced).startswith("Approve 3 brokers now (+$3,285 per month); +3 by ")
+    assert approval(priced).startswith("Approve 3 more brokers now (+$3,285 per month); +3 by ")
     estimated = stepped(sizing, 9, more_usd_per_month=3_285.0, priced_as="m7g.4xlarge")
-    assert approval(estimated) == "Approve 3 brokers now (+$3,285 per month, estimated)."
+    assert approval(estimated) == "Approve 3 more brokers now (+$3,285 per month, estimated)."
     # What is more than an estimate is one.
     rows = tuple({**row, "priced_as": "m7g.xlarge"} if row is priced.today else row for row in priced.options)
     beside = dataclasses.replace(priced, options=rows)
-    assert approval(beside).startswith("Approve 3 brokers now (+$3,285 per month, estimated); +3 by ")
+    assert approval(beside).startswith("Approve 3 more brokers now (+$3,285 per month, estimated); +3 by ")
     assert "(estimated)" in todays_usd(beside, priced.steps[0].option)
     assert "(estimated)" not in todays_usd(beside, beside.today) + todays_usd(priced, priced.steps[0].option)
     assert approval(stepped(sizing, 5, more_usd_per_month=-950.0)).startswith(
@@ -132,10 +132,10 @@ def test_brokers_that_are_due_soon_are_approved_now(sizing):
         return day, approval(dataclasses.replace(view, steps=(own, dataclasses.replace(then, from_day=day), *later)))
 
     day, sentence = due(8, 9)
-    assert sentence == f"Approve 3 brokers by {day} (+$3,285 per month): today’s 6 last until 2026-11-22."
+    assert sentence == f"Approve 3 more brokers by {day} (+$3,285 per month): today’s 6 last until 2026-11-22."
     day, sentence = due(28, 9, 12)
     assert sentence.startswith(
-        f"Approve 3 brokers by {day} (+$3,285 per month): today’s 6 last until 2026-11-22; +3 by "
+        f"Approve 3 more brokers by {day} (+$3,285 per month): today’s 6 last until 2026-11-22; +3 by "
     )
     day, sentence = due(29, 9)
     assert sentence == f"Approve no new brokers yet: today’s 6 last until 2026-11-22; +3 by {day}."

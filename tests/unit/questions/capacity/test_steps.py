@@ -260,7 +260,9 @@ def test_of_many_steps_the_first_and_the_last_are_named():
         for row, day in zip(view.options[1:], [DATES[0], *days], strict=True)
     ]
     many = dataclasses.replace(view, steps=tuple(steps))
-    assert approval(many) == ("Approve 3 brokers now; +3 by 2027-01-20, then 27 brokers by 2027-08-29 in 3 more steps.")
+    assert approval(many) == (
+        "Approve 3 more brokers now; +3 by 2027-01-20, then 27 brokers by 2027-08-29 in 3 more steps."
+    )
     assert steps_phrase(many) == "15 brokers now, 18 by January 2027, and after 2 more steps 27 by August 2027"
     few = dataclasses.replace(view, steps=tuple(steps[:4]))
-    assert approval(few) == "Approve 3 brokers now; +3 by 2027-01-20, +3 by 2027-04-01, +3 by 2027-06-01."
+    assert approval(few) == "Approve 3 more brokers now; +3 by 2027-01-20, +3 by 2027-04-01, +3 by 2027-06-01."
