@@ -21,7 +21,7 @@ from kafka_capacity.kafka.cluster.snapshot import usual_factor
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.loads import PlacedLoads
 from kafka_capacity.questions.capacity.options import SizingInputs
-from kafka_capacity.text import plural
+from kafka_capacity.text import format_bytes, plural
 from kafka_capacity.text.wording import few_names
 
 _NAMED = 3
@@ -38,6 +38,7 @@ class SingleReplicas:
     partitions: int
     topics: tuple[str, ...]  # sorted, those of planned events among them
     wanted_factor: int  # how many replicas they should have, as the cluster's health says
+    stored_bytes: int | None  # of all of them today, ``None`` where that is not known of each
 
     @property
     def where(self) -> str:
@@ -48,10 +49,13 @@ class SingleReplicas:
     def reason(self) -> str:
         """Describe what is at stake, and how to fix it."""
         have, them, their = ("has", "it", "its") if self.partitions == 1 else ("have", "them", "their")
+        copies = self.wanted_factor - 1
+        room = "" if self.stored_bytes is None else f" ({format_bytes(copies * self.stored_bytes)} today)"
         return (
             f"{plural(self.partitions, 'partition')} {have} a single replica ({self.where}): with any number of "
             f"brokers, losing the one that holds it stops {them}; raise {their} replication factor to "
-            f"{self.wanted_factor}, which takes {self.wanted_factor} brokers"
+            f"{self.wanted_factor}, which takes at least {self.wanted_factor} brokers and room for "
+            f"{'1 more copy' if copies == 1 else f'{copies} more copies'}{room}"
         )
 
 
@@ -130,10 +134,13 @@ def _with_factor(inputs: SizingInputs, is_it: Callable[[Any, int], Any]) -> Sing
     if not count:
         return None
     names = {partitions.topics[place] for place in np.unique(partitions.topic[is_of_them]).tolist()}
+    sizes = inputs.workload.size_bytes[is_of_them]
     return SingleReplicas(
         partitions=count,
         topics=tuple(sorted(names | {topic.name for topic in new})),
         wanted_factor=max(2, usual_factor(len(inputs.snapshot.brokers))),
+        # Sizes that are not known count as 0.
+        stored_bytes=int(sizes.sum()) if not new and (sizes > 0).all() else None,
     )
 
 

@@ -154,18 +154,24 @@ def test_a_topic_to_come_takes_as_many_brokers_as_it_has_replicas():
 def test_single_replicas_of_today_and_to_come_are_counted_and_named():
     snapshot, work = world(ORDERS, TRACE, extra=(added("fraud", 1), added("kept", 3)))
     found = single(snapshot, work, ONE_BROKER)
-    assert found == SingleReplicas(partitions=11, topics=("fraud", "trace"), wanted_factor=3)
+    assert found == SingleReplicas(partitions=11, topics=("fraud", "trace"), wanted_factor=3, stored_bytes=None)
     assert found.reason == (
         "11 partitions have a single replica (topics fraud, trace): with any number of brokers, losing the one that "
-        "holds it stops them; raise their replication factor to 3, which takes 3 brokers"
+        "holds it stops them; raise their replication factor to 3, which takes at least 3 brokers and room for 2 more "
+        "copies"
     )
+    # Without planned topics it is known how much more there is to hold: twice a MiB each.
+    today = single(*world(ORDERS, TRACE), ONE_BROKER)
+    assert today.reason.endswith(f" and room for 2 more copies ({2 * today.partitions:.1f} MiB today)")
     assert single(snapshot, work, NONE) is None
     assert single(*world(ORDERS), ONE_RACK) is None
 
 
 def test_of_many_topics_a_few_are_named():
-    found = SingleReplicas(partitions=1, topics=("a",), wanted_factor=2)
+    found = SingleReplicas(partitions=1, topics=("a",), wanted_factor=2, stored_bytes=None)
     assert found.reason.startswith("1 partition has a single replica (topic a): ")
-    assert found.reason.endswith("stops it; raise its replication factor to 2, which takes 2 brokers")
+    assert found.reason.endswith(
+        "stops it; raise its replication factor to 2, which takes at least 2 brokers and room for 1 more copy"
+    )
     many = dataclasses.replace(found, partitions=5, topics=tuple("abcde"))
     assert many.where == "topics a, b, c and 2 more"
