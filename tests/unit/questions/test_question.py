@@ -37,17 +37,14 @@ def test_of_which_partitions_nothing_is_known_and_what_they_hold():
         topics=[topic("a", partitions=2, size_bytes=3 * GIB), topic("b", partitions=2, size_bytes=GIB)], hours=3
     )
 
-    def told(is_known):
-        rows = [
-            row | ({} if is_known(row) else {"bytes_in_bytes_per_second": float("nan")})
-            for row in rows_of(raw, "metrics")
-        ]
+    def told(is_known, column="bytes_in_bytes_per_second"):
+        rows = [row | ({} if is_known(row) else {column: float("nan")}) for row in rows_of(raw, "metrics")]
         one = with_rows(raw, "metrics", rows)
         snapshot = build_snapshot(one)
         basis = Basis(raw=one, findings=Problems(), snapshot=snapshot, load=partition_load(one, snapshot))
-        count, unknown, held = basis.unknown_traffic.values()
+        count, unknown, held, unread, produced = basis.unknown_traffic.values()
         assert count == 4
-        return unknown, held
+        return (unknown, held) if column.startswith("bytes_in") else (unread, produced)
 
     assert told(lambda row: True) == (0, 0.0)
     assert told(lambda row: row["topic"] == "a" or row["partition"]) == (1, 0.125)
@@ -55,3 +52,6 @@ def test_of_which_partitions_nothing_is_known_and_what_they_hold():
     hours = sorted({row["hour"] for row in rows_of(raw, "metrics")})
     assert told(lambda row: row["topic"] == "b" or row["hour"] == hours[0]) == (0, 0.0)
     assert told(lambda row: row["topic"] == "b") == (2, 0.75)
+    # As much is produced to each.
+    assert told(lambda row: row["topic"] == "b", "bytes_out_bytes_per_second") == (2, 0.5)
+    assert told(lambda row: True, "bytes_out_bytes_per_second") == (0, 0.0)
