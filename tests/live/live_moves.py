@@ -23,6 +23,7 @@ from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.kafka.cluster.assignment import replica_lists, replica_matrix
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.placement.log_dirs import place_log_dirs
 from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
 from kafka_capacity.kafka.reassignment.problem import MoveProblem, Throttle, WaveSettings, move_problem
 from kafka_capacity.kafka.reassignment.runbook import SERVERS, WAVES_FOLDER, RunbookStep, runbook_page
@@ -203,6 +204,15 @@ class LiveMoves:
             bytes_out_peak_bytes_per_second=nothing,
             hours=1,
         )
+        after, dirs = replica_matrix(lists), snapshot.log_dirs
+        placed = place_log_dirs(
+            before=snapshot.replicas,
+            log_dir_before=snapshot.log_dir,
+            after=after,
+            size_bytes=snapshot.partition_size_bytes(),
+            broker_id=dirs.broker_id,
+            limit_bytes=dirs.total_bytes,
+        )
         return move_problem(
             snapshot,
             load,
@@ -213,7 +223,8 @@ class LiveMoves:
                 network_in_bytes_per_second=speeds,
                 network_out_bytes_per_second=speeds,
             ),
-            after=replica_matrix(lists),
+            after=after,
+            log_dir_after=placed.log_dir,
             throttle=Throttle(
                 bytes_per_second=throttle_bytes_per_second,
                 is_automatic=network is not None,
