@@ -38,7 +38,7 @@ from kafka_capacity.questions.failures.section.matrix import LOSSES
 from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, loss_sentences
 from kafka_capacity.questions.failures.section.view import placement_failures
 from kafka_capacity.questions.failures.sets import rack_members
-from kafka_capacity.questions.failures.share import controllers_document
+from kafka_capacity.questions.failures.share import asked_losses, controllers_document
 from kafka_capacity.questions.failures.simulate import simulate_failovers
 from kafka_capacity.questions.failures.tables import failure_tables
 from kafka_capacity.questions.question import Basis
@@ -85,10 +85,7 @@ def lose_brokers(
     begin("reading the snapshot", steps=4 if given.get("wanted_controllers") else 3)
     # Sets are read where the brokers are known.
     asked = ask_snapshot(snapshot, {name: value for name, value in given.items() if name != "failure_sets"})
-    request = asked.parameters
-    begin("aggregating hourly traffic")
-    inputs = failures_today(asked)
-    voter_racks = inputs.request.controllers.racks
+    request, voter_racks = asked.parameters, asked_losses(asked).controllers.racks
     sets = _given_sets(asked.basis.snapshot.brokers, given.get("failure_sets", ()), racks, voter_racks)
     names = ("pair",) * has_pairs if sets and "failure_kinds" not in given else request.failure_kinds
     scenario = FailureScenario(
@@ -101,6 +98,8 @@ def lose_brokers(
         throttle_bytes_per_second=request.throttle_bytes_per_second,
         seed=request.seed,
     )
+    begin("aggregating hourly traffic")
+    inputs = failures_today(asked)
     begin("simulating broker losses")
     with named_as_options({"brokers": "--lost-together"}):
         result = inputs.lose(scenario, inputs.today)

@@ -10,7 +10,14 @@ from kafka_capacity.health.cluster_view import called
 from kafka_capacity.health.problem import Code, Problem, info, serious, warning
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.controller.quorum.change import spare_voters
-from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica, Voter, majority, tolerated_losses
+from kafka_capacity.kafka.controller.quorum.voters import (
+    Quorum,
+    QuorumReplica,
+    Voter,
+    majority,
+    racks_of,
+    tolerated_losses,
+)
 
 
 def check_controllers(voters: Sequence[Voter]) -> Iterator[Problem]:
@@ -66,7 +73,7 @@ def check_voter_racks(voters: Sequence[Voter], brokers: Brokers) -> None:
 
 def controllers_remedy(voters: Sequence[Voter]) -> str:
     """Return which controllers survive any rack: as many as there are, where the racks that have some allow it."""
-    count, racks = len(voters), len({voter.rack for voter in voters if voter.rack is not None})
+    count, racks = len(voters), len(racks_of(voters))
     spare = tolerated_losses(count)
     if spare and count <= spare * racks:
         return f"keep at most {spare} of {count} voters in any one rack"

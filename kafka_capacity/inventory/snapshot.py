@@ -73,9 +73,10 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
     log_dirs = of_listed_brokers(raw.table("log_dirs"), raw.table("brokers"))
     brokers = observed_brokers(*map(raw.table, BROKER_TABLES))
     held = spread(replicas.broker, NO_BROKER, np.int32)
-    is_lost = on_failed_dirs(replicas, log_dirs) & ~_has_isr(replicas)
+    has_isr = replicas.has_any(replicas.known("is_in_sync"))[replicas.partition_of_row]
+    is_lost = on_failed_dirs(replicas, log_dirs) & ~has_isr
     live = live_on(brokers.index_of(held), ~brokers.is_fenced) & ~spread(is_lost, False, np.bool_)
-    in_sync = spread(replicas.flags("is_in_sync") | ~_has_isr(replicas), False, np.bool_)
+    in_sync = spread(replicas.flags("is_in_sync") | ~has_isr, False, np.bool_)
     leader, in_sync = led_by_the_living(held, live, in_sync, _leaders(replicas))
     return Snapshot(
         cluster=raw.cluster,
@@ -117,29 +118,27 @@ def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
     of what is produced, nothing is known: what is read alone tells no load.
     """
     metrics, partitions = raw.table("metrics"), snapshot.partitions
-    if not _known_rates(raw, snapshot, RATES[0]).any():
-        return PartitionLoad.unknown(len(partitions))
     if raw.hours is not None:
+        if np.isnan(raw.hours.rates[RATES[0]]).all():
+            return PartitionLoad.unknown(len(partitions))
         bytes_in, bytes_out = (_profile_of_chosen(raw.hours.rates[column]) for column in RATES)
         return _load_of(bytes_in, bytes_out, len(raw.hours.seconds))
     place = partition_of_rows(partitions, metrics)
+    if np.isnan(usable_rates(metrics, RATES[0])[place >= 0]).all():
+        return PartitionLoad.unknown(len(partitions))
     bytes_in, bytes_out = (_profile(metrics, column, place, len(partitions)) for column in RATES)
     return _load_of(bytes_in, bytes_out, len(metrics.column("hour").filter(pa.array(place >= 0)).unique()))
 
 
-def known_rates(raw: RawInventory, snapshot: Snapshot) -> tuple[Flags, Flags]:
-    """Return bool[P] twice, of which partitions anything is known of what is produced, and of what is read."""
-    coming, going = (_known_rates(raw, snapshot, column) for column in RATES)
-    return coming, going
-
-
-def _known_rates(raw: RawInventory, snapshot: Snapshot, column: str) -> Flags:
+def known_rates(raw: RawInventory, snapshot: Snapshot) -> Flags:
+    """Return bool[2, P], of which partitions anything is known of what is produced, and of what is read."""
     if raw.hours is not None:
-        return np.asarray(~np.isnan(raw.hours.rates[column]).all(axis=1), dtype=np.bool_)
+        return np.stack([~np.isnan(raw.hours.rates[column]).all(axis=1) for column in RATES])
     metrics = raw.table("metrics")
     place = partition_of_rows(snapshot.partitions, metrics)
-    found = np.zeros(len(snapshot.partitions), dtype=np.bool_)
-    found[place[(place >= 0) & ~np.isnan(usable_rates(metrics, column))]] = True
+    found = np.zeros((len(RATES), len(snapshot.partitions)), dtype=np.bool_)
+    for is_known, column in zip(found, RATES, strict=True):
+        is_known[place[(place >= 0) & ~np.isnan(usable_rates(metrics, column))]] = True
     return found
 
 
@@ -211,11 +210,6 @@ def _is_compacted(topics: pa.Table) -> Flags:
 def _limit(table: pa.Table, column: str) -> Floats:
     limit = floats(table.column(column))
     return np.where((limit >= 0) & (limit < FOR_EVER), limit, np.nan)
-
-
-def _has_isr(replicas: ReplicaColumns) -> Flags:
-    """Return bool[N], which replicas are of a partition whose ISR is known."""
-    return replicas.has_any(replicas.known("is_in_sync"))[replicas.partition_of_row]
 
 
 def _leaders(replicas: ReplicaColumns) -> Int32s:

@@ -37,18 +37,19 @@ As much of what is produced may go to partitions of which it is not known what i
 """
 
 
+_UNKNOWN_RATES = (
+    ("the traffic", "unknown_rate_partitions", "unknown_rate_stored_ratio"),
+    ("consumer traffic", "unknown_read_partitions", "unknown_read_produced_ratio"),
+)
+"""What may be unknown: its name, and the facts of how many partitions that is and of what share they have."""
+
+
 def unknown_traffic(facts: Mapping[str, Any]) -> str | None:
     """Name partitions whose traffic is unknown and that hold much; ``None`` for none, and of plans that do not tell."""
     for what, many, share in _UNKNOWN_RATES:
         if float(facts.get(share) or 0.0) > UNKNOWN_RATE_RATIO:
             return f"{what} of {int(facts[many]):,} of {plural(int(facts['partition_count']), 'partition')}"
     return None
-
-
-_UNKNOWN_RATES = (
-    ("the traffic", "unknown_rate_partitions", "unknown_rate_stored_ratio"),
-    ("consumer traffic", "unknown_read_partitions", "unknown_read_produced_ratio"),
-)
 
 
 def traffic_warnings(facts: Mapping[str, Any]) -> list[str]:

@@ -93,9 +93,8 @@ def _now(view: SizingView) -> str:
     if now is today:
         until = view.steps[0].until
         is_last = len(view.steps) == 1 and until is not None and is_soon(until, view.dates[0])
-        other = ", and no other count lasts much longer" if is_last else ""
-        other = ", and no other count can be placed" if is_last and view.is_none_placed else other
-        return f"{NO_BROKERS}: today’s {before:,} {lasting}{other}"
+        others = "can be placed" if view.is_none_placed else "lasts much longer"
+        return f"{NO_BROKERS}: today’s {before:,} {lasting}" + (f", and no other count {others}" if is_last else "")
     dollars, removed = _dollars(view, view.steps[0]), removed_brokers(now)
     added = count - before + len(removed)
     is_nothing_else = not is_other_hardware(now) and family_of(now)[:-1] == family_of(today)[:-1]

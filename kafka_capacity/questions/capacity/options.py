@@ -125,9 +125,13 @@ class SizingInputs:
         unknown_traffic: str | None = None,
     ) -> SizingInputs:
         """Work out the sizes and list the options."""
-        sizes, unknown = partition_sizes(workload), unknown_traffic
         inputs = cls(
-            snapshot=snapshot, workload=workload, request=request, sizes=sizes, named=named, unknown_traffic=unknown
+            snapshot=snapshot,
+            workload=workload,
+            request=request,
+            sizes=partition_sizes(workload),
+            named=named,
+            unknown_traffic=unknown_traffic,
         )
         return dataclasses.replace(inputs, options=capacity_options(inputs))
 

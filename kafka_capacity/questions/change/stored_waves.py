@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.errors import StorageError
-from kafka_capacity.inventory.column_values import PartitionIndex
+from kafka_capacity.inventory.column_values import partition_of_rows
 from kafka_capacity.kafka.arrays import Flags, Int32s
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions, replica_matrix, widened
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_stem
@@ -124,8 +124,7 @@ def stored_target(
     dirs, paths = np.full_like(after, -1), tuple[str, ...]()
     if "log_dirs_after" in moves.column_names:
         (_, dirs), paths = log_dirs_of(moves, before, after)
-    index = PartitionIndex.of(partitions.topics, partitions.topic, partitions.partition)
-    rows = index.find(moves.column("topic"), moves.column("partition"))
+    rows = partition_of_rows(partitions, moves)
     target = widened(replicas, max(replicas.shape[1], after.shape[1]))
     places = np.full_like(target, -1)
     target[rows] = NO_BROKER

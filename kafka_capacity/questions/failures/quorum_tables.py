@@ -14,7 +14,7 @@ import pyarrow as pa
 from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.controller.quorum.failover import ControllerLoss, Failover
 from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
-from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter, majority
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter, majority, racks_of
 from kafka_capacity.objects.profile_tables import QUANTILES
 from kafka_capacity.objects.tables import Int32, Tables, schema_of, table_of_rows
 
@@ -155,7 +155,7 @@ def _loss(
     up = {voter.node_id for voter in voters} - quorum.down
     living = len(up.difference(lost))
     left = {voter.rack for voter in voters if voter.node_id not in lost}
-    racks = {voter.rack for voter in voters if voter.rack is not None} - left
+    racks = {*racks_of(voters)} - left
     found = times.get(count - living, {}) if living >= needed and not up.isdisjoint(lost) else {}
     chance = len(up.intersection(lost)) / max(1, len(up)) if quorum.active is None else float(quorum.active in lost)
     names = [f"leaderless_{name}_seconds" for name in QUANTILES]

@@ -12,7 +12,7 @@ from kafka_capacity.kafka.cluster.release import KafkaRelease
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.change import VoterStep, voter_steps
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
-from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter, majority
+from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter, majority, racks_of
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 from kafka_capacity.text.wording import few_names
@@ -104,7 +104,7 @@ class ControllerRequest:
     @property
     def racks(self) -> tuple[str, ...]:
         """The racks that voters are known to be in, sorted."""
-        return tuple(sorted({voter.rack for voter in self.voters if voter.rack is not None}))
+        return racks_of(self.voters)
 
     def has_majority_without(self, brokers: Collection[int], racks: Collection[str]) -> bool | None:
         """Return whether a majority is up without brokers, and all that is in some racks; ``None`` if not known.
@@ -201,7 +201,7 @@ class FailureRequest:
             RequestError: naming the field and each of them.
         """
         complaints = []
-        racks = {voter.rack for voter in (*self.controllers.voters, *self.controllers.wanted) if voter.rack is not None}
+        racks = racks_of((*self.controllers.voters, *self.controllers.wanted))
         for one in self.given:
             missing = set.intersection(*(set(one.unknown(brokers, racks)) for brokers in lists))
             if missing:

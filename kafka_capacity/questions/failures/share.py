@@ -29,7 +29,7 @@ from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.failures.baseline import Baseline
 from kafka_capacity.questions.failures.durability.tables import assumed
-from kafka_capacity.questions.failures.request import ControllerRequest
+from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest
 from kafka_capacity.questions.failures.section.view import read_failures
 from kafka_capacity.questions.failures.simulate import (
     FailureInputs,
@@ -45,6 +45,22 @@ from kafka_capacity.report.inputs import ReportInputs
 FAILURES_DOCUMENT = "failures.json"
 
 
+def asked_losses(asked: PlanContext) -> FailureRequest:
+    """Return what is asked, with the voters that are known; no traffic is looked at.
+
+    Raises:
+        RequestError: a set of losses, or of voters, cannot be.
+    """
+    snapshot, parameters, raw = asked.basis.snapshot, asked.parameters, asked.basis.raw
+    throttle = parameters.throttle_bytes_per_second
+    request: FailureRequest = parameters.failure_request(throttle_bytes_per_second=throttle, seed=parameters.seed)
+    controllers = _known(request.controllers, read_quorum(raw), snapshot.brokers)
+    release = None if raw.kafka_version is None else kafka_release(raw.kafka_version)
+    request = dataclasses.replace(request, controllers=dataclasses.replace(controllers, release=release))
+    request.check([snapshot.brokers, *(scenario.target for scenario in asked.scenarios)])
+    return request
+
+
 def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
     """Put together what simulating failures needs, of today's placement and of the one in focus, or of all.
 
@@ -54,13 +70,7 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
     snapshot, load, parameters = asked.basis.snapshot, asked.basis.load, asked.parameters
     if handed.hardware is None:
         raise TypeError("failures are simulated on hardware that is passed in")
-    throttle = parameters.throttle_bytes_per_second
-    request = parameters.failure_request(throttle_bytes_per_second=throttle, seed=parameters.seed)
-    wants_all, raw = parameters.failure_placements == "all", asked.basis.raw
-    controllers = _known(request.controllers, read_quorum(raw), snapshot.brokers)
-    release = None if raw.kafka_version is None else kafka_release(raw.kafka_version)
-    request = dataclasses.replace(request, controllers=dataclasses.replace(controllers, release=release))
-    request.check([snapshot.brokers, *(scenario.target for scenario in asked.scenarios)])
+    request, wants_all = asked_losses(asked), parameters.failure_placements == "all"
     return filled(
         FailureInputs,
         handed.hardware,
@@ -70,9 +80,11 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
             for first, several in distinct_placements(asked.scenarios).items()
             if wants_all or any(scenario.scenario_id == handed.focus for scenario in several)
         ),
-        durability=parameters.durability_scenario(rules=request.rules, throttle_bytes_per_second=throttle),
+        durability=parameters.durability_scenario(
+            rules=request.rules, throttle_bytes_per_second=parameters.throttle_bytes_per_second
+        ),
         request=request,
-        lags=group_lags(raw, snapshot, load),
+        lags=group_lags(asked.basis.raw, snapshot, load),
     )
 
 

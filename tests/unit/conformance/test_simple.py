@@ -9,18 +9,17 @@ from kafka_capacity.conformance.models.simple import assign_shares
 from kafka_capacity.errors import AssignmentError
 from tests.examples import at_most
 from tests.unit.kafka.groups.made_up import (
+    IDS,
     PROTOCOL_ERROR,
+    T,
+    U,
     check_complete,
     group,
     groups,
     listed,
     member,
     numbers,
-    topic_id,
 )
-
-IDS = tuple(topic_id(2**100 * n + 7 * n) for n in range(1, 6))
-T, U = IDS[:2]
 
 
 def test_a_subscribed_topic_must_exist():

@@ -78,17 +78,22 @@ def test_cordoned_brokers_are_named_and_too_many_are_serious(cordoned, severity,
     assert (problem.severity, problem.message) == (severity, message)
 
 
-def test_cordoned_directories_of_brokers_that_have_others_are_named():
-    snapshot = made(HEALTHY)
+def with_dirs(is_cordoned, is_failed=None):
+    """A healthy cluster with two directories of broker 10 and one of broker 11."""
     unknown = np.full(3, np.nan)
     dirs = LogDirs(
         broker_id=np.array([10, 10, 11]),
         path=("/a", "/b", "/a"),
         total_bytes=unknown,
         usable_bytes=unknown,
-        is_cordoned=np.array([True, False, False]),
+        is_cordoned=np.array(is_cordoned),
+        is_failed=None if is_failed is None else np.array(is_failed),
     )
-    problem = found(dataclasses.replace(snapshot, log_dirs=dirs))["cordoned-log-dirs"]
+    return dataclasses.replace(made(HEALTHY), log_dirs=dirs)
+
+
+def test_cordoned_directories_of_brokers_that_have_others_are_named():
+    problem = found(with_dirs([True, False, False]))["cordoned-log-dirs"]
     assert (problem.where, problem.message.split(":")[0]) == (
         "broker 10",
         "1 log dir is cordoned on brokers that have others",
@@ -105,18 +110,10 @@ def test_cordoned_directories_of_brokers_that_have_others_are_named():
     ],
 )
 def test_failed_directories_are_not_called_cordoned_and_take_no_replicas(is_cordoned, is_failed, told):
-    unknown = np.full(3, np.nan)
-    dirs = LogDirs(
-        broker_id=np.array([10, 10, 11]),
-        path=("/a", "/b", "/a"),
-        total_bytes=unknown,
-        usable_bytes=unknown,
-        is_cordoned=np.array(is_cordoned),
-        is_failed=np.array(is_failed),
-    )
-    problem = found(dataclasses.replace(made(HEALTHY), log_dirs=dirs)).get("cordoned-log-dirs")
+    snapshot = with_dirs(is_cordoned, is_failed)
+    problem = found(snapshot).get("cordoned-log-dirs")
     assert (problem and problem.where) == told
-    assert dirs.takes_replicas.tolist() == [
+    assert snapshot.log_dirs.takes_replicas.tolist() == [
         not (cordoned or failed) for cordoned, failed in zip(is_cordoned, is_failed, strict=True)
     ]
 

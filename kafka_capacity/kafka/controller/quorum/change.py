@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS, Voter, majority
+from kafka_capacity.kafka.controller.quorum.voters import MAX_VOTERS, Voter, majority, racks_of
 
 Does = Literal["add", "remove"]
 
@@ -128,7 +128,7 @@ def spare_voters(voters: Collection[int], down: Collection[int] = ()) -> int:
 
 def fatal_racks(step: VoterStep, voters: Sequence[Voter], down: Collection[int] = ()) -> tuple[str, ...]:
     """Return the racks that may not be lost while a step goes on, by name; voters of both sets are among ``voters``."""
-    racks = sorted({voter.rack for voter in voters if voter.rack is not None})
+    racks = racks_of(voters)
     inside = {rack: {voter.node_id for voter in voters if voter.rack == rack} for rack in racks}
     return tuple(
         rack

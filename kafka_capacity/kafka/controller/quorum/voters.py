@@ -148,6 +148,11 @@ def quorum_unavailability(up_ratios: Sequence[float]) -> float:
     return _without_majority([(1.0, [ratio]) for ratio in up_ratios])
 
 
+def racks_of(voters: Sequence[Voter]) -> tuple[str, ...]:
+    """Return the racks that voters are known to be in, each once, sorted."""
+    return tuple(sorted({voter.rack for voter in voters if voter.rack is not None}))
+
+
 def rack_correlated_unavailability(
     voters: Sequence[Voter], up_ratio: float, rack_up_ratio: float, *, down: int = 0
 ) -> float:

@@ -14,6 +14,10 @@ def topic_id(number):
     return base64.urlsafe_b64encode(number.to_bytes(16, "big")).decode()[:22]
 
 
+IDS = tuple(topic_id(2**100 * n + 7 * n) for n in range(1, 6))
+T, U = IDS[:2]
+
+
 def listed(*pairs):
     return TopicPartitions.of(pairs)
 

@@ -14,19 +14,19 @@ from kafka_capacity.kafka.java.hash_map import JavaHashSet
 from kafka_capacity.kafka.java.hashing import integer_hash
 from tests.examples import at_most
 from tests.unit.kafka.groups.made_up import (
+    IDS,
     PROTOCOL_ERROR,
+    T,
+    U,
     check_complete,
     group,
     groups,
     listed,
     member,
     numbers,
-    topic_id,
 )
 
 UNIFORM = assignor("uniform", GroupProtocol.CONSUMER)
-IDS = tuple(topic_id(2**100 * n + 7 * n) for n in range(1, 6))
-T, U = IDS[:2]
 
 
 def of(topic, *partitions):

@@ -64,7 +64,10 @@ def test_reads_that_are_unknown_are_no_reads_that_fit(reads):
 
 def test_a_little_that_is_unknown_is_left_alone():
     raw = inventory(small(), topic("tiny", partitions=3, size_bytes=GIB, bytes_in=10.0, bytes_out=10.0))
-    reads = lambda row: None if row["topic"] == "tiny" else row["bytes_out_bytes_per_second"]  # noqa: E731
+
+    def reads(row):
+        return None if row["topic"] == "tiny" else row["bytes_out_bytes_per_second"]
+
     assert sized(with_rates(raw, bytes_out_bytes_per_second=reads)).recommended["broker_count"] == 3
 
 
