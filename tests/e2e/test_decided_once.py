@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from kafka_capacity.plan.plan_dataset import DECISION
+from kafka_capacity.report.anchors import FINDINGS
 from kafka_capacity.report.render import rerender
 from tests.browser import FIRST_SCREENS, started_browser, violations
 from tests.e2e.conftest import paths
@@ -72,7 +73,8 @@ CHANGES = {
         {"label": "Dates", "text": "18 brokers by 2027-03-28, before by 2027-04-11"},
         {"label": "Dollars", "text": "$28,006 per month on average, before $27,410"},
     ],
-    "new": ["4 consumer groups are more than 1 h behind, the worst is clicks-pl-app-dashboards with 3 h 52 min"],
+    "new": ["4 consumer groups are more than 1 h behind, the worst is clicks-pl-app-dashboards with 3 h 52 min."],
+    "new_ids": ["groups-hours-behind"],
     "resolved": [],
     "followed": [],
     "method": "The method is the same: what differs is the cluster.",
@@ -83,14 +85,18 @@ CHANGES = {
 @pytest.mark.parametrize("changes", [None, CHANGES], ids=["first", "weekly"])
 def test_the_e_mail_is_two_screens_of_a_phone_at_most(browser, typed, tmp_path, changes):
     width, height = FIRST_SCREENS[-1]
-    report = json.loads((typed / "report.json").read_text())
-    rendered = rerender(json.dumps({**report, "changes": changes}).encode())
+    report = {**read(typed, "report.json"), "changes": changes}
+    (problems,) = [one["data"]["problems"] for one in report["sections"] if one["name"] == FINDINGS]
+    for problem in problems if changes else []:
+        problem["state"] = "new" if problem["id"] in changes["new_ids"] else "open for 4 weeks"
+    rendered = rerender(json.dumps(report).encode())
     (tmp_path / "email.html").write_bytes(rendered.email_html)
     shutil.copytree(typed / "images", tmp_path / "images")
     page = browser.new_page(viewport={"width": width, "height": height})
     page.goto((tmp_path / "email.html").as_uri())
     assert page.evaluate("document.images[0].naturalWidth") > width
     assert page.evaluate("document.documentElement.scrollHeight") <= 2 * height
+    assert page.evaluate("document.body.innerText").count("the worst is clicks-pl-app-dashboards") == 1
     page.close()
 
 

@@ -19,6 +19,7 @@ from kafka_capacity.inventory.validation import inventory_problems, validate
 from tests.live.clients import make_topics, produce
 from tests.live.cluster import KafkaCluster
 from tests.live.conftest import RACKS
+from tests.live.live_moves import make_topic
 
 pytestmark = pytest.mark.live
 
@@ -28,7 +29,10 @@ REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 
 @pytest.fixture(scope="module")
 def raw(cluster: KafkaCluster) -> RawInventory:
-    make_topics(cluster, {"orders": (3, 3), "lone": (9, 1), "pairs": (9, 2)})
+    make_topics(cluster, {"orders": (3, 3)})
+    # Broker 3 has none of the topic without copies, whatever Kafka would draw: something is to be copied to it.
+    make_topic(cluster, "lone", {number: [1 if number % 3 else DEAD] for number in range(9)})
+    make_topic(cluster, "pairs", {number: [1, 3] if number % 3 else [DEAD, 1] for number in range(9)})
     produce(cluster, "orders", {0: 50_000, 1: 50_000, 2: 50_000})
     for topic in ("lone", "pairs"):
         produce(cluster, topic, {number: 100_000 * (number + 1) ** 2 for number in range(9)})

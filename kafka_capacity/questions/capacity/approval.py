@@ -216,7 +216,7 @@ def confidence(view: SizingView) -> str:
         return "Unknown: this plan does not say how likely its high estimate is."
     chance = Fraction(quantile).limit_denominator(100)
     odds = f"{chance.numerator} in {chance.denominator}"
-    sentence = f"{odds} chance that growth stays within the high estimate, which the dates are based on"
+    sentence = f"{odds} chance that growth stays within the high estimate, which the dates follow"
     if assumed:
         sentence += f", except for {format_percent(assumed)} of the partitions, whose growth is assumed"
     return f"{sentence}{_missed(view)}{_middle(view)}."
@@ -233,7 +233,7 @@ def _missed(view: SizingView) -> str:
     if least >= meant - _CLEARLY_LESS_RATIO:
         return ""
     held, wanted = whole_percent(least), whole_percent(meant)
-    return f" (for one class of topics past forecasts covered {held} of weeks, and not the {wanted} that they should)"
+    return f" (less for one class of topics: past forecasts covered {held} of weeks instead of {wanted})"
 
 
 def _middle(view: SizingView) -> str:

@@ -242,12 +242,11 @@ def test_confidence_is_that_of_the_estimate_and_unknown_where_growth_is_assumed(
     classes = [{**one, "basis": "forecast"} for one in sizing.document["classes"]]
     known = dataclasses.replace(sizing, document={**sizing.document, "classes": classes, "high_quantile": 0.9})
     assert confidence(known).startswith(
-        "9 in 10 chance that growth stays within the high estimate, which the dates are based on"
+        "9 in 10 chance that growth stays within the high estimate, which the dates follow"
     )
     missing = [{**one, "coverage_ratio": 0.54, "interval_ratio": 0.8} for one in classes]
-    assert (
-        "(for one class of topics past forecasts covered 54 % of weeks, and not the 80 % that they should)"
-        in confidence(dataclasses.replace(known, document={**known.document, "classes": missing}))
+    assert "(less for one class of topics: past forecasts covered 54 % of weeks instead of 80 %)" in confidence(
+        dataclasses.replace(known, document={**known.document, "classes": missing})
     )
     kept = [{**one, "coverage_ratio": 0.75} for one in missing]
     assert "past forecasts" not in confidence(dataclasses.replace(known, document={**known.document, "classes": kept}))
