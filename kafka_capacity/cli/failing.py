@@ -325,7 +325,7 @@ def _notes(result: FailureResult, basis: Basis) -> list[str]:
         for left in result.left_out
     ]
     if result.peak_basis is PeakBasis.UNKNOWN:
-        lines.append("warning: there is no history of rates, so the load of survivors is unknown")
+        lines.append("warning: no rates are known, or every rate is 0, so the load of survivors is unknown")
     elif result.peak_basis is PeakBasis.SUM_OF_PEAKS:
         lines.append(
             "broker peaks are upper estimates: with too few hours of history, all partitions are assumed "

@@ -147,7 +147,12 @@ def remote_sizes(raw: RawInventory, snapshot: Snapshot, rate: Floats) -> RemoteS
 
 
 def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Traffic:
-    """Return the hours of which something is known, or each partition's own peak where there are too few."""
+    """Return the hours of which something is known, or each partition's own peak where there are too few.
+
+    What is stored has been produced: where every rate is 0 all the same, the metrics are likelier to have ended.
+    """
+    if not load.bytes_in_peak_bytes_per_second.any() and snapshot.partition_size_bytes().any():
+        return dataclasses.replace(Traffic.of_peaks(load), basis=PeakBasis.UNKNOWN)
     is_tiered = _is_tiered(raw, snapshot)[snapshot.partitions.topic]
     everything = np.ones(len(snapshot.partitions), dtype=np.bool_)
     coming = hourly_rates(raw, snapshot, everything)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from kafka_capacity.demand.expectation import DemandExpectation, expect_demand
 from kafka_capacity.demand.settings import DemandSettings
-from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.cpu import STATED, CpuCalibration, CpuCosts, on_cores
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.hardware.shapes import DiskKind, Shape
@@ -43,11 +42,7 @@ def sizing_setup(asked: PlanContext) -> SizingSetup:
     limits = log_limits(basis.raw, basis.snapshot)
     expectation = expect_demand(basis.snapshot, basis.load, settings, history, limits)
     request, cpu = sizing_request_of(asked)
-    traffic = basis.traffic
-    if not basis.load.bytes_in_peak_bytes_per_second.any() and basis.snapshot.partition_size_bytes().any():
-        # What is stored has been produced: that nothing is any more is likelier to be the metrics.
-        traffic = dataclasses.replace(traffic, basis=PeakBasis.UNKNOWN)
-    workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook, traffic)
+    workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook, basis.traffic)
     inputs = SizingInputs.of(
         basis.snapshot,
         workload,

@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Workload
-from kafka_capacity.hardware.limits import Limits
+from kafka_capacity.hardware.limits import RESOURCES, Limits
 from kafka_capacity.hardware.plain import known_median
 from kafka_capacity.hardware.shapes import TODAY, MachinePrice, Shape, hardware
 from kafka_capacity.kafka.arrays import Flags, Floats
@@ -42,7 +42,9 @@ from kafka_capacity.questions.capacity.results import (
 from kafka_capacity.text import plural
 
 MAX_DEFAULT_COUNTS = 8
-_MOST_TIMES = 10  # the largest count by default that more disk space may ask for
+_MOST_TIMES = 10  # how many times the largest usual count is tried at most
+_CLEARLY_FEWER_RATIO = 0.75  # at most so many brokers tell what as many more take off the fullest
+_LEAST_RELIEF = 0.5  # of what as many more brokers would take off the fullest, were all spread evenly
 _STEPS_OF_LARGE = 20  # by so many steps a large cluster doubles
 _MORE_COUNTS = 3  # to try up to there
 _MOST_IDS = 6  # of brokers in the name of an option
@@ -326,7 +328,8 @@ def with_counts_between(inputs: SizingInputs, results: Iterable[CapacityResult])
 
     Where the fewest that last until a date are more than one broker of every rack above what was tried next to them,
     that is the count in the middle; likewise of those that last until the horizon with less or more load than expected.
-    For these, and on the way, a twentieth of a large cluster is near enough. None of it where counts are asked for.
+    For these, and on the way, a twentieth of a large cluster is near enough. Where no count of today's hardware lasts,
+    it is a larger one, for as long as more brokers help. None of it where counts are asked for.
     """
     if inputs.request.broker_counts:
         return None
@@ -350,6 +353,8 @@ def with_counts_between(inputs: SizingInputs, results: Iterable[CapacityResult])
             # Brokers are given up only where fewer last until the horizon.
             if fewest is not None and (fewest.broker_count > now or goal.date == last):
                 found.add(_count_between(inputs, fewest, tried, goal))
+        if alike[0].option.shape.name == inputs.request.today.name and not any(one.lasts(dates[-1]) for one in alike):
+            found.add(_count_above(inputs, alike))
     counts = tuple(sorted(filter(None, found)))
     if not counts:
         return None
@@ -375,6 +380,25 @@ def _count_between(inputs: SizingInputs, fewest: PlacementKey, tried: Collection
             return count
         below = count
     return None
+
+
+def _count_above(inputs: SizingInputs, alike: Sequence[CapacityResult]) -> int | None:
+    """Return how many brokers would last until the horizon, as far as the two largest counts tell; ``None`` for none.
+
+    What a broker uses becomes less in proportion to their number, unless a partition is too much for any broker.
+    """
+    used = {
+        one.option.placement.broker_count: 1.0 - one.headroom_ratio
+        for one in alike
+        if one.headroom_ratio is not None and set(RESOURCES).issuperset(excuse.constraint for excuse in one.excuses)
+    }
+    most = max(used, default=0)
+    fewer = max((count for count in used if count <= _CLEARLY_FEWER_RATIO * most), default=0)
+    if not fewer or used[fewer] - used[most] < _LEAST_RELIEF * used[fewer] * (1.0 - fewer / most):
+        return None
+    step = rack_step(inputs.start)
+    count = most + step * math.ceil(most * (used[most] - 1.0) / step)
+    return count if most < count <= 2 * _MOST_TIMES * len(inputs.start) else None
 
 
 def placement_keys(options: Iterable[CapacityOption]) -> tuple[PlacementKey, ...]:

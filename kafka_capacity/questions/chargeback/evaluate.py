@@ -127,7 +127,7 @@ def _reason(bill: Bill, brokers: BrokerSplit) -> str | None:
     if unknown:
         return f"{listed(unknown)} {'is' if len(unknown) == 1 else 'are'} not known"
     if bill.workload.traffic.basis is PeakBasis.UNKNOWN:
-        return "no rates are known"
+        return "no rates are known, or every rate is 0"
     return "no capacity of the brokers is known" if brokers.binding is None else None
 
 

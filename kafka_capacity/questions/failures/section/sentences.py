@@ -250,7 +250,7 @@ def basis_notes(view: FailuresView) -> list[str]:
             "Loads are upper estimates: with too few hours of history, all partitions are assumed to peak at once."
         )
     if before["peak_basis"] == str(PeakBasis.UNKNOWN):
-        notes.append("There is no traffic history, so survivors' loads are meaningless.")
+        notes.append("No rates are known, or every rate is 0, so the load of survivors is unknown.")
     notes += [
         f"{name}: {row['looked_at']:,} of {row['possible']:,} losses of the kind “{KIND_NAMES[kind].lower()}” "
         "were evaluated"

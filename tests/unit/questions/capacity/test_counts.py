@@ -14,7 +14,7 @@ from tests.asking import run_sizes
 from tests.unit.proposal.snapshots import observed
 from tests.unit.questions.capacity.workloads import brokers, workload
 
-GIB = 2**30
+GIB, MIB = 2**30, 2**20
 
 
 def options_by_id(results):
@@ -34,6 +34,16 @@ def test_default_counts_step_by_racks_up_to_twice_as_many():
 
 def sized_by_disk(**asked):
     return simulate_sizing(sized_by_disk_inputs(**asked), run_sizes)
+
+
+def sized_by_network(*, mib, partitions=200, **asked):
+    """Size six brokers in three racks, networks of 1.25 GB/s, to which so many MiB a second are produced in all."""
+    snapshot, load = observed(partitions=partitions, rf=2, bytes_in=mib * MIB / partitions, size_bytes=MIB)
+    rates = load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
+    work = workload(*rates, size=MIB, retention=1.0, names=["orders"] * partitions)
+    shape = observed_shape(snapshot.brokers, vcpu=16.0, usd_per_hour=1.0)
+    request = SizingRequest(today=shape, balance=Balance.REPLICAS, **asked)
+    return simulate_sizing(SizingInputs.of(snapshot, work, request), run_sizes)
 
 
 def sized_by_disk_inputs(*, brokers, racks, gib, growth=(1.0, 1.0), **asked):
@@ -78,6 +88,20 @@ def test_where_twice_as_many_have_too_little_space_more_are_tried():
     assert found.advice.recommended == "027-brokers.today"
     # Disks that are so small are a mistake of units.
     assert sized_by_disk(brokers=6, racks=3, gib=6 * 85 * 400).advice.recommended is None
+
+
+def test_where_twice_as_many_have_too_little_network_more_are_tried():
+    found = sized_by_network(mib=1500.0)
+    exhaustive = sized_by_network(mib=1500.0, broker_counts=tuple(range(3, 49, 3)))
+    assert found.advice.recommended == exhaustive.advice.recommended == "030-brokers.today"
+
+
+@pytest.mark.parametrize("too_much", [{"mib": 1500.0, "partitions": 2}, {"mib": 60_000.0}])
+def test_no_more_are_tried_where_they_do_not_help(too_much):
+    """A partition is too much for any broker, or it would take hundreds: then a figure is wrong."""
+    found = sized_by_network(**too_much)
+    assert found.advice.recommended is None
+    assert max(one.option.placement.broker_count for one in found.results) == 12
 
 
 def test_partitions_without_a_leader_today_do_not_tell_how_many_brokers_are_enough():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.plan.handing import sized_cluster
 from kafka_capacity.questions.capacity.approval import approval
 from kafka_capacity.questions.capacity.share import CAPACITY
@@ -83,10 +84,13 @@ def test_a_little_that_is_unknown_is_left_alone():
     ],
 )
 def test_nothing_is_judged_where_nothing_is_known_to_be_produced(rates, why):
-    view = sized(with_rates(inventory(small()), **rates))
+    raw = with_rates(inventory(small()), **rates)
+    view = sized(raw)
 
     assert view.recommended is None
     assert view.is_unknown
+    # Nor by any other question.
+    assert asked_of(raw).basis.traffic.basis is PeakBasis.UNKNOWN
     assert f"Not judged how many brokers are needed: {why}, so no option can be said to fit" in headline(view)
 
 
