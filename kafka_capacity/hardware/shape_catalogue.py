@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 import importlib.resources
 import math
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -192,7 +194,8 @@ def _rate(mbit_per_second: float | None, mib_per_second: float | None) -> float:
     return or_nan(mib_per_second) * MIB if mbit_per_second is None else mbit_per_second * _MBIT
 
 
-def shapes_beside(own: str, name: str) -> dict[str, Shape]:
+@functools.lru_cache(maxsize=8)  # every question of a plan asks for them
+def shapes_beside(own: str, name: str) -> Mapping[str, Shape]:
     """Return the shipped shapes, and those of a user's own text in their place or beside them.
 
     The text is JSON in the form of the shipped catalogue, empty for none; ``name`` is what messages call it.
@@ -213,7 +216,7 @@ def shapes_beside(own: str, name: str) -> dict[str, Shape]:
     entries = {shape.name: shape for one in found for shape in one.shapes}.values()
     made = [entry.shape(offers[entry.offer], speeds) for entry in entries]
     made += [one.shape(offer, speeds) for offer in offers.values() for one in entries if one.offer == offer.shapes_of]
-    return {shape.name: shape for shape in made}
+    return MappingProxyType({shape.name: shape for shape in made})
 
 
 def _family(name: str) -> str:
@@ -226,7 +229,7 @@ def _parse(text: str, file: str) -> _Catalogue:
 
 
 def chosen_shapes(
-    shapes: dict[str, Shape], names: Iterable[str], *, field: str = "shapes", others: tuple[str, ...] = ()
+    shapes: Mapping[str, Shape], names: Iterable[str], *, field: str = "shapes", others: tuple[str, ...] = ()
 ) -> tuple[Shape, ...]:
     """Return shapes by name, in the order asked; a family such as ``m7g.*`` stands for all of its sizes.
 

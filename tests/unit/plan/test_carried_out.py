@@ -14,7 +14,13 @@ from tests.builders import cluster, rows_of, topic, with_rows
 from tests.report.decided import build_report
 from tests.sized_plans import simulated_plan
 
-REQUEST = {"cluster": "payments", "broker_counts": [9], "placers": ["fewest-bytes"], "horizon_months": 1}
+REQUEST = {
+    "cluster": "payments",
+    "broker_counts": [9],
+    "placers": ["fewest-bytes"],
+    "horizon_months": 1,
+    "max_savings_sets": 0,
+}
 
 
 def inventory(ds, brokers=6):

@@ -29,6 +29,7 @@ REQUEST = {
     "broker_counts": [9],
     "placers": ["fewest-bytes"],
     "max_concurrent_moves_per_broker": 2,
+    "max_savings_sets": 0,
 }
 INVENTORY = cluster(topics=[topic("audit", partitions=4, rf=2), topic("orders", partitions=12)])
 KAFKAS = {"moves.json", "rollback.json", "target.json", "reassignment.json"}

@@ -24,7 +24,13 @@ from tests.builders import cluster, rows_of, topic, with_rows
 from tests.report.decided import build_report, render_all
 from tests.sized_plans import simulated_plan
 
-REQUEST = {"cluster": "payments", "broker_counts": [6], "placers": ["fewest-bytes"], "horizon_months": 3}
+REQUEST = {
+    "cluster": "payments",
+    "broker_counts": [6],
+    "placers": ["fewest-bytes"],
+    "horizon_months": 3,
+    "max_savings_sets": 0,
+}
 GIB = 2**30
 
 
