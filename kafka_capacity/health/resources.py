@@ -13,7 +13,7 @@ from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Figure, Problem, serious, warning
 from kafka_capacity.kafka.arrays import Floats, Indices
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
-from kafka_capacity.text import plural, whole_percent
+from kafka_capacity.text import format_limit, plural, whole_percent
 from kafka_capacity.text.wording import told_apart
 
 _CODES = {
@@ -51,7 +51,7 @@ def check_resources(view: ClusterView) -> Iterator[Problem]:
         count, total = len(over), len(brokers)
         message = (
             f"{f'all {total:,}' if count == total > 1 else f'{count:,} of {total:,}'} brokers "
-            f"{'is' if count == 1 else 'are'} over the limit of {whole_percent(share)} of {RESOURCE_NAMES[resource]}, "
+            f"{'is' if count == 1 else 'are'} over the limit of {format_limit(share)} of {RESOURCE_NAMES[resource]}, "
             f"worst is broker {int(brokers.ids[worst])} (rack {brokers.racks[worst] or 'none'}) with "
             f"{_used(resource, needed, there, share)}"
         )
@@ -96,7 +96,7 @@ def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
     are, its = ("is", "its disk") if len(over) == 1 else ("are", "their disks")
     rack = brokers.racks[int(brokers.index_of(np.array([broker]))[0])] or "none"
     message = (
-        f"{len(over):,} of {plural(len(dirs.path), 'log dir')} {are} over the limit of {whole_percent(share)} of {its},"
+        f"{len(over):,} of {plural(len(dirs.path), 'log dir')} {are} over the limit of {format_limit(share)} of {its},"
         f" worst is {dirs.path[worst]} of broker {broker} (rack {rack}) with "
         f"{_used(Resource.DISK, needed, there, share)}"
     )

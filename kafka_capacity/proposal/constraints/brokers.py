@@ -15,7 +15,7 @@ from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Proposal
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import later_size_bytes
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
-from kafka_capacity.text import whole_percent
+from kafka_capacity.text import format_limit
 
 _BYTES = functools.partial(shown_amount, Resource.DISK)  # writes an amount of bytes
 
@@ -51,7 +51,7 @@ DISK = BrokerConstraint(
     before=lambda loads: _carried(loads, "bytes_before"),
     sentence=lambda scenario, written, needed, available: (
         f"would hold {written(needed)} but may be filled to {written(available)} "
-        f"({whole_percent(scenario.disk_limit_ratio)} of its disk): {written(needed - available)} too much"
+        f"({format_limit(scenario.disk_limit_ratio)} of its disk): {written(needed - available)} too much"
     ),
     figure=_BYTES,
     placer_limit="disk_bytes",
@@ -77,7 +77,7 @@ DISK_LATER = BrokerConstraint(
     before=lambda loads: _carried(loads, "bytes_before"),
     sentence=lambda scenario, written, needed, available: (
         f"would hold {written(needed)} once the records of the topics with new partitions have been replaced, but may "
-        f"be filled to {written(available)} ({whole_percent(scenario.disk_limit_ratio)} of its disk)"
+        f"be filled to {written(available)} ({format_limit(scenario.disk_limit_ratio)} of its disk)"
     ),
     figure=_BYTES,
 )

@@ -9,7 +9,7 @@ from kafka_capacity.proposal.constraints.brokers import DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.kinds import Proposal, where_of
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.log_dirs import held_today
-from kafka_capacity.text import format_throttle, format_throttle_above, whole_percent
+from kafka_capacity.text import format_limit, format_throttle, format_throttle_above
 
 THROTTLE = "throttle"
 ALL_AT_ONCE = frozenset({DISK_ON_THE_WAY.name, THROTTLE})
@@ -72,7 +72,7 @@ def log_dirs(proposal: Proposal) -> list[Excuse]:
             unit="bytes",
             reason=(
                 f"log dir {path} of {name} would hold {written(held)} but may be filled to {written(limit)} "
-                f"({whole_percent(scenario.disk_limit_ratio)} of it){remedy}"
+                f"({format_limit(scenario.disk_limit_ratio)} of it){remedy}"
             ),
             before=float(before[place]) if scenario.is_judged_against_today else None,
             replaced_broker_id=old_id.get(broker),

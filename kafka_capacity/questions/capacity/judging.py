@@ -26,7 +26,7 @@ from kafka_capacity.kafka.arrays import Flags, Floats
 from kafka_capacity.proposal.constraints.kinds import where_of
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Judgement, Tightest, day_before
-from kafka_capacity.text import whole_percent
+from kafka_capacity.text import format_limit
 
 _STILL = {
     Resource.DISK: "",
@@ -190,7 +190,7 @@ def _limit_sentence(at: Tightest, limits: Limits, shape: Shape, *, where: str, l
     needed, allowed, there = map(
         amounts_apart(resource, at.needed, at.allowed), (at.needed, at.allowed, at.allowed / share)
     )
-    of = "" if share == 1.0 else f" ({whole_percent(share)} of {there})"
+    of = "" if share == 1.0 else f" ({format_limit(share)} of {there})"
     first = "" if passed_on in (None, at.date) else f"; the limit is exceeded on {passed_on}"
     if at.needed <= (burst := shape.bursts.get(resource, 0.0)):
         first += f"; bursts can reach {shown_amount(resource, burst)} for minutes"

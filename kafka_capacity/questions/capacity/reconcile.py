@@ -32,7 +32,7 @@ from kafka_capacity.questions.capacity.calculators import (
 )
 from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.results import CapacityResult
-from kafka_capacity.text import whole_percent
+from kafka_capacity.text import format_limit, whole_percent
 
 MAX_BROKERS = 3_000  # beyond that the answer is of no use to anybody
 
@@ -224,8 +224,8 @@ def _waterfall(
     without_cpu = tuple(resource for resource in Resource if resource is not Resource.CPU)
     every = tuple(Resource)
     ours = (
-        f"{whole_percent(limits.network_ratio)} of the network, {whole_percent(limits.disk_io_ratio)} of disks, "
-        f"{whole_percent(limits.disk_ratio)} of space"
+        f"{format_limit(limits.network_ratio)} of the network, {format_limit(limits.disk_io_ratio)} of disks, "
+        f"{format_limit(limits.disk_ratio)} of space"
     )
     own_terms = "each resource separately, with the real replication factor and fan-out"
 
@@ -240,7 +240,7 @@ def _waterfall(
     counts = (
         ("capacity of a broker", takes, own_terms, count(today, theirs, without_cpu)),
         ("limits", limited, ours, count(today, none, without_cpu)),
-        ("processors", "not considered", f"up to {whole_percent(limits.cpu_ratio)}", count(today, none, every)),
+        ("processors", "not considered", f"up to {format_limit(limits.cpu_ratio)}", count(today, none, every)),
         ("growth", "today", "the horizon", count(later, none, every)),
         ("failures", "none", _FAILURES[limits.tolerance], placed_evenly),
         ("real placement", "the same on every broker", f"replicas as placed; {last}", end),

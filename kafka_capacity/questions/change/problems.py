@@ -10,7 +10,15 @@ from kafka_capacity.questions.change import move_words
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.move_view import MoveView
-from kafka_capacity.text import capitalised, format_bytes, format_duration, format_throttle_above, plural, whole_percent
+from kafka_capacity.text import (
+    capitalised,
+    format_bytes,
+    format_duration,
+    format_limit,
+    format_throttle_above,
+    plural,
+    whole_percent,
+)
 from kafka_capacity.text.wording import told_apart
 
 
@@ -176,7 +184,7 @@ def _busy_networks(view: ChangeView, option: Option) -> list[Problem]:
         f"After the move {plural(count, 'broker')} {'has' if count == 1 else 'have'} little headroom, broker {worst} "
         f"least: {told_apart(whole_percent, ratio, limit)(ratio)} of network {direction} at peak"
     )
-    remedy = f"see whether kafka-capacity size, whose limit is {whole_percent(limit)}, calls this enough"
+    remedy = f"see whether kafka-capacity size, whose limit is {format_limit(limit)}, calls this enough"
     return [serious("little-network-headroom", plural(count, "broker"), message, remedy)]
 
 

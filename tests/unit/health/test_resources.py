@@ -27,7 +27,15 @@ COSTS = CpuCosts(
 )
 
 
-def found(*, disks=(math.nan,) * 6, mib_per_second=1.0, basis=PeakBasis.SAME_HOURS, vcpu=math.nan, disk_io=math.nan):
+def found(
+    *,
+    disks=(math.nan,) * 6,
+    mib_per_second=1.0,
+    basis=PeakBasis.SAME_HOURS,
+    vcpu=math.nan,
+    disk_io=math.nan,
+    **limits,
+):
     """Problems of six brokers that hold a replica of 1,000 bytes each and have networks of 10 MiB/s."""
     snapshot = made({"orders": [[10, 12, 14], [13, 15, 11]]})
     network = [10.0 * MIB] * 6
@@ -45,7 +53,7 @@ def found(*, disks=(math.nan,) * 6, mib_per_second=1.0, basis=PeakBasis.SAME_HOU
         traffic=Traffic(bytes_in=rates, bytes_out=rates, basis=basis),
         has=hardware(observed_shape(brokers, vcpu=vcpu, disk_bytes_per_second=disk_io), brokers),
         costs=COSTS,
-        limits=Limits(),
+        limits=Limits(**limits),
     )
     return {one.code: one for one in check_health(view)}
 
@@ -71,6 +79,11 @@ def test_full_disks_are_one_problem_with_the_worst_of_them():
     assert one.figure == Figure(1000.0, 0.85 * 1050.0, "bytes")
     assert found(disks=[1100.0] * 6)["disk-over-limit"].message.startswith("all 6 brokers are over")
     assert found(disks=[*[1e6] * 5, 1050.0])["disk-over-limit"].message.startswith("1 of 6 brokers is over")
+
+
+def test_a_limit_is_written_as_it_was_chosen():
+    one = found(disks=[1180.0] * 6, disk_ratio=0.845)["disk-over-limit"]
+    assert "over the limit of 84.5 % of disk space" in one.message
 
 
 def test_a_broker_that_holds_more_than_its_limit_to_the_byte_is_over_it():
