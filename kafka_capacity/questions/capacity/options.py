@@ -42,11 +42,10 @@ from kafka_capacity.questions.capacity.results import (
 from kafka_capacity.text import plural
 
 MAX_DEFAULT_COUNTS = 8
-_MOST_TIMES = 10  # how many times the largest usual count is tried at most
+_MOST_TIMES = 20  # how many times today's count is tried at most: beyond it a figure is wrong
 _CLEARLY_FEWER_RATIO = 0.75  # at most so many brokers tell what as many more take off the fullest
 _LEAST_RELIEF = 0.5  # of what as many more brokers would take off the fullest, were all spread evenly
 _STEPS_OF_LARGE = 20  # by so many steps a large cluster doubles
-_MORE_COUNTS = 3  # to try up to there
 _MOST_IDS = 6  # of brokers in the name of an option
 _WEAKER_RATIO = 0.75  # of what brokers in the middle have: below it one is weaker than the others
 _WEAKER_SHARE = 0.25  # of all brokers: more are no exceptions, but another generation of machines
@@ -203,7 +202,7 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     factors = tuple(dict.fromkeys(map(inputs.other_factor, request.replication_factors)))
     counts = set(request.broker_counts) or usual | set(request.moved_broker_counts)
     if not request.broker_counts:
-        counts.update(_counts_that_hold(inputs, max(counts), factors[0] if factors else None), inputs.more_counts)
+        counts.update(inputs.more_counts)
     fewer = scale_in_count(start, largest)
     keys = [
         PlacementKey(broker_count=count, extra_racks=racks, replication_factor=factor, removed_brokers=inputs.removed)
@@ -225,22 +224,6 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
                 placement = dataclasses.replace(key, is_by_disk=is_own and are_disks_uneven(inputs, key))
                 options.append(_option(placement, shape, now, is_other_hardware=is_other or not is_own))
     return tuple(options)
-
-
-def _counts_that_hold(inputs: SizingInputs, most: int, factor: int | None) -> tuple[int, ...]:
-    """Return larger counts to try where so many brokers have too little disk space at the horizon: up to what has it.
-
-    None where it would take more than :data:`_MOST_TIMES` as many: then a figure is wrong, and no count an answer.
-    """
-    key = PlacementKey(broker_count=most, extra_racks=0, replication_factor=factor, removed_brokers=inputs.removed)
-    if inputs.has_room(key).all():
-        return ()
-    step = rack_step(inputs.start)
-    each = inputs.allowed_bytes(key) / most / (1 + inputs.request.tolerance_ratio)
-    steps = math.ceil(float(inputs.held_bytes(key).max()) / each / step)
-    if steps * step > _MOST_TIMES * most:
-        return ()
-    return tuple(sorted({step * round(one) for one in np.linspace(most / step, steps, _MORE_COUNTS + 1)[1:]}))
 
 
 def _in_order(key: PlacementKey) -> tuple[Any, ...]:
@@ -398,7 +381,7 @@ def _count_above(inputs: SizingInputs, alike: Sequence[CapacityResult]) -> int |
         return None
     step = rack_step(inputs.start)
     count = most + step * math.ceil(most * (used[most] - 1.0) / step)
-    return count if most < count <= 2 * _MOST_TIMES * len(inputs.start) else None
+    return count if most < count <= _MOST_TIMES * len(inputs.start) else None
 
 
 def placement_keys(options: Iterable[CapacityOption]) -> tuple[PlacementKey, ...]:
