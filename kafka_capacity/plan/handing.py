@@ -69,7 +69,7 @@ def failures_today(asked: PlanContext) -> FailureInputs:
 
 def handed_to_all(asked: PlanContext) -> Handed:
     """Return what is there for questions that wait for no other; nothing of it is worked out before it is used."""
-    return Handed(sized=functools.partial(sized_cluster, asked), pricing=TodaysPricing(asked))
+    return Handed(sized=functools.cache(functools.partial(sized_cluster, asked)), pricing=TodaysPricing(asked))
 
 
 def placements_to_try(asked: PlanContext, sizing: Share) -> tuple[PlacementScenario, ...]:

@@ -111,6 +111,7 @@ def simulate_questions(
         What was kept, or what failed, by the name of the share; all are done.
     """
     running: dict[str, Future[Share]] = {}
+    for_all = handed_to_all(asked)
 
     def found(question: Question) -> Share | None:
         future = running.get(question.share)
@@ -121,7 +122,7 @@ def simulate_questions(
 
     def simulate(question: Question) -> Share:
         if not question.is_handed:
-            return keep(question, question.simulate(asked, handed_to_all(asked), run))
+            return keep(question, question.simulate(asked, for_all, run))
         whole, handed, is_change = asked, Handed(), question.share == CHANGE.share
         # The change waits for sizes only where its broker counts follow from them.
         sizing = None if is_change and asked.scenarios else found(CAPACITY)
