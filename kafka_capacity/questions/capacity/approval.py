@@ -216,7 +216,7 @@ def confidence(view: SizingView) -> str:
         return "Unknown: this plan does not say how likely its high estimate is."
     chance = Fraction(quantile).limit_denominator(100)
     odds = f"{chance.numerator} in {chance.denominator}"
-    sentence = f"{odds} chance that growth stays within the high estimate, which the dates follow"
+    sentence = f"{odds} chance that growth stays within the high estimate, the basis of the dates"
     if assumed:
         sentence += f", except for {format_percent(assumed)} of the partitions, whose growth is assumed"
     return f"{sentence}{_missed(view)}{_middle(view)}."

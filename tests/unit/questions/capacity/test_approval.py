@@ -242,7 +242,7 @@ def test_confidence_is_that_of_the_estimate_and_unknown_where_growth_is_assumed(
     classes = [{**one, "basis": "forecast"} for one in sizing.document["classes"]]
     known = dataclasses.replace(sizing, document={**sizing.document, "classes": classes, "high_quantile": 0.9})
     assert confidence(known).startswith(
-        "9 in 10 chance that growth stays within the high estimate, which the dates follow"
+        "9 in 10 chance that growth stays within the high estimate, the basis of the dates"
     )
     missing = [{**one, "coverage_ratio": 0.54, "interval_ratio": 0.8} for one in classes]
     assert "(less for one class of topics: past forecasts covered 54 % of weeks instead of 80 %)" in confidence(
