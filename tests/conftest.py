@@ -39,17 +39,17 @@ def _once():
         yield
 
 
-def _remembered(draw):
+def _remembered(make):
     found = {}
 
-    def drawn(*given, **named):
+    def made(*given, **named):
         key = json.dumps([given, named], sort_keys=True, default=str)
         if key not in found:
-            found[key] = draw(*given, **named)
+            found[key] = make(*given, **named)
         return found[key]
 
-    drawn.anew = draw
-    return drawn
+    made.anew = make
+    return made
 
 
 @pytest.fixture

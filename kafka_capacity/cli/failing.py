@@ -22,7 +22,7 @@ from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
-from kafka_capacity.questions.answer import traffic_warnings
+from kafka_capacity.questions.answer import NO_RATES, traffic_warnings
 from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
 from kafka_capacity.questions.failures.request import LostTogether, lost_together
 from kafka_capacity.questions.failures.scenario import (
@@ -325,7 +325,7 @@ def _notes(result: FailureResult, basis: Basis) -> list[str]:
         for left in result.left_out
     ]
     if result.peak_basis is PeakBasis.UNKNOWN:
-        lines.append("warning: no rates are known, or every rate is 0, so the load of survivors is unknown")
+        lines.append(f"warning: {NO_RATES}, so the load of survivors is unknown")
     elif result.peak_basis is PeakBasis.SUM_OF_PEAKS:
         lines.append(
             "broker peaks are upper estimates: with too few hours of history, all partitions are assumed "

@@ -44,6 +44,10 @@ _UNKNOWN_RATES = (
 """What may be unknown: its name, and the facts of how many partitions that is and of what share they have."""
 
 
+NO_RATES = "no rates are known, or every rate is 0"
+"""Why nothing that hangs on traffic is judged."""
+
+
 def unknown_traffic(facts: Mapping[str, Any]) -> str | None:
     """Name partitions whose traffic is unknown and that hold much; ``None`` for none, and of plans that do not tell."""
     for what, many, share in _UNKNOWN_RATES:

@@ -168,7 +168,9 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
     warned = [caveat for caveat in caveats if caveat["severity"] != "info"][: max(MAX_CAVEATS, serious_count)]
     problems: list[dict[str, Any]] = findings.get("problems", [])
     serious = [problem for problem in problems if problem["severity"] in {Severity.FATAL, Severity.SERIOUS}]
-    changes = report["changes"] or {"new": (), "new_ids": ()}
+    # In a report of before there were ids, each text stands for itself.
+    new: Sequence[str] = (report["changes"] or {}).get("new", ())
+    new_ids: Sequence[str] = (report["changes"] or {}).get("new_ids", new)
     # The problems that are shown say so themselves where they are new.
     told = {problem["id"] for problem in serious[:MAX_PROBLEMS] if "state" in problem}
     return {
@@ -181,7 +183,7 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "groups_uri": f"{uri}#{anchors.GROUPS}",
         "failures": sections.get(anchors.FAILURES),
         "failures_uri": f"{uri}#{anchors.FAILURES}",
-        "new_problems": [text for text, key in zip(changes["new"], changes["new_ids"], strict=True) if key not in told],
+        "new_problems": [text for text, key in zip(new, new_ids, strict=True) if key not in told],
         "problems": serious[:MAX_PROBLEMS],
         "more_problems": len(problems) - len(serious[:MAX_PROBLEMS]),
         "dismissed_count": len(findings.get("dismissed", ())),

@@ -7,18 +7,16 @@ today's volumes are larger than they must be, a third is to replace them by smal
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
-import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Workload
-from kafka_capacity.hardware.limits import RESOURCES, Limits
+from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.plain import known_median
 from kafka_capacity.hardware.shapes import TODAY, MachinePrice, Shape, hardware
 from kafka_capacity.kafka.arrays import Flags, Floats
@@ -32,9 +30,7 @@ from kafka_capacity.proposal.pins import Pin
 from kafka_capacity.questions.capacity.added import added_bytes
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.results import (
-    LOAD_MARGIN_RATIO,
     CapacityOption,
-    CapacityResult,
     MonthlyCost,
     OptionKind,
     PlacementKey,
@@ -42,10 +38,6 @@ from kafka_capacity.questions.capacity.results import (
 from kafka_capacity.text import plural
 
 MAX_DEFAULT_COUNTS = 8
-_MOST_TIMES = 20  # how many times today's count is tried at most: beyond it a figure is wrong
-_CLEARLY_FEWER_RATIO = 0.75  # at most so many brokers tell what as many more take off the fullest
-_LEAST_RELIEF = 0.5  # of what as many more brokers would take off the fullest, were all spread evenly
-_STEPS_OF_LARGE = 20  # by so many steps a large cluster doubles
 _MOST_IDS = 6  # of brokers in the name of an option
 _WEAKER_RATIO = 0.75  # of what brokers in the middle have: below it one is weaker than the others
 _WEAKER_SHARE = 0.25  # of all brokers: more are no exceptions, but another generation of machines
@@ -296,92 +288,6 @@ def _option(key: PlacementKey, shape: Shape, now: int, *, is_other_hardware: boo
     elif key.broker_count != now:
         kind = OptionKind.SCALE_IN if key.broker_count < now else OptionKind.SCALE_OUT
     return CapacityOption(option_id=".".join(parts), kind=kind, placement=key, shape=shape)
-
-
-class _Goal(NamedTuple):
-    """What the fewest brokers are looked for."""
-
-    date: int  # until which of the dates they are to last
-    near: int  # so many brokers too many are near enough
-    factor: float = 1.0  # with all loads times this
-
-
-def with_counts_between(inputs: SizingInputs, results: Iterable[CapacityResult]) -> SizingInputs | None:
-    """Return what is to be tried as well to come to the fewest brokers; ``None`` where nothing is.
-
-    Where the fewest that last until a date are more than one broker of every rack above what was tried next to them,
-    that is the count in the middle; likewise of those that last until the horizon with less or more load than expected.
-    For these, and on the way, a twentieth of a large cluster is near enough. Where no count of today's hardware lasts,
-    it is a larger one, for as long as more brokers help. None of it where counts are asked for.
-    """
-    if inputs.request.broker_counts:
-        return None
-    families: dict[Any, list[CapacityResult]] = {}
-    for result in results:
-        families.setdefault(result.option.family, []).append(result)
-    dates, now = inputs.workload.outlook.dates, len(inputs.snapshot.brokers)
-    last, step, found = len(dates) - 1, rack_step(inputs.start), set[int | None]()
-    roughly = step * max(1, now // (_STEPS_OF_LARGE * step))
-    for family, alike in families.items():
-        tried = [option.placement.broker_count for option in inputs.options if option.family == family]
-        wanted: list[tuple[_Goal, Callable[[CapacityResult], bool]]] = [
-            (_Goal(place, roughly if 0 < place < last else step), functools.partial(CapacityResult.lasts, date=date))
-            for place, date in enumerate(dates)
-        ]
-        for factor in (1.0 - LOAD_MARGIN_RATIO, 1.0 + LOAD_MARGIN_RATIO):
-            wanted.append((_Goal(last, roughly, factor), functools.partial(CapacityResult.carries, factor=factor)))
-        for goal, is_enough in wanted:
-            enough = [one.option.placement for one in alike if is_enough(one) and not one.is_unproved]
-            fewest = min(enough, key=lambda key: key.broker_count, default=None)
-            # Brokers are given up only where fewer last until the horizon.
-            if fewest is not None and (fewest.broker_count > now or goal.date == last):
-                found.add(_count_between(inputs, fewest, tried, goal))
-        if alike[0].option.shape.name == inputs.request.today.name and not any(one.lasts(dates[-1]) for one in alike):
-            found.add(_count_above(inputs, alike))
-    counts = tuple(sorted(filter(None, found)))
-    if not counts:
-        return None
-    known = {option.option_id for option in inputs.options}
-    more = dataclasses.replace(inputs, more_counts=(*inputs.more_counts, *counts))
-    options = tuple(
-        option
-        for option in capacity_options(more)
-        if option.option_id in known or option.placement.broker_count in counts
-    )
-    return dataclasses.replace(more, options=options) if len(options) > len(known) else None
-
-
-def _count_between(inputs: SizingInputs, fewest: PlacementKey, tried: Collection[int], goal: _Goal) -> int | None:
-    """Return the count in the middle between the fewest brokers that are enough and the next that are not."""
-    step = rack_step(inputs.start)
-    below = max((count for count in tried if count < fewest.broker_count), default=fewest.broker_count)
-    while fewest.broker_count - below > goal.near:
-        steps = math.ceil((fewest.broker_count - below) / step)
-        count = fewest.broker_count - step * (steps // 2)
-        key = dataclasses.replace(fewest, broker_count=count, is_observed=False, used_brokers=None)
-        if inputs.has_room(key, goal.factor)[goal.date]:
-            return count
-        below = count
-    return None
-
-
-def _count_above(inputs: SizingInputs, alike: Sequence[CapacityResult]) -> int | None:
-    """Return how many brokers would last until the horizon, as far as the two largest counts tell; ``None`` for none.
-
-    What a broker uses becomes less in proportion to their number, unless a partition is too much for any broker.
-    """
-    used = {
-        one.option.placement.broker_count: 1.0 - one.headroom_ratio
-        for one in alike
-        if one.headroom_ratio is not None and set(RESOURCES).issuperset(excuse.constraint for excuse in one.excuses)
-    }
-    most = max(used, default=0)
-    fewer = max((count for count in used if count <= _CLEARLY_FEWER_RATIO * most), default=0)
-    if not fewer or used[fewer] - used[most] < _LEAST_RELIEF * used[fewer] * (1.0 - fewer / most):
-        return None
-    step = rack_step(inputs.start)
-    count = most + step * math.ceil(most * (used[most] - 1.0) / step)
-    return count if most < count <= _MOST_TIMES * len(inputs.start) else None
 
 
 def placement_keys(options: Iterable[CapacityOption]) -> tuple[PlacementKey, ...]:

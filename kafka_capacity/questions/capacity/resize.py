@@ -25,11 +25,11 @@ from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.proposal.resized import InTheWay, Resized
 from kafka_capacity.questions.capacity.choice import advise_size
 from kafka_capacity.questions.capacity.idle import options_better_idle
+from kafka_capacity.questions.capacity.more_counts import with_more_counts
 from kafka_capacity.questions.capacity.options import (
     SizingInputs,
     capacity_options,
     placement_keys,
-    with_counts_between,
 )
 from kafka_capacity.questions.capacity.results import (
     CapacityResult,
@@ -163,7 +163,7 @@ def _results(inputs: SizingInputs) -> tuple[SizingInputs, tuple[CapacityResult, 
     for place in range(start - 1, -1, -1):
         if not room[place][0] or look(keys[place]).fits_until is None:
             break
-    while (more := with_counts_between(inputs, found.values())) is not None:
+    while (more := with_more_counts(inputs, found.values())) is not None:
         known = {option.option_id for option in inputs.options}
         inputs = more
         for key in keys_to_try(more, known):

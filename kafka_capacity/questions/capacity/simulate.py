@@ -27,7 +27,8 @@ from kafka_capacity.questions.capacity.cost import break_even_days, monthly_cost
 from kafka_capacity.questions.capacity.idle import options_better_idle
 from kafka_capacity.questions.capacity.judging import judge
 from kafka_capacity.questions.capacity.loads import capacity_use
-from kafka_capacity.questions.capacity.options import SizingInputs, placement_keys, with_counts_between
+from kafka_capacity.questions.capacity.more_counts import with_more_counts
+from kafka_capacity.questions.capacity.options import SizingInputs, placement_keys
 from kafka_capacity.questions.capacity.placing import PlacedOption, place_option
 from kafka_capacity.questions.capacity.results import (
     UNKNOWN,
@@ -73,7 +74,7 @@ def simulate_sizing(
     while keys:
         for result in _unpacked(run(inputs, keys)):
             found[result.option_id] = result
-        more = with_counts_between(inputs, found.values())
+        more = with_more_counts(inputs, found.values())
         keys = () if more is None else keys_to_try(more, found)
         inputs = more or inputs
     again = options_better_idle([found[one.option_id] for one in inputs.options], inputs)

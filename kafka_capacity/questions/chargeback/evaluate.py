@@ -18,6 +18,7 @@ from kafka_capacity.inventory.owners import owner_of
 from kafka_capacity.inventory.sizing_workload import remote_sizes
 from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions
+from kafka_capacity.questions.answer import NO_RATES
 from kafka_capacity.questions.chargeback.ledger import Ledger, Owned, make_ledger
 from kafka_capacity.questions.chargeback.producers import Measured, Producers, stated_producers
 from kafka_capacity.questions.chargeback.racks import (
@@ -127,7 +128,7 @@ def _reason(bill: Bill, brokers: BrokerSplit) -> str | None:
     if unknown:
         return f"{listed(unknown)} {'is' if len(unknown) == 1 else 'are'} not known"
     if bill.workload.traffic.basis is PeakBasis.UNKNOWN:
-        return "no rates are known, or every rate is 0"
+        return NO_RATES
     return "no capacity of the brokers is known" if brokers.binding is None else None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Resource, resource_name
+from kafka_capacity.questions.answer import NO_RATES
 from kafka_capacity.questions.failures.section.view import (
     SIDES,
     FailuresView,
@@ -13,7 +14,7 @@ from kafka_capacity.questions.failures.section.view import (
     Row,
     is_leaderless,
 )
-from kafka_capacity.text import format_percent, format_rate, format_throttle, listed, plural
+from kafka_capacity.text import capitalised, format_percent, format_rate, format_throttle, listed, plural
 
 KIND_NAMES = {
     "broker": "One broker",
@@ -250,7 +251,7 @@ def basis_notes(view: FailuresView) -> list[str]:
             "Loads are upper estimates: with too few hours of history, all partitions are assumed to peak at once."
         )
     if before["peak_basis"] == str(PeakBasis.UNKNOWN):
-        notes.append("No rates are known, or every rate is 0, so the load of survivors is unknown.")
+        notes.append(f"{capitalised(NO_RATES)}, so the load of survivors is unknown.")
     notes += [
         f"{name}: {row['looked_at']:,} of {row['possible']:,} losses of the kind “{KIND_NAMES[kind].lower()}” "
         "were evaluated"
