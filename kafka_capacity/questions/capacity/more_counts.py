@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from kafka_capacity.hardware.limits import RESOURCES
+from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
+from kafka_capacity.proposal.excuse import Excuse, distance
 from kafka_capacity.questions.capacity.options import SizingInputs, capacity_options, rack_step
 from kafka_capacity.questions.capacity.results import LOAD_MARGIN_RATIO, CapacityResult, PlacementKey
 
@@ -16,6 +18,8 @@ _MOST_TIMES = 20  # how many times today's count is tried at most: beyond it a f
 _CLEARLY_FEWER_RATIO = 0.75  # at most so many brokers tell what as many more take off the fullest
 _LEAST_RELIEF = 0.5  # of what as many more brokers would take off the fullest, were all spread evenly
 _STEPS_OF_LARGE = 20  # by so many steps a large cluster doubles
+_PER_BROKER = frozenset({*RESOURCES, *(one.name for one in BROKER_MAXIMA.values())})
+"""Constraints of which each broker has less the more there are."""
 
 
 class _Goal(NamedTuple):
@@ -92,9 +96,9 @@ def _count_above(inputs: SizingInputs, alike: Sequence[CapacityResult]) -> int |
     number, unless a partition is too much for any broker.
     """
     used = {
-        one.option.placement.broker_count: 1.0 - one.headroom_ratio
+        one.option.placement.broker_count: max(1.0 - one.headroom_ratio, distance(map(Excuse.as_dict, one.excuses))[1])
         for one in alike
-        if one.headroom_ratio is not None and set(RESOURCES).issuperset(excuse.constraint for excuse in one.excuses)
+        if one.headroom_ratio is not None and _PER_BROKER.issuperset(excuse.constraint for excuse in one.excuses)
     }
     most = max(used, default=0)
     fewer = max((count for count in used if count <= _CLEARLY_FEWER_RATIO * most), default=0)

@@ -96,6 +96,13 @@ def test_where_twice_as_many_have_too_little_network_more_are_tried():
     assert found.advice.recommended == exhaustive.advice.recommended == "030-brokers.today"
 
 
+@pytest.mark.parametrize(("maximum", "asked"), [("replica_count", 22), ("leader_count", 11)])
+def test_where_twice_as_many_have_more_than_a_request_allows_more_are_tried(maximum, asked):
+    """200 partitions in two replicas, on six brokers."""
+    found = sized_by_disk(brokers=6, racks=0, gib=20, broker_maxima=((maximum, asked),))
+    assert found.advice.recommended == "019-brokers.today"
+
+
 @pytest.mark.parametrize("too_much", [{"mib": 1500.0, "partitions": 2}, {"mib": 60_000.0}])
 def test_no_more_are_tried_where_they_do_not_help(too_much):
     """A partition is too much for any broker, or it would take hundreds: then a figure is wrong."""
