@@ -13,6 +13,7 @@ from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Figure, Problem, serious, warning
 from kafka_capacity.kafka.arrays import Floats, Indices
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
+from kafka_capacity.proposal.constraints.kinds import where_of
 from kafka_capacity.text import format_limit, plural, whole_percent
 from kafka_capacity.text.wording import told_apart
 
@@ -52,7 +53,7 @@ def check_resources(view: ClusterView) -> Iterator[Problem]:
         message = (
             f"{f'all {total:,}' if count == total > 1 else f'{count:,} of {total:,}'} brokers "
             f"{'is' if count == 1 else 'are'} over the limit of {format_limit(share)} of {RESOURCE_NAMES[resource]}, "
-            f"worst is broker {int(brokers.ids[worst])} (rack {brokers.racks[worst] or 'none'}) with "
+            f"worst is {where_of(brokers, worst)} with "
             f"{_used(resource, needed, there, share)}"
         )
         where, figure = called("broker", brokers.ids[over].tolist()), Figure(needed, there * share, UNITS[resource])
@@ -92,12 +93,12 @@ def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
     if not len(over):
         return
     worst = int(over[np.argmax(used[over])])
-    broker, needed, there = int(dirs.broker_id[worst]), float(held[worst]), float(dirs.total_bytes[worst])
+    needed, there = float(held[worst]), float(dirs.total_bytes[worst])
     are, its = ("is", "its disk") if len(over) == 1 else ("are", "their disks")
-    rack = brokers.racks[int(brokers.index_of(np.array([broker]))[0])] or "none"
+    owner_of_worst = where_of(brokers, int(brokers.index_of(dirs.broker_id[[worst]])[0]))
     message = (
         f"{len(over):,} of {plural(len(dirs.path), 'log dir')} {are} over the limit of {format_limit(share)} of {its},"
-        f" worst is {dirs.path[worst]} of broker {broker} (rack {rack}) with "
+        f" worst is {dirs.path[worst]} of {owner_of_worst} with "
         f"{_used(Resource.DISK, needed, there, share)}"
     )
     remedy = "move replicas to other log dirs of the same broker, as a plan does, before a full one goes offline"

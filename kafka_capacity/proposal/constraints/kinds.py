@@ -46,8 +46,9 @@ Constraint = Callable[[Proposal], list[Excuse]]  # lists where a placement break
 
 
 def where_of(brokers: Brokers, at: int) -> str:
-    """Name a broker and its rack, as excuses do."""
-    return f"broker {int(brokers.ids[at])} (rack {brokers.racks[at] or 'none'})"
+    """Name a broker and its rack, if it has one, as excuses do."""
+    rack = brokers.racks[at]
+    return f"broker {int(brokers.ids[at])}{f' (rack {rack})' if rack else ''}"
 
 
 def baseline(scenario: PlacementScenario, brokers: Brokers, before: Floats | Ints) -> Floats | None:

@@ -97,6 +97,7 @@ class _Finder:
         # However idle, what is compacted is read when something starts, such as schemas, and a group may come back.
         named = {name for group in cluster.snapshot.groups for name in named_topics(group)}
         self.is_kept_idle = use.is_idle & (self.is_compacted | self._flags(name in named for name in self.topics))
+        self.is_unused = use.is_idle & ~self.is_kept_idle
 
     def retention_of_classes(self) -> Iterator[Action]:
         """Yield a cut of each class of topics, to what the topic of it that needs most needs."""
@@ -119,7 +120,7 @@ class _Finder:
     def removals(self) -> Iterator[Action]:
         """Yield the removal of idle topics, and of those that are never read."""
         for kind, chosen, which in (
-            (ActionKind.IDLE, self.use.is_idle & ~self.is_kept_idle, "which nobody uses"),
+            (ActionKind.IDLE, self.is_unused, "which nobody uses"),
             (ActionKind.WRITE_ONLY, self.use.is_write_only, "which nobody reads, and stop producing to it"),
         ):
             yield from self._action(kind, f"remove {{}}, {which}", chosen, self._size(), is_removed=chosen[self.topic])
@@ -164,7 +165,10 @@ class _Finder:
         yield from self._action(ActionKind.TIERED_STORAGE, text, chosen, freed, local_seconds=kept, is_tiered=rows)
 
     def fewer_partitions(self) -> Iterator[Action]:
-        """Yield fewer partitions of topics whose new ones carry and hold no more than the fullest do today."""
+        """Yield fewer partitions of topics whose new ones carry and hold no more than the fullest do today.
+
+        None of topics that had better be removed.
+        """
         workload, partitions = self.cluster.workload, self.cluster.workload.partitions
         load = workload.load
         values = np.stack(
@@ -172,12 +176,12 @@ class _Finder:
         ).astype(np.float64)
         most, readers = values.max(axis=1, initial=0.0), self._readers()
         into = np.arange(len(self.topic))
+        is_left = self.use.is_own | self.is_tiered | self.is_compacted | self.is_unused | self.use.is_write_only
         chosen = np.zeros(len(self.topics), dtype=np.bool_)
         for place, rows in enumerate(partitions.topic_slices()):
             count = rows.stop - rows.start
             least = readers.get(self.topics[place], 1)
-            is_left = self.use.is_own[place] or self.is_tiered[place] or workload.limits.is_compacted[rows].any()
-            if is_left or least is None:
+            if is_left[place] or least is None:
                 continue
             fewer = next(
                 (

@@ -155,7 +155,7 @@ def test_a_disk_that_the_new_partitions_fill_later_is_an_excuse_now():
     assert result.start(snapshot).replicas[1].tolist() == [1]
     (excuse,) = result.excuses
     assert excuse.reason == (
-        "broker 1 (rack none) would hold 51.0 GiB once the records of the topics with new partitions have been "
+        "broker 1 would hold 51.0 GiB once the records of the topics with new partitions have been "
         "replaced, but may be filled to 17.0 GiB (85 % of its disk)"
     )
     compacted = replace(snapshot, topics=replace(snapshot.topics, is_compacted=np.ones(2, dtype=np.bool_)))

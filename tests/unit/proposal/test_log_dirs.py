@@ -86,7 +86,7 @@ def test_what_no_broker_can_take_is_an_excuse_with_the_directory():
 
     (excuse,) = [one for one in result.excuses if one.constraint == "log_dir"]
     assert excuse.reason == (
-        "log dir /data0 of broker 1 (rack none) would hold 110.0 GiB but may be filled to 100.0 GiB (100 % of it); its "
+        "log dir /data0 of broker 1 would hold 110.0 GiB but may be filled to 100.0 GiB (100 % of it); its "
         "other log dirs have room: move replicas between them first, which Kafka can do but this plan does not"
     )
     assert (excuse.needed, excuse.available) == (110 * GIB, 100 * GIB)

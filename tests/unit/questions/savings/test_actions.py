@@ -169,6 +169,13 @@ def test_fewer_partitions_where_replicas_bind(made, left):
     assert action["saved_usd_per_month"] == pytest.approx(3 * DOLLARS)
 
 
+@pytest.mark.parametrize(("kind", "rates"), [("idle", {"bytes_in": 0.0}), ("write-only", {})])
+def test_a_topic_that_had_better_be_removed_is_not_to_be_recreated(kind, rates):
+    unread = idle("unread", partitions=240, size_bytes=GIB, **{"bytes_in": PER_HOUR / 240, **rates})
+    found = set(action_rows(savings_of(inventory(logs(), unread, many()), broker_replica_limit=100)))
+    assert {one for one in found if one.startswith(("partitions:", kind))} == {"partitions:many", f"{kind}:unread"}
+
+
 def test_topics_of_kafka_streams_keep_their_partitions():
     raw = inventory(logs(), many(), many("app-counts-changelog"), **reading(1, group="app"))
     assert not [one for one in action_rows(savings_of(raw)) if one.startswith("partitions:")]
