@@ -45,6 +45,11 @@ class GroupSettings:
     restore_bytes_per_second: float | None = None
 
 
+ACCEPTED_SESSION_SECONDS = {GroupProtocol.CLASSIC: ("group", 6.0, 1800.0)} | {
+    protocol: (f"group.{protocol}", 45.0, 60.0) for protocol in (GroupProtocol.CONSUMER, GroupProtocol.STREAMS)
+}
+"""By protocol what the configs of the brokers begin with (such as ``group.consumer.min.session.timeout.ms``), and the
+shortest and longest session timeout that they accept by default (``GroupCoordinatorConfig``, Kafka 4.3.1)."""
 NOBODY = -1
 
 

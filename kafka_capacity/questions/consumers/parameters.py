@@ -105,7 +105,10 @@ class GroupParameters(BaseModel):
     )("heartbeat.interval.ms of members of classic groups.")
     session_timeout_seconds: Seconds = _TIMEOUTS.field(
         _KAFKA.session_timeout_seconds, "Session timeout (seconds)", "--session-timeout", validate_default=True
-    )("session.timeout.ms of members of classic groups.")
+    )(
+        "session.timeout.ms of members of classic groups. Brokers accept 6 s to 30 min by default "
+        "(group.min.session.timeout.ms, group.max.session.timeout.ms)."
+    )
     server_heartbeat_interval_seconds: Beat = _TIMEOUTS.field(
         _KAFKA.server_heartbeat_interval_seconds,
         "Heartbeat interval, consumer protocol (seconds)",
@@ -116,7 +119,10 @@ class GroupParameters(BaseModel):
         "Session timeout, consumer protocol (seconds)",
         "--server-session-timeout",
         validate_default=True,
-    )("group.consumer.session.timeout.ms of the brokers.")
+    )(
+        "group.consumer.session.timeout.ms of the brokers, 45 to 60 s by default "
+        "(group.consumer.min.session.timeout.ms, group.consumer.max.session.timeout.ms)."
+    )
     max_poll_interval_seconds: Seconds = _TIMEOUTS.field(
         _KAFKA.max_poll_interval_seconds, "Max poll interval (seconds)", "--max-poll-interval"
     )("max.poll.interval.ms: a member that takes longer is removed from the group.")

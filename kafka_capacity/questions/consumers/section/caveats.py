@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
+from kafka_capacity.kafka.groups.registry import GroupProtocol
+from kafka_capacity.kafka.rebalance.model import ACCEPTED_SESSION_SECONDS
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row
 from kafka_capacity.questions.consumers.section.view import GroupsView
 from kafka_capacity.questions.consumers.sentences import unknown_rate_partitions
@@ -67,13 +69,19 @@ def common_caveats(view: GroupsView) -> list[dict[str, str]]:
             for name in ("heartbeat_interval_seconds", "session_timeout_seconds")
         )
         allowed = row["lag_slo_seconds"]
+        configs, shortest, longest = ACCEPTED_SESSION_SECONDS[GroupProtocol(row["protocol"])]
+        lowest = f"{configs}.min.session.timeout.ms (by default {format_duration(shortest)})"
         if session > allowed:
             text = (
                 f"A crashed member is detected only after the session timeout of {format_duration(session)}, which "
                 f"is longer than the allowed lag of {format_duration(allowed)}: more members do not help, a shorter "
-                "timeout does."
+                f"timeout does{f', once {lowest} is lowered' if allowed < shortest else ''}."
             )
             found.append(_serious(text))
+        if not shortest <= session <= longest:
+            highest = f"{configs}.max.session.timeout.ms (by default {format_duration(longest)})"
+            limit = f"{lowest} is lowered" if session < shortest else f"{highest} is raised"
+            found.append(_serious(f"Brokers reject a session timeout of {format_duration(session)} until {limit}."))
         kind = {"classic": "classic", "streams": "streams"}.get(row["protocol"], "consumer-protocol")
         text = (
             f"Timeouts are those requested, not read from clients: in {kind} groups heartbeats every "

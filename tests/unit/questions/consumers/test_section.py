@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.questions.consumers.section.details import (
     MAX_FOLDED,
     MAX_LISTED,
@@ -280,6 +281,36 @@ def test_a_session_timeout_above_the_allowed_lag_is_serious():
         "of 30 s: more members do not help, a shorter timeout does."
     ]
     assert section_of(group_tables([made]))["serious"] == []
+
+
+@pytest.mark.parametrize(
+    ("protocol", "setting", "seconds", "says"),
+    [
+        (
+            "classic",
+            "session_timeout_seconds",
+            5.0,
+            ["Brokers reject a session timeout of 5 s until group.min.session.timeout.ms (by default 6 s) is lowered."],
+        ),
+        ("classic", "session_timeout_seconds", 6.0, []),
+        (
+            "consumer",
+            "server_session_timeout_seconds",
+            61.0,
+            [
+                "Brokers reject a session timeout of 1 min 1 s until group.consumer.max.session.timeout.ms "
+                "(by default 1 min) is raised."
+            ],
+        ),
+        ("consumer", "session_timeout_seconds", 5.0, []),
+    ],
+)
+def test_a_session_timeout_that_brokers_reject_is_serious(protocol, setting, seconds, says):
+    made = result("a", 2, is_today=True, events=EVENTS)
+    settings = dataclasses.replace(made.scenario.settings, **{setting: seconds})
+    scenario = dataclasses.replace(made.scenario, protocol=GroupProtocol(protocol), settings=settings)
+    found = section_of(group_tables([dataclasses.replace(made, scenario=scenario)]))
+    assert [one["text"] for one in found["serious"]] == says
 
 
 def test_who_reads_what_is_in_ranges(section):
