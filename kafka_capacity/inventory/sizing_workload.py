@@ -146,12 +146,18 @@ def remote_sizes(raw: RawInventory, snapshot: Snapshot, rate: Floats) -> RemoteS
     return RemoteSizes(held=np.where(is_measured, measured, estimate), is_measured=is_measured)
 
 
-def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Traffic:
-    """Return the hours of which something is known, or each partition's own peak where there are too few.
+def known_hours(load: PartitionLoad, snapshot: Snapshot) -> int:
+    """Return of how many hours rates are known.
 
     What is stored has been produced: where every rate is 0 all the same, the metrics are likelier to have ended.
     """
-    if not load.bytes_in_peak_bytes_per_second.any() and snapshot.partition_size_bytes().any():
+    is_silent = not load.bytes_in_peak_bytes_per_second.any() and snapshot.partition_size_bytes().any()
+    return 0 if is_silent else load.hours
+
+
+def hourly_traffic(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad) -> Traffic:
+    """Return the hours of which something is known, or each partition's own peak where there are too few."""
+    if not known_hours(load, snapshot):
         return dataclasses.replace(Traffic.of_peaks(load), basis=PeakBasis.UNKNOWN)
     is_tiered = _is_tiered(raw, snapshot)[snapshot.partitions.topic]
     everything = np.ones(len(snapshot.partitions), dtype=np.bool_)

@@ -93,7 +93,8 @@ def _now(view: SizingView) -> str:
     if now is today:
         until = view.steps[0].until
         is_last = len(view.steps) == 1 and until is not None and is_soon(until, view.dates[0])
-        others = "can be placed" if view.is_none_placed else "lasts much longer"
+        reason = view.why_none_placed
+        others = "lasts much longer" if reason is None else f"can be placed until this is fixed: {reason}"
         return f"{NO_BROKERS}: today’s {before:,} {lasting}" + (f", and no other count {others}" if is_last else "")
     dollars, removed = _dollars(view, view.steps[0]), removed_brokers(now)
     added = count - before + len(removed)
@@ -150,7 +151,8 @@ def otherwise(view: SizingView) -> str:
     if out is None:
         if today["fits"]:
             count = today["broker_count"]
-            return f"Today’s {plural(count, 'broker')} {run_verb(count, 'last')} beyond {view.horizon}."
+            known = "As far as known, today’s" if view.is_as_far_as_known(today) else "Today’s"
+            return f"{known} {plural(count, 'broker')} {run_verb(count, 'last')} beyond {view.horizon}."
         if is_unknown(today):
             return f"Not known: {today['excuses'][0]['reason']}."
         return f"Today’s brokers do not fit: {today['excuses'][0]['reason']}."

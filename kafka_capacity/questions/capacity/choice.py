@@ -196,8 +196,7 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], bu
             f"; its tightest resource is {name} of broker {where.broker} on {where.date} ({where.condition}): "
             f"{written(where.needed)} of {written(where.allowed)} allowed"
         )
-    # What is not known is exceeded by nobody.
-    fits = "exceeds no known limit" if chosen.why_as_far_as_known else "fits"
+    fits = _fits(chosen)
     what = f"is the cheapest option that {fits}"
     if math.isnan(chosen.cost.total):
         what = f"is the smallest number of today's brokers that {fits}; its cost is unknown"
@@ -206,6 +205,11 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], bu
     if budget is not None:
         what += f", and leaves {format_usd(budget - chosen.cost.total)} of the budget of {format_usd(budget)} per month"
     return f"{chosen.option_id} {what}{tight}; {still}"
+
+
+def _fits(result: CapacityResult) -> str:
+    # What is not known is exceeded by nobody.
+    return "exceeds no known limit" if result.not_judged or result.why_as_far_as_known else "fits"
 
 
 def _nearness(result: CapacityResult) -> tuple[bool, int, float, float, int]:
@@ -253,8 +257,7 @@ def _worst(result: CapacityResult) -> str:
 
 def _still(today: CapacityResult) -> str:
     if today.fits:
-        fits = "exceeds no known limit" if today.why_as_far_as_known else "fits"
-        return f"doing nothing {fits} up to the horizon"
+        return f"doing nothing {_fits(today)} up to the horizon"
     first = today.excuses[0]
     if today.is_not_judged:
         return f"whether doing nothing fits is not judged: {first.reason}"

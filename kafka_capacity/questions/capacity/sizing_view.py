@@ -107,10 +107,10 @@ class SizingView:
         return next(row for row in self.options if row["kind"] == "do-nothing")
 
     @property
-    def is_none_placed(self) -> bool:
-        """Whether Kafka would refuse every placement but today's."""
+    def why_none_placed(self) -> str | None:
+        """Why Kafka would refuse every placement but today's; ``None`` where it takes one."""
         others = [row for row in self.options if row is not self.today]
-        return bool(others) and all(map(is_unplaced, others))
+        return str(others[-1]["excuses"][0]["reason"]) if others and all(map(is_unplaced, others)) else None
 
     @property
     def removed_brokers(self) -> tuple[int, ...]:

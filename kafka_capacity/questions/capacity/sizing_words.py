@@ -173,14 +173,6 @@ def _enough(view: SizingView) -> str:
     return f"{sentence}."
 
 
-def _none_placed(view: SizingView) -> str:
-    """Return why Kafka would refuse every placement but today's; empty where it takes one."""
-    if not view.is_none_placed:
-        return ""
-    last = next(row for row in reversed(view.options) if row is not view.today)
-    return f"; no other placement is possible: {last['excuses'][0]['reason']}"
-
-
 def _nothing_lasts(view: SizingView) -> str:
     nearest, budget = view.nearest, view.budget_usd_per_month
     price = nearest["total_usd_per_month"]
@@ -201,7 +193,9 @@ def _nothing_lasts(view: SizingView) -> str:
             is_last_month = until[:7] == view.horizon[:7]
             these = "it lasts" if view.steps[-1].option["broker_count"] == 1 else "these last"
             end = f", and {these} {f'only until {until}' if is_last_month else f'until {_when(view, until)}'}"
-        rest = beyond if nearest["fits"] else today_phrase(view) + _none_placed(view)
+        rest = beyond if nearest["fits"] else today_phrase(view)
+        if (reason := view.why_none_placed) is not None:
+            rest += f"; no other placement is possible: {reason}"
         return f"{lead}: {steps_phrase(view)}{end}; {rest}."
     if nearest["fits"]:
         return f"{lead}; {beyond or f'what {option_name(nearest)} would cost is not known'}."

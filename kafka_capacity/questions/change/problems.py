@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.health.problem import Problem, info, serious
-from kafka_capacity.questions.answer import traffic_warning
+from kafka_capacity.questions.answer import NO_RATES, traffic_warning
 from kafka_capacity.questions.change import move_words
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import Option
@@ -93,8 +93,8 @@ def _rates(view: ChangeView) -> list[Problem]:
     hours = view.rate_history_hours
     if not hours:
         message = (
-            "There is no traffic history: times ignore what is produced during the move, so it takes longer than "
-            "shown, and network limits are not judged"
+            f"{capitalised(NO_RATES)}: times ignore what is produced during the move, so it takes longer than shown, "
+            "and network limits are not judged"
         )
         return [serious("traffic-not-known", "the cluster", message, "stage an inventory with metrics")]
     found = []

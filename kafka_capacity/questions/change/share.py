@@ -15,6 +15,7 @@ from kafka_capacity.health.groups import expansion_problems
 from kafka_capacity.health.problem import CLUSTER_CODES
 from kafka_capacity.health.racks import proposed_problems
 from kafka_capacity.health.settings import lower_factor_problems
+from kafka_capacity.inventory.sizing_workload import known_hours
 from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import DISK_AND_NETWORK
@@ -93,7 +94,7 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
             "bytes_in_mean_bytes_per_second": float(traffic.bytes_in_mean_bytes_per_second.sum()),
             "unknown_size_partitions": snapshot.unknown_size_partitions,
             **log_dir_facts(snapshot.log_dirs),
-            "rate_history_hours": traffic.hours,
+            "rate_history_hours": known_hours(traffic, snapshot),
             **basis.unknown_traffic,
             "bytes_in_by_hour_of_week": None if basis.week is None else np.rint(basis.week).tolist(),
             "source": raw.source,

@@ -72,15 +72,20 @@ class SavingsView:
         brokers, usd = found["saved_brokers"], found["saved_usd_per_month"]
         parts = [f"up to {plural(brokers, 'broker')}"] if brokers else []
         if usd is not None and (usd >= 1 or not parts):
-            estimate = ", estimated" if found["is_estimate"] else ""
-            until = format_month(found["known_until"] or self.horizon)
-            parts.append(f"{format_usd(usd)} per month on average until {until}{estimate}")
+            parts.append(self.month(found, found["known_until"] or self.horizon))
         saves = f"saves {listed(parts)}" if parts else "saves nothing"
         if not self.makes_last(found):
             return saves
         count = found["broker_count_at_horizon"]
         lasts = f"makes {plural(count, 'broker')} last up to {self.horizon}, which without it nothing does"
         return f"{lasts}, and {saves}" if usd is not None and usd >= 1 else lasts
+
+    def month(self, found: Row, until: str | None) -> str:
+        """Return the dollars that a set saves per month, and over what time that is the average."""
+        over = "on average" + (f" until {format_month(until)}" if until else "")
+        when = "at today’s size" if until == min(str(row["date"]) for row in self.dates) else over
+        estimate = ", estimated" if found["is_estimate"] else ""
+        return f"{format_usd(found['saved_usd_per_month'])} per month {when}{estimate}"
 
     def makes_last(self, found: Row) -> bool:
         """Return whether something lasts up to the horizon with a set, and nothing without."""
@@ -173,7 +178,10 @@ def _was(count: int) -> str:
 def because(action: Row) -> str:
     """Return why an action saves nothing, with the figure of what stands in the way, a clause without a subject."""
     freed, why = action["freed_bytes"], action["because"]
-    nothing = "saves nothing" if action["saved_usd_per_month"] is not None else f"saves no broker, and {_NO_PRICE}"
+    usd = action["saved_usd_per_month"]
+    nothing = "saves nothing" if usd is not None else f"saves no broker, and {_NO_PRICE}"
+    if usd is not None and usd <= -1:
+        nothing = f"costs {format_usd(-usd)} more per month"
     frees = f"frees {format_bytes(freed)} and {nothing}" if freed else nothing
     if action["kind"] in (ActionKind.SHAPE, ActionKind.VOLUMES):
         return f"{frees}: no number of brokers that fits costs less with it."
@@ -228,10 +236,9 @@ def instead(view: SavingsView) -> str | None:
         return None
     until = f"before {best['first_purchase']}" if best["first_purchase"] else f"up to {view.horizon}"
     clause, usd = view.clause(best), best["saved_usd_per_month"]
-    estimate = ", estimated" if best["is_estimate"] else ""
     saved = plural(best["saved_brokers"], "broker") if best["saved_brokers"] else None
     if usd is not None and usd >= 1:
-        saved = f"{format_usd(usd)} per month on average{estimate}"
+        saved = view.month(best, best["known_until"])
     if best["broker_count_now"] < view.scope["brokers_today"]:
         clause += f", go down to {plural(best['broker_count_now'], 'broker')}"
     saves = f"; saves {saved}" if saved else ""

@@ -250,11 +250,15 @@ def test_plan_and_report_say_the_same_serious_things(run, snapshot, doubtful, tm
     assert json.loads(run("plan", *start, "--json").stdout)["serious_caveats"] == said
 
 
-def test_what_an_inventory_lacks_is_a_warning(run, tmp_path):
-    write_snapshot_files(cluster(hours=0), tmp_path / "s")
+@pytest.mark.parametrize("hours", [0, 24])
+def test_what_an_inventory_lacks_is_a_warning(run, tmp_path, hours):
+    raw = cluster(hours=hours)
+    silent = {"bytes_in_bytes_per_second": 0.0, "bytes_out_bytes_per_second": 0.0}
+    write_snapshot_files(with_rows(raw, "metrics", [row | silent for row in rows_of(raw, "metrics")]), tmp_path / "s")
     done = run("plan", "--snapshot", tmp_path / "s", "--broker-counts", "6", "--placer", "fewest-bytes")
 
-    assert "serious: There is no traffic history: times ignore" in done.stdout
+    assert "serious: No rates are known, or every rate is 0: times ignore" in done.stdout
+    assert "Not judged whether 6 brokers fit, because traffic is unknown" in done.stdout
 
 
 def test_brokers_that_vote_and_are_to_go_are_named_first_in_the_runbook(run, tmp_path):

@@ -185,7 +185,7 @@ def test_without_rates_the_time_is_at_least_that():
     spec = ClusterSpec(hours=0)
     verdict = verdict_of(make_inputs(spec, broker_counts=(9,), placers=("fewest-bytes",)))
     assert " in at least " in verdict["headline"]
-    assert texts(verdict, "serious")[0].startswith("There is no traffic history: times ignore")
+    assert texts(verdict, "serious")[0].startswith("No rates are known, or every rate is 0: times ignore")
     assert not any("Peaks add up" in text for text in texts(verdict, "info"))
 
 

@@ -140,7 +140,8 @@ def exhaustion_table(view: SizingView, name: str, option: Row) -> dict[str, Any]
     note = f"Used is the share of the limit at the fullest broker, at the {view.estimate} estimate."
     is_loaded = bool(judged) and not has_no_rates(view.document)
     if is_loaded and Resource.DISK_IO not in {*judged, *option["not_judged"]}:
-        note += " Disk throughput is unknown, but the load is within what one hard disk sustains."
+        lasts = "" if option["fits"] else f" until {option['fits_until'] or view.dates[0]}"
+        note += f" Disk throughput is unknown, but{lasts} the load is within what one hard disk sustains."
     return table(label, _EXHAUSTION, rows, note=note)
 
 

@@ -29,7 +29,8 @@ def _verdict(view: SizingView, row: Row) -> str:
     """Return the name of the badge of an option: what is needed now or later, else whether and how long it lasts."""
     places = [place for place, step in enumerate(view.steps) if step.option["option_id"] == row["option_id"]]
     if places and row is not view.today:
-        return "needed_later" if places[0] else "best" if view.today["fits"] else "needed_now"
+        best = "not_judged" if view.is_as_far_as_known(row) else "best"
+        return "needed_later" if places[0] else best if view.today["fits"] else "needed_now"
     is_affordable = is_within(view.budget_usd_per_month, row["total_usd_per_month"])
     if row["fits_until"] and not is_affordable:
         return "over_budget"

@@ -236,6 +236,16 @@ def test_already_is_what_the_inventory_itself_says_and_not_what_the_rest_of_its_
     assert phrase == "today’s 6 already exceed the limit of disk space"
 
 
+def test_a_disk_throughput_that_is_unknown_is_judged_only_as_long_as_nothing_else_is_short(sizing):
+    def note(**today):
+        return exhaustion_table(sizing, "doing nothing", {**sizing.today, "not_judged": [], **today})["note"]
+
+    within = "the load is within what one hard disk sustains."
+    assert note(fits=True).endswith(f"Disk throughput is unknown, but {within}")
+    assert note(fits=False, fits_until="2026-12-01").endswith(f"is unknown, but until 2026-12-01 {within}")
+    assert note(fits=False, fits_until=None).endswith(f"is unknown, but until {sizing.dates[0]} {within}")
+
+
 def test_confidence_is_that_of_the_estimate_and_unknown_where_growth_is_assumed(sizing):
     assert assumed_ratio(sizing) == 1.0
     assert confidence(sizing) == "Unknown: growth is assumed, not forecast."

@@ -70,8 +70,7 @@ def test_network_in_binds_where_more_comes_in_than_goes_out():
     kind = shape(network_bytes_per_second=14 * MIB)
     (excuse,) = judge(capacity_use(work, loads, kind), Limits(tolerance=FailureTolerance.NONE), kind).excuses
     assert excuse.reason == (
-        "broker 1 would receive 10.0 MiB/s at peak on 2026-11-20, but 9.8 MiB/s are allowed "
-        "(70 % of 14.0 MiB/s)"
+        "broker 1 would receive 10.0 MiB/s at peak on 2026-11-20, but 9.8 MiB/s are allowed (70 % of 14.0 MiB/s)"
     )
 
 

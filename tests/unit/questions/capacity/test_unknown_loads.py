@@ -120,5 +120,7 @@ def test_no_other_count_is_judged_by_how_long_it_lasts_where_none_can_be_placed(
     racks = [row | {"rack": "a" if row["broker_id"] == 1 else None} for row in rows_of(full, "brokers")]
     view = sized(with_rows(full, "brokers", racks), growth_per_year_ratio=0.5, growth_high_per_year_ratio=0.5)
 
-    assert view.is_none_placed
-    assert approval(view).endswith("and no other count can be placed.")
+    assert view.why_none_placed is not None
+    fix = "give the rack, or set the rack rule to off."
+    assert approval(view).partition(" and no other count ")[2].startswith("can be placed until this is fixed: broker")
+    assert approval(view).endswith(fix)

@@ -17,7 +17,7 @@ from kafka_capacity.plan.handing import sized_cluster
 from kafka_capacity.questions.capacity import resize
 from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
 from kafka_capacity.questions.question import run_here
-from kafka_capacity.questions.savings.decide import decide_savings, instead, offered, read_savings
+from kafka_capacity.questions.savings.decide import because, decide_savings, instead, offered, read_savings
 from kafka_capacity.questions.savings.section.savings import sets_table
 from kafka_capacity.questions.savings.simulate import NOTHING, Judge
 from tests.builders import rows_of, with_rows
@@ -159,6 +159,22 @@ def test_the_page_offers_it_instead_of_buying(tables):
     assert answer.details == (
         "Cut the retention of logs to 1 day, and buy no brokers up to 2027-01-20; saves $2,190 per month on average."
     )
+
+
+def test_dollars_of_today_alone_are_no_average(tables):
+    view = read_savings(tables)
+    none, best = view.sets[:2]
+    changed = dataclasses.replace(view, sets=[none, {**best, "known_until": "2026-11-20"}])
+    assert changed.saves(changed.sets[1]) == "saves up to 3 brokers and $2,190 per month at today’s size"
+    assert instead(changed).endswith("saves $2,190 per month at today’s size.")
+
+
+@pytest.mark.parametrize(
+    ("usd", "said"), [(0.0, "saves nothing"), (-0.4, "saves nothing"), (-117.0, "costs $117 more per month")]
+)
+def test_what_costs_more_is_not_said_to_save_nothing(tables, usd, said):
+    action = {**read_savings(tables).judged[0], "saved_usd_per_month": usd, "freed_bytes": 1024, "because": None}
+    assert because(action) == f"frees 1.0 KiB and {said}; fewer brokers were not tried."
 
 
 def test_half_of_it_deleted_saves_nothing_where_the_network_binds():
