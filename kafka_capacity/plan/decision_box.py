@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kafka_capacity.health.check import RESOLVED
 from kafka_capacity.health.controllers import VOTERS_LEAVE
-from kafka_capacity.health.problem import DOWN_NOW
+from kafka_capacity.health.problem import DOWN_NOW, Code
 from kafka_capacity.plan.move_and_sizing import lasts_until
 from kafka_capacity.questions.answer import APPROVED, BADGES, Answer, Status
 from kafka_capacity.questions.capacity.approval import (
@@ -22,7 +23,7 @@ from kafka_capacity.questions.capacity.approval import (
 )
 from kafka_capacity.questions.capacity.cost_words import month_words
 from kafka_capacity.questions.capacity.decide import cost_of_steps, count_sentence
-from kafka_capacity.questions.capacity.option_words import run_verb
+from kafka_capacity.questions.capacity.option_words import run_verb, until_words
 from kafka_capacity.questions.capacity.results import LOAD_MARGIN_RATIO
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_soon
 from kafka_capacity.questions.capacity.sizing_words import why_sentence
@@ -35,8 +36,8 @@ from kafka_capacity.text import capitalised, format_limit, plural, uncapitalised
 if TYPE_CHECKING:
     from kafka_capacity.plan.decision import Decision
 
-_FIRST = frozenset({*DOWN_NOW, VOTERS_LEAVE})
-"""Problems that have to be mended before anything is moved."""
+_FIRST = frozenset({*DOWN_NOW, VOTERS_LEAVE, Code.FENCED})
+"""Problems that have to be mended before anything is moved: what a broker holds that is down stays where it is."""
 
 _SAID_ANYWAY = frozenset({"broker_counts", "new_broker_racks", "throttles_bytes_per_second"})
 """What was asked that the line of the move says."""
@@ -60,10 +61,11 @@ def decision_box(decision: Decision) -> dict[str, Any]:
             ("load", f"±{format_limit(LOAD_MARGIN_RATIO)} load", at_other_loads(sizing)),
         ]
     option = decision.view.recommended
-    first = next((one.problem.sentence for _, one in decision.problems if one.problem.code in _FIRST), None)
+    left = (one.problem for _, one in decision.problems if one.then != RESOLVED)
+    first = next((problem.sentence for problem in left if problem.code in _FIRST), None)
     if first is not None and option is not None and option.figures["changed_partitions"]:
         lines.insert(0, ("first", "First", f"{first.removesuffix('.')}. Fix this before anything is moved."))
-    asked = asked_clause({name: value for name, value in decision.results.request.items() if name not in _SAID_ANYWAY})
+    asked = _asked(decision)
     lines.append(("asked", "Requested", f"{capitalised(asked)}." if asked else None))
     lines.append(("move", "The move", move_answer(decision)))
     return {
@@ -89,6 +91,8 @@ def _approve(decision: Decision) -> str:
         if count not in (view.observed_broker_count, sizing.count_due):
             # What was asked for is not what is due: it is described, and not approved.
             sentence += f" {_other_count(sizing, count)}"
+        elif option.figures["changed_partitions"] and _is_for_nothing(decision, sizing, option):
+            sentence += " The planned move does not change that; it evens out the load."
         elif option.figures["changed_partitions"]:
             sentence = approval(sizing, gone=sizing.removed_brokers)
             new = len(view.new_broker_ids)
@@ -97,7 +101,7 @@ def _approve(decision: Decision) -> str:
             if count == view.observed_broker_count:
                 if sizing.due_soon is not None:
                     sentence = sentence.replace("Approve ", "Approve the move, and ", 1)
-                sentence += _shortened(sizing, option)
+                sentence += _after_move(sizing, option)
     count_due = None if sizing is None else sizing.count_due
     if count_due is not None and count_due != view.observed_broker_count:
         planned = [one for one in view.options if one.broker_count == count_due]
@@ -109,12 +113,31 @@ def _approve(decision: Decision) -> str:
     return sentence
 
 
-def _shortened(sizing: SizingView, option: Option) -> str:
-    """Say until when today's brokers last after a move between them, where that is shorter than without it."""
-    until = lasts_until(sizing, option.broker_count, is_moved=option.is_moved)[1]
+def _is_for_nothing(decision: Decision, sizing: SizingView, option: Option) -> bool:
+    """Return whether a move that nobody asked for makes today's brokers last no longer than they do."""
+    if decision.results.request.get("broker_counts") or _asked(decision) or not option.is_moved:
+        return False
+    if option.broker_count != decision.view.observed_broker_count or sizing.now is not sizing.today:
+        return False
+    how, until = lasts_until(sizing, option.broker_count, is_moved=True)
+    return how in ("horizon", "until") and until == sizing.until(sizing.today)
+
+
+def _asked(decision: Decision) -> str:
+    """Return what was asked that the line of the move does not say, a clause; empty for nothing."""
+    return asked_clause({name: value for name, value in decision.results.request.items() if name not in _SAID_ANYWAY})
+
+
+def _after_move(sizing: SizingView, option: Option) -> str:
+    """Say until when today's brokers last after a move between them: what it is good for."""
+    how, until = lasts_until(sizing, option.broker_count, is_moved=option.is_moved)
     without = sizing.until(sizing.today)
-    is_sooner = until is not None and (without is None or until < without)
-    return f" After the move they last only until {until}." if is_sooner else ""
+    if not option.is_moved or how not in ("horizon", "until"):
+        return ""
+    if until == without:
+        return " The move does not change that."
+    only = "only " if until is not None and (without is None or until < without) else ""
+    return f" After the move they last {only}{until_words(sizing, until)}."
 
 
 def _other_count(sizing: SizingView, count: int) -> str:

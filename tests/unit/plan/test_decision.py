@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from kafka_capacity.cli.app import load_commands
 from kafka_capacity.cli.plan_input import read_plan_input
-from kafka_capacity.health.check import ListedProblem
+from kafka_capacity.health.check import RESOLVED, ListedProblem
 from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.inventory.staging import stage
@@ -216,18 +216,20 @@ def test_the_box_names_what_was_asked_beside_counts_and_throttles():
     assert asked({"broker_counts": [9], "replaced_brokers": {"3": 13}}) == ["Broker 3 replaced by 13."]
 
 
-def test_what_is_refused_now_is_mended_before_anything_is_moved():
+@pytest.mark.parametrize("code", [Code.OFFLINE, Code.FENCED])
+def test_what_is_down_now_is_mended_before_anything_is_moved(code):
     decision = decide(sized_inputs())
-    down = Problem(severity=Severity.SERIOUS, code=Code.OFFLINE, where="orders", message="1 partition has no leader")
+    down = Problem(severity=Severity.SERIOUS, code=code, where="orders", message="something is down")
     other = Problem(severity=Severity.SERIOUS, code=Code.SINGLE_REPLICA, where="orders", message="it has one replica")
-    listed = tuple(("cluster", ListedProblem(one)) for one in (other, down))
-    box = dataclasses.replace(decision, problems=listed).as_dict()["box"]
-    assert box["lines"][0] == {
-        "name": "first",
-        "label": "First",
-        "text": "1 partition has no leader. Fix this before anything is moved.",
-    }
-    assert "first" not in {line["name"] for line in decision.as_dict()["box"]["lines"]}
+
+    def first(then):
+        listed = (("cluster", ListedProblem(other)), ("cluster", ListedProblem(down, then)))
+        lines = dataclasses.replace(decision, problems=listed).as_dict()["box"]["lines"]
+        return [line["text"] for line in lines if line["name"] == "first"]
+
+    assert first("") == ["Something is down. Fix this before anything is moved."]
+    # Unless the move is how it is mended: a broker that does not come back is removed.
+    assert first(RESOLVED) == []
 
 
 def test_a_count_that_sizing_finds_too_small_today_does_not_fit():

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from kafka_capacity.plan.decision_box import _cost_after, _shortened
+from kafka_capacity.plan.decision_box import _after_move, _cost_after, _is_for_nothing
 from kafka_capacity.plan.move_and_sizing import lasts_until
 from kafka_capacity.questions.capacity.approval import approval
 from kafka_capacity.questions.capacity.decide import key_figures
@@ -200,11 +200,32 @@ def test_a_move_between_todays_brokers_ends_when_they_do_after_it_and_the_box_sa
     assert lasts_until(view, 12, is_moved=False) == ("horizon", None)
     assert lasts_until(view, 12, is_moved=True) == ("until", "2027-04-15")
     moved, same = (SimpleNamespace(broker_count=12, is_moved=is_moved) for is_moved in (True, False))
-    assert _shortened(view, moved) == " After the move they last only until 2027-04-15."
-    assert _shortened(view, same) == ""
-    # Where they last longer after it, nothing has to be said.
+    assert _after_move(view, moved) == " After the move they last only until 2027-04-15."
+    assert _after_move(view, same) == ""
     longer = view_of([rows[0], rows[1] | {"fits": True, "fits_until": DATES[3]}], recommended="do-nothing")
-    assert _shortened(longer, moved) == ""
+    assert _after_move(longer, moved) == " The move does not change that."
+    first = option("do-nothing", "do-nothing", 12, until=DATES[1], usd=1.0)
+    lasting = option("012", "rebalance", 12, until=DATES[3], usd=1.0)
+    sooner = view_of([first, lasting], [passing("do-nothing", "2027-04-16")], recommended="012")
+    assert _after_move(sooner, moved) == f" After the move they last beyond {DATES[3]}."
+
+
+def test_a_move_that_nobody_asked_for_and_that_changes_nothing_is_not_to_be_approved():
+    until = {"do-nothing": "2027-04-16", "012": "2027-04-16"}
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[1]), option("012", "rebalance", 12, until=DATES[1])]
+    moved = SimpleNamespace(broker_count=12, is_moved=True)
+
+    def is_for_nothing(until, **request):
+        view = view_of(rows, [passing(name, day) for name, day in until.items()], by_date=[(DATES[0], "do-nothing")])
+        planned = SimpleNamespace(
+            results=SimpleNamespace(request=request), view=SimpleNamespace(observed_broker_count=12)
+        )
+        return _is_for_nothing(planned, view, moved)
+
+    assert is_for_nothing(until)
+    assert not is_for_nothing({**until, "012": "2027-04-20"})
+    assert not is_for_nothing(until, broker_counts=[12])
+    assert not is_for_nothing(until, replaced_brokers={"3": 13})
 
 
 def test_the_box_says_what_todays_brokers_cost_after_a_move_between_them_where_that_is_something_else():
