@@ -14,6 +14,7 @@
   first, the one n places on, and so on took. So it is with keys, which go by their hash modulo that number; records
   without one are spread evenly over either.
 * What is produced or read above a quota waits, and goes through as soon as there is room ([quota.py](quota.py)).
+* A broker that one in another rack takes the place of holds what it held.
 * A tiered topic (KIP-405) is sent to the object store once, by its leaders, beside what consumers read. There it is
   stored once, for as long as its whole retention, which may be cut as well.
 """
@@ -41,6 +42,8 @@ MIN_CLEANABLE_DIRTY_RATIO = 0.5  # Kafka's default (``LogConfig``, 4.3.1): with 
 
 _EITHER = ("is_removed", "is_tiered", "gone_groups", "is_volume_shrunk", "is_read_in_rack", "is_produced_in_rack")
 """Fields of a change of which two together are what either of them is; of the other arrays it is the smaller one."""
+_LISTS = ("shapes", "racks")
+"""Fields of which two together are one after the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,6 +66,7 @@ class ClusterChange:
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack, if they did not
     is_produced_in_rack: bool = False  # whether producers choose partitions led in their rack (KIP-1123)
     shapes: tuple[str, ...] = ()  # of the catalogue, to try besides those that sizing tries anyway
+    racks: tuple[tuple[int, str], ...] = ()  # of brokers that others in another rack take the place of: that rack
 
     @classmethod
     def nothing(cls, partitions: int) -> ClusterChange:
@@ -86,10 +90,13 @@ def all_of(changes: Sequence[ClusterChange], partitions: int) -> ClusterChange:
     """Return several changes together; of two for the same partition the one that goes further."""
     found = ClusterChange.nothing(partitions)
     for one in changes:
-        joined: dict[str, Any] = {"shapes": tuple(dict.fromkeys((*found.shapes, *one.shapes)))}
-        for name in (field.name for field in dataclasses.fields(one) if field.name != "shapes"):
+        joined: dict[str, Any] = {}
+        for name in (field.name for field in dataclasses.fields(one)):
             before, more = getattr(found, name), getattr(one, name)
-            joined[name] = before | more if name in _EITHER else np.minimum(before, more)
+            if name in _LISTS:
+                joined[name] = tuple(dict.fromkeys((*before, *more)))
+            else:
+                joined[name] = before | more if name in _EITHER else np.minimum(before, more)
         found = ClusterChange(**joined)
     return found
 
@@ -228,6 +235,7 @@ def _snapshot_of(snapshot: Snapshot, rows: Ints, size_ratio: Floats, change: Clu
     is_led = (replicas == leader[:, None]).any(axis=1) | (leader < 0) | (not len(width))
     return dataclasses.replace(
         snapshot,
+        brokers=snapshot.brokers.with_racks(dict(change.racks)),
         partitions=_partitions_of(snapshot.partitions, rows),
         topics=change_columns(snapshot.topics, lambda column: column[places]),
         replicas=replicas,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
@@ -122,6 +122,11 @@ class Brokers:
     def rack_names(self) -> tuple[str, ...]:
         """Name the racks that brokers have, sorted, without the missing one."""
         return tuple(sorted({rack for rack in self.racks if rack is not None}))
+
+    def with_racks(self, racks: Mapping[int, str]) -> Brokers:
+        """Return the same brokers, those named by their ids in other racks."""
+        at = zip(self.ids.tolist(), self.racks, strict=True)
+        return replace(self, racks=tuple(racks.get(broker, rack) for broker, rack in at))
 
     def rack_indexes(self) -> Int32s:
         """Return int32[B], the position of each broker's rack in :meth:`rack_names`.

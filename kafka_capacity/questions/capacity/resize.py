@@ -120,6 +120,7 @@ def _changed(given: Resizing, change: ClusterChange) -> tuple[SizingInputs, Floa
     inputs = dataclasses.replace(
         before,
         snapshot=cluster.snapshot,
+        named=None if before.named is None else before.named.with_racks(dict(change.racks)),
         workload=cluster.workload,
         sizes=cluster.sizes,
         request=dataclasses.replace(

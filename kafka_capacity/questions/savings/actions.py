@@ -24,6 +24,7 @@ class ActionKind(StrEnum):
     QUOTAS = "quotas"  # the few that make the peak are throttled
     FOLLOWER_FETCHING = "follower-fetching"  # consumers read from the replica in their rack (KIP-392)
     RACK_AWARE_PRODUCERS = "rack-aware-producers"  # they choose partitions led in their rack (KIP-1123)
+    RACKS = "racks"  # as many brokers in every rack
     VOLUMES = "volumes"  # smaller volumes take the place of today's
     SHAPE = "shape"  # fewer larger brokers, or more smaller ones
 
@@ -108,6 +109,9 @@ FACTS = {
             "a rack's partitions share what the rack produces; records with a key go where they went before, so that "
             "the saving is an upper bound; clients must be of Kafka 4.4 with `partitioner.rack.aware` and `client.rack`"
         ),
+    ),
+    ActionKind.RACKS: KindFacts(
+        effort=8, is_reversible=True, risk="everything on the brokers that are replaced is copied, and more than that"
     ),
     ActionKind.VOLUMES: KindFacts(
         effort=8, needs_restart="brokers", is_reversible=True, risk="everything is copied to new volumes"

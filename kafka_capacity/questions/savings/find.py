@@ -24,10 +24,11 @@ from kafka_capacity.questions.savings.parameters import SavingsParameters
 from kafka_capacity.questions.savings.quotas import find_quotas
 from kafka_capacity.questions.savings.reach import needed_seconds, reach_seconds
 from kafka_capacity.text import format_rate, plural, whole_percent
-from kafka_capacity.text.wording import few_names
+from kafka_capacity.text.wording import few_names, listed
 
 _HOUR_SECONDS = 3600.0
 _NAMED = 3
+_BROKERS_NAMED = 12
 _FAR_TOO_MANY = 4  # times as many partitions as are needed
 _LEAST_SKEW = 0.1  # less, of the mean of a topic, is not worth a word
 _MAX_SINGLE_TOPICS = 50  # retention is cut of so many topics alone, those that free most
@@ -45,7 +46,7 @@ def find_actions(
 ) -> tuple[tuple[Action, ...], tuple[str, ...]]:
     """List the actions, and sentences about what was not looked at, and why.
 
-    First are those that keep bytes within racks, then those that free most, single topics after all others.
+    First are those about racks, then those that free most, single topics after all others.
     """
     finder = _Finder(cluster, use, configs, settings)
     wide = [
@@ -63,6 +64,7 @@ def find_actions(
     actions = [
         *finder.follower_fetching(),
         *finder.rack_aware_producers(),
+        *finder.even_racks(),
         *sorted(wide, key=_most_freed),
         *sorted(narrow, key=_most_freed)[:_MAX_SINGLE_TOPICS],
     ]
@@ -71,6 +73,25 @@ def find_actions(
 
 def _most_freed(action: Action) -> tuple[float, str]:
     return -action.freed_bytes, action.action_id
+
+
+def _evened(ids: Sequence[int], racks: Sequence[str | None]) -> dict[int, str]:
+    """Return by which brokers, and in which racks, others are replaced until racks differ by one broker at most."""
+    members: dict[str, list[int]] = {}
+    for broker, rack in zip(ids, racks, strict=True):
+        if rack is None:
+            return {}
+        members.setdefault(rack, []).append(broker)
+    replaced: dict[int, str] = {}
+    while members:
+        by_size = sorted(members, key=lambda rack: (len(members[rack]), rack))
+        least, most = by_size[0], by_size[-1]
+        if len(members[most]) - len(members[least]) <= 1:
+            break
+        broker = members[most].pop()
+        members[least].insert(0, broker)
+        replaced[broker] = least
+    return replaced
 
 
 class _Finder:
@@ -254,6 +275,21 @@ class _Finder:
             affected=skew if then - now >= _LEAST_SKEW else "",
             is_produced_in_rack=True,
         )
+
+    def even_racks(self) -> Iterator[Action]:
+        """Yield as many brokers in every rack: else replicas that all racks must have fill the brokers of the small."""
+        brokers = self.cluster.snapshot.brokers
+        replaced = _evened(brokers.ids.tolist(), brokers.racks)
+        parts = []
+        for rack in sorted(set(replaced.values())):
+            ids = sorted(broker for broker, other in replaced.items() if other == rack)
+            new = "one" if len(ids) == 1 else f"{len(ids):,}"
+            parts.append(
+                f"{'broker' if len(ids) == 1 else 'brokers'} {few_names(ids, _BROKERS_NAMED)} with {new} in rack {rack}"
+            )
+        if parts:
+            text = f"replace {listed(parts)}"
+            yield from self._action(ActionKind.RACKS, text, about="even", racks=tuple(sorted(replaced.items())))
 
     def _is_rack_traffic_paid(self) -> bool:
         return self.cluster.today.usd_per_gib_between_racks > 0 and len(self.cluster.snapshot.brokers.rack_names()) > 1

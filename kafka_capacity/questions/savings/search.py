@@ -13,7 +13,7 @@ Nothing is random: the same actions and judgements give the same sets.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 ActionSet = frozenset[int]  # places of actions
@@ -35,11 +35,13 @@ def search_sets(
     judge: Callable[[Sequence[ActionSet]], Sequence[float]],
     needed: Callable[[ActionSet], ActionSet],
     max_sets: int,
+    apart: Collection[int] = (),
 ) -> Searched:
     """Search, by the efforts of the actions, those to judge first at the start; ``max_sets`` may be judged.
 
     ``judge`` returns what each of several sets saves; it is called with sets that have not been judged yet, and with
-    what ``needed`` leaves of them: without actions that do nothing beside the others.
+    what ``needed`` leaves of them: without actions that do nothing beside the others. Actions ``apart`` are judged with
+    others only where all sets are; else each is one set more, by itself.
     """
     saved: dict[ActionSet, float] = {}
 
@@ -52,8 +54,11 @@ def search_sets(
     if count < 32 and 2**count - 1 <= max_sets:
         try_all(frozenset(some) for size in range(1, count + 1) for some in itertools.combinations(range(count), size))
         return Searched(saved=saved, is_exhaustive=True)
-    try_all(frozenset([one]) for one in range(min(count, max(1, int(SINGLE_RATIO * max_sets)))))
-    alone = sorted(range(len(saved)), key=lambda one: (-saved[frozenset([one])] / efforts[one], one))
+    singles = [one for one in range(count) if one not in apart][: max(1, int(SINGLE_RATIO * max_sets))]
+    max_sets += len(apart) if max_sets else 0
+    try_all(frozenset([one]) for one in (*singles, *apart))
+    singles = [one for one in singles if frozenset([one]) in saved]
+    alone = sorted(singles, key=lambda one: (-saved[frozenset([one])] / efforts[one], one))
     try_all([frozenset(alone), *(frozenset(alone[:size]) for size in range(2, len(alone)))])
     before = -1
     while before < len(saved) < max_sets:

@@ -22,7 +22,7 @@ from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.objects.tables import table_of_rows
 from kafka_capacity.proposal.resized import Resized
 from kafka_capacity.questions.question import Basis, RunPieces, SizedCluster
-from kafka_capacity.questions.savings.actions import Action
+from kafka_capacity.questions.savings.actions import Action, ActionKind
 from kafka_capacity.questions.savings.find import CONFIGS, find_actions
 from kafka_capacity.questions.savings.parameters import SavingsParameters
 from kafka_capacity.questions.savings.search import ActionSet, Searched, pareto_front, search_sets
@@ -46,7 +46,9 @@ def find_savings(
     is_sized = not np.isnan(judge.counts(NOTHING)).all()  # else there is nothing to hold a set against
     efforts = [one.facts.effort for one in actions]
     max_sets = settings.sets_to_size(len(basis.snapshot.partitions)) if is_sized else 0
-    searched = search_sets(efforts, judge, judge.needed, max_sets)
+    # Other brokers are bought for it, so it is held against the rest rather than done beside it.
+    apart = [place for place, one in enumerate(actions) if one.kind is ActionKind.RACKS]
+    searched = search_sets(efforts, judge, judge.needed, max_sets, apart)
     scope = ScopeRow(
         brokers_today=len(cluster.snapshot.brokers),
         actions=len(actions),

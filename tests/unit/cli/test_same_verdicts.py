@@ -94,7 +94,9 @@ def test_disks_that_differ_are_filled_alike_by_sizing_and_by_the_move(run, tmp_p
     done = run("report", tmp_path / "in", *none, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
     decision = json.loads((tmp_path / "out" / "decision.json").read_text())
-    assert decision["box"]["approve"] == "Approve the rebalancing of today’s 6 brokers now."
+    assert decision["box"]["approve"] == (
+        "Approve the rebalancing of today’s 6 brokers now. After the move they last beyond 2027-11-20."
+    )
     assert decision["recommendation"]["scenario_id"] == "006-brokers.fewest-bytes"
     chosen = next(one for one in decision["options"] if one["is_recommended"])
     assert (chosen["status"], chosen["lasts"]) == ("fits", "horizon")

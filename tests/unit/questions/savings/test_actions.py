@@ -10,6 +10,7 @@ from kafka_capacity.hardware.limits import RESOURCES, Resource
 from kafka_capacity.questions.capacity.found import sizing_setup
 from kafka_capacity.questions.capacity.options import placement_keys
 from kafka_capacity.questions.capacity.placing import place_option
+from kafka_capacity.questions.savings.find import _evened
 from tests.builders import cluster, rows_of, topic, with_rows
 from tests.unit.questions.savings.small import (
     DAY,
@@ -167,6 +168,37 @@ def test_fewer_partitions_where_replicas_bind(made, left):
     assert action["text"] == f"recreate many with {left} instead of 240 partitions"
     assert (action["saved_brokers"], action["freed_bytes"]) == (3, 0)
     assert action["saved_usd_per_month"] == pytest.approx(3 * DOLLARS)
+
+
+def test_as_many_brokers_in_every_rack():
+    """Each of three racks holds 1,200 GiB of `logs`: the one broker of rack a may hold 850, each of two then 600."""
+    raw = inventory(logs())
+    racks = [row | {"rack": rack} for row, rack in zip(rows_of(raw, "brokers"), "abbbcc", strict=True)]
+    replicas = [
+        row | {"broker_id": (1, 2 + row["partition"] % 3, 5 + row["partition"] % 2)[row["position"]]}
+        for row in rows_of(raw, "replicas")
+    ]
+    found = action_rows(savings_of(with_rows(with_rows(raw, "brokers", racks), "replicas", replicas)))["racks:even"]
+    assert found["text"] == "replace broker 4 with one in rack a"
+    assert (found["saved_brokers"], found["freed_bytes"]) == (3, 0)
+    assert found["saved_usd_per_month"] == pytest.approx(3 * DOLLARS)
+
+
+@pytest.mark.parametrize(
+    ("racks", "replaced"),
+    [
+        ("aabbcc", {}),
+        ("aabbbc", {5: "c"}),
+        ("abbbcccc", {8: "a"}),
+        ("abbbbcccc", {5: "a", 9: "a"}),
+        ("abbbbb", {5: "a", 6: "a"}),
+        (["a", None, "b", "b", "b"], {}),
+        ([None] * 3, {}),
+        ("", {}),
+    ],
+)
+def test_the_fewest_brokers_are_replaced_to_even_racks(racks, replaced):
+    assert _evened(range(1, len(racks) + 1), racks) == replaced
 
 
 @pytest.mark.parametrize(("kind", "rates"), [("idle", {"bytes_in": 0.0}), ("write-only", {})])

@@ -84,3 +84,13 @@ def test_two_that_save_nothing_alone_are_found_together():
     (best,) = pareto_front(found.saved, [1] * 10)
     assert not found.is_exhaustive
     assert best == {8, 9}
+
+
+def test_what_is_apart_is_judged_alone_unless_all_sets_are():
+    freed, efforts = [(25, 25)] * 6, [1] * 6
+    judge = MadeUpJudge(freed)
+    search_sets(efforts, judge, frozenset, 20, apart=[2])
+    assert [one for one in judge.judged if 2 in one] == [frozenset([2])]
+    judge = MadeUpJudge(freed)
+    assert search_sets(efforts, judge, frozenset, 63, apart=[2]).is_exhaustive
+    assert frozenset(range(6)) in judge.judged
