@@ -40,7 +40,7 @@ def _fenced(view: ClusterView) -> Iterator[Problem]:
     if len(fenced) and held.any():
         one = len(fenced) == 1
         message = (
-            f"{plural(len(fenced), 'broker')} of {len(brokers):,} {'is' if one else 'are'} fenced and "
+            f"{called('broker', fenced.tolist())} {'is' if one else 'are'} fenced and "
             f"{'holds' if one else 'hold'} replicas of {plural(int(held.sum()), 'partition')}"
         )
         remedy = "start it, or move its replicas away" if one else "start them, or move their replicas away"

@@ -57,10 +57,10 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
             other = count_sentence(sizing, count, is_moved=is_moved)
             return f"{sentence} It goes to {plural(count, 'broker')}: {other}.", None
         # Where nothing is moved, a rebalance that is due later makes today's brokers last no longer.
-        lasts = until_words(sizing, until if is_moved else sizing.steps[0].until)
+        lasts = until_words(sizing, until if is_moved else sizing.steps[0].until) + _once_back(view)
         return f"{sentence} It goes to the {count:,} that are needed now, which last {lasts}.", None
     if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
-        lasts = until_words(sizing, due.until)
+        lasts = until_words(sizing, due.until) + _once_back(view)
         return f"{sentence} It goes to the {count:,} that are needed by {due.from_day}, which last {lasts}.", None
     if needed["kind"] in (OptionKind.DO_NOTHING, OptionKind.SHRINK_VOLUMES):
         enough = until_words(sizing, sizing.steps[0].until)
@@ -73,6 +73,15 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
     message = other.replace("It goes", "The move goes", 1)
     problem = make("other-count", plural(count, "broker"), message, remedy)
     return f"{sentence} {other}. {again}", problem
+
+
+def _once_back(view: ChangeView) -> str:
+    """Say that brokers which are down count as back in sizing, and that the move leaves with them what they hold."""
+    down = [one for one in view.fenced_broker_ids if one in view.nearest.broker_ids]
+    if not down:
+        return ""
+    are, hold = ("is", "it holds") if len(down) == 1 else ("are", "they hold")
+    return f" once {named_brokers(down)} {are} back and another move has spread what {hold}"
 
 
 def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:

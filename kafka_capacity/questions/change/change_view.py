@@ -80,6 +80,11 @@ class ChangeView(ShownChange):
         return sorted(set(self.nearest.broker_ids) - today) if today else []
 
     @property
+    def fenced_broker_ids(self) -> list[int]:
+        """Brokers that are down today; none of plans that do not tell."""
+        return [int(row["broker_id"]) for row in self.facts.get("brokers", ()) if row.get("is_fenced")]
+
+    @property
     def generate(self) -> Option | None:
         """What ``--generate`` makes of the change that is shown, where it was tried."""
         found = [o for o in self.options if o.placer == "generate" and o.is_same_change(self.nearest)]

@@ -82,6 +82,7 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
                 {
                     "broker_id": int(brokers.ids[i]),
                     "rack": brokers.racks[i],
+                    "is_fenced": bool(brokers.is_fenced[i]),
                     **{name: plain_number(getattr(brokers, name)[i]) for name in DISK_AND_NETWORK},
                 }
                 for i in range(len(brokers))

@@ -181,7 +181,9 @@ _SHARE_KINDS = (
 
 
 def _counted(kind: str, total: int, counted: Sequence[tuple[int, str]]) -> str:
-    parts = [f"{count:,} {words}" for count, words in counted if count]
+    parts = [
+        f"{count:,} {words.replace('they are', 'it is') if count == 1 else words}" for count, words in counted if count
+    ]
     return f"{plural(total, kind)}: {', '.join(parts)}." if parts else ""
 
 

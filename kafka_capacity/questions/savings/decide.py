@@ -58,12 +58,15 @@ class SavingsView:
 
         So many actions are named at most.
         """
-        subjects: dict[str, tuple[list[str], list[str]]] = {}  # by what is done: those with a name, those counted
+        subjects: dict[str, tuple[list[str], set[str]]] = {}  # by what is done: those with a name, topics without
         for row in (self.actions[one] for one in found["actions"]):
             done = row["text"].replace(row["subject"], "{}", 1) if row["subject"] else row["text"]
-            counted = row["subject"] == plural(len(row["topics"]), "topic")
-            subjects.setdefault(done, ([], []))[counted].append(row["subject"])
-        texts = [done.replace("{}", _together(*names), 1) for done, names in subjects.items()]
+            named, counted = subjects.setdefault(done, ([], set()))
+            if row["subject"] == plural(len(row["topics"]), "topic"):
+                counted.update(row["topics"])
+            else:
+                named.append(row["subject"])
+        texts = [done.replace("{}", _together(named, len(counted)), 1) for done, (named, counted) in subjects.items()]
         more = len(texts) - most
         return listed([*texts[:most], f"take {plural(more, 'more action')}"] if more > 0 else texts)
 
@@ -114,7 +117,7 @@ def decide_savings(tables: Mapping[str, pa.Table]) -> Answer:
     """Return the answer that the tables hold; its details are the line of the decision box, ``None`` for none."""
     view = read_savings(tables)
     if view.nothing["broker_count_now"] is None:
-        headline = "Alternatives to buying cannot be evaluated: no option is known to fit today within any budget."
+        headline = "Alternatives to buying cannot be evaluated: no option is known to fit today, whatever it costs."
         return Answer(headline=headline, reasons=tuple(view.scope["notes"]))
     return Answer(headline=_headline(view), reasons=tuple(_reasons(view)), details=instead(view))
 
@@ -162,13 +165,13 @@ def _reasons(view: SavingsView) -> list[str]:
     return [*found, *view.scope["notes"]]
 
 
-def _together(named: list[str], counted: list[str]) -> str:
-    """Name what something is done to: what has a name first.
+def _together(named: Sequence[str], counted: int) -> str:
+    """Name what something is done to: what has a name first, then how many topics have none.
 
-    >>> _together(["clicks.*", "logs.*"], ["32 topics"]), _together([], ["1 topic"])
+    >>> _together(["clicks.*", "logs.*"], 32), _together([], 1)
     ('clicks.*, logs.* and 32 other topics', '1 topic')
     """
-    return listed([*named, *(one.replace(" ", " other ", 1) if named else one for one in counted)])
+    return listed([*named, *([plural(counted, "other topic" if named else "topic")] if counted else [])])
 
 
 def _was(count: int) -> str:

@@ -56,7 +56,7 @@ def test_what_is_down_now():
     behind = seen["under-replicated-now"]
     assert (behind.severity, behind.partitions) == (Severity.WARNING, 1)
     assert seen["fenced-brokers"].where == "broker 15"
-    assert seen["fenced-brokers"].message == "1 broker of 6 is fenced and holds replicas of 1 partition"
+    assert seen["fenced-brokers"].message == "broker 15 is fenced and holds replicas of 1 partition"
     assert all(seen[code].severity is Severity.SERIOUS for code in ("offline-now", "under-min-isr-now"))
 
 

@@ -22,7 +22,7 @@ def test_a_step_of_the_same_count_is_a_rebalance_and_the_move_may_already_be_it(
 
     def moving(partitions):
         chosen = SimpleNamespace(broker_count=12, is_moved=partitions > 0, figures={"changed_partitions": partitions})
-        return SimpleNamespace(recommended=chosen, nearest=chosen, options=())
+        return SimpleNamespace(recommended=chosen, nearest=chosen, options=(), fenced_broker_ids=[])
 
     assert [is_done_by(moving(1), one, None) for one in (rebalanced, more)] == [True, False]
     assert not is_done_by(moving(0), rebalanced, None)
@@ -47,7 +47,7 @@ def test_a_move_that_keeps_a_broker_that_sizing_does_without_is_planned_again():
     )
     without = {**without, "removed_brokers": [3]}
     chosen = SimpleNamespace(broker_count=12, is_moved=False, figures={"changed_partitions": 0})
-    move = SimpleNamespace(recommended=chosen, nearest=chosen, options=())
+    move = SimpleNamespace(recommended=chosen, nearest=chosen, options=(), fenced_broker_ids=[])
     view = view_of([own, without], [], recommended="012")
     sentence, problem = relation_of(move, view, {})
     assert sentence.endswith("The move keeps broker 3, which sizing does without.")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_capacity.plan.decision_box import _after_move, _cost_after, _is_for_nothing
-from kafka_capacity.plan.move_and_sizing import lasts_until
+from kafka_capacity.plan.move_and_sizing import _once_back, lasts_until
 from kafka_capacity.questions.capacity.approval import approval
 from kafka_capacity.questions.capacity.decide import key_figures
 from kafka_capacity.questions.capacity.sizing_steps import view_sizing
@@ -208,6 +208,20 @@ def test_a_move_between_todays_brokers_ends_when_they_do_after_it_and_the_box_sa
     lasting = option("012", "rebalance", 12, until=DATES[3], usd=1.0)
     sooner = view_of([first, lasting], [passing("do-nothing", "2027-04-16")], recommended="012")
     assert _after_move(sooner, moved) == f" After the move they last beyond {DATES[3]}."
+
+
+@pytest.mark.parametrize(
+    ("fenced", "said"),
+    [
+        ([], ""),
+        ([3], " once broker 3 is back and another move has spread what it holds"),
+        ([3, 4], " once brokers 3, 4 are back and another move has spread what they hold"),
+        ([9], ""),
+    ],
+)
+def test_how_long_a_count_lasts_is_said_for_when_brokers_that_are_down_and_stay_are_back(fenced, said):
+    view = SimpleNamespace(fenced_broker_ids=fenced, nearest=SimpleNamespace(broker_ids=(1, 2, 3, 4)))
+    assert _once_back(view) == said
 
 
 def test_a_move_that_nobody_asked_for_and_that_changes_nothing_is_not_to_be_approved():

@@ -221,7 +221,7 @@ def test_who_is_behind_today_and_catches_up_in_time_is_counted():
     assert said.endswith(
         "best left as they are. 2 are further behind now than the lag objective allows, and catch up in time."
     )
-    assert answered(late("c", 120.0)).headline.endswith("best left as they are.")
+    assert answered(late("c", 120.0)).headline.endswith("1 best left as it is.")
 
 
 def test_groups_at_risk_are_a_problem_of_the_answer_as_of_any_question():
