@@ -53,8 +53,7 @@ def check_resources(view: ClusterView) -> Iterator[Problem]:
         message = (
             f"{f'all {total:,}' if count == total > 1 else f'{count:,} of {total:,}'} brokers "
             f"{'is' if count == 1 else 'are'} over the limit of {format_limit(share)} of {RESOURCE_NAMES[resource]}, "
-            f"worst is {where_of(brokers, worst)} with "
-            f"{_used(resource, needed, there, share)}"
+            f"worst is {where_of(brokers, worst)} with {_used(resource, needed, there, share)}"
         )
         where, figure = called("broker", brokers.ids[over].tolist()), Figure(needed, there * share, UNITS[resource])
         yield serious(_CODES[resource], where, message, _REMEDIES[resource], figure=figure)

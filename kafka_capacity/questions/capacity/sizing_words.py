@@ -193,9 +193,9 @@ def _nothing_lasts(view: SizingView) -> str:
             is_last_month = until[:7] == view.horizon[:7]
             these = "it lasts" if view.steps[-1].option["broker_count"] == 1 else "these last"
             end = f", and {these} {f'only until {until}' if is_last_month else f'until {_when(view, until)}'}"
-        rest = beyond if nearest["fits"] else today_phrase(view)
-        if (reason := view.why_none_placed) is not None:
-            rest += f"; no other placement is possible: {reason}"
+        reason = view.why_none_placed
+        unplaced = "" if reason is None else f"; no other placement is possible: {reason}"
+        rest = beyond if nearest["fits"] else today_phrase(view) + unplaced
         return f"{lead}: {steps_phrase(view)}{end}; {rest}."
     if nearest["fits"]:
         return f"{lead}; {beyond or f'what {option_name(nearest)} would cost is not known'}."

@@ -20,15 +20,15 @@ from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.question import SizedCluster
 from kafka_capacity.questions.savings.actions import Action, ActionKind, time_words, topics_words
+from kafka_capacity.questions.savings.even_racks import evened, replaced_words
 from kafka_capacity.questions.savings.parameters import SavingsParameters
 from kafka_capacity.questions.savings.quotas import find_quotas
 from kafka_capacity.questions.savings.reach import needed_seconds, reach_seconds
 from kafka_capacity.text import format_rate, plural, whole_percent
-from kafka_capacity.text.wording import few_names, listed
+from kafka_capacity.text.wording import few_names
 
 _HOUR_SECONDS = 3600.0
 _NAMED = 3
-_BROKERS_NAMED = 12
 _FAR_TOO_MANY = 4  # times as many partitions as are needed
 _LEAST_SKEW = 0.1  # less, of the mean of a topic, is not worth a word
 _MAX_SINGLE_TOPICS = 50  # retention is cut of so many topics alone, those that free most
@@ -73,25 +73,6 @@ def find_actions(
 
 def _most_freed(action: Action) -> tuple[float, str]:
     return -action.freed_bytes, action.action_id
-
-
-def _evened(ids: Sequence[int], racks: Sequence[str | None]) -> dict[int, str]:
-    """Return by which brokers, and in which racks, others are replaced until racks differ by one broker at most."""
-    members: dict[str, list[int]] = {}
-    for broker, rack in zip(ids, racks, strict=True):
-        if rack is None:
-            return {}
-        members.setdefault(rack, []).append(broker)
-    replaced: dict[int, str] = {}
-    while members:
-        by_size = sorted(members, key=lambda rack: (len(members[rack]), rack))
-        least, most = by_size[0], by_size[-1]
-        if len(members[most]) - len(members[least]) <= 1:
-            break
-        broker = members[most].pop()
-        members[least].insert(0, broker)
-        replaced[broker] = least
-    return replaced
 
 
 class _Finder:
@@ -278,17 +259,8 @@ class _Finder:
 
     def even_racks(self) -> Iterator[Action]:
         """Yield as many brokers in every rack: else replicas that all racks must have fill the brokers of the small."""
-        brokers = self.cluster.snapshot.brokers
-        replaced = _evened(brokers.ids.tolist(), brokers.racks)
-        parts = []
-        for rack in sorted(set(replaced.values())):
-            ids = sorted(broker for broker, other in replaced.items() if other == rack)
-            new = "one" if len(ids) == 1 else f"{len(ids):,}"
-            parts.append(
-                f"{'broker' if len(ids) == 1 else 'brokers'} {few_names(ids, _BROKERS_NAMED)} with {new} in rack {rack}"
-            )
-        if parts:
-            text = f"replace {listed(parts)}"
+        if replaced := evened(self.cluster.snapshot.brokers):
+            text = f"replace {replaced_words(replaced)}"
             yield from self._action(ActionKind.RACKS, text, about="even", racks=tuple(sorted(replaced.items())))
 
     def _is_rack_traffic_paid(self) -> bool:

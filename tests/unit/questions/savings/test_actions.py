@@ -7,10 +7,11 @@ import dataclasses
 import pytest
 
 from kafka_capacity.hardware.limits import RESOURCES, Resource
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.found import sizing_setup
 from kafka_capacity.questions.capacity.options import placement_keys
 from kafka_capacity.questions.capacity.placing import place_option
-from kafka_capacity.questions.savings.find import _evened
+from kafka_capacity.questions.savings.even_racks import evened
 from tests.builders import cluster, rows_of, topic, with_rows
 from tests.unit.questions.savings.small import (
     DAY,
@@ -198,7 +199,7 @@ def test_as_many_brokers_in_every_rack():
     ],
 )
 def test_the_fewest_brokers_are_replaced_to_even_racks(racks, replaced):
-    assert _evened(range(1, len(racks) + 1), racks) == replaced
+    assert evened(Brokers.of(list(range(1, len(racks) + 1)), list(racks))) == replaced
 
 
 @pytest.mark.parametrize(("kind", "rates"), [("idle", {"bytes_in": 0.0}), ("write-only", {})])
