@@ -29,6 +29,7 @@ from kafka_capacity.kafka.arrays import Flags, Float32s, Floats
 KEEPS_UP_SECONDS = 60.0  # batches and commits take less; a member that cannot keep up is further behind within the hour
 
 _HOUR_SECONDS = 3600.0
+_MAX_SHARE_BEHIND = 0.5  # of the hours that are known: who fell behind by its rate kept up in the others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -112,16 +113,18 @@ def _best_read(
     known_lag = np.where(is_known, lag_bytes, 0.0)
     member_mean, member_lag = (np.add.reduceat(values[order], starts) for values in (mean, known_lag))
     keeps_up = member_lag <= KEEPS_UP_SECONDS * member_mean
-    best = np.where(keeps_up, produced.max(axis=1), _read_at_least(produced, member_lag))
+    mean_read = _read_at_least(produced, member_lag)
+    best = np.where(keeps_up, produced.max(axis=1), mean_read.max(axis=1))
     busiest = int(np.argmax(best))
-    if not best[busiest] > 0:
+    is_told = keeps_up[busiest] or mean_read[busiest].argmax() < mean_read.shape[1] * _MAX_SHARE_BEHIND
+    if not (best[busiest] > 0 and is_told):
         return None, False
     is_all_known = np.logical_and.reduceat(is_known[order], starts)
     return float(best[busiest]), bool(~keeps_up[busiest] & is_all_known[busiest])
 
 
 def _read_at_least(produced: Floats, lag_bytes: Floats) -> Floats:
-    """Return float64[M], the best mean rate over any number of last hours that members must have read at."""
+    """Return float64[M, H], the mean rate that members must have read at over the last 1, 2, … H hours."""
     last = np.arange(1, produced.shape[1] + 1)
     read = np.cumsum(produced[:, ::-1], axis=1) - lag_bytes[:, None] / _HOUR_SECONDS
-    return np.asarray((read / last).max(axis=1), dtype=np.float64)
+    return np.asarray(read / last, dtype=np.float64)

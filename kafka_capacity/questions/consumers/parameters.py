@@ -80,7 +80,8 @@ class GroupParameters(BaseModel):
         None, "Member capacity (bytes per second)", "--member-capacity", is_usual=True
     )(
         "What one member can process. Empty: the highest hourly rate of any member of the group. That is a lower "
-        "bound, and a limit only if that member is itself behind."
+        "bound, and a limit only if that member is itself behind and its load was lower before. Give it where members "
+        "were added or removed since a group fell behind."
     )
     standby_replicas: int | None = _GROUPS.field(None, "Standbys of streams groups", "--standbys", ge=0, le=10)(
         "num.standby.replicas to try with streams groups, in addition to today's. Empty: only today's."

@@ -77,7 +77,7 @@ def evaluate_group(
         scenario=scenario,
         is_today=is_today,
         excuses=tuple(_excuses(facts, scenario, metrics, events)),
-        not_judged=_not_judged(facts, metrics, events),
+        not_judged=_not_judged(facts, scenario, metrics, events),
         metrics=metrics,
         smallest=smallest,
         events=events,
@@ -134,7 +134,8 @@ def _excuses(
         if metrics.is_capacity_given:
             basis = ""
         elif metrics.is_capacity_limit:
-            basis = ", the highest rate of any member, which is itself behind"
+            basis = ", the highest rate of any member, which is itself behind; give the member capacity if members "
+            basis += "were added since it fell behind"
         else:
             basis = " for certain, the highest rate seen so far; give the member capacity if it is higher"
         shown = told_apart(format_rate, busiest, capacity)
@@ -153,12 +154,16 @@ def _excuses(
         yield from _event_excuses(scenario, metrics, outcome)
 
 
-def _not_judged(facts: GroupFacts, metrics: GroupMetrics, events: tuple[EventOutcome, ...]) -> str | None:
+def _not_judged(
+    facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics, events: tuple[EventOutcome, ...]
+) -> str | None:
     """Return what must be known to call a scenario fitting, and is not."""
     if (no_rates := unknown_rates(facts)) is not None:
         return no_rates
     if metrics.capacity_bytes_per_second is None:
-        return "member capacity is unknown; give member_capacity_bytes_per_second"
+        is_behind = metrics.start_lag_seconds > scenario.lag_slo_seconds
+        behind = f"the group is {format_duration(metrics.start_lag_seconds)} behind today, and " if is_behind else ""
+        return f"{behind}member capacity is unknown; give member_capacity_bytes_per_second"
     if facts.streams is not None and any(outcome.restore_seconds is None for outcome in events):
         is_size_known = all(outcome.restored_bytes is not None for outcome in events)
         what = "how fast a member restores" if is_size_known else "how much it restores of"

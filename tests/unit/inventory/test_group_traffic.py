@@ -95,8 +95,8 @@ def test_without_a_history_there_are_no_rates_and_no_capacity():
 
 
 def test_a_partition_without_rates_is_known_as_such_and_its_reader_has_been_seen_at_no_limit():
-    raw = cluster(topics=TOPICS, groups=[group()], members=[A, B], hours=9, lags=[lag(partition=0, lag_records=50_000)])
-    whole = rates(raw, lambda name, partition, hour: 900.0 if partition < 2 else 0.0)
+    raw = cluster(topics=TOPICS, groups=[group()], members=[A, B], hours=9, lags=[lag(partition=0, lag_records=8_000)])
+    whole = rates(raw, lambda name, partition, hour: (900.0 if hour > 5 else 1.0) if partition < 2 else 0.0)
     part = rates(raw, lambda name, partition, hour: 900.0 if partition in (0, 3) else "missing")
 
     (facts,) = group_facts(whole, build_snapshot(whole)).facts
@@ -146,7 +146,7 @@ HISTORY = np.array([[100.0, 500.0, 100.0, 300.0], [80.0, 80.0, 80.0, 80.0]], dty
     ("lag_bytes", "capacity"),
     [
         # A minute of the mean rate: it keeps up.
-        ([250.0 * 60, 0.0], 500.0),
+        ([125.0 * 60, 0.0], 500.0),
         # Over the last three hours 900 bytes/s x hour came, of which 60 wait.
         ([60.0 * 3600, 0.0], 280.0),
         ([240.0 * 3600, 0.0], 220.0),
@@ -155,9 +155,21 @@ HISTORY = np.array([[100.0, 500.0, 100.0, 300.0], [80.0, 80.0, 80.0, 80.0]], dty
     ],
 )
 def test_who_is_behind_has_read_what_came_less_what_waits(lag_bytes, capacity):
-    traffic = group_traffic(HISTORY, HISTORY.mean(axis=1), np.array([0, 1]), np.array(lag_bytes))
+    history = np.pad(HISTORY, ((0, 0), (HISTORY.shape[1], 0)))  # quiet hours before, in which both kept up
+    traffic = group_traffic(history, history.mean(axis=1), np.array([0, 1]), np.array(lag_bytes))
 
     assert traffic.best_read_bytes_per_second == capacity
+
+
+@pytest.mark.parametrize(("behind_hours", "keeps_up"), [(48, [0, 1]), (48, [0, 0]), (500, [0, 1])])
+def test_who_is_behind_by_days_without_more_being_produced_is_not_told_to_read_no_more(behind_hours, keeps_up):
+    # It had stopped, or has been too slow since before the history begins: the mean of weeks is what neither can do.
+    produced = np.tile(np.array([[60.0, 140.0] * 336], dtype=np.float32), (2, 1))
+    lag_bytes = np.array([100.0 * 3600 * behind_hours, 0.0])
+    traffic = group_traffic(produced, produced.mean(axis=1), np.array(keeps_up), lag_bytes)
+
+    told = 140.0 if keeps_up == [0, 1] else None  # what the other one has read is told all the same
+    assert (traffic.best_read_bytes_per_second, traffic.is_at_its_limit) == (told, False)
 
 
 @repeatable(80)

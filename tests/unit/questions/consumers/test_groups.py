@@ -219,7 +219,8 @@ def test_what_a_member_that_is_behind_has_read_is_a_limit():
     result = evaluate_group(facts, plain_scenario(facts, events=(Event.CRASH,), catch_up_limit_seconds=1e9))
     assert result.metrics.is_capacity_limit
     assert [excuse.constraint for excuse in result.excuses] == ["member_capacity", "lag_now"]
-    assert "the highest rate of any member, which is itself behind" in result.excuses[0].reason
+    reason = result.excuses[0].reason
+    assert "the highest rate of any member, which is itself behind; give the member capacity if members were" in reason
     assert outcome(result, Event.CRASH).keeps_up is False
     # It is no matter of the objective.
     patient = plain_scenario(facts, events=(Event.CRASH,), catch_up_limit_seconds=1e9, lag_slo_seconds=1e6)
@@ -269,6 +270,7 @@ def test_with_no_failures_to_survive_nobody_is_lost_in_a_crash():
             "the produce rate of 6 of its 12 partitions is unknown: the inventory has no metrics of them",
         ),
         ({}, "member capacity is unknown; give member_capacity_bytes_per_second"),
+        ({"start_lag_bytes": np.full(12, 6e5)}, "the group is 10 min behind today, and member capacity is unknown; give"),
     ],
 )
 def test_what_is_not_known_is_not_called_fitting(changes, reason):
