@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
 from kafka_capacity.inventory.column_values import Column, PartitionIndex, encode, ints, known, values
 from kafka_capacity.kafka.arrays import Flags, Ints
+from kafka_capacity.kafka.cluster.snapshot import OFFSETS_TOPIC
 from kafka_capacity.text import plural
 
 SHARED_TYPES = frozenset({"share", "streams"})
@@ -29,6 +30,12 @@ def check_groups(groups: pa.Table, members: pa.Table, lags: pa.Table, partitions
     yield from _check_assigned(groups, members, partitions)
     yield from _check_streams(groups, members)
     yield from _check_lags(lags, partitions)
+    if groups.num_rows and OFFSETS_TOPIC not in partitions.topic_codes:
+        message = (
+            f"{OFFSETS_TOPIC} is missing: it is not known which groups lose their coordinator with a broker; include "
+            "internal topics"
+        )
+        yield info("no_offsets_topic", "replicas.topic", message)
 
 
 def _check_repeats(groups: pa.Table, members: pa.Table, lags: pa.Table) -> Iterator[Problem]:

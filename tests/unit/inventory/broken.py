@@ -6,7 +6,7 @@ import datetime
 
 from kafka_capacity.health.problem import Severity
 from kafka_capacity.inventory.validation import validate
-from tests.builders import cluster, rows_of, with_rows
+from tests.builders import TopicSpec, cluster, rows_of, with_rows
 
 FAULT = ("raw", "severity", "code", "message")
 
@@ -33,6 +33,7 @@ def repeat(raw, name, index):
 
 def with_group(*members, lags=(), group_type="consumer"):
     return cluster(
+        topics=[TopicSpec(name="orders"), TopicSpec(name="__consumer_offsets")],
         groups=[{"group_id": "g", "state": "Stable", "protocol_type": "consumer", "group_type": group_type}],
         members=[{"group_id": "g", "member_id": f"m{i}", "assigned": member} for i, member in enumerate(members)],
         lags=[{"group_id": "g", "topic": "orders", "partition": 0, "lag_records": 1} | lag for lag in lags],

@@ -25,6 +25,13 @@ def test_members_of_a_share_group_may_hold_one_partition_together():
     assert list(validate(with_group([on(0)], [on(0)], group_type="share"))) == []
 
 
+def test_groups_without_the_topic_that_tells_their_coordinators_are_named():
+    group = {"group_id": "g", "state": "Stable", "protocol_type": "consumer", "group_type": "consumer"}
+    (found,) = validate(cluster(groups=[group]))
+    assert (found.severity, found.code) == ("info", "no_offsets_topic")
+    assert found.message.startswith("__consumer_offsets is missing: it is not known which groups")
+
+
 def test_all_fatal_findings_are_raised_at_once():
     raw = change(repeat(cluster(), "brokers", 0), "replicas", 0, size_bytes=-1)
     with pytest.raises(InventoryError) as caught:
