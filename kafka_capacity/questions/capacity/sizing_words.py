@@ -76,7 +76,8 @@ def _headline(view: SizingView) -> str:
     if len(view.steps) == 1:
         sentence += f" {run_verb(view.steps[0].option['broker_count'], 'last')} until {format_month(view.horizon)}"
     binds, today = _what_binds(view)
-    return f"{sentence}{f': {binds}' if binds else ''}{f'; {today}' if today else ''}."
+    why = "; ".join(part for part in (binds, today) if part)
+    return f"{sentence}{f': {why}' if binds else f'; {why}' if why else ''}."
 
 
 def why_sentence(view: SizingView) -> str:
@@ -94,8 +95,11 @@ def _what_binds(view: SizingView) -> tuple[str, str]:
     is_resource = view.passed_maximum(view.today) is None and (
         view.runs_out(view.today) is not None or len(view.steps) > 1
     )
+    first = view.steps[0].option
+    if is_resource and len(view.steps) == 1 and first["broker_count"] < view.today["broker_count"]:
+        return "", f"{today_phrase(view)} because of how replicas are placed now"
     binds = f"{resource_name(_binding(view))} is the limiting resource" if is_resource else ""
-    return binds, "" if view.steps[0].option is view.today else today_phrase(view)
+    return binds, "" if first is view.today else today_phrase(view)
 
 
 def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from kafka_capacity.questions.capacity.approval import approval, otherwise
 from kafka_capacity.questions.capacity.cost_words import cost_sentence
 from kafka_capacity.questions.capacity.decide import decide_capacity, key_figures
 from kafka_capacity.questions.capacity.section.options_costs import _verdict
-from kafka_capacity.questions.capacity.sizing_words import badge, headline, subject_words
+from kafka_capacity.questions.capacity.sizing_words import badge, headline, subject_words, why_sentence
 from tests.report.decided import build_report
 from tests.report.sized import sized_inputs
 from tests.unit.questions.capacity.sizing_rows import DATES, GROWING, PASSED, option, passing, too_small, view_of
@@ -77,6 +77,14 @@ def test_nothing_binds_where_nothing_runs_out():
     ]
     view = view_of(rows, recommended="012")
     assert headline(view) == "12 brokers rebalanced now last until November 2027; today’s 12 do not fit."
+
+
+def test_fewer_brokers_that_last_longer_than_todays_are_not_asked_for_by_a_resource():
+    rows = [option("do-nothing", "do-nothing", 12, until=DATES[0]), option("009", "scale-in", 9, until=DATES[3])]
+    view = view_of(rows, [passing("do-nothing", "2026-11-28")], recommended="009")
+    today = "oday’s 12 run out of disk space on 2026-11-28 because of how replicas are placed now."
+    assert headline(view) == f"9 brokers now last until November 2027; t{today}"
+    assert why_sentence(view) == f"T{today}"
 
 
 def test_what_does_not_last_says_how_long_it_does():
