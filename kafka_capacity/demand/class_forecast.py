@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_between, days_later
-from kafka_capacity.demand.day_gaps import clean_days
+from kafka_capacity.demand.day_gaps import clean_days, without_bursts
 from kafka_capacity.demand.forecast import INTERVAL_RATIO, Forecast, NoForecast, forecast_series
 from kafka_capacity.demand.history import DailySeries
 from kafka_capacity.demand.outlook import Basis, ClassBasis
@@ -30,7 +30,7 @@ class ExpectedPath:
     basis: ClassBasis
     middle: Floats  # float64[D], 1 at the first date
     high: Floats  # float64[D], never below the middle
-    mean_ratio: float = 1.0  # today's mean over the measured one, which outages lower while peaks have none of them
+    mean_ratio: float = 1.0  # today's mean over the measured one, which outages and dips lower, and peaks have none of
 
 
 def forecast_class(
@@ -64,8 +64,10 @@ def forecast_class(
         why = "As requested" if forecast is None else f"{forecast.why}, and it is assumed"
         path = growth_path(name, dates, asked or USUAL_GROWTH, history_days=history.days, why=why)
         if forecast is not None and forecast.stopped_days:
-            path = _stopped(path, history)
-        return path
+            return _stopped(path, history)
+        if not history.days or days_between(history.last_day, dates[0]) > MAX_STALE_DAYS:
+            return path
+        return replace(path, mean_ratio=_usual_ratio(history, reference_days, silent_days))
     weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
     measured, reference = _reference(history, reference_days, float(forecast.expected[0]), silent_days=silent_days)
     # Growing by the same share every day of a week, and rounded, so that another machine's last bits change no plan.
@@ -122,7 +124,7 @@ def _forecast(
 
 
 def _reference(history: DailySeries, days: int, level: float, *, silent_days: int) -> tuple[float, float]:
-    """Return the mean of the last days as measured, and as it would be with what outages took, and at the level now.
+    """Return the mean of the last days as measured, and as it is without outages and dips, and at the level now.
 
     A rise of the level within these days is in their mean in part; it counts as far as their busiest week has it.
     """
@@ -133,6 +135,16 @@ def _reference(history: DailySeries, days: int, level: float, *, silent_days: in
         return measured, measured
     bridged = clean.values[-len(rates) :]
     return measured, max(float(bridged[np.isfinite(rates)].mean()), peak_level(bridged, level))
+
+
+def _usual_ratio(history: DailySeries, days: int, silent_days: int) -> float:
+    """Return the mean of the last days without outages, dips and bursts over the measured one."""
+    rates = history.rate_bytes_per_second[-days:]
+    clean = clean_days(history.rate_bytes_per_second, silent_days=silent_days)
+    if clean is None or clean.stopped_days or len(clean.values) < len(rates) or not np.nansum(rates) > 0:
+        return 1.0
+    usual = without_bursts(clean.values)[-len(rates) :][np.isfinite(rates)]
+    return round(float(usual.mean() / np.nanmean(rates)), 6)
 
 
 def peak_level(days: Floats, level: float) -> float:
@@ -164,7 +176,7 @@ def _basis(name: str, history: DailySeries, forecast: Forecast) -> ClassBasis:
         turn, times = "rose" if ratio > 1 else "fell", f"{ratio:.2g}" if ratio < 99.5 else f"{ratio:,.0f}"
         reason = f"The level {turn} ×{times} on {day}; fitted to the {forecast.fitted_days:,} days since"
     if forecast.outage_days:
-        reason += f", without {plural(forecast.outage_days, 'day')} of outages"
+        reason += f", without {plural(forecast.outage_days, 'day')} of outages or dips"
     reason += (
         f". Its own growth of {whole_percent(forecast.growth_per_year_ratio, signed=True)} a year is weighted "
         f"{whole_percent(forecast.own_weight)}, the usual {whole_percent(USUAL_GROWTH.middle)} (high "

@@ -10,11 +10,11 @@ today, straight between two dates) and today's size S0:
   come back when retention is made longer; it fills up again. The day of a change within a step between two dates is
   not told: a longer retention is taken to hold from the start of the step, a shorter one from its end, so that the log
   is rather too large.
-* Its size is (S0 / A0) × ∫ r over that time. So what the log takes beyond its records, an index, half an active
+* Its size is (S0 / A0) × ∫ r·w/p over that time, r·w being p before today. So what the log takes beyond its records, an index, half an active
   segment, is in today's size and grows with it.
-* What holds more than twice what w and two segments explain is left of higher traffic: the rest does not grow, and is
+* What holds more than twice what p and two segments explain is left of higher traffic: the rest does not grow, and is
   taken to stay until as much has come in its place.
-* A log that is still filling, of less than :data:`FULL_RATIO` of w·R, may hold one more segment than its retention
+* A log that is still filling, of less than :data:`FULL_RATIO` of p·R, may hold one more segment than its retention
   says once that begins to bite, since Kafka deletes whole segments.
 * ``retention.bytes`` caps it, likewise with one more segment.
 * A log without any limit reaches back to where it begins and grows by all that is written.
@@ -35,7 +35,8 @@ from kafka_capacity.demand.calendar_days import DAY_SECONDS
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.kafka.arrays import Floats, Int32s
 
-FULL_RATIO = 0.8  # of what its mean rate would fill a full log has at least: the last weeks are no exact history
+HOUR_SECONDS = 3600.0
+FULL_RATIO = 0.8  # of what its mean rate would fill a full log has at least: rates are no exact history
 EXPLAINED_RATIO = 2.0  # times what its mean rate fills, and two segments, a log that is full may hold for ever
 
 DEFAULT_SEGMENT_BYTES = 1024.0**3  # Kafka's own default of `log.segment.bytes`
@@ -68,7 +69,7 @@ def partition_sizes(workload: Workload) -> Floats:
     """Return float64[P, 2, D], the bytes of one replica of each partition, by estimate and date."""
     times = date_seconds(workload.outlook.dates)
     ratios, row_class = workload.rate_ratios(), workload.outlook.class_of
-    rate = workload.load.bytes_in_mean_bytes_per_second
+    rate, written = workload.load.bytes_in_mean_bytes_per_second, written_rate(workload)
     size = workload.size_bytes.astype(np.float64)
     retention = workload.limits.age_seconds()
     # Brokers keep what is tiered as long as they do, if the topic keeps it as long.
@@ -78,22 +79,23 @@ def partition_sizes(workload: Workload) -> Floats:
     reach = reach_today(workload)
     # By a retention of 0 people purge a topic: it keeps its last segments.
     can_grow = np.isfinite(reach) & (reach > 0) & (rate > 0)
-    asked = log_bytes(rate, retention)
+    asked = log_bytes(written, retention)
     explained = np.where(np.isfinite(asked), EXPLAINED_RATIO * (asked + workload.limits.segment_bytes), np.inf)
     core = np.minimum(size, explained)
-    # What the log takes for each second that it reaches back, at today's traffic.
-    density = np.divide(core, reach, out=rate.copy(), where=(reach > 0) & np.isfinite(reach))
+    # What the log takes for each second at today's traffic, and what was written before today over that.
+    past = np.divide(written, rate, out=np.ones(len(size)), where=(rate > 0) & (written > 0))
+    density = np.divide(core, reach * past, out=rate.copy(), where=(reach > 0) & np.isfinite(reach))
     allowance = segment_allowance(size, asked, workload.limits.segment_bytes)
     begins = np.where(can_grow, -reach, 0.0)
     found = np.empty((len(size), 2, len(times)))
     for estimate in range(2):
         ratio = ratios[:, estimate, :]
-        before = _integral(ratio, times, begins, row_class)
+        before = _integral(ratio, times, begins, row_class, past)
         start = begins
         for place, now in enumerate(times.tolist()):
             start = np.maximum(start, now - kept_for[:, place])
-            until = _integral(ratio, times, now, row_class)
-            kept = density * (until - _integral(ratio, times, start, row_class)) + allowance
+            until = _integral(ratio, times, now, row_class, past)
+            kept = density * (until - _integral(ratio, times, start, row_class, past)) + allowance
             found[:, estimate, place] = np.minimum(kept, density * (until - before))
     is_cut = np.isfinite(kept_for) & (retention > 0)[:, None]
     cut = np.divide(kept_for, retention[:, None], out=np.ones_like(kept_for), where=is_cut)
@@ -105,9 +107,27 @@ def partition_sizes(workload: Workload) -> Floats:
     return np.where(workload.limits.is_compacted[:, None, None], compacted, np.minimum(found, cap[:, None, None]))
 
 
+def written_rate(workload: Workload) -> Floats:
+    """Return float64[P], the mean rate at which what each log holds was written: that of the hours that it covers.
+
+    It is the mean rate of all hours where these do not reach back so far, or where the log holds far more than them.
+    """
+    rate, size = workload.load.bytes_in_mean_bytes_per_second, workload.size_bytes
+    found, hours, retention = rate.copy(), workload.traffic.bytes_in, workload.limits.age_seconds()
+    covered = np.ceil(np.where(rate > 0, retention, np.inf) / HOUR_SECONDS)
+    if not workload.traffic.is_unbroken:
+        return found
+    for count in np.unique(covered[(covered > 0) & (covered <= hours.shape[1])]).astype(int).tolist():
+        rows = np.flatnonzero(covered == count)
+        recent = hours[rows, -count:].mean(axis=1, dtype=np.float64)
+        is_told = size[rows] <= EXPLAINED_RATIO * log_bytes(recent, retention[rows])
+        found[rows] = np.where(is_told, recent, rate[rows])
+    return found
+
+
 def reach_today(workload: Workload) -> Floats:
     """Return float64[P], how many seconds back each log reaches, infinite where nothing can be said."""
-    size, rate = workload.size_bytes.astype(np.float64), workload.load.bytes_in_mean_bytes_per_second
+    size, rate = workload.size_bytes.astype(np.float64), written_rate(workload)
     retention = workload.limits.age_seconds()
     filled = np.divide(size, rate, out=np.full_like(size, np.inf), where=rate > 0)
     # Sizes are whole bytes.
@@ -124,8 +144,11 @@ def segment_allowance(size: Floats, asked: Floats, segment_bytes: Floats) -> Flo
     return np.where(size >= FULL_RATIO * asked, 0.0, segment_bytes)
 
 
-def _integral(ratio: Floats, times: Floats, until: Floats | float, row_class: Int32s) -> Floats:
-    """Return float64[P], the integral of the ratio of a partition's class from the first date; negative before it."""
+def _integral(ratio: Floats, times: Floats, until: Floats | float, row_class: Int32s, past: Floats) -> Floats:
+    """Return float64[P], the integral of the ratio of a partition's class from the first date; negative before it.
+
+    Before it the ratio of that date counts, times the partition's own ``past``, float64[P].
+    """
     step = np.diff(times)
     pieces = (ratio[:, :-1] + ratio[:, 1:]) / 2 * step
     whole = np.concatenate([np.zeros((len(ratio), 1)), np.cumsum(pieces, axis=1)], axis=1)
@@ -138,4 +161,4 @@ def _integral(ratio: Floats, times: Floats, until: Floats | float, row_class: In
     else:
         slope = np.zeros(len(row_class))
     after = whole[row_class, place] + inside * (ratio[row_class, place] + slope * inside / 2)
-    return np.asarray(np.where(at < 0, at * ratio[row_class, 0], after), dtype=np.float64)
+    return np.asarray(np.where(at < 0, at * past * ratio[row_class, 0], after), dtype=np.float64)

@@ -57,7 +57,8 @@ def expect_demand(
         settings.events, snapshot, horizon_months=settings.horizon_months, measured_days=measured_days
     )
     horizon = months_later(snapshot.ds, settings.horizon_months)
-    full = full_days(snapshot, load, limits, planned, horizon) if limits is not None else frozenset()
+    history = history or TopicHistory.empty(snapshot.ds)
+    full = full_days(snapshot, load, limits, planned, horizon, history) if limits is not None else frozenset()
     dates = outlook_dates(snapshot.ds, settings.horizon_months, (*planned.turns, *full))
     topics = snapshot.partitions.topics
     rates = np.bincount(snapshot.partitions.topic, load.bytes_in_mean_bytes_per_second, minlength=len(topics))
@@ -65,7 +66,7 @@ def expect_demand(
     for name in (name for name, _ in settings.class_growth if name not in classes.names):
         reason = f"there is no such topic class; the classes are {', '.join(classes.names)}"
         raise RequestError(f"class_growth: {name!r} is invalid: {reason}")
-    series = class_series(history or TopicHistory.empty(snapshot.ds), classes, topics)
+    series = class_series(history, classes, topics)
     silent_since = _silent_since(series[-1])
     paths = [
         forecast_class(name, one, dates, settings, reference_days=reference_days, silent_since=silent_since)

@@ -77,9 +77,10 @@ def _launch_ratio(events: _Events, dates: Sequence[str]) -> Floats:
 
 def _mean_ratio(path: ExpectedPath, events: _Events, ds: str, measured_days: int) -> float:
     """Return today's mean over the measured one; a forecast goes on from the days of a launch by itself."""
-    if path.basis.basis is not Basis.GROWTH_RATE:
+    launches = [event for event in events if isinstance(event, Launch)]
+    if path.basis.basis is not Basis.GROWTH_RATE or not launches:
         return path.mean_ratio
-    return math.prod(event.mean_ratio(ds, measured_days) for event in events if isinstance(event, Launch))
+    return math.prod(event.mean_ratio(ds, measured_days) for event in launches)
 
 
 def _retention_ratio(events: _Events, before: float, dates: Sequence[str]) -> Floats:

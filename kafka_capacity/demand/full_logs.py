@@ -1,8 +1,9 @@
 """The days on which logs are as long as they get.
 
 Between two dates of an outlook all is a straight line, and a disk whose logs fill up is none: it turns on the day on
-which they are full. Three things fill logs: what is there today, where it is less than retention asks for; a launch,
-which a log is full of once its retention has passed; and what is planned for topics, new ones and a longer retention.
+which they are full. Four things fill logs: what is there today, where it is less than retention asks for; a launch,
+which a log is full of once its retention has passed; what is planned for topics, new ones and a longer retention; and
+usual traffic, where a dip or a burst that is over is still in the log.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between, days_later
+from kafka_capacity.demand.day_gaps import clean_days, without_bursts
 from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES, log_bytes, segment_allowance
 from kafka_capacity.demand.events import Launch, RetentionChange
+from kafka_capacity.demand.history import TopicHistory, total_of
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.planned import PlannedEvents
 from kafka_capacity.demand.workload import LogLimits
@@ -27,7 +30,12 @@ MOST_TURNS = 6  # each date takes its share of the time of sizing
 
 
 def full_days(
-    snapshot: Snapshot, load: PartitionLoad, limits: LogLimits, planned: PlannedEvents, horizon: str
+    snapshot: Snapshot,
+    load: PartitionLoad,
+    limits: LogLimits,
+    planned: PlannedEvents,
+    horizon: str,
+    history: TopicHistory,
 ) -> frozenset[str]:
     """Return the days on which logs are as long as they get; some of them may be past, or beyond the horizon.
 
@@ -46,7 +54,25 @@ def full_days(
     size, rate = snapshot.partition_size_bytes().astype(np.float64), load.bytes_in_mean_bytes_per_second
     for seconds in (kept,) if np.array_equal(kept, lasting) else (kept, lasting):
         found |= set(fill_days(snapshot.ds, horizon, size, rate, seconds, limits))
-    return frozenset(found)
+    return frozenset(found | set(_usual_days(snapshot, kept, history)))
+
+
+def _usual_days(snapshot: Snapshot, kept_seconds: Floats, history: TopicHistory) -> Iterator[str]:
+    """Name the days on which a dip or a burst that is over has left the logs of much of the cluster."""
+    names, topic = snapshot.partitions.topics, snapshot.partitions.topic
+    size = snapshot.partition_size_bytes().astype(np.float64)
+    for seconds in np.unique(kept_seconds[np.isfinite(kept_seconds)]).tolist():
+        rows, days = kept_seconds == seconds, math.ceil(seconds / DAY_SECONDS)
+        own = frozenset(names[code] for code in np.unique(topic[rows]).tolist())
+        series = total_of(history, [row for row, name in enumerate(history.topics) if name in own], own)
+        clean = clean_days(series.rate_bytes_per_second)
+        if clean is None or not 0 < days <= len(clean.values):
+            continue
+        written = np.where(clean.is_known, clean.values, series.rate_bytes_per_second[-len(clean.values) :])[-days:]
+        usual = without_bursts(clean.values)[-days:][np.isfinite(written)].sum()
+        off = abs(float(usual / written[np.isfinite(written)].sum()) - 1) if np.nansum(written) > 0 else 0.0
+        if off * size[rows].sum() > TURN_RATIO * size.sum() and (day := day_reached(snapshot.ds, seconds)) is not None:
+            yield day
 
 
 def _added_day(topic: AddedTopic) -> str | None:

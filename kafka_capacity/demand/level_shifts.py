@@ -4,8 +4,8 @@ The median of two weeks after a day is held against that of two weeks before. It
 
 * is more than on a usual day, which is growth, by at least :data:`LEAST_LOG`, and by :data:`NOISE_FACTOR` times what
   such differences usually vary by on this series: noise and wandering make differences everywhere, a shift makes one;
-* lasts: the median of up to eight weeks after keeps three quarters of it. What came back was
-  a burst or an outage.
+* lasts: the median of up to eight weeks after keeps three quarters of it, and the last week half. What came back was a
+  burst or an outage.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from kafka_capacity.demand.calendar_days import WEEK_DAYS
+from kafka_capacity.demand.day_gaps import HALF, QUARTILE
 from kafka_capacity.kafka.arrays import Floats
 
 SPAN_DAYS = 14
@@ -24,7 +25,6 @@ LEAST_LOG = float(np.log(1.25))  # a quarter more or less
 LASTING_FACTOR = 1.3  # the median of eight weeks after must have three quarters of the change: what came back was none
 NOISE_FACTOR = 4.0
 MAX_CLARITY = 2.0  # what is clearer is believed no sooner, so that the answer takes weeks to change
-_QUARTILE = 1.1503  # three quarters of the normal distribution are as near as so many standard deviations
 FLOOR_RATIO = 1e-3  # days below so much of the mean are all the same: a launch from next to nothing is one from so much
 
 
@@ -63,7 +63,7 @@ def level_shifts(values: Floats) -> tuple[LevelShift, ...]:
         usual = max(_usual(np.delete(part, around)) for part in (of_medians, of_means))
         least = max(LEAST_LOG, NOISE_FACTOR * usual)
         certainty = _certainty(size / least, count - day)
-        if certainty > 0:
+        if certainty > 0 and not _is_back(logs, day, lasting):
             found.append(LevelShift(day=day, ratio=float(np.exp(lasting)), certainty=certainty))
     return tuple(sorted(found, key=lambda shift: shift.day))
 
@@ -73,7 +73,7 @@ def _usual(differences: Floats) -> float:
     if not len(differences):
         return 0.0
     off = np.abs(differences - np.median(differences))
-    return float(np.quantile(off, 0.75)) / _QUARTILE
+    return float(np.quantile(off, 0.75)) / QUARTILE
 
 
 def _lasting(logs: Floats, day: int, growth: float) -> float:
@@ -85,6 +85,12 @@ def _lasting(logs: Floats, day: int, growth: float) -> float:
     of_means = float(np.log(np.exp(after).mean() / np.exp(before).mean()))
     days = (len(after) + len(before)) / 2
     return float(_both(float(np.median(after) - np.median(before)), of_means)) - growth * days
+
+
+def _is_back(logs: Floats, day: int, lasting: float) -> bool:
+    """Return whether the last week is nearer to the level before a day than to the one after it."""
+    before = np.median(logs[max(0, day - SPAN_DAYS) : day])
+    return bool((logs[-WEEK_DAYS:].mean() - before) / lasting < HALF)
 
 
 def _both(one: Floats | float, other: Floats | float) -> Floats:

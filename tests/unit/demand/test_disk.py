@@ -28,6 +28,32 @@ def test_what_a_full_log_takes_beyond_its_records_grows_with_them():
     )
 
 
+def test_a_log_is_as_old_as_what_was_written_of_late_says():
+    day, limit = 24, {"retention": 7 * DAY, "middle": [[1, 1, 1]]}
+
+    def later(rates, held_days):
+        hours = np.repeat(rates, day) * GIB / DAY
+        held = float(hours[-held_days * day :].sum() * 3600)
+        return [size / GIB for size in sizes(bytes_in=[hours.mean()], hours_in=[hours], size=held, **limit)]
+
+    # Three times as much on two days three weeks ago: the mean of four weeks has it, the log of a week has not.
+    burst = [1.0] * 7 + [3.0] * 2 + [1.0] * 19
+    assert later(burst, held_days=7) == pytest.approx([7.0, 7 * 32 / 28, 7 * 32 / 28], rel=1e-3)
+    # Half as much for eleven days, three days ago: the log has four of them, and is full of the mean a week later.
+    dip = [1.0] * 14 + [0.5] * 11 + [1.0] * 3
+    assert later(dip, held_days=7) == pytest.approx([5.0, 7 * 22.5 / 28, 7 * 22.5 / 28], rel=1e-3)
+    # Midway it holds the half of both, where the mean rate alone took the log of the burst for one that fills up.
+    hours = np.repeat(burst, day) * GIB / DAY
+    soon = workload(
+        dates=("2026-11-20", "2026-11-21"), bytes_in=[hours.mean()], hours_in=[hours], size=7 * GIB, retention=7 * DAY,
+        middle=[[1, 28 / 32]],
+    )  # fmt: skip
+    assert partition_sizes(soon)[0, 0, 1] / GIB == pytest.approx(7.0, rel=0.02)
+    # A log that holds far more than its hours explain tells nothing of them.
+    quiet = [1.0] * 21 + [1e-6] * 7
+    assert later(quiet, held_days=28)[1:] == pytest.approx([21.0, 21.0], rel=1e-3)
+
+
 def test_a_filling_log_fills_until_its_retention_and_one_more_segment():
     rate = GIB / DAY
     filling = sizes(bytes_in=[rate], size=2 * GIB, retention=15 * DAY, segment=GIB)

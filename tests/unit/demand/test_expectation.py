@@ -316,3 +316,28 @@ def test_all_topics_that_stop_at_once_are_an_outage_and_one_that_does_is_a_stop(
     found = expected(stopped)
     assert found.silent_since is None
     assert found.outlook.rate_ratio_high[place_of(found.outlook, snapshot, "payments"), -1] == 0.0
+
+
+def test_growth_that_was_asked_for_goes_on_from_usual_days_and_a_dip_leaves_logs_on_a_day_of_its_own():
+    snapshot, load = shop()
+    load = replace(load, hours=28 * 24)
+    topics = snapshot.partitions.topics
+    rates = np.outer(np.arange(1.0, 1.0 + len(topics)), np.full(300, 1e6))
+    rates[:, -14:-3] *= 0.5
+    limits = log_limits(shop_tables(), snapshot)
+
+    def expected(rates, **growth):
+        history = TopicHistory(first_day=days_later(DS, -300), topics=topics, rate_bytes_per_second=rates)
+        return expect_demand(snapshot, load, DemandSettings(**growth), history, limits).outlook
+
+    flat = {"growth_per_year_ratio": 0.0, "growth_high_per_year_ratio": 0.0}
+    asked, forecast = expected(rates, **flat), expected(rates)
+    assert asked.mean_ratio == pytest.approx(28 / 22.5)
+    assert forecast.mean_ratio == pytest.approx(28 / 22.5, rel=0.01)
+    # Logs of a week lose the dip within a week; those of three days have nothing of it.
+    assert days_later(DS, 7) in asked.dates
+    assert days_later(DS, 3) not in asked.dates
+    rates[:, -14:-3] *= 6
+    assert expected(rates, **flat).mean_ratio == pytest.approx((17 + 11 * 4 / 3) / (17 + 11 * 3))
+    rates[:, -3:] *= 3  # what has not ended may stay
+    assert expected(rates, **flat).mean_ratio == pytest.approx(1.0)

@@ -319,3 +319,38 @@ def test_the_same_series_gives_the_same_bytes():
     one, other = (found(made(154, noise=0.1)) for _ in range(2))
     assert one.expected.tobytes() == other.expected.tobytes()
     assert one.high.tobytes() == other.high.tobytes()
+
+
+@pytest.mark.parametrize("noise", [0.03, 0.15])
+@pytest.mark.parametrize(("days", "since"), [(7, 3), (11, 3), (12, 7), (14, 14), (21, 7)])
+@pytest.mark.parametrize("ratio", [0.3, 0.5])
+def test_a_dip_that_is_over_changes_nothing(ratio, days, since, noise):
+    calm = made(365, noise=noise)
+    dipped = calm.copy()
+    dipped[365 - since - days : 365 - since] *= ratio
+    before, after = (found(one) for one in (calm, dipped))
+    assert after.shift is None
+    assert after.expected == pytest.approx(before.expected, rel=0.12)
+    assert after.high == pytest.approx(before.high, rel=0.12)
+    # What has not come back is a fall.
+    fallen = found(dipped[: 365 - since])
+    assert fallen.expected[0] < 0.9 * before.expected[0]
+
+
+@pytest.mark.parametrize("days", [12, 21])
+def test_a_rise_that_is_over_is_no_level_to_grow_from(days):
+    calm = made(365)
+    risen = calm.copy()
+    risen[-7 - days : -7] *= 2
+    forecast = found(risen)
+    assert forecast.shift is None
+    assert forecast.expected[0] < 1.2 * calm.mean()
+    # It may come again.
+    assert 2 * calm.mean() < forecast.high[-1] < 3 * calm.mean()
+
+
+def test_weeks_that_are_quiet_again_and_again_and_noise_are_no_dips():
+    rng = np.random.default_rng(2)
+    turns = np.resize(np.repeat([1.0, 0.5], 10), 400) * rng.lognormal(0, 0.02, 400)
+    assert clean_days(turns).is_known.all()
+    assert clean_days(rng.lognormal(0, 0.5, 400)).is_known.mean() > 0.97

@@ -60,7 +60,7 @@ def workload(
     if hours_in is not None:
         hours_in = np.array(hours_in, dtype=np.float32)
         hours_out = 2 * hours_in if hours_out is None else np.array(hours_out, dtype=np.float32)
-        traffic = Traffic(bytes_in=hours_in, bytes_out=hours_out, basis=PeakBasis.SAME_HOURS)
+        traffic = Traffic(bytes_in=hours_in, bytes_out=hours_out, basis=PeakBasis.SAME_HOURS, is_unbroken=True)
     topics = tuple(sorted(set(names or ["t"])))
     names = names or ["t"] * count
     number = {name: 0 for name in topics}

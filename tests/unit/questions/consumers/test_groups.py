@@ -270,7 +270,10 @@ def test_with_no_failures_to_survive_nobody_is_lost_in_a_crash():
             "the produce rate of 6 of its 12 partitions is unknown: the inventory has no metrics of them",
         ),
         ({}, "member capacity is unknown; give member_capacity_bytes_per_second"),
-        ({"start_lag_bytes": np.full(12, 6e5)}, "the group is 10 min behind today, and member capacity is unknown; give"),
+        (
+            {"start_lag_bytes": np.full(12, 6e5)},
+            "the group is 10 min behind today, and member capacity is unknown; give",
+        ),
     ],
 )
 def test_what_is_not_known_is_not_called_fitting(changes, reason):
