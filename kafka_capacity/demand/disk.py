@@ -1,17 +1,19 @@
 """How large each partition is at each date.
 
 A log holds what was written since its oldest segment. What is asked of it may change: traffic grows, and a planned
-change of retention moves the line behind which segments go. With the ratio r(t) of traffic over today's (1 before
-today, straight between two dates) and today's size S0:
+change of retention moves the line behind which segments go. With today's traffic w, its ratio r(t) to come (1 today,
+straight between two dates) and today's size S0:
 
-* The log of today reaches back A0: as far as its retention R lets it where it holds w·R or more, w being its mean rate,
-  else as far as its size is worth, A0 = S0 / w: then it fills up to w·R, be it young or its traffic higher than it was.
+* What a log holds was written at a mean rate p: that of the hours that its retention R covers, where all of them are
+  known and explain it, else w. A burst of three weeks ago is in w and not in the log.
+* The log of today reaches back A0: as far as its retention lets it where it holds p·R or more, else as far as its size
+  is worth, A0 = S0 / p: then it fills up, be it young or its traffic higher than it was.
 * At t it reaches back to the latest of: where it begins today, and every t' - R(t') until t. What was deleted does not
   come back when retention is made longer; it fills up again. The day of a change within a step between two dates is
   not told: a longer retention is taken to hold from the start of the step, a shorter one from its end, so that the log
   is rather too large.
-* Its size is (S0 / A0) × ∫ r·w/p over that time, r·w being p before today. So what the log takes beyond its records, an index, half an active
-  segment, is in today's size and grows with it.
+* Its size is (S0 / (p·A0)) × ∫ of w·r since then, and of p before today. So what the log takes beyond its records, an
+  index, half an active segment, is in today's size and grows with it.
 * What holds more than twice what p and two segments explain is left of higher traffic: the rest does not grow, and is
   taken to stay until as much has come in its place.
 * A log that is still filling, of less than :data:`FULL_RATIO` of p·R, may hold one more segment than its retention

@@ -36,7 +36,7 @@ from __future__ import annotations
 import numpy as np
 
 from kafka_capacity.errors import PlacementError
-from kafka_capacity.kafka.arrays import Int32s
+from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.placement.apportionment import one_a_row, within_amount
 from kafka_capacity.kafka.placement.filling import give_up_surplus, make_missing
 from kafka_capacity.kafka.placement.layout import Layout
@@ -52,6 +52,8 @@ from kafka_capacity.kafka.placement.topics import INVALID_REPLICATION_FACTOR
 
 TAKEOVER_LIMIT_RATIO = 0.8
 """How much of what it may send a broker sends after a loss at most before followers are reordered for its sake."""
+
+_WORTH_LARGEST_FIRST_RATIO = 0.9  # of what is outside the limits otherwise, at most: topics that give alike come first
 
 
 @register("fewest-bytes")
@@ -135,19 +137,38 @@ def _relieve(layout: Layout) -> bool:
 
 
 def _level(layout: Layout) -> None:
-    """Bring every broker within the limits of the balance."""
+    """Bring every broker within the limits of the balance.
+
+    Topics give alike, as long as that leaves brokers within them. Where it fills brokers up before the large replicas
+    have found a place, the largest go first.
+    """
+    sizes = layout.problem.size_bytes.astype(np.float64)
+    if layout.problem.balance is Balance.REPLICAS:
+        _levelling(layout, price=sizes, is_count=True).run()
+        return
+    before = layout.held.copy()
+    _levelling(layout).run()
+    alike, outside = layout.held.copy(), layout.outside_limits()
+    if outside <= 0:
+        return
+    layout.become(before)
+    _levelling(layout, price=-sizes).run()
+    if layout.outside_limits() > _WORTH_LARGEST_FIRST_RATIO * outside:
+        layout.become(alike)
+
+
+def _levelling(layout: Layout, *, price: Floats | None = None, is_count: bool = False) -> Levelling:
     limits = layout.limits
-    by_count = layout.problem.balance is Balance.REPLICAS
-    Levelling(
+    return Levelling(
         layout,
         unit=limits.unit,
         load=layout.load,
         fair=limits.fair,
         lower=limits.lower,
         upper=limits.upper,
-        price=layout.problem.size_bytes.astype(np.float64) if by_count else None,
-        is_count=by_count,
-    ).run()
+        price=price,
+        is_count=is_count,
+    )
 
 
 def _check_enough_brokers(problem: PlacementProblem) -> None:

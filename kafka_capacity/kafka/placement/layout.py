@@ -16,6 +16,9 @@ from kafka_capacity.kafka.placement.shares import BalanceLimits, balance_limits,
 NOWHERE = -1  # the broker of a replica that is still to be made
 
 
+TINY_RATIO = 1e-9  # of a share, what is no more than rounding
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class HardLimit:
     """What no broker may pass, beside the limits of the balance."""
@@ -182,6 +185,19 @@ class Layout:
         self._shift(self.load, self.limits.unit[rows], donor, receiver)
         for hard in self.hard:
             self._shift(hard.load, hard.unit[rows], donor, receiver)
+
+    def become(self, held: Int32s) -> None:
+        """Hold what is given, int32[P, W] like :attr:`held`."""
+        self.held[:] = held
+        self.load[:] = self.sum_by_broker(self.limits.unit)
+        for hard in self.hard:
+            hard.load[:] = self.sum_by_broker(hard.unit)
+
+    def outside_limits(self) -> float:
+        """Return how much of the load is outside the limits of the balance, above them or below."""
+        limits = self.limits
+        away = np.maximum(self.load - limits.upper, limits.lower - self.load)
+        return float(away[away > TINY_RATIO * limits.fair].sum())
 
     def move_one(self, row: int, column: int, receiver: int) -> None:
         """Put one replica on another broker."""

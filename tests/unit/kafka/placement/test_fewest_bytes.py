@@ -105,3 +105,15 @@ def test_a_fenced_broker_leads_nothing_that_another_can():
     placed = FEWEST.place(replace(asked, bytes_in_bytes_per_second=rates, size_bytes=sizes))
     assert placed[: len(rows), 0].tolist().count(4) == 0
     assert placed[-1, 0] == 4
+
+
+def test_many_new_brokers_are_as_full_although_few_replicas_are_large():
+    """Small replicas of all topics filled them up, and the large ones stayed where they were: 85 % above the share."""
+    sizes = np.array([6] * 200 + [1] * 1800)
+    target = Brokers.of(list(range(1, 201)))
+    asked = replace(problem({"orders": [[1]] * 2000}, target), size_bytes=sizes, tolerance_ratio=0.02)
+    after = FEWEST.place(asked)[:, 0]
+    held = np.bincount(after - 1, weights=sizes, minlength=200)
+    assert (held.min(), held.max()) == (15.0, 15.0)
+    # Not a byte more is copied than leaves the first one with its share.
+    assert sizes[after != 1].sum() == sizes.sum() - 15

@@ -272,7 +272,7 @@ def test_with_no_failures_to_survive_nobody_is_lost_in_a_crash():
         ({}, "member capacity is unknown; give member_capacity_bytes_per_second"),
         (
             {"start_lag_bytes": np.full(12, 6e5)},
-            "the group is 10 min behind today, and member capacity is unknown; give",
+            "the group is 10 min behind today, and member capacity is unknown",
         ),
     ],
 )
