@@ -36,7 +36,7 @@ from __future__ import annotations
 import numpy as np
 
 from kafka_capacity.errors import PlacementError
-from kafka_capacity.kafka.arrays import Floats, Int32s
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s
 from kafka_capacity.kafka.placement.apportionment import one_a_row, within_amount
 from kafka_capacity.kafka.placement.filling import give_up_surplus, make_missing
 from kafka_capacity.kafka.placement.layout import Layout
@@ -53,7 +53,9 @@ from kafka_capacity.kafka.placement.topics import INVALID_REPLICATION_FACTOR
 TAKEOVER_LIMIT_RATIO = 0.8
 """How much of what it may send a broker sends after a loss at most before followers are reordered for its sake."""
 
-_WORTH_LARGEST_FIRST_RATIO = 0.9  # of what is outside the limits otherwise, at most: topics that give alike come first
+_LARGE_RATIOS = (1 / 2, 1 / 4, 1 / 8, 1 / 16, 0.0)  # of a share, above which replicas find a place before smaller ones
+_WORTH_LARGEST_FIRST_RATIO = 0.01  # of its share, from which on what a broker is outside its limits is worth a try
+_LEFT_OUTSIDE_RATIO = 0.9  # of what is outside otherwise, at most: topics that give alike come first
 
 
 @register("fewest-bytes")
@@ -149,15 +151,20 @@ def _level(layout: Layout) -> None:
     before = layout.held.copy()
     _levelling(layout).run()
     alike, outside = layout.held.copy(), layout.outside_limits()
-    if outside <= 0:
+    if not (outside > _WORTH_LARGEST_FIRST_RATIO * layout.limits.fair).any():
         return
     layout.become(before)
-    _levelling(layout, price=-sizes).run()
-    if layout.outside_limits() > _WORTH_LARGEST_FIRST_RATIO * outside:
+    for share in _LARGE_RATIOS:
+        is_large = sizes > share * float(layout.limits.fair.mean())
+        if is_large.any():
+            _levelling(layout, price=-sizes, may_move=is_large).run()
+    if layout.outside_limits().sum() > _LEFT_OUTSIDE_RATIO * outside.sum():
         layout.become(alike)
 
 
-def _levelling(layout: Layout, *, price: Floats | None = None, is_count: bool = False) -> Levelling:
+def _levelling(
+    layout: Layout, *, price: Floats | None = None, is_count: bool = False, may_move: Flags | None = None
+) -> Levelling:
     limits = layout.limits
     return Levelling(
         layout,
@@ -168,6 +175,7 @@ def _levelling(layout: Layout, *, price: Floats | None = None, is_count: bool = 
         upper=limits.upper,
         price=price,
         is_count=is_count,
+        may_move=may_move,
     )
 
 

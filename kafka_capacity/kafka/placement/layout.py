@@ -16,9 +16,6 @@ from kafka_capacity.kafka.placement.shares import BalanceLimits, balance_limits,
 NOWHERE = -1  # the broker of a replica that is still to be made
 
 
-TINY_RATIO = 1e-9  # of a share, what is no more than rounding
-
-
 @dataclass(slots=True, kw_only=True, eq=False)
 class HardLimit:
     """What no broker may pass, beside the limits of the balance."""
@@ -193,11 +190,9 @@ class Layout:
         for hard in self.hard:
             hard.load[:] = self.sum_by_broker(hard.unit)
 
-    def outside_limits(self) -> float:
-        """Return how much of the load is outside the limits of the balance, above them or below."""
-        limits = self.limits
-        away = np.maximum(self.load - limits.upper, limits.lower - self.load)
-        return float(away[away > TINY_RATIO * limits.fair].sum())
+    def outside_limits(self) -> Floats:
+        """Return float64[B], how much of its load each broker is above the limits of the balance, or below."""
+        return np.maximum(0.0, np.maximum(self.load - self.limits.upper, self.limits.lower - self.load))
 
     def move_one(self, row: int, column: int, receiver: int) -> None:
         """Put one replica on another broker."""

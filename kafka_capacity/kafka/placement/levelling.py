@@ -38,7 +38,7 @@ class Levelling:
     ``unit`` is what a replica adds to the load, float64[P]. ``load``, which the layout keeps up to date, its limits and
     ``fair``, in which proportions brokers fill up, are float64[B]. By ``price``, float64[P], the cheapest replicas go
     first; without it all topics give alike. Where the load ``is_count`` of replicas, amounts are whole, and a plan is
-    the cheaper the cheaper its replicas are.
+    the cheaper the cheaper its replicas are. Partitions that ``may_move``, bool[P], are all by default.
     """
 
     def __init__(
@@ -52,7 +52,9 @@ class Levelling:
         upper: Floats,
         price: Floats | None = None,
         is_count: bool = False,
+        may_move: Flags | None = None,
     ) -> None:
+        self._may_move = unit > 0 if may_move is None else may_move & (unit > 0)
         self._layout, self._unit, self._load, self._fair = layout, unit, load, fair
         self._lower, self._upper, self._price, self._is_count = lower, upper, price, is_count
         self._can_take = layout.usable & (fair > 0)
@@ -97,7 +99,7 @@ class _Bulk:
             by_price = np.argsort(of._price, kind="stable")
             rows, columns = np.repeat(by_price, width), np.tile(np.arange(width), len(by_price))
         donor = layout.held[rows, columns]
-        keep = (donor >= 0) & (of._unit[rows] > 0)
+        keep = (donor >= 0) & of._may_move[rows]
         rows, columns, donor = rows[keep], columns[keep], donor[keep]
         is_new = ~layout.is_home(rows, donor)
         if is_new.any():
@@ -215,7 +217,7 @@ class _Crumbs:
         self._layout = levelling._layout
         key = levelling._unit if levelling._price is None else levelling._price
         order = np.argsort(key, kind="stable")
-        self._order = order[levelling._unit[order] > 0]
+        self._order = order[levelling._may_move[order]]
         self._sorted_unit = levelling._unit[self._order]
         self._stuck = np.zeros(len(levelling._load), dtype=np.bool_)
         # By price a broker looks on where it found the last one: what is cheaper could not come before either.
@@ -316,7 +318,11 @@ class _Crumbs:
         room = np.where(of._can_take, of._upper - of._load, 0.0)
         room[broker] = 0.0
         largest = float(room.max(initial=0.0))
-        fits = (unit > 0) & (unit <= largest * (1 + _TINY)) & (of._load[broker] - unit >= of._lower[broker] - _TINY)
+        fits = (
+            of._may_move[rows]
+            & (unit <= largest * (1 + _TINY))
+            & (of._load[broker] - unit >= of._lower[broker] - _TINY)
+        )
         rows, columns, unit = rows[fits], columns[fits], unit[fits]
         if not len(rows):
             return False
