@@ -218,7 +218,8 @@ class PlansDocument(Document):
 class SizeDocument(Head):
     """How many brokers of which kind are needed by when: `size --json`, `size.json`."""
 
-    advice: Row  # `recommended` and why, the front of options, what to have by which date
+    # `recommended` and why, the front of options, and by date what would do if it were the horizon; steps: `outlook`
+    advice: Row
     options: tuple[Row, ...]  # every option, with its verdict, excuses, dates and dollars, as in the table `sizing`
     outlook: Row | None  # how many brokers by when, and what waiting saves
     dates: tuple[str, ...]  # the day of the traffic and bytes, YYYY-MM-DD

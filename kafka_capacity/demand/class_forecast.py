@@ -57,12 +57,12 @@ def forecast_class(
         reference_days: how many days today's load rests on.
         silent_since: the last day on which the cluster had traffic, where what came after is an outage of metrics.
     """
-    asked = settings.growth_of(name)
+    asked, high_asked = settings.growth_of(name), settings.growth_high_per_year_ratio
     silent_days = max(0, days_between(silent_since, history.last_day)) if silent_since and history.days else 0
     forecast = None if asked else _forecast(history, dates, settings, reference_days, silent_days=silent_days)
     if not isinstance(forecast, Forecast):
         why = "As requested" if forecast is None else f"{forecast.why}, and it is assumed"
-        path = growth_path(name, dates, asked or USUAL_GROWTH, history_days=history.days, why=why)
+        path = growth_path(name, dates, asked or _assumed(high_asked), history_days=history.days, why=why)
         if forecast is not None and forecast.stopped_days:
             return _stopped(path, history)
         if not history.days or days_between(history.last_day, dates[0]) > MAX_STALE_DAYS:
@@ -76,12 +76,24 @@ def forecast_class(
         for path in (forecast.expected, forecast.high)
     )
     middle[0] = high[0] = 1.0
+    basis = _basis(name, history, forecast)
+    if high_asked is not None:
+        high = growth_ratio(np.array([days_between(dates[0], date) for date in dates], dtype=np.float64), high_asked)
+        said = f" In the high estimate it grows by {whole_percent(high_asked)} a year, as requested."
+        basis = replace(basis, reason=basis.reason + said)
     return ExpectedPath(
-        basis=_basis(name, history, forecast),
+        basis=basis,
         middle=middle,
         high=np.maximum(middle, high),
         mean_ratio=round(reference / measured, 6),
     )
+
+
+def _assumed(high_asked: float | None) -> Growth:
+    """Return the usual growth, with the high estimate that was asked for."""
+    if high_asked is None:
+        return USUAL_GROWTH
+    return Growth(middle=min(USUAL_GROWTH.middle, high_asked), high=high_asked)
 
 
 def growth_path(name: str, dates: Sequence[str], growth: Growth, *, history_days: int, why: str) -> ExpectedPath:

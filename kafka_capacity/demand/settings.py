@@ -51,12 +51,12 @@ class DemandSettings:
     def growth_of(self, name: str) -> Growth | None:
         """Return the growth that was asked for a class, ``None`` where its history decides.
 
-        Where one of the two rates is not given it stands to the other as the usual ones do, or is the same.
+        Where the high one is not given it stands to the other as the usual ones do.
         """
         middle, high = self.growth_per_year_ratio, self.growth_high_per_year_ratio
         if name in dict(self.class_growth):
             middle, high = dict(self.class_growth)[name], None
         if middle is None:
-            return None if high is None else Growth(middle=min(USUAL_GROWTH.middle, high), high=high)
+            return None
         usual = (1 + middle) * (1 + USUAL_GROWTH.high) / (1 + USUAL_GROWTH.middle) - 1
         return Growth(middle=middle, high=usual if high is None else max(middle, high))

@@ -138,6 +138,9 @@ def rack_problems(
     return (warning(Code.RF_ABOVE_RACKS, what, message, remedy), *uneven)
 
 
+_EVEN_ENOUGH_RATIO = 1.05  # of an even share: 40 brokers in three racks cannot be more even than 14, 13 and 13
+
+
 def _uneven(sizes: Counter[str], factor: int, count: int, what: str, rule: RackRule) -> tuple[Problem, ...]:
     if len(sizes) < 2 or len(set(sizes.values())) == 1:
         return ()
@@ -150,6 +153,8 @@ def _uneven(sizes: Counter[str], factor: int, count: int, what: str, rule: RackR
         message = f"racks are uneven ({layout}); rack {rack} can hold at most one replica of each partition"
         return (info(Code.UNEVEN_RACKS, what, message, remedy),)
     per_rack = factor / len(sizes)
+    if per_rack / size <= _EVEN_ENOUGH_RATIO * factor / count:
+        return ()
     by_whom, of_whom = ("", "all partitions") if rule is RackRule.STRICT else (" that Kafka itself places", "these")
     has = "a replica" if factor == len(sizes) else f"{per_rack:.3g} replicas on average"
     who = "its only broker" if size == 1 else f"each of its {size} brokers"

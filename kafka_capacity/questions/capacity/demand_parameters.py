@@ -131,8 +131,8 @@ class DemandParameters(BaseModel):
     growth_high_per_year_ratio: Growth | None = _FORM.field(
         None, "Growth per year, high estimate", "--growth-high", is_usual=True
     )(
-        "The same for the high estimate; at least the growth above. Empty: as far above it as "
-        f"{whole_percent(USUAL_GROWTH.high)} is above {whole_percent(USUAL_GROWTH.middle)}."
+        "The same for the high estimate; at least the growth above. Empty: from the history, or as far above that "
+        f"growth as {whole_percent(USUAL_GROWTH.high)} is above {whole_percent(USUAL_GROWTH.middle)}."
     )
     class_growth: tuple[str, ...] = _FORM.lines("Growth of topic classes", "--class-growth", "NAME=RATIO")(
         "Growth per year for individual topic classes, instead of their forecast, one per line as name=ratio, such "

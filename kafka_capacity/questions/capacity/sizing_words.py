@@ -108,7 +108,7 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
     silence = silence_sentence(view.document)
     if not middle[0]:
         return silence
-    if any(request[name] is not None for name in ("growth_per_year_ratio", "growth_high_per_year_ratio")):
+    if request["growth_per_year_ratio"] is not None:
         basis = "as asked"
     else:
         asked = {item.partition("=")[0].strip() for item in request["class_growth"]}
@@ -120,7 +120,9 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
     usual, high_growth = whole_percent(more, signed=True), whole_percent(most, signed=True)
     # A forecast is of the highest week, an average of today's times a rate is not.
     when = f"in the busiest week up to {until}" if basis.startswith("forecast") else f"by {until}"
-    return f"Growth {basis}: {usual} {when}, {high_growth} in the high estimate. {silence}".strip()
+    is_high_asked = basis != "as asked" and request["growth_high_per_year_ratio"] is not None
+    asked = " as asked" if is_high_asked else ""
+    return f"Growth {basis}: {usual} {when}, {high_growth} in the high estimate{asked}. {silence}".strip()
 
 
 def silence_sentence(document: Mapping[str, Any]) -> str:

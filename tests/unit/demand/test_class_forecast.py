@@ -123,8 +123,15 @@ def test_growth_that_was_asked_for_holds_instead_of_the_forecast():
     assert one.basis.reason == ("As requested: traffic grows by 10 % a year, and by 35 % in the high estimate.")
     both = found(series(700), growth_per_year_ratio=0.1, growth_high_per_year_ratio=0.1)
     assert both.high[-1] == pytest.approx(1.1**years)
-    high_alone = found(series(700), growth_high_per_year_ratio=0.2)
-    assert high_alone.middle[-1] == high_alone.high[-1] == pytest.approx(1.2**years)
+    # Nobody asked for another middle than the history has.
+    high_alone, history_alone = found(series(700), growth_high_per_year_ratio=0.9), found(series(700))
+    assert high_alone.middle.tolist() == history_alone.middle.tolist()
+    assert high_alone.high[-1] == pytest.approx(1.9**years)
+    assert high_alone.basis.reason.endswith(" In the high estimate it grows by 90 % a year, as requested.")
+    less = found(series(700), growth_high_per_year_ratio=0.0)
+    assert less.high.tolist() == less.middle.tolist()
+    assumed = found(series(5), growth_high_per_year_ratio=0.2)
+    assert assumed.middle[-1] == assumed.high[-1] == pytest.approx(1.2**years)
 
 
 def test_growth_of_one_class_holds_for_it_before_that_of_all():
@@ -188,8 +195,7 @@ def test_which_growth_holds_is_told_where_one_was_asked_for():
     assert notes() == ()
     assert notes(growth_per_year_ratio=0.3) == (f"{start}30 % a year for all topics, 60 % in the high estimate.",)
     assert notes(class_growth=(("logs", 0.0),), growth_high_per_year_ratio=0.5) == (
-        f"{start}0 % a year for logs, 23 % in the high estimate; "
-        "30 % a year for all other topics, 50 % in the high estimate.",
+        f"{start}0 % a year for logs, 23 % in the high estimate.",
     )
 
 

@@ -24,6 +24,11 @@ def test_under_the_strict_rule_every_partition_is_in_the_smallest_rack():
     )
 
 
+def test_racks_that_cannot_be_more_even_are_no_trap():
+    assert messages("a" * 14 + "b" * 13 + "c" * 13, RackRule.STRICT) == []
+    assert len(messages("a" * 14 + "b" * 14 + "c" * 12, RackRule.STRICT)) == 1
+
+
 @pytest.mark.parametrize("rule", [RackRule.TWO_RACKS, RackRule.OFF])
 def test_under_another_rule_only_those_that_kafka_places(rule):
     (message,) = messages("aabbc", rule)
