@@ -17,7 +17,13 @@ from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Problem, Problems, fatal
 from kafka_capacity.inventory.checks.brokers import check_brokers, check_log_dirs, check_quorum_replicas
 from kafka_capacity.inventory.checks.groups import check_groups
-from kafka_capacity.inventory.checks.metrics import check_broker_metrics, check_history, check_metrics, check_producers
+from kafka_capacity.inventory.checks.metrics import (
+    check_broker_metrics,
+    check_history,
+    check_metrics,
+    check_producers,
+    check_same_rates,
+)
 from kafka_capacity.inventory.checks.replicas import check_leadership, check_placement, check_sizes
 from kafka_capacity.inventory.checks.topics import check_topic_names, check_topic_settings
 from kafka_capacity.inventory.column_values import ReplicaColumns
@@ -51,6 +57,7 @@ def _all_findings(raw: RawInventory) -> Iterator[Problem]:
     yield from check_metrics(raw.table("metrics"), replicas, raw.ds)
     yield from check_broker_metrics(raw.table("broker_metrics"), brokers)
     yield from check_history(raw.table("history"), raw.ds)
+    yield from check_same_rates(raw.table("history"), raw.table("metrics"))
     yield from check_producers(raw.table("producers"), topics)
     yield from check_quorum_replicas(raw.table("quorum_replicas"))
     yield from check_groups(raw.table("groups"), raw.table("members"), raw.table("lags"), replicas.index())

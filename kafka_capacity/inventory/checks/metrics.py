@@ -22,6 +22,7 @@ from kafka_capacity.text import format_percent, plural
 
 ABSURD_CORES = 4096.0  # no broker has so many cores
 LEAST_COVERAGE = 0.95
+ALIKE_FACTOR = 5.0  # how far apart two sources of the same days may be; bits, KiB or a whole day are further
 _HOUR = 3600
 _DAY = 86_400
 _LEFT_OUT = "they are left out, check the unit"
@@ -93,6 +94,28 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
     if is_day(ds) and (future := int((seconds > midnight(ds).timestamp()).sum())):
         message = f"{plural(future, 'row')} of history later than the day {ds}; they are left out, check ds"
         yield warning("future_history", "history.day", message)
+
+
+def check_same_rates(history: pa.Table, metrics: pa.Table) -> Iterator[Problem]:
+    """Hold the history against the metrics on the days that both know: one in another unit makes absurd growth."""
+    days, rates = ints(history.column("day").cast("int64")), floats(history.column(RATES[0]))
+    hours, per_hour = ints(metrics.column("hour").cast("int64")), floats(metrics.column(RATES[0]))
+    both = np.intersect1d(days, hours // _DAY * _DAY)
+    in_history = np.isin(days, both) & (rates >= 0) & np.isfinite(rates)
+    in_metrics = np.isin(hours // _DAY * _DAY, both) & (per_hour >= 0) & np.isfinite(per_hour)
+    if not in_history.any() or not in_metrics.any():
+        return
+    daily = rates[in_history].sum() / len(np.unique(days[in_history]))
+    hourly = per_hour[in_metrics].sum() / len(np.unique(hours[in_metrics]))
+    if daily <= 0 or hourly <= 0 or 1 / ALIKE_FACTOR <= daily / hourly <= ALIKE_FACTOR:
+        return
+    factor = f"{round(daily / hourly):,} times" if daily > hourly else f"only 1 in {round(hourly / daily):,} bytes of"
+    message = (
+        f"on the {plural(len(both), 'day')} that metrics know as well, the history has {factor} their traffic: "
+        "growth and dates that rest on it are wrong"
+    )
+    remedy = "check the unit of the history, which is bytes per second on average over a day"
+    yield serious("history_differs", f"history.{RATES[0]}", message, remedy)
 
 
 def check_producers(producers: pa.Table, topics: pa.Table) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from kafka_capacity.inventory.validation import validate
 from tests.builders import cluster, with_rows
 from tests.unit.inventory.broken import FAULT, assert_found, change, drop, hour, ids, on, repeat, with_group
 
@@ -22,6 +23,16 @@ def without_traffic(raw):
     """All rates are 0."""
     rows = [{**row, "bytes_in_bytes_per_second": 0.0} for row in raw.table("metrics").to_pylist()]
     return with_rows(raw, "metrics", rows)
+
+
+def with_history(times):
+    """The history has so many times what the metrics have."""
+    raw = cluster()
+    days = sorted({row["hour"].date() for row in raw.table("metrics").to_pylist()})
+    total = sum(row["bytes_in_bytes_per_second"] for row in raw.table("metrics").to_pylist()) / 168
+    at = [hour(str(day)) for day in days]
+    rates = {"bytes_in_bytes_per_second": total * times, "bytes_out_bytes_per_second": 0.0}
+    return with_rows(raw, "history", [{"topic": "orders", "day": day, **rates} for day in at])
 
 
 CASES = [
@@ -94,6 +105,20 @@ CASES = [
         "metric_gaps",
         "90.2 % of the hours are present (168 hours from the first to the last, 6 partitions); means and peaks are "
         "based only on those",
+    ),
+    (
+        with_history(86_400),
+        "serious",
+        "history_differs",
+        "on the 7 days that metrics know as well, the history has 86,400 times their traffic: growth and dates that rest "
+        "on it are wrong",
+    ),
+    (
+        with_history(1 / 1024),
+        "serious",
+        "history_differs",
+        "on the 7 days that metrics know as well, the history has only 1 in 1,024 bytes of their traffic: growth and "
+        "dates that rest on it are wrong",
     ),
     (
         cluster(hours=100),
@@ -207,3 +232,8 @@ CASES = [
 @pytest.mark.parametrize(FAULT, CASES, ids=ids(CASES))
 def test_every_fault_of_traffic_and_groups_is_found_and_said(raw, severity, code, message):
     assert_found(raw, severity, code, message)
+
+
+@pytest.mark.parametrize("times", [0.3, 1.0, 3.0])
+def test_a_history_of_about_the_same_traffic_is_right(times):
+    assert "history_differs" not in {one.code for one in validate(with_history(times))}
