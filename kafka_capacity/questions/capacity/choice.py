@@ -199,9 +199,9 @@ def _reason(chosen: CapacityResult | None, results: Sequence[CapacityResult], bu
     fits = _fits(chosen)
     what = f"is the cheapest option that {fits}"
     if math.isnan(chosen.cost.total):
-        what = f"is the smallest number of today's brokers that {fits}; its cost is unknown"
+        what = f"is the smallest number of today's brokers tried that {fits}; its cost is unknown"
     elif not _is_comparable(chosen):
-        what = f"is the smallest number of today's brokers that {fits}, {_month(chosen)}"
+        what = f"is the smallest number of today's brokers tried that {fits}, {_month(chosen)}"
     if budget is not None:
         what += f", and leaves {format_usd(budget - chosen.cost.total)} of the budget of {format_usd(budget)} per month"
     return f"{chosen.option_id} {what}{tight}; {still}"

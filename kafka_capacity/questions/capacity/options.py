@@ -74,14 +74,15 @@ def rack_step(brokers: Brokers) -> int:
 
 
 def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:
-    """Return the counts to try where none are asked for: whole steps of one broker a rack, up to twice today's.
+    """Return the counts to try where none are asked for: as many brokers in every rack, up to twice today's.
 
-    At most :data:`MAX_DEFAULT_COUNTS`, evenly spread, today's among them, and none below the largest factor.
+    A broker more in some racks adds nothing where every rack has a replica of each partition. They are at most
+    :data:`MAX_DEFAULT_COUNTS`, evenly spread, today's among them, and none below the largest factor.
     """
     step, now = rack_step(observed), len(observed)
-    counts = [count for count in range(now % step, 2 * now + 1, step) if count >= max(1, largest_factor, step)]
+    counts = [count for count in range(step, 2 * now + 1, step) if count >= max(1, largest_factor)]
     while len(counts) > MAX_DEFAULT_COUNTS:
-        place = counts.index(now) if now in counts else 0
+        place = next((index for index, count in enumerate(counts) if count >= now), 0)
         counts = counts[place % 2 :: 2]
     return tuple(sorted({*counts, now}))
 

@@ -29,6 +29,7 @@ from kafka_capacity.text import (
 )
 
 _COUNTS_NAMED = 3
+_MOST_TIMES = 100  # as much; more only says that next to nothing moves
 
 
 def decide_change(view: ChangeView) -> Answer:
@@ -149,10 +150,9 @@ def _generate_clause(view: ChangeView) -> str:
     generate = view.generate
     if generate is None or not generate.figures["moved_bytes"]:
         return ""
-    factor = generate.figures["moved_bytes"] / view.nearest.figures["moved_bytes"]
-    return (
-        f"; Kafka’s own --generate would move {format_bytes(generate.figures['moved_bytes'])} ({format_factor(factor)})"
-    )
+    moved, own = generate.figures["moved_bytes"], view.nearest.figures["moved_bytes"]
+    times = "" if moved > _MOST_TIMES * own else f" ({format_factor(moved / own)})"
+    return f"; Kafka’s own --generate would move {format_bytes(moved)}{times}"
 
 
 def _refusal(view: ChangeView) -> str:
@@ -346,7 +346,7 @@ def _generate_figure(option: Option, generate: Option) -> KeyFigure:
     low, high = figures["moved_bytes_low"], figures["moved_bytes_high"]
     note = f"median of {plural(figures['seeds_tried'], 'draw')}, {format_bytes(low)} to {format_bytes(high)}"
     own = option.figures["moved_bytes"]
-    if own and figures["moved_bytes"]:
+    if own and 0 < figures["moved_bytes"] <= _MOST_TIMES * own:
         note = f"{format_factor(figures['moved_bytes'] / own)} as much; {note}"
     return _figure("generate_bytes", "With --generate", figures["moved_bytes"], "bytes", note)
 

@@ -110,8 +110,8 @@ CASES = [
         with_history(86_400),
         "serious",
         "history_differs",
-        "on the 7 days that metrics know as well, the history has 86,400 times their traffic: growth and dates that rest "
-        "on it are wrong",
+        "on the 7 days that metrics know as well, the history has 86,400 times their traffic: growth and dates that "
+        "rest on it are wrong",
     ),
     (
         with_history(1 / 1024),

@@ -186,11 +186,11 @@ def test_own_shapes_that_are_wrong_are_refused_when_the_plan_is_pinned(tmp_path)
 
 
 def test_many_small_replicas_are_spread_as_far_as_brokers_should_hold():
-    """Six brokers hold 36 replicas of 100 GiB and 720 of 1 GiB: 126 each, and 100 are allowed. Nine hold 84.
+    """Six brokers hold 36 replicas of 100 GiB and 720 of an eighth of one: 126 each, and 100 are allowed. Nine hold 84.
 
     Bytes alone are even as soon as each new broker has a few of the large ones.
     """
-    raw = full_disks(logs(), many())
+    raw = full_disks(logs(), many(size_bytes=2**27))
     request = {"broker_counts": [9], "broker_replica_limit": 100, "sizing_broker_counts": [6, 9]}
     asked = asked_of(raw, **request)
     fits = {one.option_id: one.fits for one in simulate_sizing(sizing_setup(asked).inputs, run_sizes).results}

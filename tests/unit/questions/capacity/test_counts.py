@@ -23,7 +23,11 @@ def options_by_id(results):
 
 def test_default_counts_step_by_racks_up_to_twice_as_many():
     assert default_counts(brokers(6, list("abcabc")), 3) == (3, 6, 9, 12)
-    assert default_counts(brokers(4, list("abca")), 3) == (4, 7)
+    assert default_counts(brokers(4, list("abca")), 3) == (3, 4, 6)
+    # What 40 brokers in racks of 14, 13 and 13 hold is limited by those of 13: a 43rd adds nothing to 42.
+    counts = default_counts(brokers(40, list("abc") * 13 + ["a"]), 3)
+    assert (40 in counts, {count % 3 for count in counts if count != 40}) == (True, {0})
+    assert 42 in counts
     counts = default_counts(brokers(60, list("abc") * 20), 3)
     assert len(counts) <= 9
     assert {60, 120} <= {*counts, 120}

@@ -36,10 +36,10 @@ def idle(name="old", **options):
     return topic(name, **(given | options))
 
 
-def many(name="many"):
+def many(name="many", size_bytes=GIB):
     """240 partitions of 1 GiB, which together carry what one partition of `logs` does: 720 replicas."""
     rates = {"bytes_in": PRODUCED / 240, "bytes_out": PRODUCED / 240}
-    return topic(name, partitions=240, size_bytes=GIB, **rates)
+    return topic(name, partitions=240, size_bytes=size_bytes, **rates)
 
 
 def inventory(*topics, disk_gib=1000, brokers=None, **made):
