@@ -54,8 +54,8 @@ TAKEOVER_LIMIT_RATIO = 0.8
 """How much of what it may send a broker sends after a loss at most before followers are reordered for its sake."""
 
 _LARGE_RATIOS = (1 / 2, 1 / 4, 1 / 8, 1 / 16, 0.0)  # of a share, above which replicas find a place before smaller ones
-_WORTH_LARGEST_FIRST_RATIO = 0.01  # of its share, from which on what a broker is outside its limits is worth a try
-_LEFT_OUTSIDE_RATIO = 0.9  # of what is outside otherwise, at most: topics that give alike come first
+_WORTH_LARGEST_FIRST_RATIO = 0.01  # of its share, from which on what a broker is outside the limits is worth a try
+_LEFT_OUTSIDE_RATIO = 0.5  # of how far the worst is outside otherwise, at most: topics that give alike come first
 
 
 @register("fewest-bytes")
@@ -150,15 +150,15 @@ def _level(layout: Layout) -> None:
         return
     before = layout.held.copy()
     _levelling(layout).run()
-    alike, outside = layout.held.copy(), layout.outside_limits()
-    if not (outside > _WORTH_LARGEST_FIRST_RATIO * layout.limits.fair).any():
+    alike, outside = layout.held.copy(), layout.outside_ratio()
+    if outside <= _WORTH_LARGEST_FIRST_RATIO:
         return
     layout.become(before)
     for share in _LARGE_RATIOS:
         is_large = sizes > share * float(layout.limits.fair.mean())
         if is_large.any():
             _levelling(layout, price=-sizes, may_move=is_large).run()
-    if layout.outside_limits().sum() > _LEFT_OUTSIDE_RATIO * outside.sum():
+    if layout.outside_ratio() > _LEFT_OUTSIDE_RATIO * outside:
         layout.become(alike)
 
 

@@ -190,9 +190,11 @@ class Layout:
         for hard in self.hard:
             hard.load[:] = self.sum_by_broker(hard.unit)
 
-    def outside_limits(self) -> Floats:
-        """Return float64[B], how much of its load each broker is above the limits of the balance, or below."""
-        return np.maximum(0.0, np.maximum(self.load - self.limits.upper, self.limits.lower - self.load))
+    def outside_ratio(self) -> float:
+        """Return how far the worst broker is above the limits of the balance, or below, over its share."""
+        limits = self.limits
+        away = np.maximum(self.load - limits.upper, limits.lower - self.load)
+        return float(np.divide(away, limits.fair, out=np.zeros_like(away), where=limits.fair > 0).max(initial=0.0))
 
     def move_one(self, row: int, column: int, receiver: int) -> None:
         """Put one replica on another broker."""

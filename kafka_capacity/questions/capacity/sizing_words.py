@@ -120,9 +120,10 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
     usual, high_growth = whole_percent(more, signed=True), whole_percent(most, signed=True)
     # A forecast is of the highest week, an average of today's times a rate is not.
     when = f"in the busiest week up to {until}" if basis.startswith("forecast") else f"by {until}"
-    is_high_asked = basis != "as asked" and request["growth_high_per_year_ratio"] is not None
-    asked = " as asked" if is_high_asked else ""
-    return f"Growth {basis}: {usual} {when}, {high_growth} in the high estimate{asked}. {silence}".strip()
+    is_high_asked = request["growth_per_year_ratio"] is None and request["growth_high_per_year_ratio"] is not None
+    if is_high_asked:
+        high_growth += ", as asked,"
+    return f"Growth {basis}: {usual} {when}, {high_growth} in the high estimate. {silence}".strip()
 
 
 def silence_sentence(document: Mapping[str, Any]) -> str:
