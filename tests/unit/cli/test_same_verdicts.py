@@ -163,7 +163,7 @@ def test_the_worst_warnings_about_a_snapshot_are_printed_beside_a_plan(run, tmp_
 
 
 def test_sizing_starts_from_the_brokers_that_are_left_where_some_are_named_to_go(run, tmp_path):
-    busy = topic("orders", partitions=36, bytes_in=4e5, bytes_out=8e5)
+    busy = topic("orders", partitions=36, bytes_in=1.2e6, bytes_out=2.4e6)
     raw = cluster(topics=[busy], disk_capacity_bytes=4e14)
     cores = {row["broker_id"]: 0.5 if row["broker_id"] == 3 else 4.0 for row in rows_of(raw, "brokers")}
     changed = [{**row, "cpu_cores": cores[row["broker_id"]]} for row in rows_of(raw, "brokers")]
