@@ -45,9 +45,7 @@ BROKER_MAXIMA = {one.parameter: one for one in BROKER_CONSTRAINTS if one.paramet
 """By the parameter of a request: the counts that it may limit for every broker."""
 ASKED = frozenset({PINS.name, *(one.name for one in BROKER_MAXIMA.values())})
 """Constraints that only a request brings."""
-OF_BROKERS = frozenset({PLACEMENT, RACKS.name, LOG_DIR, *(one.name for one in BROKER_CONSTRAINTS)}) - {
-    DISK_ON_THE_WAY.name
-}
+OF_BROKERS = frozenset({PLACEMENT, LOG_DIR, *(one.name for one in BROKER_CONSTRAINTS)}) - {DISK_ON_THE_WAY.name}
 """Constraints that more brokers may help with."""
 _LABELS = {
     LOG_DIR: "the log dir limit",

@@ -140,7 +140,10 @@ def test_a_smaller_replication_factor_deletes_replicas():
 
 @pytest.mark.parametrize(
     ("constraint", "lead"),
-    [("window", "The move to 7 brokers cannot be made as requested: "), ("disk", "7 brokers are")],
+    [
+        *((one, "The move to 7 brokers cannot be made as requested: ") for one in ("window", "rack_rule")),
+        ("disk", "7 brokers are"),
+    ],
 )
 def test_what_another_count_does_not_help_is_no_lack_of_brokers(constraint, lead):
     def refused(row):
