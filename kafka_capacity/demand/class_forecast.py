@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_between, days_later
-from kafka_capacity.demand.day_gaps import clean_days, without_bursts
+from kafka_capacity.demand.day_gaps import CleanDays, clean_days, without_bursts
 from kafka_capacity.demand.forecast import INTERVAL_RATIO, Forecast, NoForecast, forecast_series
 from kafka_capacity.demand.history import DailySeries
 from kafka_capacity.demand.outlook import Basis, ClassBasis
@@ -140,10 +140,9 @@ def _reference(history: DailySeries, days: int, level: float, *, silent_days: in
 
     A rise of the level within these days is in their mean in part; it counts as far as their busiest week has it.
     """
-    rates = history.rate_bytes_per_second[-days:]
-    clean = clean_days(history.rate_bytes_per_second, silent_days=silent_days)
+    rates, clean = _last_days(history, days, silent_days)
     measured = float(np.nanmean(rates))
-    if clean is None or len(clean.values) < len(rates):
+    if clean is None:
         return measured, measured
     bridged = clean.values[-len(rates) :]
     return measured, max(float(bridged[np.isfinite(rates)].mean()), peak_level(bridged, level))
@@ -151,12 +150,18 @@ def _reference(history: DailySeries, days: int, level: float, *, silent_days: in
 
 def _usual_ratio(history: DailySeries, days: int, silent_days: int) -> float:
     """Return the mean of the last days without outages, dips and bursts over the measured one."""
-    rates = history.rate_bytes_per_second[-days:]
-    clean = clean_days(history.rate_bytes_per_second, silent_days=silent_days)
-    if clean is None or clean.stopped_days or len(clean.values) < len(rates) or not np.nansum(rates) > 0:
+    rates, clean = _last_days(history, days, silent_days)
+    if clean is None or clean.stopped_days or not np.nansum(rates) > 0:
         return 1.0
     usual = without_bursts(clean.values)[-len(rates) :][np.isfinite(rates)]
     return round(float(usual.mean() / np.nanmean(rates)), 6)
+
+
+def _last_days(history: DailySeries, days: int, silent_days: int) -> tuple[Floats, CleanDays | None]:
+    """Return the last days as measured, and the clean series; ``None`` where it has fewer days."""
+    rates = history.rate_bytes_per_second[-days:]
+    clean = clean_days(history.rate_bytes_per_second, silent_days=silent_days)
+    return rates, None if clean is None or len(clean.values) < len(rates) else clean
 
 
 def peak_level(days: Floats, level: float) -> float:

@@ -23,7 +23,8 @@ Algorithm
     Keep every replica whose broker stays, unless the rack rule, a pin or a lower replication factor forbids it
     (:mod:`.filling`, :func:`level_between_homes`). Make the missing replicas, where
     brokers are lowest. Level what is left and relieve brokers above hard limits
-    (:mod:`kafka_capacity.kafka.placement.levelling`). Refine small plans to the optimum
+    (:mod:`kafka_capacity.kafka.placement.levelling`), topics alike, or the largest replicas first where these would
+    find no place any more. Refine small plans to the optimum
     (:mod:`kafka_capacity.kafka.placement.refining`). Take replicas off log directories that are too small for them
     (:mod:`.overflow_relief`). Then level the leaders (:mod:`.leading`) and who takes over (:mod:`.takeover`).
     A replica that is made again takes the place in the list of the one it stands for. Nothing is drawn at random, and
