@@ -7,6 +7,7 @@ import datetime
 from collections.abc import Iterable
 
 DAYS_PER_YEAR = 365.25
+HOUR_SECONDS = 3600.0
 DAY_SECONDS = 86_400.0
 
 WEEK_DAYS = 7

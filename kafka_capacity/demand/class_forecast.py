@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_between, days_later
-from kafka_capacity.demand.day_gaps import CleanDays, clean_days, without_bursts
+from kafka_capacity.demand.day_gaps import clean_days, usual_ratio
 from kafka_capacity.demand.forecast import INTERVAL_RATIO, Forecast, NoForecast, forecast_series
 from kafka_capacity.demand.history import DailySeries
 from kafka_capacity.demand.outlook import Basis, ClassBasis
@@ -67,7 +67,8 @@ def forecast_class(
             return _stopped(path, history)
         if not history.days or days_between(history.last_day, dates[0]) > MAX_STALE_DAYS:
             return path
-        return replace(path, mean_ratio=_usual_ratio(history, reference_days, silent_days))
+        usual = usual_ratio(history.rate_bytes_per_second, reference_days, silent_days=silent_days)
+        return replace(path, mean_ratio=round(usual, 6))
     weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
     measured, reference = _reference(history, reference_days, float(forecast.expected[0]), silent_days=silent_days)
     # Growing by the same share every day of a week, and rounded, so that another machine's last bits change no plan.
@@ -78,7 +79,7 @@ def forecast_class(
     middle[0] = high[0] = 1.0
     basis = _basis(name, history, forecast)
     if high_asked is not None:
-        high = growth_ratio(np.array([days_between(dates[0], date) for date in dates], dtype=np.float64), high_asked)
+        high = _grown(dates, high_asked)
         said = f" In the high estimate it grows by {whole_percent(high_asked)} a year, as requested."
         basis = replace(basis, reason=basis.reason + said)
     return ExpectedPath(
@@ -96,16 +97,20 @@ def _assumed(high_asked: float | None) -> Growth:
     return Growth(middle=min(USUAL_GROWTH.middle, high_asked), high=high_asked)
 
 
+def _grown(dates: Sequence[str], growth_per_year_ratio: float) -> Floats:
+    days = np.array([days_between(dates[0], date) for date in dates], dtype=np.float64)
+    return growth_ratio(days, growth_per_year_ratio)
+
+
 def growth_path(name: str, dates: Sequence[str], growth: Growth, *, history_days: int, why: str) -> ExpectedPath:
     """Let a class grow by a yearly rate; ``why`` there is no forecast is a sentence without its stop."""
-    days = np.array([days_between(dates[0], date) for date in dates], dtype=np.float64)
-    middle = growth_ratio(days, growth.middle)
+    middle = _grown(dates, growth.middle)
     rates = (
         f"traffic grows by {whole_percent(growth.middle)} a year, and by {whole_percent(growth.high)} in the high "
         "estimate"
     )
     basis = ClassBasis(name=name, basis=Basis.GROWTH_RATE, history_days=history_days, reason=f"{why}: {rates}.")
-    return ExpectedPath(basis=basis, middle=middle, high=np.maximum(middle, growth_ratio(days, growth.high)))
+    return ExpectedPath(basis=basis, middle=middle, high=np.maximum(middle, _grown(dates, growth.high)))
 
 
 def _forecast(
@@ -140,28 +145,13 @@ def _reference(history: DailySeries, days: int, level: float, *, silent_days: in
 
     A rise of the level within these days is in their mean in part; it counts as far as their busiest week has it.
     """
-    rates, clean = _last_days(history, days, silent_days)
+    rates = history.rate_bytes_per_second[-days:]
+    clean = clean_days(history.rate_bytes_per_second, silent_days=silent_days)
     measured = float(np.nanmean(rates))
-    if clean is None:
+    if clean is None or len(clean.values) < len(rates):
         return measured, measured
     bridged = clean.values[-len(rates) :]
     return measured, max(float(bridged[np.isfinite(rates)].mean()), peak_level(bridged, level))
-
-
-def _usual_ratio(history: DailySeries, days: int, silent_days: int) -> float:
-    """Return the mean of the last days without outages, dips and bursts over the measured one."""
-    rates, clean = _last_days(history, days, silent_days)
-    if clean is None or clean.stopped_days or not np.nansum(rates) > 0:
-        return 1.0
-    usual = without_bursts(clean.values)[-len(rates) :][np.isfinite(rates)]
-    return round(float(usual.mean() / np.nanmean(rates)), 6)
-
-
-def _last_days(history: DailySeries, days: int, silent_days: int) -> tuple[Floats, CleanDays | None]:
-    """Return the last days as measured, and the clean series; ``None`` where it has fewer days."""
-    rates = history.rate_bytes_per_second[-days:]
-    clean = clean_days(history.rate_bytes_per_second, silent_days=silent_days)
-    return rates, None if clean is None or len(clean.values) < len(rates) else clean
 
 
 def peak_level(days: Floats, level: float) -> float:

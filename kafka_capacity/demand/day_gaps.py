@@ -97,8 +97,7 @@ def _outages(values: Floats) -> Flags:
 def _dips(values: Floats) -> Flags:
     """Return bool[N], the days of dips."""
     usual = _usual(values, HALF)
-    ratio = np.divide(values, usual, out=np.full(len(values), np.nan), where=usual > 0)
-    filled = np.where(np.isfinite(ratio), ratio, 1.0)
+    filled = np.divide(values, usual, out=np.ones(len(values)), where=(usual > 0) & np.isfinite(values))
     smooth = np.median(sliding_window_view(np.pad(filled, 1, mode="edge"), 3), axis=1)  # a day more or less ends none
     runs = _runs(smooth < DIP_RATIO)
     lengths = np.diff(runs, axis=1).ravel()
@@ -123,6 +122,18 @@ def without_bursts(values: Floats) -> Floats:
     most = _usual(values, HALF) / DIP_RATIO
     is_over = values[-BACK_DAYS:].mean() <= most[-BACK_DAYS:].mean()
     return np.minimum(values, most) if is_over else values
+
+
+def usual_ratio(values: Floats, days: int, *, silent_days: int = 0) -> float:
+    """Return the mean of so many last days without outages, dips and bursts over the measured one.
+
+    It is 1 where the series has stopped, or has fewer days.
+    """
+    rates, clean = values[-days:], clean_days(values, silent_days=silent_days)
+    if clean is None or clean.stopped_days or len(clean.values) < len(rates) or not np.nansum(rates) > 0:
+        return 1.0
+    usual = without_bursts(clean.values)[-len(rates) :][np.isfinite(rates)]
+    return float(usual.mean() / np.nanmean(rates))
 
 
 def _runs(is_in: Flags) -> Ints:

@@ -33,11 +33,10 @@ import datetime
 
 import numpy as np
 
-from kafka_capacity.demand.calendar_days import DAY_SECONDS
+from kafka_capacity.demand.calendar_days import DAY_SECONDS, HOUR_SECONDS
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.kafka.arrays import Floats, Int32s
 
-HOUR_SECONDS = 3600.0
 FULL_RATIO = 0.8  # of what its mean rate would fill a full log has at least: rates are no exact history
 EXPLAINED_RATIO = 2.0  # times what its mean rate fills, and two segments, a log that is full may hold for ever
 
@@ -71,14 +70,14 @@ def partition_sizes(workload: Workload) -> Floats:
     """Return float64[P, 2, D], the bytes of one replica of each partition, by estimate and date."""
     times = date_seconds(workload.outlook.dates)
     ratios, row_class = workload.rate_ratios(), workload.outlook.class_of
-    rate, written = workload.load.bytes_in_mean_bytes_per_second, written_rate(workload)
+    rate, written = workload.load.bytes_in_mean_bytes_per_second, _written_rate(workload)
     size = workload.size_bytes.astype(np.float64)
     retention = workload.limits.age_seconds()
     # Brokers keep what is tiered as long as they do, if the topic keeps it as long.
     whole = np.where(workload.limits.is_compacted, np.inf, workload.limits.whole_retention_seconds)
     local = np.where(retention < whole, retention, np.inf)
     kept_for = np.minimum(local[:, None], whole[:, None] * workload.outlook.retention_ratio[row_class])
-    reach = reach_today(workload)
+    reach = _reach(size, written, retention)
     # By a retention of 0 people purge a topic: it keeps its last segments.
     can_grow = np.isfinite(reach) & (reach > 0) & (rate > 0)
     asked = log_bytes(written, retention)
@@ -109,7 +108,7 @@ def partition_sizes(workload: Workload) -> Floats:
     return np.where(workload.limits.is_compacted[:, None, None], compacted, np.minimum(found, cap[:, None, None]))
 
 
-def written_rate(workload: Workload) -> Floats:
+def _written_rate(workload: Workload) -> Floats:
     """Return float64[P], the mean rate at which what each log holds was written: that of the hours that it covers.
 
     It is the mean rate of all hours where these do not reach back so far, or where the log holds far more than them.
@@ -129,11 +128,13 @@ def written_rate(workload: Workload) -> Floats:
 
 def reach_today(workload: Workload) -> Floats:
     """Return float64[P], how many seconds back each log reaches, infinite where nothing can be said."""
-    size, rate = workload.size_bytes.astype(np.float64), written_rate(workload)
-    retention = workload.limits.age_seconds()
-    filled = np.divide(size, rate, out=np.full_like(size, np.inf), where=rate > 0)
+    return _reach(workload.size_bytes.astype(np.float64), _written_rate(workload), workload.limits.age_seconds())
+
+
+def _reach(size: Floats, written: Floats, retention_seconds: Floats) -> Floats:
+    filled = np.divide(size, written, out=np.full_like(size, np.inf), where=written > 0)
     # Sizes are whole bytes.
-    return np.where(size + 1.0 > log_bytes(rate, retention), retention, filled)
+    return np.where(size + 1.0 > log_bytes(written, retention_seconds), retention_seconds, filled)
 
 
 def log_bytes(rate: Floats, retention_seconds: Floats) -> Floats:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between, days_later
-from kafka_capacity.demand.day_gaps import clean_days, without_bursts
+from kafka_capacity.demand.day_gaps import usual_ratio
 from kafka_capacity.demand.disk import DEFAULT_SEGMENT_BYTES, log_bytes, segment_allowance
 from kafka_capacity.demand.events import Launch, RetentionChange
 from kafka_capacity.demand.history import TopicHistory, total_of
@@ -65,12 +65,9 @@ def _usual_days(snapshot: Snapshot, kept_seconds: Floats, history: TopicHistory)
         rows, days = kept_seconds == seconds, math.ceil(seconds / DAY_SECONDS)
         own = frozenset(names[code] for code in np.unique(topic[rows]).tolist())
         series = total_of(history, [row for row, name in enumerate(history.topics) if name in own], own)
-        clean = clean_days(series.rate_bytes_per_second)
-        if clean is None or not 0 < days <= len(clean.values):
+        if not 0 < days <= series.days:
             continue
-        written = np.where(clean.is_known, clean.values, series.rate_bytes_per_second[-len(clean.values) :])[-days:]
-        usual = without_bursts(clean.values)[-days:][np.isfinite(written)].sum()
-        off = abs(float(usual / written[np.isfinite(written)].sum()) - 1) if np.nansum(written) > 0 else 0.0
+        off = abs(usual_ratio(series.rate_bytes_per_second, days) - 1)
         if off * size[rows].sum() > TURN_RATIO * size.sum() and (day := day_reached(snapshot.ds, seconds)) is not None:
             yield day
 

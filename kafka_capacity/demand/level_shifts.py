@@ -16,13 +16,14 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from kafka_capacity.demand.calendar_days import WEEK_DAYS
-from kafka_capacity.demand.day_gaps import HALF, QUARTILE
+from kafka_capacity.demand.day_gaps import QUARTILE
 from kafka_capacity.kafka.arrays import Floats
 
 SPAN_DAYS = 14
 LASTING_DAYS = 56
 LEAST_LOG = float(np.log(1.25))  # a quarter more or less
 LASTING_FACTOR = 1.3  # the median of eight weeks after must have three quarters of the change: what came back was none
+_KEPT_RATIO = 0.5  # of the change, what the last week keeps at least
 NOISE_FACTOR = 4.0
 MAX_CLARITY = 2.0  # what is clearer is believed no sooner, so that the answer takes weeks to change
 FLOOR_RATIO = 1e-3  # days below so much of the mean are all the same: a launch from next to nothing is one from so much
@@ -90,7 +91,7 @@ def _lasting(logs: Floats, day: int, growth: float) -> float:
 def _is_back(logs: Floats, day: int, lasting: float) -> bool:
     """Return whether the last week is nearer to the level before a day than to the one after it."""
     before = np.median(logs[max(0, day - SPAN_DAYS) : day])
-    return bool((logs[-WEEK_DAYS:].mean() - before) / lasting < HALF)
+    return bool((logs[-WEEK_DAYS:].mean() - before) / lasting < _KEPT_RATIO)
 
 
 def _both(one: Floats | float, other: Floats | float) -> Floats:

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kafka_capacity.demand.calendar_days import HOUR_SECONDS
 from kafka_capacity.kafka.arrays import Float32s, Floats
 
-_HOUR_SECONDS = 3600.0
 _MAX_CELLS = 1 << 22  # hourly figures that are looked at at once
 
 
@@ -39,5 +39,5 @@ def late_read_seconds(bytes_in: Float32s, bytes_out: Float32s) -> Floats:
         balance = np.concatenate([np.zeros((len(balance), 1)), balance], axis=1)
         fall = (np.maximum.accumulate(balance, axis=1) - balance).max(axis=1)
         late = np.divide(fall, mean, out=np.zeros(len(mean)), where=mean > 0)
-        found[rows] = _HOUR_SECONDS * (late + 1.0)
+        found[rows] = HOUR_SECONDS * (late + 1.0)
     return found

@@ -20,6 +20,8 @@ from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.text import format_rate, plural, whole_percent
 
+_EVEN_ENOUGH_RATIO = 1.05  # of an even share: 40 brokers in three racks cannot be more even than 14, 13 and 13
+
 
 def check_racks(view: ClusterView) -> Iterator[Problem]:
     """Look at the racks of the brokers, and at the racks that each partition is in."""
@@ -136,9 +138,6 @@ def rack_problems(
     )
     remedy = "add brokers in more racks, or plan for min.insync.replicas when a rack is down"
     return (warning(Code.RF_ABOVE_RACKS, what, message, remedy), *uneven)
-
-
-_EVEN_ENOUGH_RATIO = 1.05  # of an even share: 40 brokers in three racks cannot be more even than 14, 13 and 13
 
 
 def _uneven(sizes: Counter[str], factor: int, count: int, what: str, rule: RackRule) -> tuple[Problem, ...]:

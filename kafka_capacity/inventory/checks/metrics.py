@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS, midnight
 from kafka_capacity.health.problem import Problem, counted, fatal, info, problem_of, serious, some, warning
-from kafka_capacity.inventory.chosen_hours import MAX_PARTITION_RATE, RATES
+from kafka_capacity.inventory.chosen_hours import MAX_PARTITION_RATE, RATES, usable_rates
 from kafka_capacity.inventory.column_values import Column, ReplicaColumns, encode, floats, ints, values
 from kafka_capacity.inventory.daily_history import MAX_TOPIC_RATE
 from kafka_capacity.kafka.arrays import Flags, Ints
@@ -99,10 +99,10 @@ def check_history(history: pa.Table, ds: str) -> Iterator[Problem]:
 def check_same_rates(history: pa.Table, metrics: pa.Table) -> Iterator[Problem]:
     """Hold the history against the metrics on the days that both know: one in another unit makes absurd growth."""
     days, rates = ints(history.column("day").cast("int64")), floats(history.column(RATES[0]))
-    hours, per_hour = ints(metrics.column("hour").cast("int64")), floats(metrics.column(RATES[0]))
+    hours, per_hour = ints(metrics.column("hour").cast("int64")), usable_rates(metrics, RATES[0]).astype(np.float64)
     both = np.intersect1d(days, hours // _DAY * _DAY)
-    in_history = np.isin(days, both) & (rates >= 0) & np.isfinite(rates)
-    in_metrics = np.isin(hours // _DAY * _DAY, both) & (per_hour >= 0) & np.isfinite(per_hour)
+    in_history = np.isin(days, both) & (rates >= 0) & (rates <= MAX_TOPIC_RATE)
+    in_metrics = np.isin(hours // _DAY * _DAY, both) & np.isfinite(per_hour)
     if not in_history.any() or not in_metrics.any():
         return
     daily = rates[in_history].sum() / len(np.unique(days[in_history]))

@@ -76,8 +76,7 @@ def _headline(view: SizingView) -> str:
     if len(view.steps) == 1:
         sentence += f" {run_verb(view.steps[0].option['broker_count'], 'last')} until {format_month(view.horizon)}"
     binds, today = _what_binds(view)
-    why = "; ".join(part for part in (binds, today) if part)
-    return f"{sentence}{f': {why}' if binds else f'; {why}' if why else ''}."
+    return f"{sentence}{f': {binds}' if binds else ''}{f'; {today}' if today else ''}."
 
 
 def why_sentence(view: SizingView) -> str:
@@ -120,8 +119,7 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
     usual, high_growth = whole_percent(more, signed=True), whole_percent(most, signed=True)
     # A forecast is of the highest week, an average of today's times a rate is not.
     when = f"in the busiest week up to {until}" if basis.startswith("forecast") else f"by {until}"
-    is_high_asked = request["growth_per_year_ratio"] is None and request["growth_high_per_year_ratio"] is not None
-    if is_high_asked:
+    if request["growth_per_year_ratio"] is None and request["growth_high_per_year_ratio"] is not None:
         high_growth += ", as asked,"
     return f"Growth {basis}: {usual} {when}, {high_growth} in the high estimate. {silence}".strip()
 

@@ -134,8 +134,10 @@ def _excuses(
         if metrics.is_capacity_given:
             basis = ""
         elif metrics.is_capacity_limit:
-            basis = ", the highest rate of any member, which is itself behind; give the member capacity if members "
-            basis += "were added since it fell behind"
+            basis = (
+                ", the highest rate of any member, which is itself behind; give the member capacity if members were "
+                "added since it fell behind"
+            )
         else:
             basis = " for certain, the highest rate seen so far; give the member capacity if it is higher"
         shown = told_apart(format_rate, busiest, capacity)
