@@ -191,7 +191,8 @@ class PlanDocument(Head):
 
     partition_count: int  # of the cluster
     scenario_id: str  # its name
-    fits: bool  # whether it stays within all limits
+    fits: bool  # whether it stays within all limits that are known
+    status: Status  # the verdict, as in `decision.json`
     excuses: tuple[Excuse, ...]  # the limits that it exceeds
     standing: tuple[Excuse, ...]  # those that are exceeded today as well, and no worse afterwards
     warnings: tuple[FoundProblem, ...]  # pitfalls in its layout
@@ -220,7 +221,9 @@ class SizeDocument(Head):
 
     # `recommended` and why, the front of options, and by date what would do if it were the horizon; steps: `outlook`
     advice: Row
-    options: tuple[Row, ...]  # every option, with its verdict, excuses, dates and dollars, as in the table `sizing`
+    # every option, with its `status`, excuses, dates and dollars, as in the table `sizing`; `fits` is said of what is
+    # known
+    options: tuple[Row, ...]
     outlook: Row | None  # how many brokers by when, and what waiting saves
     dates: tuple[str, ...]  # the day of the traffic and bytes, YYYY-MM-DD
     high_quantile: float  # of the high estimate

@@ -40,7 +40,7 @@ EARLIER_FILES = ("moves-rollback.json",)
 _LONG_LISTS = frozenset({"brokers", "waves"})
 
 
-def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> dict[str, Any]:
+def plan_document(snapshot: Snapshot, one: Judged, status: str, caveats: Sequence[str]) -> dict[str, Any]:
     """Return ``plan.json`` of one scenario: its inputs and all its figures side by side, null where there is none."""
     result, metrics = one.result, one.result.metrics
     figures = dict.fromkeys(field.name for field in dataclasses.fields(PlacementMetrics))
@@ -51,6 +51,7 @@ def plan_document(snapshot: Snapshot, one: Judged, caveats: Sequence[str]) -> di
         "partition_count": len(snapshot.partitions),
         **scenario_to_json(result.scenario),
         "fits": result.fits,
+        "status": status,
         "excuses": [excuse.as_dict() for excuse in result.excuses],
         "standing": [excuse.as_dict() for excuse in result.standing],
         "warnings": [dict(warning) for warning in one.warnings],
@@ -95,7 +96,9 @@ def scenario_files(
 def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
     """Return the document to print, and all files by folder (``""`` is the top), without their timings."""
     snapshot = planned.asked.basis.snapshot
-    caveats, decided = plan_caveats(decision), {DECISION: canonical_json(decision.as_dict())}
+    caveats, decision_document = plan_caveats(decision), decision.as_dict()
+    decided = {DECISION: canonical_json(decision_document)}
+    statuses = {option["scenario_id"]: option["status"] for option in decision_document["options"]}
     made: list[dict[str, bytes]] = []
     documents: list[dict[str, Any]] = []
     for one in planned.judged:
@@ -104,7 +107,7 @@ def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], di
         excuses = "; ".join(excuse.reason for excuse in one.result.excuses)
         serious = [] if one.result.fits else [f"This option does not fit: {excuses}."]
         serious += [*serious_sentences(map(Problem.from_dict, proposed)), *caveats.of(name)]
-        documents.append(plan_document(snapshot, one, serious))
+        documents.append(plan_document(snapshot, one, statuses[name], serious))
         made.append(scenario_files(snapshot, one, documents[-1], serious))
     if len(made) == 1:
         return documents[0], {"": {**made[0], **decided}}

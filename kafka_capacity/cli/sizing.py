@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps, print_data, print_lines, print_rows
 from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
@@ -27,8 +26,9 @@ from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, steps_table
 from kafka_capacity.questions.capacity.section.calculators import chosen_waterfalls
 from kafka_capacity.questions.capacity.section.options_costs import first_options, lasts_until, terminal_columns
-from kafka_capacity.questions.capacity.share import sized_document
+from kafka_capacity.questions.capacity.share import sized_document, sizing_tables
 from kafka_capacity.questions.capacity.simulate import Sized, placement_results, simulate_sizing
+from kafka_capacity.questions.capacity.sizing_steps import view_sizing
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, removed_brokers
 from kafka_capacity.questions.capacity.sizing_words import not_judged_sentence
 from kafka_capacity.report.tables import cells
@@ -52,10 +52,10 @@ def size_cluster(
     return found, simulate_sizing(found.inputs, run)
 
 
-def size_document(found: SizingSetup, sized: Sized, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
-    """Return what ``size.json`` holds: null where there is no figure, or none that ends."""
-    request = found.asked.parameters.model_dump(mode="json")
-    return {
+def view_sized(found: SizingSetup, sized: Sized) -> SizingView:
+    """Return what sizing found; its document is what ``size.json`` holds, null where there is no figure that ends."""
+    request, tables = found.asked.parameters.model_dump(mode="json"), sizing_tables(found, sized)
+    document = {
         "request": request,
         **sized_document(found, sized, tables, request),
         "warnings": _leaving_voters(found, sized)
@@ -64,8 +64,11 @@ def size_document(found: SizingSetup, sized: Sized, tables: Mapping[str, pa.Tabl
             for finding in found.asked.basis.findings.warnings
             if finding.where.partition(".")[0] in _SIZED_FROM or finding.where == "replicas.size_bytes"
         ],
-        "options": [result.as_dict() for result in sized.results],
     }
+    view = view_sizing(tables, document, request)
+    status = {row["option_id"]: str(view.status(row)) for row in view.options}
+    document["options"] = [{**result.as_dict(), "status": status[result.option_id]} for result in sized.results]
+    return view
 
 
 def _leaving_voters(found: SizingSetup, sized: Sized) -> list[str]:

@@ -52,21 +52,18 @@ def size(
 
     Sizes and amounts are bytes, rates bytes per second, ratios 0 to 1, prices US dollars.
     """
-    from kafka_capacity.cli.sizing import next_step, print_size, size_cluster, size_document
-    from kafka_capacity.questions.capacity.share import sizing_tables
-    from kafka_capacity.questions.capacity.sizing_steps import view_sizing
+    from kafka_capacity.cli.sizing import next_step, print_size, size_cluster, view_sized
+    from kafka_capacity.questions.answer import Status
     from kafka_capacity.questions.capacity.sizing_words import growth_sentence, headline
 
     found, sized = size_cluster(snapshot, given, shapes_file, cpu_samples, begin)
-    tables = sizing_tables(found, sized)
-    document = size_document(found, sized, tables)
-    view = view_sizing(tables, document, document["request"])
-    is_known_to_fit = view.recommended is not None and not view.is_as_far_as_known(view.recommended)
+    view = view_sized(found, sized)
+    is_known_to_fit = view.recommended is not None and view.status(view.recommended) is Status.FITS
     return Found(
         of=found.inputs.snapshot,
-        answer=lambda: f"{headline(view)} {growth_sentence(view, document['request'])}".strip(),
+        answer=lambda: f"{headline(view)} {growth_sentence(view, view.document['request'])}".strip(),
         hint=next_step(view, snapshot),
-        document=lambda: document,
+        document=lambda: {**view.document},
         show=lambda: print_size(found, view, is_everything=is_everything),
         exit_status=EXIT_NOTHING_FITS if has_to_fit and not is_known_to_fit else 0,
     )

@@ -15,7 +15,7 @@ from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
-from kafka_capacity.questions.answer import unknown_traffic
+from kafka_capacity.questions.answer import Status, unknown_traffic
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
 from kafka_capacity.questions.capacity.results import (
     OptionKind,
@@ -130,6 +130,12 @@ class SizingView:
     def is_as_far_as_known(self, option: Row) -> bool:
         """Return whether something that an option needs is not known, so that it may need more."""
         return bool(option["not_judged"]) or self.unknown_traffic is not None
+
+    def status(self, option: Row) -> Status:
+        """Return the verdict on an option up to the horizon."""
+        if option["fits"]:
+            return Status.NOT_JUDGED if self.is_as_far_as_known(option) else Status.FITS
+        return Status.NOT_JUDGED if is_unknown(option) else Status.DOES_NOT_FIT
 
     def is_own(self, row: Row) -> bool:
         """Return whether an option is so many of today's brokers, or what the request makes of them, and nothing else.

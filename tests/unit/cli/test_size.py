@@ -107,6 +107,8 @@ def test_a_file_of_shapes_is_tried(run, uneven, tmp_path):
     document = sized(run, uneven, "--shapes", "r740", "--shapes-file", own)
     shape = next(one for one in document["options"] if one["option_id"] == "009-brokers.r740")
     assert shape["not_judged"] == ["network_in", "network_out"]
+    assert (shape["fits"], shape["status"]) == (True, "not_judged")  # what is not known is not said to fit
+    assert {one["status"] for one in document["options"] if not one["not_judged"]} == {"fits", "does_not_fit"}
     assert shape["usd_per_month"]["brokers"] == pytest.approx(9 * 0.5 * 730)
     assert shape["usd_per_month"]["total"] is None  # traffic between racks has no price in that file
 
@@ -215,9 +217,13 @@ def test_without_rates_nothing_is_said_to_fit(run, tmp_path):
     assert document["options"][0]["excuses"][0]["reason"] == (
         "no rates are known, so no option can be said to fit; stage an inventory with metrics"
     )
+    assert {one["status"] for one in document["options"]} == {"not_judged"}
     # A move that is not judged for that is not said to fit either.
-    planned = run("plan", "--snapshot", tmp_path, "--broker-counts", "6", "--placer", "zk", "--fail-if-unfit")
+    move = ("plan", "--snapshot", tmp_path, "--broker-counts", "6", "--placer", "zk")
+    planned = run(*move, "--fail-if-unfit")
     assert (planned.exit_code, planned.stdout.startswith("payments on 2026-11-20: Not judged")) == (3, True)
+    plan = json.loads(run(*move, "--json").stdout)
+    assert (plan["fits"], plan["status"]) == (True, "not_judged")
     assert document["advice"]["reason"] == (
         "no option can be judged: no rates are known, so no option can be said to fit; stage an inventory with metrics"
     )

@@ -8,6 +8,7 @@ from typing import Any
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.proposal.excuse import first_reason
+from kafka_capacity.questions.answer import Status
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.cost_words import cost_sentence, days_words, estimate_sentence
 from kafka_capacity.questions.capacity.option_words import CONDITION_WORDS, idle_brokers, named_brokers, tightest_phrase
@@ -34,11 +35,8 @@ def _verdict(view: SizingView, row: Row) -> str:
     is_affordable = is_within(view.budget_usd_per_month, row["total_usd_per_month"])
     if row["fits_until"] and not is_affordable:
         return "over_budget"
-    if row["fits"] and not view.is_as_far_as_known(row):
-        return "fits"
-    if row["fits"] or is_unknown(row):
-        return "not_judged"
-    return "does_not_fit" if row["fits_until"] is None else "lasts"
+    status = view.status(row)
+    return "lasts" if status is Status.DOES_NOT_FIT and row["fits_until"] is not None else str(status)
 
 
 def lasts_until(view: SizingView, row: Row) -> str:

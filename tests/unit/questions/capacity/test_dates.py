@@ -6,14 +6,12 @@ import functools
 
 import pytest
 
-from kafka_capacity.cli.sizing import size_cluster, size_document
+from kafka_capacity.cli.sizing import size_cluster, view_sized
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.questions.capacity.results import day_before
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, steps_table
 from kafka_capacity.questions.capacity.section.options_costs import OPTIONS
 from kafka_capacity.questions.capacity.section.outlook_chart import outlook_chart
-from kafka_capacity.questions.capacity.share import sizing_tables
-from kafka_capacity.questions.capacity.sizing_steps import view_sizing
 from kafka_capacity.report.tables import cells
 from tests.frozen.examples import write_examples
 
@@ -30,9 +28,8 @@ def size(tmp_path_factory):
     @functools.cache
     def made(name, place):
         found, sized = size_cluster(str(folders[name]), REQUESTS[name][place], None, None, lambda *_, **__: None)
-        tables = sizing_tables(found, sized)
-        document = size_document(found, sized, tables)
-        return document, view_sizing(tables, document, document["request"])
+        view = view_sized(found, sized)
+        return view.document, view
 
     return made
 
