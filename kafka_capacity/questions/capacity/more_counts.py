@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
 from kafka_capacity.proposal.excuse import Excuse, distance
-from kafka_capacity.questions.capacity.options import SizingInputs, capacity_options, rack_step
+from kafka_capacity.questions.capacity.options import SizingInputs, capacity_options, rack_step, useful_counts
 from kafka_capacity.questions.capacity.results import LOAD_MARGIN_RATIO, CapacityResult, PlacementKey
 
 _MOST_TIMES = 20  # how many times today's count is tried at most: beyond it a figure is wrong
@@ -26,16 +26,16 @@ class _Goal(NamedTuple):
     """What the fewest brokers are looked for."""
 
     date: int  # until which of the dates they are to last
-    near: int  # so many brokers too many are near enough
+    near: int  # so many brokers too many are near enough; 0 for the fewest there are
     factor: float = 1.0  # with all loads times this
 
 
 def with_more_counts(inputs: SizingInputs, results: Iterable[CapacityResult]) -> SizingInputs | None:
     """Return what is to be tried as well to come to the fewest brokers; ``None`` where nothing is.
 
-    Where the fewest that last until a date are more than one broker of every rack above what was tried next to them,
-    that is the count in the middle; likewise of those that last until the horizon with less or more load than expected.
-    For these, and on the way, a twentieth of a large cluster is near enough. Where no count of today's hardware lasts,
+    Where useful counts are left between the fewest that last until a date and what was tried next to them, that is the
+    one in the middle; likewise of those that last until the horizon with less or more load than expected. For these,
+    and on the way, a twentieth of a large cluster is near enough. Where no count of today's hardware lasts,
     it is a larger one, for as long as more brokers help. None of it where counts are asked for.
     """
     if inputs.request.broker_counts:
@@ -45,11 +45,11 @@ def with_more_counts(inputs: SizingInputs, results: Iterable[CapacityResult]) ->
         families.setdefault(result.option.family, []).append(result)
     dates, now = inputs.workload.outlook.dates, len(inputs.snapshot.brokers)
     last, step, found = len(dates) - 1, rack_step(inputs.start), set[int | None]()
-    roughly = step * max(1, now // (_STEPS_OF_LARGE * step))
+    roughly = step * (now // (_STEPS_OF_LARGE * step))
     for family, alike in families.items():
         tried = [option.placement.broker_count for option in inputs.options if option.family == family]
         wanted: list[tuple[_Goal, Callable[[CapacityResult], bool]]] = [
-            (_Goal(place, roughly if 0 < place < last else step), functools.partial(CapacityResult.lasts, date=date))
+            (_Goal(place, roughly if 0 < place < last else 0), functools.partial(CapacityResult.lasts, date=date))
             for place, date in enumerate(dates)
         ]
         for factor in (1.0 - LOAD_MARGIN_RATIO, 1.0 + LOAD_MARGIN_RATIO):
@@ -77,15 +77,14 @@ def with_more_counts(inputs: SizingInputs, results: Iterable[CapacityResult]) ->
 
 def _count_between(inputs: SizingInputs, fewest: PlacementKey, tried: Collection[int], goal: _Goal) -> int | None:
     """Return the count in the middle between the fewest brokers that are enough and the next that are not."""
-    step = rack_step(inputs.start)
     below = max((count for count in tried if count < fewest.broker_count), default=fewest.broker_count)
-    while fewest.broker_count - below > goal.near:
-        steps = math.ceil((fewest.broker_count - below) / step)
-        count = fewest.broker_count - step * (steps // 2)
-        key = dataclasses.replace(fewest, broker_count=count, is_observed=False, used_brokers=None)
+    left = [count for count in useful_counts(inputs.start, fewest.broker_count - 1) if count > below]
+    while left and fewest.broker_count - below > goal.near:
+        below = left[len(left) // 2]
+        key = dataclasses.replace(fewest, broker_count=below, is_observed=False, used_brokers=None)
         if inputs.has_room(key, goal.factor)[goal.date]:
-            return count
-        below = count
+            return below
+        left = left[len(left) // 2 + 1 :]
     return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,14 +74,27 @@ def rack_step(brokers: Brokers) -> int:
     return max(1, len(brokers.rack_names()))
 
 
-def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:
-    """Return the counts to try where none are asked for: as many brokers in every rack, up to twice today's.
+def useful_counts(observed: Brokers, most: int) -> list[int]:
+    """Return the counts up to a number at which all racks have as many brokers, or the smallest has one more.
 
-    A broker more in some racks adds nothing where every rack has a replica of each partition. They are at most
-    :data:`MAX_DEFAULT_COUNTS`, evenly spread, today's among them, and none below the largest factor.
+    A broker more in some racks adds nothing where every rack has a replica of each partition. New ones go to the
+    smallest.
     """
     step, now = rack_step(observed), len(observed)
-    counts = [count for count in range(step, 2 * now + 1, step) if count >= max(1, largest_factor)]
+    sizes = Counter(rack for rack in observed.racks if rack is not None).values()
+    larger = range(min(sizes, default=0) + 1, max(sizes, default=0))
+    uneven = [now + sum(max(0, least - size) for size in sizes) for least in larger]
+    even = [count for count in range(step, most + 1, step) if not now < count < step * max(sizes, default=0)]
+    return sorted({*even, *(count for count in uneven if count <= most)})
+
+
+def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:
+    """Return the counts to try where none are asked for: the useful ones up to twice today's.
+
+    They are at most :data:`MAX_DEFAULT_COUNTS`, evenly spread, today's among them, and none below the largest factor.
+    """
+    now = len(observed)
+    counts = [count for count in useful_counts(observed, 2 * now) if count >= max(1, largest_factor)]
     while len(counts) > MAX_DEFAULT_COUNTS:
         place = next((index for index, count in enumerate(counts) if count >= now), 0)
         counts = counts[place % 2 :: 2]

@@ -1,10 +1,10 @@
 """The fewest of today's brokers that carry a cluster, or what is left of it without some topics, as it is today.
 
 Brokers are taken away one of every rack at a time, from the count where the search starts, for as long as what is left
-fits; where that count does not fit, they are added until it does, up to twice as many as there are. Replicas are placed
-anew for each count, and judged as every option of sizing is. Volumes are as large as they must be, and disks
-of the brokers' own as they are. What no number of brokers changes, such as a topic with a single replica, speaks
-against none.
+fits; where that count does not fit, they are added, to the smallest racks first, until it does, up to twice as many as
+there are. Replicas are placed anew for each count, and judged as every option of sizing is. Volumes are as large as
+they must be, and disks of the brokers' own as they are. What no number of brokers changes, such as a topic with a
+single replica, speaks against none.
 
 Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may ask for more.
 """
@@ -19,7 +19,7 @@ import pyarrow as pa
 from kafka_capacity.demand.changed import ClusterChange, changed_cluster
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.kafka.cluster.assignment import replication_factors
-from kafka_capacity.questions.capacity.options import SizingInputs, are_disks_uneven, rack_step
+from kafka_capacity.questions.capacity.options import SizingInputs, are_disks_uneven, useful_counts
 from kafka_capacity.questions.capacity.results import UNKNOWN, CapacityOption, CapacityResult, OptionKind, PlacementKey
 from kafka_capacity.questions.capacity.simulate import evaluate_placed
 
@@ -44,15 +44,15 @@ def smallest_after(given: tuple[SizingInputs, int], piece: tuple[int, ClusterCha
 def smallest(inputs: SizingInputs, start: int) -> CapacityResult | None:
     """Return how the smallest size fares; ``None`` where none that was tried is enough."""
     brokers = inputs.snapshot.brokers
-    step = rack_step(brokers)
+    counts = useful_counts(brokers, 2 * len(brokers))
     least = max(1, int(replication_factors(inputs.snapshot.replicas).max(initial=1)))
     found: CapacityResult | None = None
-    count = start
-    while count - step >= least and (fewer := _enough(inputs, count - step)) is not None:
-        found, count = fewer, count - step
-    while found is None and count <= 2 * len(brokers):
-        found, count = _enough(inputs, count), count + step
-    return found
+    for count in reversed([count for count in counts if least <= count < start]):
+        if (fewer := _enough(inputs, count)) is None:
+            break
+        found = fewer
+    more = (start, *(count for count in counts if count > start))
+    return found or next(filter(None, (_enough(inputs, count) for count in more)), None)
 
 
 def _enough(inputs: SizingInputs, count: int) -> CapacityResult | None:

@@ -1,7 +1,7 @@
 """Which option of a change to take.
 
 Rule: of the options that fit, those that end within all limits before those that are no worse than today; of these
-those with the broker count that is needed now or within four weeks, where sizing says so and one of them has it; else
+those with as many brokers as are needed now or within four weeks, where sizing says so and one of them has; of those
 the smallest broker count; of those, a placer made for planning before Kafka's own ones (which place everything afresh
 and are here to compare with); of those, the fewest bytes copied, then the shortest time.
 
@@ -93,7 +93,7 @@ def choose(options: Sequence[Option], *, count_due: int | None = None) -> Choice
     fitting = [option for option in options if option.fits]
     recommended = min(
         fitting,
-        key=lambda option: (bool(option.standing), option.broker_count != count_due, *_rank(option)),
+        key=lambda option: (bool(option.standing), option.broker_count < (count_due or 0), *_rank(option)),
         default=None,
     )
     planning = [option for option in options if not option.is_baseline]

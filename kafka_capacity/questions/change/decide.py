@@ -202,7 +202,7 @@ def _reasons(view: ChangeView) -> list[str]:
         tried = ", ".join(f"{count:,}" for count in sorted([*fitting, *failing]))
         why = "is the smallest broker count that fits"
         if option.broker_count != fitting[0]:
-            why = "is the broker count that is needed first"
+            why = "is the smallest broker count that covers what is needed first"
         elif view.unknown(option):
             why = "is the smallest broker count that exceeds no known limit"
         found.append(f"{option.broker_count:,} {why} among those tried ({tried}).")

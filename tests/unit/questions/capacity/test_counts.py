@@ -28,6 +28,9 @@ def test_default_counts_step_by_racks_up_to_twice_as_many():
     counts = default_counts(brokers(40, list("abc") * 13 + ["a"]), 3)
     assert (40 in counts, {count % 3 for count in counts if count != 40}) == (True, {0})
     assert 42 in counts
+    # New brokers go to the smallest rack: each of them tells until all are even.
+    assert default_counts(brokers(9, list("abababacb")), 3) == (3, 6, 9, 10, 11, 12, 15, 18)
+    assert default_counts(brokers(6, list("aaaabc")), 3) == (3, 6, 8, 10, 12)
     counts = default_counts(brokers(60, list("abc") * 20), 3)
     assert len(counts) <= 9
     assert {60, 120} <= {*counts, 120}
@@ -72,6 +75,22 @@ def test_the_fewest_brokers_are_found_whatever_counts_are_tried_first(racks, gib
     step = max(1, racks)
     every = tuple(range(2 * step, 25, step))
     exhaustive = sized_by_disk(brokers=12, racks=racks, gib=gib, broker_counts=every)
+    assert found.advice.recommended == exhaustive.advice.recommended == f"{least:03d}-brokers.today"
+
+
+@pytest.mark.parametrize(("gib", "least"), [(500, 7), (600, 8), (900, 12)])
+def test_racks_that_are_uneven_get_no_more_than_what_is_enough(gib, least):
+    """Each of two racks has a replica of everything, so that one with a single broker binds: 4 and 1 become 4 and 3."""
+    inputs = sized_by_disk_inputs(brokers=5, racks=1, gib=gib)
+    uneven = inputs.snapshot.brokers.with_racks(dict(zip(inputs.snapshot.brokers.ids.tolist(), "aaaab", strict=True)))
+    snapshot = dataclasses.replace(inputs.snapshot, brokers=uneven)
+    found, exhaustive = (
+        simulate_sizing(
+            SizingInputs.of(snapshot, inputs.workload, dataclasses.replace(inputs.request, broker_counts=counts)),
+            run_sizes,
+        )
+        for counts in ((), tuple(range(2, 15)))
+    )
     assert found.advice.recommended == exhaustive.advice.recommended == f"{least:03d}-brokers.today"
 
 

@@ -32,6 +32,12 @@ def test_the_fewest_brokers_that_fit_whatever_the_order():
     assert counts_by_fit([small, good, large]) == ([15, 18], [12])
 
 
+def test_what_is_needed_first_is_covered_where_a_count_does():
+    options = [option(9, moved=1), option(11), option(15)]
+    wanted = {None: 9, 9: 9, 10: 11, 11: 11, 12: 15, 16: 9}
+    assert {due: choose(options, count_due=due).recommended.broker_count for due in wanted} == wanted
+
+
 def test_nothing_is_recommended_where_nothing_fits_and_the_nearest_lacks_the_least():
     far, near = option(12, excuses=[excuse(needed=200.0)]), option(15, excuses=[excuse(needed=105.0)])
     both = option(18, excuses=[excuse(needed=101.0), excuse("network_in", needed=101.0)])
