@@ -161,8 +161,8 @@ def _is_far_from_leader(replicas: ReplicaColumns, size: Ints, is_known: Flags) -
     return np.asarray(is_known & (expected >= 0) & is_far, dtype=np.bool_)
 
 
-LISTED_RATIO = 0.5
-"""Of what is in use in log dirs, the replicas' part below which some are taken to be missing."""
+OTHER_DATA_RATIO = 0.1
+"""Of what a log dir has in total, what may be in use beside replicas: file systems reserve some, logs have indexes."""
 
 
 def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -> Iterator[Problem]:
@@ -182,11 +182,14 @@ def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -
     in_use = floats(log_dirs.column("total_bytes")) - floats(log_dirs.column("usable_bytes"))
     # What a broker holds in a directory that nobody names counts in none of them.
     is_whole = ~np.isin(ints(log_dirs.column("broker_id")), replicas.broker[~found])
-    is_known = np.isfinite(in_use) & (in_use > 0) & is_whole
-    held, taken = float(used[is_known].sum()), float(in_use[is_known].sum())
-    if replicas.known("size_bytes").all() and held < LISTED_RATIO * taken:
-        message = (
-            f"the replicas hold {format_bytes(held)}, but {format_bytes(taken)} are in use in their log dirs: replicas "
-            "are missing, their sizes are too small, or other data is there; check replicas and size_bytes"
-        )
-        yield info("replicas_below_log_dirs", "replicas.size_bytes", message)
+    if not replicas.known("size_bytes").all():
+        return
+    other = np.where(is_whole, np.maximum(0.0, np.nan_to_num(in_use) - used), 0.0)
+    much = np.flatnonzero(other > OTHER_DATA_RATIO * floats(log_dirs.column("total_bytes")))
+    shown = [f"{row['path']!r} of broker {row['broker_id']}" for row in log_dirs.take(pa.array(much)).to_pylist()]
+    message = (
+        f"{format_bytes(float(other[much].sum()))} are in use in {{count}} ({{names}}) that no replica holds: replicas "
+        "are missing, their sizes are too small, or other data is there and fills disks sooner than said; complete "
+        "replicas and size_bytes, or take other data off total_bytes"
+    )
+    yield from problem_of(shown, "log dir", warning, "replicas_below_log_dirs", "replicas.size_bytes", message)
