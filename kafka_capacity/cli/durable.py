@@ -14,10 +14,11 @@ from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.kafka.durability import Acks, Outcome
 from kafka_capacity.kafka.durability.settings import MAX_REPLICAS
 from kafka_capacity.kafka.durability.traces import trace
+from kafka_capacity.questions.answer import unknown_traffic
 from kafka_capacity.questions.failures.durability.checking import FormulaCheck, check_formula
 from kafka_capacity.questions.failures.durability.evaluate import FAILURE_MODES, evaluate_durability
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario
-from kafka_capacity.questions.failures.durability.tables import assumed, durability_tables, placement_row
+from kafka_capacity.questions.failures.durability.tables import assumed, durability_tables, placement_row, unknown_of
 from kafka_capacity.questions.failures.section.durability import (
     FAILURE_WORDS,
     PlacementDurability,
@@ -54,11 +55,12 @@ def find_durability(
     )
     scenario = dataclasses.replace(scenario, max_failures=max_failures)
     topics = basis.snapshot.partitions.topics
-    unknown = [name for name in explained if name not in topics]
-    if unknown:
-        raise RequestError(f"--explain: {unknown[0]!r} is not a topic of this cluster, which has {len(topics):,}")
+    strange = [name for name in explained if name not in topics]
+    if strange:
+        raise RequestError(f"--explain: {strange[0]!r} is not a topic of this cluster, which has {len(topics):,}")
     begin("exploring all failure sequences")
-    result = evaluate_durability(basis.snapshot, basis.load, scenario)
+    unknown = unknown_traffic(basis.unknown_traffic)
+    result = evaluate_durability(basis.snapshot, basis.load, scenario, unknown_traffic=unknown)
     check = None
     if is_checked:
         begin("simulating random failures")
@@ -86,7 +88,7 @@ def _document(result: DurabilityResult, check: FormulaCheck | None) -> dict[str,
     side, few = _side_of(result), result.few_copysets
     return {
         "assumed": assumed(result.scenario),
-        "today": {**placement_row(result.today), "unknown_size_partitions": result.unknown_size_partitions},
+        "today": {**placement_row(result.today), **unknown_of(result)},
         "few_copysets": None if few is None else {**placement_row(few), "moved_bytes": result.moved_bytes},
         "check": to_plain(check),
         "topics": worst_first(side),

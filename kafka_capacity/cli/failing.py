@@ -22,7 +22,7 @@ from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
-from kafka_capacity.questions.answer import NO_RATES, traffic_warnings
+from kafka_capacity.questions.answer import NO_RATES
 from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
 from kafka_capacity.questions.failures.request import LostTogether, lost_together
 from kafka_capacity.questions.failures.scenario import (
@@ -43,7 +43,7 @@ from kafka_capacity.questions.failures.simulate import simulate_failovers
 from kafka_capacity.questions.failures.tables import failure_tables
 from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, column
-from kafka_capacity.text import plural, uncapitalised
+from kafka_capacity.text import plural
 
 _TOPICS = (
     column("topic", "Topic", "name"),
@@ -151,6 +151,7 @@ def _document(result: FailureResult, snapshot: Snapshot) -> dict[str, Any]:
         "offline_today": result.offline_today,
         "under_min_isr_today": result.under_min_isr_today,
         "peaks": str(result.peak_basis),
+        "unknown_traffic": result.unknown_traffic,
         "brokers": [
             {
                 "broker": int(brokers.ids[place]),
@@ -225,8 +226,8 @@ def _groups(result: FailureResult, number: int) -> list[dict[str, Any]]:
 
 
 def _survivors(result: FailureResult, number: int) -> list[dict[str, Any]]:
-    """Return what every broker leads and carries after one set; peaks of the dead are ``None``."""
-    brokers = result.brokers
+    """Return what each survivor leads and carries after one set."""
+    brokers, dead = result.brokers, result.sets[number].brokers
     return [
         {
             "broker": int(brokers.ids[place]),
@@ -236,7 +237,7 @@ def _survivors(result: FailureResult, number: int) -> list[dict[str, Any]]:
             "peak_out_bytes_per_second": plain_number(float(result.peak_out_bytes_per_second[number, place])),
             "peak_cores": plain_number(float(result.peak_cores[number, place])),
         }
-        for place in range(len(brokers))
+        for place in np.flatnonzero(~(brokers.is_fenced | np.isin(brokers.ids, dead))).tolist()
     ]
 
 
@@ -332,8 +333,6 @@ def _notes(result: FailureResult, basis: Basis) -> list[str]:
             "to peak at once"
         )
     lines += [f"warning: {one.message}" for one in basis.findings.warnings if one.code == "missing_sizes"]
-    if result.peak_basis is not PeakBasis.UNKNOWN:
-        lines += [f"warning: {uncapitalised(one)}" for one in traffic_warnings(basis.unknown_traffic)]
     for resource in SURVIVOR_RESOURCES:
         there = result.capacity.get(resource)
         unknown = np.isnan(there) if there is not None else np.ones(len(result.brokers), dtype=np.bool_)

@@ -157,7 +157,7 @@ def without_groups(planned: PlannedGroups) -> str:
     """Return what is said where no group is simulated."""
     count = len(planned.found.skipped)
     if not count:
-        return "there are no consumer groups."
+        return "the inventory has no consumer groups."
     return f"{plural(count, 'consumer group')}, none of which can be simulated."
 
 

@@ -274,6 +274,7 @@ class FailuresDocument(Head):
     offline_today: int  # without a leader before anything is lost
     under_min_isr_today: int  # with too few replicas in sync before anything is lost
     peaks: str  # the basis of "at peak"
+    unknown_traffic: str | None  # that of which partitions counts as 0 though they may have much: loads are more
     brokers: tuple[BrokerPeaks, ...]  # today
     sets: tuple[Row, ...]  # each lost set, worst first, as in the table `failures`
     left_out: tuple[Row, ...]  # kinds of which not every set was evaluated

@@ -24,6 +24,13 @@ from kafka_capacity.text import format_rate, plural
 _OF_ONE = {"have": "has", "are": "is", "allow": "allows", "their": "its", "them": "it", "they": "it"}
 
 
+UNKNOWN_RATE_RATIO = 0.05
+"""Partitions without known traffic that hold no more of what is stored are taken for idle: sources leave such out.
+
+As much of what is produced may go to partitions of which it is not known what is read.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RackLoss:
     """What the loss of a rack adds to what is wrong already."""
@@ -45,6 +52,7 @@ class ClusterView:
     factor: Int32s  # int32[P], how many replicas each has
     traffic: Traffic | None = None  # the hours of its traffic; `None` leaves resources that traffic takes unchecked
     has: Hardware | None = None  # what its brokers can do; `None` leaves resources unchecked
+    are_rates_known: bool = True  # whether partitions of which none is known hold at most `UNKNOWN_RATE_RATIO`
     costs: CpuCosts = STATED  # what traffic takes of processors
     limits: Limits = field(default_factory=Limits)  # how far each resource may be used
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack

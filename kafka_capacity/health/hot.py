@@ -22,9 +22,9 @@ LEAST_HOURS = 24  # a day: with less, a topic's partitions may only be busy at o
 
 
 def check_hot(view: ClusterView) -> Iterator[Problem]:
-    """Look for hot partitions by mean rates, of topics that are not Kafka's own."""
+    """Look for hot partitions by mean rates, of topics that are not Kafka's own, where the rates of most are known."""
     load, partitions = view.load, view.snapshot.partitions
-    if load.hours < LEAST_HOURS or not len(partitions):
+    if load.hours < LEAST_HOURS or not len(partitions) or not view.are_rates_known:
         return
     rate, topic = load.bytes_in_mean_bytes_per_second, partitions.topic
     count = np.bincount(topic)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from kafka_capacity.hardware.cpu import STATED
 from kafka_capacity.hardware.shapes import hardware, observed_shape
 from kafka_capacity.health.check import check_health
-from kafka_capacity.health.cluster_view import ClusterView
+from kafka_capacity.health.cluster_view import UNKNOWN_RATE_RATIO, ClusterView
 from kafka_capacity.health.problem import Problem, Problems, fatal
 from kafka_capacity.inventory.checks.brokers import check_brokers, check_log_dirs, check_quorum_replicas
 from kafka_capacity.inventory.checks.groups import check_groups
@@ -29,7 +29,7 @@ from kafka_capacity.inventory.checks.topics import check_topic_names, check_topi
 from kafka_capacity.inventory.column_values import ReplicaColumns
 from kafka_capacity.inventory.raw import RawInventory, is_utc_moment
 from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic, observed_costs
-from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.inventory.snapshot import build_snapshot, known_rates, partition_load
 from kafka_capacity.objects.keys import is_day
 
 
@@ -100,10 +100,12 @@ def inventory_problems(raw: RawInventory) -> Problems:
     load = partition_load(raw, snapshot)
     measured = observed_costs(raw)
     shape = observed_shape(snapshot.brokers)
+    is_unknown, size = ~known_rates(raw, snapshot)[0], snapshot.partition_size_bytes()
     view = ClusterView.of(
         snapshot,
         load,
         traffic=hourly_traffic(raw, snapshot, load),
+        are_rates_known=bool(size[is_unknown].sum() <= UNKNOWN_RATE_RATIO * size.sum()),
         has=hardware(shape, snapshot.brokers),
         costs=STATED if measured is None else measured.costs,
         lags=group_lags(raw, snapshot, load),

@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from kafka_capacity.health.cluster_view import UNKNOWN_RATE_RATIO
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.report.tables import plain_badge
 from kafka_capacity.text import plural
 from kafka_capacity.text.names import slug
-from kafka_capacity.text.wording import capitalised
+from kafka_capacity.text.wording import capitalised, uncapitalised
 
 
 class Status(StrEnum):
@@ -28,13 +29,6 @@ class Status(StrEnum):
 
 BADGES = {status: plain_badge(status) for status in Status}
 """A verdict in few words, and the kind of it."""
-
-
-UNKNOWN_RATE_RATIO = 0.05
-"""Partitions without known traffic that hold no more of what is stored are taken for idle: sources leave such out.
-
-As much of what is produced may go to partitions of which it is not known what is read.
-"""
 
 
 _UNKNOWN_RATES = (
@@ -60,6 +54,11 @@ def traffic_warnings(facts: Mapping[str, Any]) -> list[str]:
     """Return a sentence where :func:`unknown_traffic` names partitions, for answers that rest on traffic."""
     unknown = unknown_traffic(facts)
     return [] if unknown is None else [f"{traffic_warning(unknown)}."]
+
+
+def known_headline(headline: str, facts: Mapping[str, Any]) -> str:
+    """Return the answer of a question that rests on traffic, as far as known where :func:`unknown_traffic` is some."""
+    return headline if unknown_traffic(facts) is None else f"As far as known, {uncapitalised(headline)}"
 
 
 def traffic_warning(unknown: str) -> str:

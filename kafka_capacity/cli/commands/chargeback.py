@@ -60,7 +60,7 @@ def chargeback(
     from kafka_capacity.cli.sizing import read_size_files
     from kafka_capacity.inventory.owners import read_owners
     from kafka_capacity.plan.handing import handed_to_all
-    from kafka_capacity.questions.answer import traffic_warnings
+    from kafka_capacity.questions.answer import known_headline, traffic_warnings
     from kafka_capacity.questions.chargeback.decide import decide_chargeback
     from kafka_capacity.questions.chargeback.share import CHARGEBACK
 
@@ -70,12 +70,13 @@ def chargeback(
     begin("splitting the bill")
     tables = CHARGEBACK.simulate(asked, handed_to_all(asked), run_step_by_step(begin, begun=2)).tables
     answer = decide_chargeback(tables)
+    headline = known_headline(answer.headline, asked.basis.unknown_traffic)
     reasons = [*answer.reasons, *traffic_warnings(asked.basis.unknown_traffic)]
     return Found(
         of=asked.basis.snapshot,
-        answer=lambda: answer.headline,
+        answer=lambda: headline,
         document=lambda: {
-            "sentences": [answer.headline, *reasons],
+            "sentences": [headline, *reasons],
             **{name: table.to_pylist() for name, table in sorted(tables.items())},
         },
         show=lambda: _print(reasons, tables, max_rows),

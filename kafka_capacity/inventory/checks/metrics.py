@@ -161,7 +161,10 @@ def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) 
         message = f"metrics of {partitions} that the inventory lacks ({shown}); they are left out"
         yield warning("metrics_of_unknown_partition", "metrics.topic", message)
     has_metrics = np.zeros(replicas.partition_count, dtype=np.bool_)
-    has_metrics[place[~unknown]] = True
+    rate = floats(metrics.column(RATES[0]))
+    # Where no rate is known at all, that is said by itself.
+    is_known = ~unknown & (np.isfinite(rate) if np.isfinite(rate).any() else True)
+    has_metrics[place[is_known]] = True
     without = np.flatnonzero(~has_metrics)
     if len(without):
         shown = some((replicas.name(i) for i in without), len(without))

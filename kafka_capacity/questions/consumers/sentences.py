@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from kafka_capacity.kafka.groups.sticky_tasks import placed_standbys
@@ -32,6 +33,7 @@ from kafka_capacity.text.wording import capitalised, few_names, told_apart
 
 MAX_IDLE = 6
 MAX_SKEWED = 4
+_ALWAYS_AT_PEAK_RATIO = 0.99  # of the peak: with a mean so high nobody catches up between peaks
 NAME_LENGTH = 60  # a longer name is cut in a sentence; tables and headings have it whole
 
 
@@ -108,9 +110,16 @@ def _within(group: GroupChoice, row: Row) -> str:
     when = f" {event_phrase(worst['event'])}" if worst["lag_max_partition"] else ""
     allowed = format_duration(row["lag_slo_seconds"])
     never = any(catch_up(one) == ENDLESS for one in group.outcomes(row))
-    late = "; what falls behind is caught up with only once traffic is below its peak" if never else ""
+    late = f"; what falls behind is {_caught_up_late(group.facts)}" if never else ""
     lag = format_wait(endless(worst["lag_max_seconds"]))
     return f"; the worst max lag is {lag}{when}, within {allowed}{unknown}{late}"
+
+
+def _caught_up_late(facts: Row | None) -> str:
+    """Say when members catch up that only just keep up with the traffic at peak."""
+    if facts is not None and facts["mean_bytes_per_second"] >= _ALWAYS_AT_PEAK_RATIO * facts["peak_bytes_per_second"]:
+        return "not caught up with: traffic is hardly ever below its peak"
+    return "caught up with only once traffic is below its peak"
 
 
 def _count_part(name: str, today: Row, recommended: Row, group: GroupChoice) -> str:
@@ -151,7 +160,9 @@ def _switch_part(name: str, today: Row, recommended: Row, group: GroupChoice) ->
     if before["revoked"] == after["revoked"] and _unread(before) == _unread(after):
         return f"{switch} leaves it at {_counted_pauses(before)} per deploy"
     then = f"{after['revoked']:,}{_unread(after)}"
-    return f"{switch} changes {_counted_pauses(before)} per deploy{_unread(before)} to {then}"
+    seconds = [math.inf if one is None else one for one in (row["paused_partition_seconds"] for row in (before, after))]
+    price = "the price: " if after["revoked"] >= before["revoked"] and seconds[1] >= seconds[0] else ""
+    return f"{price}{switch} changes {_counted_pauses(before)} per deploy{_unread(before)} to {then}"
 
 
 def _members(row: Row) -> str:

@@ -153,7 +153,9 @@ def _excuses(
     yield from _lag_now(facts, scenario, metrics)
     yield from _stopped_by_expansion(facts, scenario)
     for outcome in events:
-        yield from _event_excuses(scenario, metrics, outcome)
+        # Without any rate nothing is known to fall behind without limit.
+        if outcome.lag_max_seconds is not None or unknown_rates(facts) is None:
+            yield from _event_excuses(scenario, metrics, outcome)
 
 
 def _not_judged(

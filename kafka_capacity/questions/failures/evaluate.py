@@ -35,6 +35,7 @@ def evaluate_failures(
     costs: CpuCosts = STATED,
     has_majority: Callable[[FailureSet], bool | None] = lambda _: None,
     voter_racks: Collection[str] = (),
+    unknown_traffic: str | None = None,
 ) -> FailureResult:
     """Lose each set of brokers by itself.
 
@@ -44,7 +45,7 @@ def evaluate_failures(
 
     Without the hours of ``traffic`` every partition is at its own percentile at once, an upper estimate. ``has`` is
     what brokers can do; without it, what the snapshot says of their networks. ``costs`` is what traffic takes of
-    processors.
+    processors. ``unknown_traffic`` names what is not known of it, where that may be much.
 
     Raises:
         RequestError: the throttle or the number of sets is not above 0, or a set names a broker that is not there.
@@ -87,6 +88,7 @@ def evaluate_failures(
         peak_cores_today=peak_cores,
         capacity=capacity,
         peak_basis=cluster.rates.traffic.basis,
+        unknown_traffic=unknown_traffic,
         groups=cluster.reads.groups,
         group_partitions=cluster.reads.partitions,
         has_majority=majorities,

@@ -115,6 +115,7 @@ class FailureResult:
     peak_cores_today: Floats  # float64[B]
     capacity: Mapping[Resource, Floats]  # by resource, float64[B], what each broker can do, NaN if unknown
     peak_basis: PeakBasis  # what these percentiles are of
+    unknown_traffic: str | None  # that of which partitions is not known and counts as 0, where they may have much
     groups: tuple[str, ...]  # the consumer groups' names
     group_partitions: Ints  # int64[G], how many partitions each reads
     group_offline: Ints  # int64[S, G], how many of these nobody leads

@@ -26,7 +26,7 @@ from kafka_capacity.kafka.controller.quorum.voters import (
 )
 from kafka_capacity.proposal.grid import distinct_placements
 from kafka_capacity.proposal.scenario import PlacementScenario
-from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.answer import Answer, unknown_traffic
 from kafka_capacity.questions.failures.baseline import Baseline
 from kafka_capacity.questions.failures.durability.tables import assumed
 from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest
@@ -85,6 +85,7 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
         ),
         request=request,
         lags=group_lags(asked.basis.raw, snapshot, load),
+        unknown_traffic=unknown_traffic(asked.basis.unknown_traffic),
     )
 
 

@@ -71,6 +71,7 @@ class FailureInputs:
     limits: Limits  # how far each resource may be used
     is_read_in_rack: bool  # whether consumers read from followers in their rack
     lags: Lags  # how far groups are behind today
+    unknown_traffic: str | None = None  # that of which partitions is not known, where they may have much
 
     def controllers(self, baseline: Baseline) -> ControllerRequest:
         """Return who votes: after a change those that are wanted, all of them up."""
@@ -91,6 +92,7 @@ class FailureInputs:
             costs=self.costs,
             has_majority=lambda one: controllers.has_majority_without(one.brokers, one.racks),
             voter_racks=controllers.racks,
+            unknown_traffic=self.unknown_traffic,
         )
 
     def problems_today(self, soundness: Iterable[Problem] = ()) -> Problems:
@@ -108,6 +110,7 @@ class FailureInputs:
             baseline.snapshot,
             baseline.load,
             traffic=baseline.traffic,
+            are_rates_known=self.unknown_traffic is None,
             has=hardware(self.shape, baseline.snapshot.brokers),
             costs=self.costs,
             limits=self.limits,
@@ -221,7 +224,8 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
         tables["broker_peaks"] = peaks_table(result, inputs.limits)
         tables["diagnoses"] = diagnoses_table(placement_id, inputs.problems(baseline, result))
         assumed = dataclasses.replace(inputs.durability, placement_id=placement_id)
-        tables |= durability_tables(evaluate_durability(snapshot, baseline.load, assumed))
+        lost = evaluate_durability(snapshot, baseline.load, assumed, unknown_traffic=inputs.unknown_traffic)
+        tables |= durability_tables(lost)
     return tables
 
 

@@ -75,6 +75,7 @@ class KindRow:
 
     ``resources`` are those of which it is known what a broker can do. ``assumed_min_isr_topics`` are topics of which
     min.insync.replicas is unknown; of them, and of ``brokers_without_rack``, plans of earlier versions say nothing.
+    ``unknown_traffic`` is that of which partitions counts as 0 though they may have much.
     """
 
     placement_id: str
@@ -88,6 +89,7 @@ class KindRow:
     assumed_min_isr_topics: int | None = None
     brokers_without_rack: int | None = None
     peak_basis: str
+    unknown_traffic: str | None = None
     resources: tuple[str, ...]
 
 
@@ -236,6 +238,7 @@ def _kinds(result: FailureResult) -> list[KindRow]:
             assumed_min_isr_topics=result.assumed_min_isr_topics,
             brokers_without_rack=result.brokers.racks.count(None),
             peak_basis=result.peak_basis,
+            unknown_traffic=result.unknown_traffic,
             resources=tuple(result.capacity),
         )
         for kind in asked

@@ -79,7 +79,7 @@ def test_what_is_assumed_is_no_fact_of_the_answer(run, tmp_path):
     done = run("durability", tmp_path, "--failures", 0, "--explain", "logs")
     said = " ".join(done.stdout.split())
     assert "Expected loss: at least " in said
-    assert " per year: the size of 2 partitions is unknown." in said
+    assert " per year: the size of 2 partitions and the traffic of 5 of 5 partitions are unknown." in said
     assert (
         "Unknown, so that Kafka's default is assumed: min.insync.replicas 1 of 1 topic, "
         "unclean.leader.election.enable=false of 2 topics."

@@ -45,8 +45,8 @@ def test_named_sets_are_told_whole(run, fragile, tmp_path):
         {"group_id": "billing", "offline_partitions": 2, "partitions": 2, "coordinator": "unknown"}
     ]
     assert [row["topic"] for row in worst["topics"]] == ["audit", "orders"]
-    assert [row["broker"] for row in worst["survivors"]] == [1, 2, 3, 4, 5, 6]
-    assert worst["survivors"][0]["peak_out_bytes_per_second"] is None
+    assert [row["broker"] for row in worst["survivors"]] == [3, 5, 6]
+    assert all(row["peak_out_bytes_per_second"] > 0 for row in worst["survivors"])
 
 
 def test_json_is_the_same_each_time(run, fragile):

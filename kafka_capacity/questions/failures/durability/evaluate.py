@@ -33,8 +33,12 @@ MAX_PARTITIONS = 100_000  # of more no other placement is tried: it takes partit
 _TOLERANCE_RATIO = 0.1  # how far above its share a broker may be in that placement
 
 
-def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario) -> DurabilityResult:
+def evaluate_durability(
+    snapshot: Snapshot, load: PartitionLoad, scenario: DurabilityScenario, *, unknown_traffic: str | None = None
+) -> DurabilityResult:
     """Work out what the topics of a snapshot, today's or one of a placement, could lose.
+
+    ``unknown_traffic`` names what is not known of it, where that may be much.
 
     Raises:
         RequestError: a time of the scenario is not above 0.
@@ -66,6 +70,7 @@ def evaluate_durability(snapshot: Snapshot, load: PartitionLoad, scenario: Durab
         few_copysets=None if few is None else _losses(few, load, scenario),
         moved_bytes=0 if diff is None else diff.moved_bytes(snapshot.partition_size_bytes()),
         unknown_size_partitions=snapshot.unknown_size_partitions,
+        unknown_traffic=unknown_traffic,
         tail_bytes=_tails(snapshot, load, scenario),
     )
 

@@ -69,5 +69,6 @@ class DurabilityResult:
     few_copysets: PlacementLosses | None
     moved_bytes: int  # what that copies, and so costs
     unknown_size_partitions: int  # of how many partitions the size is not known, so that they lose 0 bytes
+    unknown_traffic: str | None  # that of which partitions is not known and counts as 0, where they may have much
     # float64[T], lost a year with leaders that die before followers have everything, where `acks` is not `all`
     tail_bytes: Floats

@@ -74,6 +74,11 @@ def placement_row(found: PlacementLosses) -> dict[str, Any]:
     }
 
 
+def unknown_of(result: DurabilityResult) -> dict[str, Any]:
+    """Return what is not known, so that brokers have their data again later than said, and more is lost."""
+    return {"unknown_size_partitions": result.unknown_size_partitions, "unknown_traffic": result.unknown_traffic}
+
+
 def assumed(asked: DurabilityScenario) -> dict[str, Any]:
     """Return what the figures rest on."""
     return {
@@ -135,6 +140,7 @@ class PlacementRow:
     """One row a placement as it is, and one for the same partitions in few copysets: all topics together.
 
     ``unknown_size_partitions`` lose 0 bytes here, since nobody knows their size; null in plans of earlier versions.
+    ``unknown_traffic`` is that of which partitions counts as 0 though they may have much.
     """
 
     placement_id: str
@@ -144,6 +150,7 @@ class PlacementRow:
     loss_probability: float | None
     lost_bytes_per_year: float | None
     unknown_size_partitions: int | None = None
+    unknown_traffic: str | None = None
     max_repair_seconds: float | None
     highest_over_mean: float
     moved_bytes: int
@@ -177,15 +184,15 @@ DURABILITY_TABLES: Tables = {
 def durability_tables(result: DurabilityResult) -> dict[str, pa.Table]:
     """Return the tables of one placement."""
     where = {"placement_id": result.scenario.placement_id}
-    unsized = {"unknown_size_partitions": result.unknown_size_partitions}
+    unknown = unknown_of(result)
     rows = {
         "durability_placements": [
-            {"is_few_copysets": False, "moved_bytes": 0, **unsized, **placement_row(result.today)}
+            {"is_few_copysets": False, "moved_bytes": 0, **unknown, **placement_row(result.today)}
         ],
         "durability_outcomes": outcome_rows(result),
     }
     if result.few_copysets is not None:
-        few = {"is_few_copysets": True, "moved_bytes": result.moved_bytes, **unsized}
+        few = {"is_few_copysets": True, "moved_bytes": result.moved_bytes, **unknown}
         rows["durability_placements"].append({**few, **placement_row(result.few_copysets)})
     return {"durability": _topics(result)} | {
         name: table_of_rows(DURABILITY_TABLES[name][0], ({**where, **row} for row in found))

@@ -14,7 +14,15 @@ from kafka_capacity.questions.failures.section.view import Row, placement_rows
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, cells, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import format_bytes, format_count, format_duration, format_throttle, plural, uncapitalised
+from kafka_capacity.text import (
+    format_bytes,
+    format_count,
+    format_duration,
+    format_throttle,
+    listed,
+    plural,
+    uncapitalised,
+)
 from kafka_capacity.text.wording import few_names
 
 _CHANCE = "Probability that a partition loses all its replicas within a year"
@@ -112,11 +120,21 @@ def chance(ratio: float | None) -> str:
 
 def chances_line(sides: Sequence[PlacementDurability]) -> str:
     """Name the chance of a loss today, and after the change."""
-    chances = [side.whole["loss_probability"] for side in sides]
-    if None in chances:
+    if any(side.whole["loss_probability"] is None for side in sides):
         return ""
-    found = (f"{chance(one)} {when}" for one, when in zip(chances, ("today", "after the change"), strict=False))
+    found = (f"{_least_chance(one)} {when}" for one, when in zip(sides, ("today", "after the change"), strict=False))
     return f"{_CHANCE}: {', '.join(found)}."
+
+
+def _unknown(side: PlacementDurability) -> list[str]:
+    """Name what is not known, so that brokers have their data again later than said, and more is lost."""
+    unsized, traffic = (side.whole.get(name) for name in ("unknown_size_partitions", "unknown_traffic"))
+    return [*([f"the size of {plural(unsized, 'partition')}"] if unsized else []), *([traffic] if traffic else [])]
+
+
+def _least_chance(side: PlacementDurability) -> str:
+    ratio = side.whole["loss_probability"]
+    return f"at least {chance(ratio)}" if ratio and _unknown(side) else chance(ratio)
 
 
 def losses_sentence(side: PlacementDurability) -> str:
@@ -129,10 +147,11 @@ def losses_sentence(side: PlacementDurability) -> str:
         )
     tails = sum(row["lost_tail_bytes_per_year"] or 0.0 for row in side.topics)
     ends = f", plus {format_bytes(tails)} that only leaders had when they died" if tails else ""
-    unsized = whole.get("unknown_size_partitions")
-    least, why = ("at least ", f": the size of {plural(unsized, 'partition')} is unknown") if unsized else ("", "")
+    unknown = _unknown(side)
+    least = "at least " if unknown else ""
+    why = f": {listed(unknown)} {'is' if len(unknown) == 1 else 'are'} unknown" if unknown else ""
     return (
-        f"{_CHANCE}: {chance(whole['loss_probability'])}. Expected loss: {least}"
+        f"{_CHANCE}: {_least_chance(side)}. Expected loss: {least}"
         f"{format_bytes(whole['lost_bytes_per_year'])} per year{ends}{why}. {_sets(whole['copysets'])} all replicas of "
         f"a partition.{_single(side)}"
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Resource, resource_name
-from kafka_capacity.questions.answer import NO_RATES
+from kafka_capacity.questions.answer import NO_RATES, traffic_warning
 from kafka_capacity.questions.failures.section.view import (
     SIDES,
     FailuresView,
@@ -58,7 +58,15 @@ def loss_sentences(side: PlacementFailures, kinds: Iterable[str] = FIRST_KINDS) 
     said = [loss_sentence(side, kind) for kind in asked if kind in side.losses]
     if said and (assumed := side.before.get("assumed_min_isr_topics")):
         said.append(f"min.insync.replicas of {plural(assumed, 'topic')} is unknown.")
+    if said and (unknown := _unknown_traffic(side)) is not None:
+        said.append(f"{traffic_warning(unknown)}.")
     return said + _no_rack(side, asked)
+
+
+def _unknown_traffic(side: PlacementFailures) -> str | None:
+    """Return that of which partitions is not known, where some is."""
+    unknown: str | None = side.before.get("unknown_traffic")
+    return None if side.before["peak_basis"] == str(PeakBasis.UNKNOWN) else unknown
 
 
 def _no_rack(side: PlacementFailures, kinds: Iterable[str]) -> list[str]:
@@ -104,7 +112,7 @@ def loss_sentence(side: PlacementFailures, kind: str) -> str:
         does += f", and whether a majority of the controllers is left is not known ({unsure[0]['name']})"
     # A loss may only be called harmless where all that it could do is known.
     is_known = not (without_rack or before.get("assumed_min_isr_topics")) and looked_at >= possible
-    is_known = is_known and all(row["loaded_ratio"] is not None for row in rows)
+    is_known = is_known and all(row["loaded_ratio"] is not None for row in rows) and _unknown_traffic(side) is None
     is_harmless = is_known and not (without or unsure or is_hurt) and more <= 0
     lead = f"{_MAY_DIE[kind] if is_harmless else lost}: {does}"
     refused = "" if rows == without else _refused(side, rows)
@@ -186,7 +194,8 @@ def _overloaded(side: PlacementFailures, kind: str, rows: Sequence[Row]) -> str:
     used = format_percent(worst["loaded_ratio"])
     of_what = f"of its {resource_name(worst['loaded_resource'])}"
     if not count:
-        return f", the busiest survivor uses {used} {of_what}"
+        least = "" if _unknown_traffic(side) is None else "at least "
+        return f", the busiest survivor uses {least}{used} {of_what}"
     names = len({row["broker_id"] for row in side.brokers if row["kind"] == kind})
     return (
         f", {plural(names, 'survivor')} {'is' if names == 1 else 'are'} over capacity after "
