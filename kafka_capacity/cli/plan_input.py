@@ -68,7 +68,7 @@ def read_plan_input(place: str) -> Basis:
 
 def snapshot_warnings(findings: Problems) -> list[str]:
     """Return the worst of what is wrong with a snapshot, a line each, and how to see the others."""
-    lines = [f"warning, {one.where}: {one.message}" for one in findings.warnings[:_WARNINGS_SHOWN]]
+    lines = [f"{one.severity}, {one.where}: {one.message}" for one in findings.warnings[:_WARNINGS_SHOWN]]
     more = len(findings.warnings) - len(lines)
     if more:
         lines.append(f"{plural(more, 'more warning')} about the snapshot: run inventory check to list them")

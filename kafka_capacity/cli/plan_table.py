@@ -13,13 +13,14 @@ from kafka_capacity.cli.plan_input import snapshot_warnings
 from kafka_capacity.cli.planning import Judged, Planned, plan_caveats
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.now import check_now
-from kafka_capacity.health.problem import Problem, some
+from kafka_capacity.health.problem import DOWN_NOW, Problem, Problems, some
 from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.relaxing import LimitState
 from kafka_capacity.kafka.reassignment.schedule import COPIES
 from kafka_capacity.plan.decision import Decision
+from kafka_capacity.plan.decision_box import FIRST
 from kafka_capacity.plan.released_files import MOVES, ROLLBACK
 from kafka_capacity.plan.runbook_page import RUNBOOK
 from kafka_capacity.proposal.constraints.registry import constraint_label, standing_sentence
@@ -53,13 +54,21 @@ _BOUNDS = {
 _MAX_BROKERS = 8
 
 
-def answer_line(decision: Decision) -> str:
-    """Return the answer: the verdict on the move and, where it fits, by which limits."""
+def answer_line(planned: Planned, decision: Decision) -> str:
+    """Return the answer: the verdict on the move, by which limits it fits, and what has to be mended first."""
     answer = f"{decision.results.cluster} on {decision.results.ds}: {decision.change.headline}"
-    if decision.status not in (Status.FITS, Status.NO_WORSE):
-        return answer
-    judged = "Only disks and networks are judged here, not CPU."
-    return f"{answer} {judged if decision.view.rate_history_hours else 'Only disks are judged here.'}"
+    if decision.status in (Status.FITS, Status.NO_WORSE):
+        judged = "Only disks and networks are judged here, not CPU."
+        answer += f" {judged if decision.view.rate_history_hours else 'Only disks are judged here.'}"
+    mended = (one for one in _now(planned) if one.code in FIRST)
+    first = min(mended, key=lambda one: one.code not in DOWN_NOW, default=None)
+    return answer if first is None else f"{answer} First: {first.text}"
+
+
+def _now(planned: Planned) -> Problems:
+    """Return what is wrong now, the worst first."""
+    basis = planned.asked.basis
+    return Problems.of([*check_now(ClusterView.of(basis.snapshot, basis.load)), *basis.findings])
 
 
 def print_plan(
@@ -99,9 +108,7 @@ def print_plan(
     # The facts hold the traps of what is proposed; those of the observed brokers are judged only.
     proposed = planned.facts["proposed"].values()
     found = [trap for traps in (*(one.warnings for one in planned.judged), *proposed) for trap in traps]
-    cluster = planned.asked.basis
-    now = [one.as_dict() for one in check_now(ClusterView.of(cluster.snapshot, cluster.load))]
-    found = [*now, *found]
+    found = [*(one.as_dict() for one in _now(planned) if one not in findings.items), *found]
     traps = {trap["where"] + trap["message"]: trap for trap in found}
     lines += [
         f"{one.severity}, {one.where}: {one.message}{one.remedy and '; '}{one.remedy}"

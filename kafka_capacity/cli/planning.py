@@ -116,7 +116,7 @@ def _judge(found: Basis, scenario: PlacementScenario, move: MoveSettings, placed
     """Judge one scenario; placements that it can share with others are taken from ``placed``, and added to it."""
     began = time.perf_counter()
     key = placement_key(scenario)
-    result = evaluate_placement(found.snapshot, found.load, scenario, placed.get(key))
+    result = evaluate_placement(found.snapshot, found.load, scenario, placed.get(key), traffic=found.traffic)
     placed.setdefault(key, result)
     result, schedule = scheduled(found.snapshot, found.load, result, move)
     factors = replication_factors(found.snapshot.replicas)

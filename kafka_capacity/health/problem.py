@@ -175,6 +175,7 @@ class Code(StrEnum):
     DISK_OVER_LIMIT = "disk-over-limit"
     LOG_DIR_OVER_LIMIT = "log-dir-over-limit"
     LOG_DIRS_UNEVEN = "log-dirs-uneven"
+    LOG_DIR_OFFLINE = "log_dir_offline"
     NETWORK_IN_OVER_LIMIT = "network-in-over-limit"
     NETWORK_OUT_OVER_LIMIT = "network-out-over-limit"
     CPU_OVER_LIMIT = "cpu-over-limit"

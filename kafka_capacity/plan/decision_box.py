@@ -36,7 +36,7 @@ from kafka_capacity.text import capitalised, format_limit, plural, uncapitalised
 if TYPE_CHECKING:
     from kafka_capacity.plan.decision import Decision
 
-_FIRST = frozenset({*DOWN_NOW, VOTERS_LEAVE, Code.FENCED})
+FIRST = frozenset({*DOWN_NOW, VOTERS_LEAVE, Code.FENCED, Code.LOG_DIR_OFFLINE})
 """Problems that have to be mended before anything is moved: what a broker holds that is down stays where it is."""
 
 _SAID_ANYWAY = frozenset({"broker_counts", "new_broker_racks", "throttles_bytes_per_second"})
@@ -62,7 +62,7 @@ def decision_box(decision: Decision) -> dict[str, Any]:
         ]
     option = decision.view.recommended
     left = (one.problem for _, one in decision.problems if one.then != RESOLVED)
-    first = next((problem.sentence for problem in left if problem.code in _FIRST), None)
+    first = next((problem.sentence for problem in left if problem.code in FIRST), None)
     if first is not None and option is not None and option.figures["changed_partitions"]:
         lines.insert(0, ("first", "First", f"{first.removesuffix('.')}. Fix this before anything is moved."))
     asked = _asked(decision)

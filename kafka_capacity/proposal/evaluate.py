@@ -8,9 +8,11 @@ import pickle  # of our own problems, within this process
 
 import numpy as np
 
+from kafka_capacity.demand.workload import PeakBasis, Traffic
 from kafka_capacity.errors import PlacementError
+from kafka_capacity.hardware.flows import percentile
 from kafka_capacity.hardware.plain import filled
-from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
+from kafka_capacity.kafka.arrays import Float32s, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4
@@ -29,7 +31,7 @@ from kafka_capacity.proposal.constraints.kinds import Proposal
 from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, PLACEMENT
 from kafka_capacity.proposal.constraints.registry import broker_limits, judged, tolerated_limits
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.proposal.expansion import created, expanded, factors_today, size_bytes_to_place
+from kafka_capacity.proposal.expansion import created, expanded, factors_today, shared_traffic, size_bytes_to_place
 from kafka_capacity.proposal.gap import gap_ratio
 from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO
 from kafka_capacity.proposal.loads import broker_loads, network_out
@@ -43,9 +45,9 @@ GENERATE_SEEDS = 20
 
 
 def placement_problem(
-    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, *, seed: int
+    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, *, seed: int, traffic: Traffic | None = None
 ) -> PlacementProblem:
-    """Put a scenario as the problem that placers solve."""
+    """Put a scenario as the problem that placers solve; ``traffic`` is the hours of the partitions."""
     own = factors_today(snapshot)
     wanted = np.full(len(own), scenario.replication_factor) if scenario.replication_factor is not None else own
     dirs = target_log_dirs(snapshot, scenario.target, dict(scenario.replaced))
@@ -68,9 +70,9 @@ def placement_problem(
         tolerance_ratio=tolerance_ratio,
         allowed_brokers=pinned_brokers(scenario.pins, snapshot.partitions, scenario.target),
         broker_limits=broker_limits(scenario),
-        tolerated_limits=_tolerated(snapshot, load, scenario),
-        limit_in_bytes_per_second=load.bytes_in_peak_bytes_per_second,
-        limit_out_bytes_per_second=load.bytes_out_peak_bytes_per_second,
+        tolerated_limits=_tolerated(snapshot, load, scenario, traffic),
+        limit_in_bytes_per_second=_peaks_together(load.bytes_in_peak_bytes_per_second, traffic, "bytes_in"),
+        limit_out_bytes_per_second=_peaks_together(load.bytes_out_peak_bytes_per_second, traffic, "bytes_out"),
         log_dirs=log_dir_room(snapshot, dirs, scenario.target, scenario.disk_limit_ratio),
         in_sync=snapshot.in_sync,
         are_cordons_strict=snapshot.release >= KAFKA_4_4,
@@ -78,12 +80,27 @@ def placement_problem(
     )
 
 
-def _tolerated(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> BrokerLimits | None:
+def _peaks_together(peaks: Floats, traffic: Traffic | None, name: str) -> Floats:
+    """Return float64[P], peaks of partitions in proportion, so that they add up to the peak of the whole cluster.
+
+    Placers can only add up: with each at its own peak they would keep limits that no hour comes near.
+    """
+    if traffic is None or traffic.basis is not PeakBasis.SAME_HOURS or not peaks.any():
+        return peaks
+    hours: Float32s = getattr(traffic, name)
+    together = float(percentile(hours.sum(axis=0, dtype=np.float64).astype(np.float32)[None])[0])
+    return peaks * min(1.0, together / float(peaks.sum()))
+
+
+def _tolerated(
+    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, traffic: Traffic | None
+) -> BrokerLimits | None:
     """Return what brokers may carry where a limit cannot be kept: what they carry today."""
     if not scenario.is_judged_against_today:
         return None
     nothing = diff_assignments(snapshot.replicas, snapshot.replicas)
-    today = broker_loads(snapshot, load, scenario.target, nothing, snapshot.partition_size_bytes())
+    size_bytes = snapshot.partition_size_bytes()
+    today = broker_loads(snapshot, load, scenario.target, nothing, size_bytes, traffic=traffic)
     return tolerated_limits(scenario, today)
 
 
@@ -118,12 +135,14 @@ def evaluate_placement(
     scenario: PlacementScenario,
     like: PlacementResult | None = None,
     *,
+    traffic: Traffic | None = None,
     made: Int32s | None = None,
     is_bound_solved: bool = True,
 ) -> PlacementResult:
     """Describe what a scenario would move, how long it would take, and whether it fits.
 
-    A placement that Kafka itself would refuse is a result with an excuse, not an error. ``like`` is the result of a
+    A placement that Kafka itself would refuse is a result with an excuse, not an error. Networks are judged by the
+    hours of ``traffic``, where they are given, else as if all partitions peaked at once. ``like`` is the result of a
     scenario that has another throttle and is the same in all else: its placement is taken. ``made``, int32[P, W], are
     replica lists of the snapshot's partitions that are judged as they are, whatever the placer. Of a small plan the
     lower bound is solved for, which takes longer than to place it; ``is_bound_solved`` is false where nobody reads it.
@@ -135,7 +154,8 @@ def evaluate_placement(
         return dataclasses.replace(like, scenario=scenario)
     more = expanded(snapshot, load, scenario)
     start, later = (snapshot, load) if more is None else (more.snapshot, more.load)
-    problem = placement_problem(start, later, scenario, seed=scenario.seed)
+    hours = traffic if more is None or traffic is None else shared_traffic(traffic, more)
+    problem = placement_problem(start, later, scenario, seed=scenario.seed, traffic=hours)
     later_bytes = problem.size_bytes if more is None else size_bytes_to_place(more)
     try:
         if like is not None:
@@ -155,7 +175,7 @@ def evaluate_placement(
         start = more.snapshot
         diff = diff_assignments(start.replicas, diff.after)
         problem = dataclasses.replace(problem, before=start.replicas, leader=start.leader)
-    loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes, more)
+    loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes, more, traffic=traffic)
     placed = dataclasses.replace(placed, diff=diff)
     is_solved = is_bound_solved and scenario.placer == FEWEST_BYTES
     bound = bound_of_plan(problem, diff.after, is_solved=is_solved)
@@ -185,7 +205,7 @@ def evaluate_placement(
         log_dirs=proposal.dirs,
         log_dir_after=None if in_dirs is None else in_dirs.log_dir,
     )
-    return _with_relaxed_rack_rule(snapshot, load, result, problem)
+    return _with_relaxed_rack_rule(snapshot, load, result, problem, traffic)
 
 
 _ATTAINABLE_RATIO = 0.98
@@ -295,6 +315,16 @@ def _duration(
     )
 
 
+def _spare_network(loads: BrokerLoads) -> float | None:
+    """Return what the networks of brokers that fetch or send copies have left at peak; ``None`` where none is known."""
+    brokers = loads.brokers
+    coming = brokers.network_in_bytes_per_second - np.maximum(loads.peak_in_before, loads.peak_in_after)
+    going = brokers.network_out_bytes_per_second - np.maximum(loads.peak_out_before, loads.peak_out_after)
+    left = np.concatenate([coming[loads.move_in_bytes > 0], going[loads.move_out_bytes > 0]])
+    known = left[np.isfinite(left)]
+    return max(0.0, float(known.min())) if known.size else None
+
+
 def _imbalance_today(snapshot: Snapshot, problem: PlacementProblem, fair: Floats, load: Floats) -> float:
     """Return the largest distance of a target broker of today from its fair share among these.
 
@@ -351,11 +381,12 @@ def _metrics(
         duration_seconds=mean.seconds,
         duration_peak_seconds=peak.seconds,
         smallest_throttle_peak_bytes_per_second=peak.smallest_throttle_bytes_per_second,
+        spare_network_bytes_per_second=_spare_network(loads),
     )
 
 
 def _with_relaxed_rack_rule(
-    snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, problem: PlacementProblem
+    snapshot: Snapshot, load: PartitionLoad, result: PlacementResult, problem: PlacementProblem, traffic: Traffic | None
 ) -> PlacementResult:
     """Describe in the first excuse about a limit that the rule ``two-racks`` would do, if it would."""
     asked = result.scenario
@@ -370,7 +401,7 @@ def _with_relaxed_rack_rule(
     if any(state.proven_ratio > 1.0 for state in states if state.constraint in passed):
         return result  # a limit that cannot be kept under the other rule either, whatever the plan
     two_racks = dataclasses.replace(asked, rack_rule=RackRule.TWO_RACKS)
-    relaxed = evaluate_placement(snapshot, load, two_racks, is_bound_solved=False)
+    relaxed = evaluate_placement(snapshot, load, two_racks, traffic=traffic, is_bound_solved=False)
     if any(excuse.constraint not in ALL_AT_ONCE for excuse in relaxed.excuses):
         return result
     at = next(number for number, excuse in enumerate(result.excuses) if excuse.constraint in passed)

@@ -41,13 +41,20 @@ class Excuse:
 
 
 def first_reason(excuses: Sequence[Mapping[str, Any]]) -> str:
-    """Return the first reason of several, in plain data, and how many more there are.
+    """Return the first reason of several, in plain data, how many brokers it holds of besides, and how many others.
 
-    >>> first_reason([{"reason": "broker 1 is full"}] * 3)
-    'broker 1 is full (and 2 more limits)'
+    >>> full = {"reason": "broker 1 is full", "constraint": "disk", "broker_id": 1}
+    >>> first_reason([full, {**full, "broker_id": 2}, {"reason": "racks are too few", "constraint": "racks"}])
+    'broker 1 is full (and 1 more broker, and 1 more limit)'
     """
-    reason, more = str(excuses[0]["reason"]), len(excuses) - 1
-    return f"{reason} (and {plural(more, 'more limit')})" if more else reason
+    first, *others = excuses
+    alike = sum(
+        first.get("broker_id") is not None is not one.get("broker_id") and one["constraint"] == first["constraint"]
+        for one in others
+    )
+    counts = (plural(alike, "more broker") if alike else "", plural(len(others) - alike, "more limit"))
+    more = ", ".join(f"and {one}" for one in (counts if len(others) > alike else counts[:1]) if one)
+    return f"{first['reason']} ({more})" if more else str(first["reason"])
 
 
 def shortfall_ratio(excuse: Mapping[str, Any]) -> float:

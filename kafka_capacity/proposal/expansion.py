@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.errors import RequestError
-from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions, replica_lists, replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.columns import change_columns
@@ -36,6 +37,22 @@ class Expanded:
     snapshot: Snapshot  # with a row for each; without replicas before they are placed, with them once they are
     load: PartitionLoad  # its traffic then
     is_new: Flags  # bool[P], which rows they are
+
+
+def shared_traffic(traffic: Traffic, expanded: Expanded) -> Traffic:
+    """Share the hours of topics that get more partitions evenly by all of them, as their load is shared."""
+    topic = expanded.snapshot.partitions.topic
+    raised = np.unique(topic[expanded.is_new])
+
+    def shared(hours: Float32s) -> Float32s:
+        wide = np.zeros((len(topic), hours.shape[1]), dtype=np.float32)
+        wide[~expanded.is_new] = hours
+        for one in raised.tolist():
+            rows = topic == one
+            wide[rows] = wide[rows].mean(axis=0)
+        return wide
+
+    return dataclasses.replace(traffic, bytes_in=shared(traffic.bytes_in), bytes_out=shared(traffic.bytes_out))
 
 
 def check_partition_counts(asked: Mapping[str, int], counts: Mapping[str, int]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
+from kafka_capacity.demand.workload import PeakBasis, Traffic
+from kafka_capacity.hardware.flows import percentile
+from kafka_capacity.kafka.arrays import Float32s, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import (
@@ -14,7 +16,7 @@ from kafka_capacity.kafka.cluster.diff import (
     replicas_per_broker,
 )
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
-from kafka_capacity.proposal.expansion import Expanded
+from kafka_capacity.proposal.expansion import Expanded, shared_traffic
 from kafka_capacity.proposal.scenario import BrokerLoads
 
 
@@ -24,6 +26,32 @@ def network_out(brokers: Brokers, matrix: Int32s, leader: Int32s, bytes_in: Floa
     return brokers.sum_at(leader, bytes_out + bytes_in * followers)
 
 
+def network_peaks(
+    brokers: Brokers, matrix: Int32s, leader: Int32s, load: PartitionLoad, traffic: Traffic | None
+) -> tuple[Floats, Floats]:
+    """Return float64[B] twice, what brokers are written and send at peak: the 99th percentile of their hourly totals.
+
+    Without hours it is each partition's own peak at once, an upper estimate.
+    """
+    if traffic is None or traffic.basis is not PeakBasis.SAME_HOURS:
+        peak_in, peak_out = load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
+        return brokers.sum_held(matrix, peak_in), network_out(brokers, matrix, leader, peak_in, peak_out)
+    from scipy.sparse import csr_matrix
+
+    place, led_by = brokers.index_of(matrix), brokers.index_of(leader)
+    held, led = np.nonzero(place >= 0), np.flatnonzero(led_by >= 0)
+    followers = np.maximum(replication_factors(matrix) - 1, 0)[led].astype(np.float32)
+
+    def summed(weight: Float32s, at: Int32s, row: Ints, hours: Float32s) -> Float32s:
+        return np.asarray(csr_matrix((weight, (at, row)), shape=(len(brokers), len(hours))) @ hours, dtype=np.float32)
+
+    one = np.ones(len(held[0]), dtype=np.float32)
+    written = summed(one, place[held], held[0], traffic.bytes_in)
+    sent = summed(followers, led_by[led], led, traffic.bytes_in)
+    sent += summed(np.ones(len(led), dtype=np.float32), led_by[led], led, traffic.bytes_out)
+    return percentile(written), percentile(sent)
+
+
 def broker_loads(
     snapshot: Snapshot,
     load: PartitionLoad,
@@ -31,19 +59,22 @@ def broker_loads(
     diff: AssignmentDiff,
     size_bytes: Ints,
     expanded: Expanded | None = None,
+    *,
+    traffic: Traffic | None = None,
 ) -> BrokerLoads:
     """Set every broker's figures before and after side by side.
 
     ``size_bytes`` is int64[P], of one replica of the partitions of ``diff``; ``expanded`` the cluster when the move
-    begins, where partitions are added before.
+    begins, where partitions are added before; ``traffic`` the hours of the partitions of ``snapshot``.
     """
     start = snapshot if expanded is None else expanded.snapshot
     # Where a broker is in both lists, the target says what it is like.
     brokers = target.joined(snapshot.brokers.take(target.index_of(snapshot.brokers.ids) < 0))
-    peak_in, peak_out = load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
     later = load if expanded is None else expanded.load
-    peak_in_later, peak_out_later = later.bytes_in_peak_bytes_per_second, later.bytes_out_peak_bytes_per_second
+    traffic_later = traffic if expanded is None or traffic is None else shared_traffic(traffic, expanded)
     leader_after = diff.after[:, 0] if diff.after.shape[1] else start.leader
+    in_before, out_before = network_peaks(brokers, snapshot.replicas, snapshot.leader, load, traffic)
+    in_after, out_after = network_peaks(brokers, diff.after, leader_after, later, traffic_later)
     return BrokerLoads(
         brokers=brokers,
         is_new=snapshot.brokers.index_of(brokers.ids) < 0,
@@ -56,8 +87,8 @@ def broker_loads(
         bytes_after=bytes_per_broker(brokers, diff.after, size_bytes),
         move_in_bytes=diff.in_bytes(brokers, size_bytes),
         move_out_bytes=diff.out_bytes(brokers, start.leader, size_bytes),
-        peak_in_before=brokers.sum_held(snapshot.replicas, peak_in),
-        peak_in_after=brokers.sum_held(diff.after, peak_in_later),
-        peak_out_before=network_out(brokers, snapshot.replicas, snapshot.leader, peak_in, peak_out),
-        peak_out_after=network_out(brokers, diff.after, leader_after, peak_in_later, peak_out_later),
+        peak_in_before=in_before,
+        peak_in_after=in_after,
+        peak_out_before=out_before,
+        peak_out_after=out_after,
     )

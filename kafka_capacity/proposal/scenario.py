@@ -74,6 +74,8 @@ class PlacementMetrics:
     smallest_throttle_bytes_per_second: float  # any throttle above it ends, at the mean rates
     smallest_throttle_peak_bytes_per_second: float  # the same at the 99th percentile
     unreachable_partitions: int  # partitions to be copied that nobody leads
+    # what each network that copies has left beside clients at peak, before and after, at the least; `None` for unknown
+    spare_network_bytes_per_second: float | None = None
     created_partitions: int = 0  # partitions that are added to topics before anything moves; none of them is copied
     deleted_replicas: int = 0  # replicas that go without another one in their place: a smaller replication factor
     deleted_bytes: int = 0  # what they hold

@@ -71,7 +71,7 @@ def plan(
     else:
         reasons = verdict_lines(planned.results, decision)
         print_answer(
-            answer_line(decision),
+            answer_line(planned, decision),
             lambda: print_plan(planned, decision, reasons, out=out, is_explained=is_explained),
             hint="--out DIR writes the files to execute" if out is None and decision.view.recommended else "",
             is_quiet=is_quiet,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
+from kafka_capacity.health.problem import Code, Problem, fatal, info, problem_of, serious, some, warning
 from kafka_capacity.inventory.column_values import encode, floats, ints, known, log_dir_totals, values
 from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.text import format_bytes
@@ -73,8 +73,8 @@ def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
     message, where = "{count} of brokers that are not listed: {names}; they are left out", "log_dirs.broker_id"
     yield from _problem_of_dirs(log_dirs, unknown, warning, "log_dir_of_unknown_broker", where, message)
     offline = known(log_dirs.column("error"))
-    message = "{count} offline: {names}; replicas there cannot be read, replace the disks before anything moves"
-    yield from _problem_of_dirs(log_dirs, offline, warning, "log_dir_offline", "log_dirs.error", message)
+    message = "{count} offline: {names}; replicas there cannot be read and stay out of sync, replace the disks"
+    yield from _problem_of_dirs(log_dirs, offline, serious, Code.LOG_DIR_OFFLINE, "log_dirs.error", message)
     yield from _check_sizes(log_dirs)
     yield from _check_totals(log_dirs, brokers)
 

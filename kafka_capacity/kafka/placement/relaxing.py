@@ -176,7 +176,7 @@ class LimitState:
         # Rounded up: what is named must do.
         higher = f"{higher or f'a limit {self.rounded_ratio:.2f} times as high'} would be enough"
         if not self.missing_brokers:
-            return higher
+            return higher if self.proven_ratio > 1.0 else f"no placement within it was found, {higher}"
         brokers = "1 more broker" if self.missing_brokers == 1 else f"{self.missing_brokers} more brokers"
         return f"it needs at least {brokers} of this size{_where(self.shortages)}, or {higher}"
 

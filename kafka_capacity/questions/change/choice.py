@@ -3,7 +3,8 @@
 Rule: of the options that fit, those that end within all limits before those that are no worse than today; of these
 those with as many brokers as are needed now or within four weeks, where sizing says so and one of them has; of those
 the smallest broker count; of those, a placer made for planning before Kafka's own ones (which place everything afresh
-and are here to compare with); of those, the fewest bytes copied, then the shortest time.
+and are here to compare with); of those, the fewest bytes copied, then a throttle that leaves clients what their
+networks take at peak, then the shortest time.
 
 Where none fits, the nearest is the one that breaks the fewest different constraints; of those a placer made for
 planning, then the smallest shortfall (its worst ratio of needed to available), then the fewest brokers. Where no placer
@@ -62,6 +63,12 @@ class Option:
     def never_ends(self) -> bool:
         """Whether the move would never finish at its throttle."""
         return not self.is_refused and self.figures["duration_seconds"] is None
+
+    @property
+    def takes_from_clients(self) -> bool:
+        """Whether its throttle is above what a network that copies has left at peak; earlier plans do not tell."""
+        spare = self.figures.get("spare_network_bytes_per_second")
+        return spare is not None and self.figures["throttle_bytes_per_second"] > spare
 
     @property
     def share_ratio(self) -> float | None:
@@ -134,6 +141,7 @@ def _rank(option: Option) -> tuple[Any, ...]:
         option.is_baseline,
         moved is None,
         moved or 0,
+        option.takes_from_clients,
         seconds is None,
         seconds or 0.0,
         option.scenario_id,

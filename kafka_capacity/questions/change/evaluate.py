@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
@@ -34,6 +35,7 @@ class SimulationInputs:
 
     snapshot: Snapshot
     load: PartitionLoad
+    traffic: Traffic | None = None
     move: MoveSettings = dataclasses.field(default_factory=MoveSettings)
 
 
@@ -59,7 +61,7 @@ def placement_tables(inputs: SimulationInputs, piece: PlacementPiece) -> dict[st
     first: PlacementResult | None = None
     bundles = []
     for scenario in piece.scenarios:
-        judged = evaluate_placement(inputs.snapshot, inputs.load, scenario, first)
+        judged = evaluate_placement(inputs.snapshot, inputs.load, scenario, first, traffic=inputs.traffic)
         first = first or judged
         schedule = None
         if piece.has_moves:

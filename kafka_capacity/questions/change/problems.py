@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
+from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Limits
-from kafka_capacity.health.problem import Problem, info, serious
+from kafka_capacity.health.problem import Problem, info, serious, warning
 from kafka_capacity.questions.answer import NO_RATES, traffic_warning
 from kafka_capacity.questions.change import move_words
 from kafka_capacity.questions.change.change_view import ChangeView
@@ -15,6 +16,7 @@ from kafka_capacity.text import (
     format_bytes,
     format_duration,
     format_limit,
+    format_throttle,
     format_throttle_above,
     plural,
     whole_percent,
@@ -104,7 +106,9 @@ def _rates(view: ChangeView) -> list[Problem]:
                 "short-history", "the plan", f"Rates are based on {plural(hours, 'hour')} of history, less than a week"
             )
         )
-    message = "Peaks add up each partition’s 99th percentile as if all peaked together, an upper estimate"
+    # Earlier plans say nothing of it: they added up all peaks.
+    what = "Times at peak rates" if view.facts.get("peak_basis") == str(PeakBasis.SAME_HOURS) else "Peaks"
+    message = f"{what} add up each partition’s 99th percentile as if all peaked together, an upper estimate"
     return [*found, info("peaks-added-up", "the plan", message)]
 
 
@@ -119,7 +123,7 @@ def move_problems(view: ChangeView, option: Option, move: MoveView | None = None
         count = plural(figures["unreachable_partitions"], "partition")
         message = f"{count} to be copied {_have(figures['unreachable_partitions'])} no leader to copy from"
         found.append(serious("no-leader-to-copy-from", count, message))
-    found += [*_endless(option, move), *_unknown_disks(view, move)]
+    found += [*_endless(option, move), *_from_clients(option, move), *_unknown_disks(view, move)]
     if move is not None and (stays := move_words.refusal_problem(move)) is not None:
         found.append(stays)
     if figures["moved_bytes"]:
@@ -154,6 +158,22 @@ def _endless(option: Option, move: MoveView | None) -> list[Problem]:
         )
         return [serious("move-never-ends-at-peak", "the throttle", message)]
     return []
+
+
+def _from_clients(option: Option, move: MoveView | None) -> list[Problem]:
+    """Look for a throttle with which copies take what clients need of a network."""
+    figures = option.figures
+    if not figures["moved_bytes"] or not option.takes_from_clients:
+        return []
+    if move is not None and move.facts["is_throttle_automatic"]:
+        return []  # it is that of brokers whose network is not known
+    throttle, spare = figures["throttle_bytes_per_second"], figures["spare_network_bytes_per_second"]
+    message = (
+        f"A throttle of {format_throttle(throttle)} is more than a network has left at peak ({format_throttle(spare)})"
+        ": copies go no faster than that, and slow clients down meanwhile"
+    )
+    remedy = f"throttle to {format_throttle(spare)} at most, or move off-peak" if spare >= 1e5 else "move off-peak"
+    return [warning("throttle-above-network", "the throttle", message, remedy)]
 
 
 def _unknown_disks(view: ChangeView, move: MoveView | None) -> list[Problem]:

@@ -45,7 +45,10 @@ def simulation_inputs(asked: PlanContext) -> SimulationInputs:
     """Return what evaluating placements needs of the inventory."""
     # Groups are no part of placement: they would only make what travels to the executors larger.
     return SimulationInputs(
-        snapshot=dataclasses.replace(asked.basis.snapshot, groups=()), load=asked.basis.load, move=move_settings(asked)
+        snapshot=dataclasses.replace(asked.basis.snapshot, groups=()),
+        load=asked.basis.load,
+        traffic=asked.basis.traffic,
+        move=move_settings(asked),
     )
 
 
@@ -97,6 +100,7 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
             **log_dir_facts(snapshot.log_dirs),
             "rate_history_hours": known_hours(traffic, snapshot),
             **basis.unknown_traffic,
+            "peak_basis": str(basis.traffic.basis),
             "bytes_in_by_hour_of_week": None if basis.week is None else np.rint(basis.week).tolist(),
             "source": raw.source,
             "captured_at": raw.captured_at,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.cpu import CpuCosts
-from kafka_capacity.kafka.arrays import Flags, Float32s, Int32s, Ints
+from kafka_capacity.kafka.arrays import Flags, Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import OFFSETS_TOPIC, Group, PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import BrokerRows, ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import (
@@ -26,7 +26,7 @@ from kafka_capacity.kafka.controller.partition_states import (
     states_of,
 )
 from kafka_capacity.kafka.groups.coordinators import coordinator_partitions
-from kafka_capacity.proposal.expansion import Expanded
+from kafka_capacity.proposal.expansion import shared_traffic
 from kafka_capacity.proposal.scenario import PlacementResult
 from kafka_capacity.questions.failures.broker_sums import BrokerSums, PartitionRates, broker_sums
 from kafka_capacity.questions.failures.scenario import CoordinatorState
@@ -257,19 +257,3 @@ class Baseline:
         if expanded is None:
             return dataclasses.replace(self, snapshot=snapshot)
         return Baseline(snapshot=snapshot, load=expanded.load, traffic=shared_traffic(self.traffic, expanded))
-
-
-def shared_traffic(traffic: Traffic, expanded: Expanded) -> Traffic:
-    """Share the hours of topics that get more partitions evenly by all of them, as their load is shared."""
-    topic = expanded.snapshot.partitions.topic
-    raised = np.unique(topic[expanded.is_new])
-
-    def shared(hours: Float32s) -> Float32s:
-        wide = np.zeros((len(topic), hours.shape[1]), dtype=np.float32)
-        wide[~expanded.is_new] = hours
-        for one in raised.tolist():
-            rows = topic == one
-            wide[rows] = wide[rows].mean(axis=0)
-        return wide
-
-    return dataclasses.replace(traffic, bytes_in=shared(traffic.bytes_in), bytes_out=shared(traffic.bytes_out))

@@ -21,9 +21,9 @@ from tests.unit.cli.plan_folders import read
 def test_several_throttles_are_an_option_each_and_one_placement(run, snapshot, tmp_path, monkeypatch):
     given = []
 
-    def evaluate(snapshot, load, scenario, like=None):
+    def evaluate(snapshot, load, scenario, like=None, **traffic):
         given.append(like is not None)
-        return evaluate_placement(snapshot, load, scenario, like)
+        return evaluate_placement(snapshot, load, scenario, like, **traffic)
 
     monkeypatch.setattr(planning, "evaluate_placement", evaluate)
     arguments = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
 
@@ -9,7 +10,7 @@ from kafka_capacity.cli import planning
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.questions.change import share
 from kafka_capacity.questions.change.share import inventory_facts
-from tests.builders import cluster, rows_of, with_rows
+from tests.builders import cluster, rows_of, topic, with_rows
 from tests.unit.cli.plan_folders import FEWEST_AS_NOW, FILES, KAFKAS, NINE, all_names, read
 
 
@@ -284,3 +285,47 @@ def test_what_is_no_worse_than_today_is_not_unfit(run, snapshot):
         "--disk-limit", "0.000001", "--fail-if-unfit",
     )  # fmt: skip
     assert (done.exit_code, "no worse than today" in done.stdout) == (0, True)
+
+
+def test_a_throttle_that_clients_pay_for_is_the_last_choice_and_told(run, tmp_path):
+    # New brokers are written 13.3 MB/s in the end: their networks of 125 MB/s have 111.7 MB/s left for copies.
+    raw = cluster(topics=[topic("orders", bytes_in=20e6 / 3, bytes_out=0.0)])
+    networks = dict.fromkeys(("network_in_bytes_per_second", "network_out_bytes_per_second"), 125e6)
+    raw = with_rows(raw, "brokers", [row | networks for row in rows_of(raw, "brokers")])
+    write_snapshot_files(raw, tmp_path / "in")
+    move = ("plan", tmp_path / "in", "--broker-counts", "9", "--placer", "fewest-bytes", "--out", tmp_path / "out")
+
+    def decided(*throttles):
+        done = run(*move, *throttles)
+        assert done.exit_code == 0, done.output
+        decision = read(tmp_path / "out" / "decision.json")
+        told = [one["message"] for one in decision["problems"] if one["code"] == "throttle-above-network"]
+        return decision["recommended_scenario_id"], told
+
+    assert decided("--throttles", "50MB/s,90MB/s,500MB/s") == ("009-brokers.fewest-bytes.90MBps", [])
+    _, (told,) = decided("--throttle", "500MB/s")
+    assert told == (
+        "A throttle of 500 MB/s is more than a network has left at peak (111.7 MB/s): copies go no faster than that, "
+        "and slow clients down meanwhile"
+    )
+
+
+def test_what_is_down_is_part_of_the_answer(run, tmp_path):
+    raw = cluster()
+    rows = [row | {"is_fenced": row["broker_id"] == 2} for row in rows_of(raw, "brokers")]
+    write_snapshot_files(with_rows(raw, "brokers", rows), tmp_path)
+    move = ("plan", tmp_path, "--broker-counts", "6", "--placer", "fewest-bytes", "--quiet")
+    said = run(*move).stdout
+    assert "6 brokers fit: nothing has to move." in said
+    assert said.endswith(
+        " First: Broker 2 is fenced and holds replicas of 3 partitions. Remedy: start it, or move its replicas away.\n"
+    )
+    write_snapshot_files(raw, tmp_path)
+    assert "First: " not in run(*move).stdout
+
+
+def test_limits_that_no_plan_was_found_to_keep_are_not_called_impossible(run, snapshot):
+    asked = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes", "--quiet")
+    said = run(*asked, "--max-leaders", "1").stdout
+    assert "it needs at least " in said
+    assert re.search(r"\(and \d+ more brokers\)\.$", said.strip())

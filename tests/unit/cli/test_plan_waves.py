@@ -187,8 +187,8 @@ def slow(monkeypatch):
     """Let every move take a day at mean rates and what is said at peak."""
 
     def let(peak):
-        def evaluate(*given):
-            result = evaluate_placement(*given)
+        def evaluate(*given, **traffic):
+            result = evaluate_placement(*given, **traffic)
             figures = {"duration_seconds": 86_400.0, "duration_peak_seconds": peak}
             figures["smallest_throttle_peak_bytes_per_second"] = 61_000_000.0
             return dataclasses.replace(result, metrics=dataclasses.replace(result.metrics, **figures))

@@ -52,6 +52,24 @@ def test_the_same_loss_does_the_same_in_the_command_and_in_a_plan(run, example, 
     assert_same(lost(run, example, tmp_path), planned)
 
 
+def test_a_plan_and_failures_say_the_same_of_networks_today(run, example, tmp_path):
+    write_snapshot_files(example, tmp_path)
+    count = str(len(rows_of(example, "brokers")))
+    planned = run("plan", tmp_path, "--broker-counts", count, "--placer", "fewest-bytes", "--json")
+    plan = {row["broker_id"]: row for row in json.loads(planned.stdout)["brokers"]}
+    for row in json.loads(run("failures", tmp_path, "--losses", "broker", "--json").stdout)["brokers"]:
+        peaks = tuple(plan[row["broker"]][f"peak_{way}_before"] for way in ("in", "out"))
+        assert peaks == pytest.approx((row["peaks"]["network_in"], row["peaks"]["network_out"]), rel=1e-4)
+
+
+def test_new_partitions_share_the_hours_of_their_topic(run, tmp_path):
+    write_snapshot_files(cluster(topics=[topic("orders", bytes_in=1e6, bytes_out=0.0)]), tmp_path)
+    move = ("plan", tmp_path, "--broker-counts", "6", "--placer", "fewest-bytes")
+    brokers = json.loads(run(*move, "--partitions", "orders=12", "--json").stdout)["brokers"]
+    before, after = (sum(row[f"peak_in_{when}"] for row in brokers) for when in ("before", "after"))
+    assert (before, after) == pytest.approx((3 * 6 * 1e6, 3 * 6 * 1e6), rel=1e-6)
+
+
 def test_survivors_short_of_processors_are_over_capacity_in_both(run, tmp_path):
     raw = change_all(make_example("metrics-uneven"), "brokers", cpu_cores=1.0)
     tables = plan_tables(raw)

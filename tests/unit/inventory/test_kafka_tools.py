@@ -73,16 +73,16 @@ def test_topics_are_those_of_the_assignment():
 def test_what_the_tools_cannot_tell_is_said():
     assert [(f.severity.value, f.code, f.message) for f in validate(read())] == [
         (
+            "serious",
+            "log_dir_offline",
+            "1 log dir offline: '/data/b' of broker 2; replicas there cannot be read and stay out of sync, "
+            "replace the disks",
+        ),
+        (
             "warning",
             "future_replica",
             "1 replica moving between log dirs (card-payments-0 on broker 1); the new copies are left out, wait until "
             "the move is done",
-        ),
-        (
-            "warning",
-            "log_dir_offline",
-            "1 log dir offline: '/data/b' of broker 2; replicas there cannot be read, replace the disks before "
-            "anything moves",
         ),
         (
             "warning",

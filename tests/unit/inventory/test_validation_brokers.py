@@ -100,10 +100,9 @@ CASES = [
     ),
     (
         change(cluster(), "log_dirs", 3, error="KafkaStorageException"),
-        "warning",
+        "serious",
         "log_dir_offline",
-        "1 log dir offline: '/data' of broker 4; replicas there cannot be read, replace the disks before "
-        "anything moves",
+        "1 log dir offline: '/data' of broker 4; replicas there cannot be read and stay out of sync, replace the disks",
     ),
     (
         change(cluster(), "log_dirs", 0, total_bytes=0, usable_bytes=0),

@@ -13,10 +13,10 @@ from kafka_capacity.kafka.controller.quorum.simulation import FailureKind
 from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.plan.pinned import pin_plan
 from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.proposal.expansion import expanded
+from kafka_capacity.proposal.expansion import expanded, shared_traffic
 from kafka_capacity.proposal.grid import placement_grid
 from kafka_capacity.questions.failures import simulate as failure_evaluation
-from kafka_capacity.questions.failures.baseline import Baseline, shared_traffic
+from kafka_capacity.questions.failures.baseline import Baseline
 from kafka_capacity.questions.failures.share import FAILURES_DOCUMENT
 from kafka_capacity.questions.failures.simulate import failure_pieces, merged_tables, piece_tables
 from kafka_capacity.questions.failures.tables import FAILURE_TABLES

@@ -121,7 +121,7 @@ def test_nothing_fits():
     assert verdict["nearest_scenario_id"] == "008-brokers.fewest-bytes"
     assert verdict["headline"].startswith("No option fits. The nearest is 8 brokers, fewest-bytes: broker ")
     assert " too much; it needs " in verdict["headline"]
-    assert re.search(r" would be enough \(and \d+ more limits?\)\.$", verdict["headline"])
+    assert re.search(r" would be enough \(and \d+ more brokers?(, and \d+ more limits?)?\)\.$", verdict["headline"])
     assert verdict["subject"] == "[kafka-capacity] payments: no option fits (disk) (2026-11-20)"
 
 
