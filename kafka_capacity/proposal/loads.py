@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kafka_capacity.demand.workload import PeakBasis, Traffic
@@ -36,20 +38,25 @@ def network_peaks(
     if traffic is None or traffic.basis is not PeakBasis.SAME_HOURS:
         peak_in, peak_out = load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
         return brokers.sum_held(matrix, peak_in), network_out(brokers, matrix, leader, peak_in, peak_out)
-    from scipy.sparse import csr_matrix
-
     place, led_by = brokers.index_of(matrix), brokers.index_of(leader)
     held, led = np.nonzero(place >= 0), np.flatnonzero(led_by >= 0)
-    followers = np.maximum(replication_factors(matrix) - 1, 0)[led].astype(np.float32)
-
-    def summed(weight: Float32s, at: Int32s, row: Ints, hours: Float32s) -> Float32s:
-        return np.asarray(csr_matrix((weight, (at, row)), shape=(len(brokers), len(hours))) @ hours, dtype=np.float32)
-
-    one = np.ones(len(held[0]), dtype=np.float32)
-    written = summed(one, place[held], held[0], traffic.bytes_in)
-    sent = summed(followers, led_by[led], led, traffic.bytes_in)
-    sent += summed(np.ones(len(led), dtype=np.float32), led_by[led], led, traffic.bytes_out)
+    followers = np.maximum(replication_factors(matrix) - 1, 0).astype(np.float32)[:, None]
+    written = _hours_of(place[held], held[0], len(brokers), lambda row: traffic.bytes_in[row])
+    sent = _hours_of(
+        led_by[led], led, len(brokers), lambda row: traffic.bytes_out[row] + traffic.bytes_in[row] * followers[row]
+    )
     return percentile(written), percentile(sent)
+
+
+def _hours_of(at: Int32s, row: Ints, brokers: int, hours: Callable[[Ints], Float32s]) -> Float32s:
+    """Return float32[B, H], the sums of the ``hours`` of partitions, ``row``, by the broker that each is on, ``at``.
+
+    Rows are added in their order, so that the same inputs give the same bits.
+    """
+    order = np.argsort(at, kind="stable")
+    ends = np.searchsorted(at[order], np.arange(1, brokers))
+    sums = [hours(part).sum(axis=0, dtype=np.float64) for part in np.split(row[order], ends)]
+    return np.stack(sums).astype(np.float32)
 
 
 def broker_loads(
