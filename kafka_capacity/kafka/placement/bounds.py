@@ -35,7 +35,7 @@ import numpy as np
 
 from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem
-from kafka_capacity.kafka.placement.shares import BalanceLimits, distinct_racks, stays, wanted_racks
+from kafka_capacity.kafka.placement.shares import BalanceLimits, distinct_racks, rack_range, stays, wanted_racks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,18 +100,11 @@ def _flow(problem: PlacementProblem, limits: BalanceLimits, now: Floats, total: 
     racks = int(rack.max(initial=-1)) + 1
     factor = problem.replication_factor
     spread = wanted_racks(factor, racks, problem.rack_rule)
-    brokers = np.bincount(rack, minlength=racks)
 
     def by_rack(values: Floats) -> Floats:
         return np.bincount(rack, weights=values, minlength=racks).astype(np.float64)
 
-    least, most = np.zeros(racks), np.zeros(racks)
-    for kind in np.unique(np.stack([factor, spread], axis=1), axis=0).tolist():
-        weight = float(limits.unit[(factor == kind[0]) & (spread == kind[1])].sum())
-        room = np.minimum(brokers, kind[0] - kind[1] + 1)
-        must = np.maximum(kind[0] - (room.sum() - room), 1 if kind[1] == racks else 0)
-        most += weight * room
-        least += weight * np.clip(must, 0, room)
+    least, most = rack_range(limits.unit, factor, spread, np.bincount(rack, minlength=racks))
     can_keep = _kept_in_racks(problem, limits, rack, factor - spread + 1, racks)
     return rack_inflow(
         deficit=by_rack(np.maximum(0.0, limits.lower - now)),

@@ -8,9 +8,8 @@ Worked example: three partitions of 10 bytes, RF 2, racks A (brokers 1, 2) and B
 in A and one in B, so 30 bytes are shared by two brokers in A and 30 are all on broker 3.
 
     >>> import numpy as np
-    >>> fair_shares(
-    ...     total=60.0, rack=np.array([0, 0, 1]), weight=np.ones(3), rack_limit=30.0
-    ... ).tolist()
+    >>> least = most = np.array([30.0, 30.0])
+    >>> fair_shares(total=60.0, rack=np.array([0, 0, 1]), weight=np.ones(3), least=least, most=most).tolist()
     [15.0, 15.0, 30.0]
 """
 
@@ -120,29 +119,52 @@ def wanted_racks(replication_factor: Int32s, rack_count: int, rule: RackRule) ->
     return np.minimum(possible, ceiling).astype(np.int32)
 
 
-def fair_shares(*, total: float, rack: Int32s, weight: Floats, rack_limit: float) -> Floats:
-    """Spread a total over brokers by weight, no rack above its limit, otherwise as evenly as can be.
+def rack_range(unit: Floats, factor: Int32s, spread: Int32s, brokers: Ints) -> tuple[Floats, Floats]:
+    """Return float64[R] twice, the least and the most that each rack holds under the rack rule.
+
+    Args:
+        unit: float64[P], what one replica of each partition adds.
+        factor: int32[P], how many replicas it has.
+        spread: int32[P], over how many racks they must be.
+        brokers: int64[R], how many each rack has.
+    """
+    least, most = np.zeros(len(brokers)), np.zeros(len(brokers))
+    for copies, racks in np.unique(np.stack([factor, spread], axis=1), axis=0).tolist():
+        weight = float(unit[(factor == copies) & (spread == racks)].sum())
+        room = np.minimum(brokers, copies - racks + 1)
+        must = np.maximum(copies - (room.sum() - room), 1 if racks == len(brokers) else 0)
+        most += weight * room
+        least += weight * np.clip(must, 0, room)
+    return least, most
+
+
+def fair_shares(*, total: float, rack: Int32s, weight: Floats, least: Floats, most: Floats) -> Floats:
+    """Spread a total over brokers by weight, as evenly as can be with every rack between its limits.
 
     Args:
         total: bytes or replicas.
         rack: int[B], the rack of each broker, numbered from 0.
         weight: float64[B], the relative size of each broker, above 0.
-        rack_limit: the most that any one rack can hold under the rack rule.
+        least: float64[R], the least that each rack holds under the rack rule.
+        most: float64[R], the most.
     """
-    racks = int(rack.max(initial=-1)) + 1
+    racks = len(most)
     rack_weight = np.bincount(rack, weights=weight, minlength=racks)
     rack_share = np.zeros(racks)
     is_open = np.ones(racks, dtype=np.bool_)
     rest = total
     while is_open.any() and rest > 0:
         share = rest * rack_weight[is_open] / rack_weight[is_open].sum()
-        over = share >= rack_limit
-        if not over.any():
+        over, under = share >= most[is_open], share < least[is_open]
+        if not (over.any() or under.any()):
             rack_share[is_open] = share
             break
-        full = np.nonzero(is_open)[0][over]
-        rack_share[full] = rack_limit
-        is_open[full] = False
+        # What is too much goes to the others, and lifts them; what is too little comes from them: the larger decides.
+        excess, lack = (np.maximum(0.0, one).sum() for one in (share - most[is_open], least[is_open] - share))
+        limit, hit = (most, over) if over.any() and excess >= lack else (least, under)
+        fixed = np.nonzero(is_open)[0][hit]
+        rack_share[fixed] = limit[fixed]
+        is_open[fixed] = False
         rest = total - rack_share.sum()
     return np.asarray(rack_share[rack] * weight / rack_weight[rack], dtype=np.float64)
 
@@ -157,8 +179,9 @@ def balance_limits(problem: PlacementProblem) -> BalanceLimits:
     spread = wanted_racks(problem.replication_factor, rack_count, problem.rack_rule)
     capacity = problem.target.disk_capacity_bytes
     weight = capacity if is_bytes and np.isfinite(capacity).all() and (capacity > 0).all() else np.ones(len(rack))
-    total, rack_limit = float((unit * factor).sum()), float((unit * (factor - spread + 1)).sum())
-    fair = fair_shares(total=total, rack=rack, weight=weight, rack_limit=rack_limit)
+    total = float((unit * factor).sum())
+    least, limit = rack_range(unit, problem.replication_factor, spread, np.bincount(rack, minlength=rack_count))
+    fair = fair_shares(total=total, rack=rack, weight=weight, least=least, most=limit)
     most = _most_by_broker(problem, total, is_bytes=is_bytes)
     if (fair > most).any():
         fair = np.minimum(fair, most)

@@ -37,7 +37,7 @@ def test_options_and_the_recommendation_are_shown(run, uneven):
         "do-nothing",
         "006-brokers.today",
         "recommended now: 009-brokers.kafka.m7g.large",
-        "recommended by 2027-02-05: 012-brokers.kafka.m7g.large",
+        "recommended by 2027-02-04: 012-brokers.kafka.m7g.large",
         "When resources exceed their limit: doing nothing, 9 brokers",
         "Calculator: Amazon’s sizing script for MSK",
         "Calculator: a plain calculator",

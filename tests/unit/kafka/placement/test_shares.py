@@ -8,15 +8,18 @@ import pytest
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement import Balance, RackRule
 from kafka_capacity.kafka.placement.bounds import least_new_replicas, lower_bound
+from kafka_capacity.kafka.placement.registry import placer
 from kafka_capacity.kafka.placement.shares import balance_limits, broker_loads, fair_shares, wanted_racks
 from tests.unit.kafka.placement_kafka.problems import problem
 
 EVEN = {"orders": [[1, 2, 3]] * 4}  # 100 bytes a replica
 
 
-def shares(racks, *, total, rack_limit, weight=None):
+def shares(racks, *, total, rack_limit, weight=None, least=None):
     weight = np.ones(len(racks)) if weight is None else np.array(weight)
-    return fair_shares(total=total, rack=np.array(racks), weight=weight, rack_limit=rack_limit).tolist()
+    most = np.full(max(racks) + 1, rack_limit)
+    least = np.zeros(len(most)) if least is None else np.array(least)
+    return fair_shares(total=total, rack=np.array(racks), weight=weight, least=least, most=most).tolist()
 
 
 def test_without_a_rack_that_is_full_everybody_gets_the_same():
@@ -35,6 +38,47 @@ def test_racks_fill_one_after_another():
 
 def test_a_larger_broker_gets_more():
     assert shares([0, 1], total=30.0, rack_limit=30.0, weight=[1.0, 2.0]) == [10.0, 20.0]
+
+
+def test_what_a_rack_must_hold_is_its_share():
+    # 100 in three copies, one in each rack, and 100 in one copy: the lone broker must hold 100 of 400.
+    assert shares([0, 1, 1, 2, 2], total=400.0, rack_limit=200.0, least=[100.0] * 3) == [100.0] + [75.0] * 4
+    # What one rack may not hold, and another must, from two sides.
+    assert shares([0, 1, 2], total=90.0, rack_limit=35.0, least=[30.0, 0.0, 30.0], weight=[1.0, 8.0, 1.0]) == (
+        pytest.approx([30.0, 30.0, 30.0])
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_shares_are_level_between_the_limits_of_racks(seed):
+    rng = np.random.default_rng(seed)
+    racks = rng.integers(2, 6)
+    rack = np.concatenate([np.arange(racks), rng.integers(0, racks, 6)])
+    weight, least = rng.uniform(1.0, 3.0, len(rack)), rng.uniform(0.0, 20.0, racks)
+    most = least + rng.uniform(1.0, 40.0, racks)
+    total = float(rng.uniform(least.sum(), most.sum()))
+    found = fair_shares(total=total, rack=rack, weight=weight, least=least, most=most)
+    of_rack, wide = (np.bincount(rack, each) for each in (found, weight))
+    assert of_rack.sum() == pytest.approx(total)
+    assert (of_rack >= least - 1e-9).all()
+    assert (of_rack <= most + 1e-9).all()
+    # Who could give has no higher level than who could take.
+    level = of_rack / wide
+    assert level[of_rack > least + 1e-9].max(initial=0.0) <= level[of_rack < most - 1e-9].min(initial=np.inf) + 1e-9
+    np.testing.assert_allclose(found, (of_rack / wide)[rack] * weight)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.02, 0.05, 0.1])
+def test_a_tighter_tolerance_is_never_less_even(tolerance):
+    """One broker alone in its rack must hold a copy of what has three; single replicas are all on two of the others."""
+    orders = [[1, 2 + at % 2, 4 + at // 2 % 2] for at in range(40)]
+    single = [[2 + at % 2] for at in range(40)]
+    uneven = problem({"orders": orders, "single": single}, Brokers.of(range(1, 6), list("abbcc")))
+    asked = replace(uneven, balance=Balance.BYTES, tolerance_ratio=tolerance)
+    limits = balance_limits(asked)
+    assert limits.fair.tolist() == pytest.approx([4000.0, 3000.0, 3000.0, 3000.0, 3000.0])
+    after = placer("fewest-bytes").place(asked)
+    assert limits.imbalance_ratio(broker_loads(asked, limits, after)) <= tolerance + 100.0 / 3000.0
 
 
 @pytest.mark.parametrize(
