@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 FIRST = frozenset({*DOWN_NOW, VOTERS_LEAVE, Code.FENCED, Code.LOG_DIR_OFFLINE})
 """Problems that have to be mended before anything is moved: what a broker holds that is down stays where it is."""
 
+_NO_CHANGE = " The move does not change that."
 _SAID_ANYWAY = frozenset({"broker_counts", "new_broker_racks", "throttles_bytes_per_second"})
 """What was asked that the line of the move says."""
 
@@ -115,12 +116,11 @@ def _approve(decision: Decision) -> str:
 
 def _is_for_nothing(decision: Decision, sizing: SizingView, option: Option) -> bool:
     """Return whether a move that nobody asked for makes today's brokers last no longer than they do."""
-    if decision.results.request.get("broker_counts") or _asked(decision) or not option.is_moved:
+    if decision.results.request.get("broker_counts") or _asked(decision):
         return False
     if option.broker_count != decision.view.observed_broker_count or sizing.now is not sizing.today:
         return False
-    how, until = lasts_until(sizing, option.broker_count, is_moved=True)
-    return how in ("horizon", "until") and until == sizing.until(sizing.today)
+    return _after_move(sizing, option) == _NO_CHANGE
 
 
 def _asked(decision: Decision) -> str:
@@ -135,7 +135,7 @@ def _after_move(sizing: SizingView, option: Option) -> str:
     if not option.is_moved or how not in ("horizon", "until"):
         return ""
     if until == without:
-        return " The move does not change that."
+        return _NO_CHANGE
     only = "only " if until is not None and (without is None or until < without) else ""
     return f" After the move they last {only}{until_words(sizing, until)}."
 
