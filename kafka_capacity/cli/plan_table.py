@@ -62,7 +62,11 @@ def answer_line(planned: Planned, decision: Decision) -> str:
         answer += f" {judged if decision.view.rate_history_hours else 'Only disks are judged here.'}"
     mended = (one for one in _now(planned) if one.code in FIRST)
     first = min(mended, key=lambda one: one.code not in DOWN_NOW, default=None)
-    return answer if first is None else f"{answer} First: {first.text}"
+    if first is None:
+        return answer
+    chosen = decision.view.recommended
+    is_moved = chosen is not None and chosen.figures["changed_partitions"]
+    return f"{answer} {'First' if is_moved else 'Wrong today'}: {first.text}"
 
 
 def _now(planned: Planned) -> Problems:

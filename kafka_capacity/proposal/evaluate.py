@@ -8,11 +8,10 @@ import pickle  # of our own problems, within this process
 
 import numpy as np
 
-from kafka_capacity.demand.workload import PeakBasis, Traffic
+from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.errors import PlacementError
-from kafka_capacity.hardware.flows import percentile
 from kafka_capacity.hardware.plain import filled
-from kafka_capacity.kafka.arrays import Float32s, Floats, Int32s, Ints
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4
@@ -23,18 +22,19 @@ from kafka_capacity.kafka.placement.overflow_relief import placed_log_dirs
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
 from kafka_capacity.kafka.placement.refining import MAX_STEPS
 from kafka_capacity.kafka.placement.registry import FEWEST_BYTES, placer
-from kafka_capacity.kafka.placement.relaxing import limit_states
+from kafka_capacity.kafka.placement.relaxing import BINDS_FROM_RATIO, LimitState, limit_states
 from kafka_capacity.kafka.placement.shares import balance_limits
 from kafka_capacity.kafka.placement.shares import broker_loads as target_loads
 from kafka_capacity.kafka.reassignment.flow import MoveDuration, move_duration
+from kafka_capacity.proposal.constraints.brokers import NETWORK_IN, NETWORK_OUT
 from kafka_capacity.proposal.constraints.kinds import Proposal
 from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, PLACEMENT
 from kafka_capacity.proposal.constraints.registry import broker_limits, judged, tolerated_limits
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.proposal.expansion import created, expanded, factors_today, shared_traffic, size_bytes_to_place
+from kafka_capacity.proposal.expansion import created, expanded, factors_today, size_bytes_to_place
 from kafka_capacity.proposal.gap import gap_ratio
 from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO
-from kafka_capacity.proposal.loads import broker_loads, network_out
+from kafka_capacity.proposal.loads import broker_loads, is_of_same_hours, network_out
 from kafka_capacity.proposal.log_dirs import log_dir_room, target_log_dirs
 from kafka_capacity.proposal.pins import pinned_brokers
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
@@ -45,9 +45,12 @@ GENERATE_SEEDS = 20
 
 
 def placement_problem(
-    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, *, seed: int, traffic: Traffic | None = None
+    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, *, seed: int
 ) -> PlacementProblem:
-    """Put a scenario as the problem that placers solve; ``traffic`` is the hours of the partitions."""
+    """Put a scenario as the problem that placers solve.
+
+    They can only add up, so that networks are those of partitions that all peak at once: what keeps that keeps less.
+    """
     own = factors_today(snapshot)
     wanted = np.full(len(own), scenario.replication_factor) if scenario.replication_factor is not None else own
     dirs = target_log_dirs(snapshot, scenario.target, dict(scenario.replaced))
@@ -70,9 +73,9 @@ def placement_problem(
         tolerance_ratio=tolerance_ratio,
         allowed_brokers=pinned_brokers(scenario.pins, snapshot.partitions, scenario.target),
         broker_limits=broker_limits(scenario),
-        tolerated_limits=_tolerated(snapshot, load, scenario, traffic),
-        limit_in_bytes_per_second=_peaks_together(load.bytes_in_peak_bytes_per_second, traffic, "bytes_in"),
-        limit_out_bytes_per_second=_peaks_together(load.bytes_out_peak_bytes_per_second, traffic, "bytes_out"),
+        tolerated_limits=_tolerated(snapshot, load, scenario),
+        limit_in_bytes_per_second=load.bytes_in_peak_bytes_per_second,
+        limit_out_bytes_per_second=load.bytes_out_peak_bytes_per_second,
         log_dirs=log_dir_room(snapshot, dirs, scenario.target, scenario.disk_limit_ratio),
         in_sync=snapshot.in_sync,
         are_cordons_strict=snapshot.release >= KAFKA_4_4,
@@ -80,27 +83,12 @@ def placement_problem(
     )
 
 
-def _peaks_together(peaks: Floats, traffic: Traffic | None, name: str) -> Floats:
-    """Return float64[P], peaks of partitions in proportion, so that they add up to the peak of the whole cluster.
-
-    Placers can only add up: with each at its own peak they would keep limits that no hour comes near.
-    """
-    if traffic is None or traffic.basis is not PeakBasis.SAME_HOURS or not peaks.any():
-        return peaks
-    hours: Float32s = getattr(traffic, name)
-    together = float(percentile(hours.sum(axis=0, dtype=np.float64).astype(np.float32)[None])[0])
-    return peaks * min(1.0, together / float(peaks.sum()))
-
-
-def _tolerated(
-    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, traffic: Traffic | None
-) -> BrokerLimits | None:
+def _tolerated(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> BrokerLimits | None:
     """Return what brokers may carry where a limit cannot be kept: what they carry today."""
     if not scenario.is_judged_against_today:
         return None
     nothing = diff_assignments(snapshot.replicas, snapshot.replicas)
-    size_bytes = snapshot.partition_size_bytes()
-    today = broker_loads(snapshot, load, scenario.target, nothing, size_bytes, traffic=traffic)
+    today = broker_loads(snapshot, load, scenario.target, nothing, snapshot.partition_size_bytes())
     return tolerated_limits(scenario, today)
 
 
@@ -154,8 +142,7 @@ def evaluate_placement(
         return dataclasses.replace(like, scenario=scenario)
     more = expanded(snapshot, load, scenario)
     start, later = (snapshot, load) if more is None else (more.snapshot, more.load)
-    hours = traffic if more is None or traffic is None else shared_traffic(traffic, more)
-    problem = placement_problem(start, later, scenario, seed=scenario.seed, traffic=hours)
+    problem = placement_problem(start, later, scenario, seed=scenario.seed)
     later_bytes = problem.size_bytes if more is None else size_bytes_to_place(more)
     try:
         if like is not None:
@@ -183,6 +170,8 @@ def evaluate_placement(
     if more is not None:
         metrics = dataclasses.replace(metrics, created_partitions=int(more.is_new.sum()))
     states = limit_states(problem, diff.after)
+    if is_of_same_hours(traffic):
+        states = tuple(_in_the_same_hours(state, loads) for state in states)
     in_dirs = placed_log_dirs(problem, diff.after)
     proposal = Proposal(
         snapshot=snapshot,
@@ -206,6 +195,18 @@ def evaluate_placement(
         log_dir_after=None if in_dirs is None else in_dirs.log_dir,
     )
     return _with_relaxed_rack_rule(snapshot, load, result, problem, traffic)
+
+
+def _in_the_same_hours(state: LimitState, loads: BrokerLoads) -> LimitState:
+    """Return how networks stand to their limits in the same hours, of which nothing is proven; others as they are."""
+    if state.constraint not in (NETWORK_IN.name, NETWORK_OUT.name):
+        return state
+    way, brokers = state.constraint.removeprefix("network_"), loads.brokers
+    carried, may = getattr(loads, f"peak_{way}_after"), getattr(brokers, f"network_{way}_bytes_per_second")
+    ratio = np.where(np.isfinite(may) & ~loads.is_removed, carried / np.maximum(may, 1e-9), 0.0)
+    binding = tuple(brokers.ids[ratio >= BINDS_FROM_RATIO].tolist())
+    highest = float(ratio.max(initial=0.0))
+    return dataclasses.replace(state, binding_brokers=binding, highest_ratio=highest, proven_ratio=0.0, shortages=())
 
 
 _ATTAINABLE_RATIO = 0.98

@@ -28,6 +28,11 @@ def network_out(brokers: Brokers, matrix: Int32s, leader: Int32s, bytes_in: Floa
     return brokers.sum_at(leader, bytes_out + bytes_in * followers)
 
 
+def is_of_same_hours(traffic: Traffic | None) -> bool:
+    """Return whether hours are known, so that it can be told what peaks together."""
+    return traffic is not None and traffic.basis is PeakBasis.SAME_HOURS
+
+
 def network_peaks(
     brokers: Brokers, matrix: Int32s, leader: Int32s, load: PartitionLoad, traffic: Traffic | None
 ) -> tuple[Floats, Floats]:
@@ -35,7 +40,7 @@ def network_peaks(
 
     Without hours it is each partition's own peak at once, an upper estimate.
     """
-    if traffic is None or traffic.basis is not PeakBasis.SAME_HOURS:
+    if traffic is None or not is_of_same_hours(traffic):
         peak_in, peak_out = load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
         return brokers.sum_held(matrix, peak_in), network_out(brokers, matrix, leader, peak_in, peak_out)
     place, led_by = brokers.index_of(matrix), brokers.index_of(leader)

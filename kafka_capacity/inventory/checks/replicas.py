@@ -184,7 +184,12 @@ def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -
     is_whole = ~np.isin(ints(log_dirs.column("broker_id")), replicas.broker[~found])
     if not replicas.known("size_bytes").all():
         return
-    other = np.where(is_whole, np.maximum(0.0, np.nan_to_num(in_use) - used), 0.0)
+    # Dirs that tell the same of the same broker are on one volume, which is what they tell of: its use counts once.
+    columns = (floats(log_dirs.column(name)) for name in ("broker_id", "total_bytes", "usable_bytes"))
+    _, first, volume = np.unique(np.stack([*columns], axis=1), axis=0, return_index=True, return_inverse=True)
+    on_volume = np.bincount(volume.ravel(), weights=used)[volume.ravel()]
+    is_whole &= np.isin(np.arange(len(log_dirs)), first)
+    other = np.where(is_whole, np.maximum(0.0, np.nan_to_num(in_use) - on_volume), 0.0)
     much = np.flatnonzero(other > OTHER_DATA_RATIO * floats(log_dirs.column("total_bytes")))
     shown = [f"{row['path']!r} of broker {row['broker_id']}" for row in log_dirs.take(pa.array(much)).to_pylist()]
     message = (

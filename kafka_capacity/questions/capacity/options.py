@@ -75,17 +75,16 @@ def rack_step(brokers: Brokers) -> int:
 
 
 def useful_counts(observed: Brokers, most: int) -> list[int]:
-    """Return the counts up to a number at which all racks have as many brokers, or the smallest has one more.
+    """Return the counts up to a number that are a multiple of the racks, or give the smallest rack one broker more.
 
-    A broker more in some racks adds nothing where every rack has a replica of each partition. New ones go to the
+    A broker more in another rack adds nothing where every rack has a replica of each partition. New ones go to the
     smallest.
     """
     step, now = rack_step(observed), len(observed)
     sizes = Counter(rack for rack in observed.racks if rack is not None).values()
     larger = range(min(sizes, default=0) + 1, max(sizes, default=0))
     uneven = [now + sum(max(0, least - size) for size in sizes) for least in larger]
-    even = [count for count in range(step, most + 1, step) if not now < count < step * max(sizes, default=0)]
-    return sorted({*even, *(count for count in uneven if count <= most)})
+    return sorted({*range(step, most + 1, step), *(count for count in uneven if count <= most)})
 
 
 def default_counts(observed: Brokers, largest_factor: int) -> tuple[int, ...]:

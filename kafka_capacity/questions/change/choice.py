@@ -65,10 +65,10 @@ class Option:
         return not self.is_refused and self.figures["duration_seconds"] is None
 
     @property
-    def takes_from_clients(self) -> bool:
-        """Whether its throttle is above what a network that copies has left at peak; earlier plans do not tell."""
+    def taken_from_clients(self) -> float:
+        """By how much its throttle is above what a network that copies has left at peak; 0 for unknown."""
         spare = self.figures.get("spare_network_bytes_per_second")
-        return spare is not None and self.figures["throttle_bytes_per_second"] > spare
+        return 0.0 if spare is None else max(0.0, self.figures["throttle_bytes_per_second"] - spare)
 
     @property
     def share_ratio(self) -> float | None:
@@ -141,7 +141,7 @@ def _rank(option: Option) -> tuple[Any, ...]:
         option.is_baseline,
         moved is None,
         moved or 0,
-        option.takes_from_clients,
+        option.taken_from_clients,
         seconds is None,
         seconds or 0.0,
         option.scenario_id,

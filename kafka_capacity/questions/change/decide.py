@@ -201,8 +201,10 @@ def _reasons(view: ChangeView) -> list[str]:
     if view.recommended and not option.standing and len(fitting) + len(failing) > 1:
         tried = ", ".join(f"{count:,}" for count in sorted([*fitting, *failing]))
         why = "is the smallest broker count that fits"
-        if option.broker_count != fitting[0]:
-            why = "is the smallest broker count that covers what is needed first"
+        fewer = [one for one in view.options if one.fits and one.broker_count < option.broker_count]
+        if fewer:
+            better = "within all limits" if all(one.standing for one in fewer) else "that covers what is needed first"
+            why = f"is the smallest broker count {better}"
         elif view.unknown(option):
             why = "is the smallest broker count that exceeds no known limit"
         found.append(f"{option.broker_count:,} {why} among those tried ({tried}).")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Limits
-from kafka_capacity.health.problem import Problem, info, serious, warning
+from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.answer import NO_RATES, traffic_warning
 from kafka_capacity.questions.change import move_words
 from kafka_capacity.questions.change.change_view import ChangeView
@@ -163,17 +163,17 @@ def _endless(option: Option, move: MoveView | None) -> list[Problem]:
 def _from_clients(option: Option, move: MoveView | None) -> list[Problem]:
     """Look for a throttle with which copies take what clients need of a network."""
     figures = option.figures
-    if not figures["moved_bytes"] or not option.takes_from_clients:
+    if not figures["moved_bytes"] or not option.taken_from_clients:
         return []
     if move is not None and move.facts["is_throttle_automatic"]:
         return []  # it is that of brokers whose network is not known
     throttle, spare = figures["throttle_bytes_per_second"], figures["spare_network_bytes_per_second"]
     message = (
         f"A throttle of {format_throttle(throttle)} is more than a network has left at peak ({format_throttle(spare)})"
-        ": copies go no faster than that, and slow clients down meanwhile"
+        ", where copies and clients slow each other down"
     )
     remedy = f"throttle to {format_throttle(spare)} at most, or move off-peak" if spare >= 1e5 else "move off-peak"
-    return [warning("throttle-above-network", "the throttle", message, remedy)]
+    return [serious("throttle-above-network", "the throttle", message, remedy)]
 
 
 def _unknown_disks(view: ChangeView, move: MoveView | None) -> list[Problem]:

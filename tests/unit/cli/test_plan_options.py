@@ -305,8 +305,8 @@ def test_a_throttle_that_clients_pay_for_is_the_last_choice_and_told(run, tmp_pa
     assert decided("--throttles", "50MB/s,90MB/s,500MB/s") == ("009-brokers.fewest-bytes.90MBps", [])
     _, (told,) = decided("--throttle", "500MB/s")
     assert told == (
-        "A throttle of 500 MB/s is more than a network has left at peak (111.7 MB/s): copies go no faster than that, "
-        "and slow clients down meanwhile"
+        "A throttle of 500 MB/s is more than a network has left at peak (111.7 MB/s), where copies and clients slow "
+        "each other down"
     )
 
 
@@ -317,11 +317,10 @@ def test_what_is_down_is_part_of_the_answer(run, tmp_path):
     move = ("plan", tmp_path, "--broker-counts", "6", "--placer", "fewest-bytes", "--quiet")
     said = run(*move).stdout
     assert "6 brokers fit: nothing has to move." in said
-    assert said.endswith(
-        " First: Broker 2 is fenced and holds replicas of 3 partitions. Remedy: start it, or move its replicas away.\n"
-    )
+    wrong = "Broker 2 is fenced and holds replicas of 3 partitions. Remedy: start it, or move its replicas away."
+    assert said.endswith(f" Wrong today: {wrong}\n")
     write_snapshot_files(raw, tmp_path)
-    assert "First: " not in run(*move).stdout
+    assert "Wrong today: " not in run(*move).stdout
 
 
 def test_limits_that_no_plan_was_found_to_keep_are_not_called_impossible(run, snapshot):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kafka_capacity.inventory.validation import validate
-from tests.builders import cluster, rows_of, with_rows
+from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.unit.inventory.broken import FAULT, assert_found, change, drop, ids, repeat
 
 PIB = 2**50
@@ -151,6 +151,28 @@ def test_replicas_whose_log_dir_is_not_known_are_not_missing():
     assert "replicas_below_log_dirs" in {one.code for one in validate(raw)}
     rows = [row | {"log_dir": None} for row in rows_of(raw, "replicas")]
     assert "replicas_below_log_dirs" not in {one.code for one in validate(with_rows(raw, "replicas", rows))}
+
+
+def test_log_dirs_on_one_volume_are_not_held_against_each_other():
+    """Each tells what is in use of the whole volume, with what is in the other one."""
+    raw = cluster(topics=[topic("orders", size_bytes=300 * GIB)], brokers=3)
+    total = 4 * 10**12
+
+    def told(usable):
+        dirs = [
+            {"broker_id": broker, "path": path, "total_bytes": total, "usable_bytes": usable}
+            for broker in (1, 2, 3)
+            for path in ("/data", "/more")
+        ]
+        rows = rows_of(raw, "replicas")
+        halves = [{**row, "log_dir": ("/data", "/more")[row["partition"] % 2]} for row in rows]
+        found = validate(with_rows(with_rows(raw, "log_dirs", dirs), "replicas", halves))
+        return [one.message for one in found if one.code == "replicas_below_log_dirs"]
+
+    held = 6 * 300 * GIB  # by each broker, half in each directory
+    assert told(total - held) == []
+    (message,) = told(total - held - 10**12)
+    assert message.startswith("2.7 TiB are in use in 3 log dirs ('/data' of broker 1, ")
 
 
 @pytest.mark.parametrize(FAULT, CASES, ids=ids(CASES))

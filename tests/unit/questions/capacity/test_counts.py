@@ -30,7 +30,7 @@ def test_default_counts_step_by_racks_up_to_twice_as_many():
     assert 42 in counts
     # New brokers go to the smallest rack: each of them tells until all are even.
     assert default_counts(brokers(9, list("abababacb")), 3) == (3, 6, 9, 10, 11, 12, 15, 18)
-    assert default_counts(brokers(6, list("aaaabc")), 3) == (3, 6, 8, 10, 12)
+    assert default_counts(brokers(6, list("aaaabc")), 3) == (3, 6, 8, 9, 10, 12)
     counts = default_counts(brokers(60, list("abc") * 20), 3)
     assert len(counts) <= 9
     assert {60, 120} <= {*counts, 120}
@@ -92,6 +92,15 @@ def test_racks_that_are_uneven_get_no_more_than_what_is_enough(gib, least):
         for counts in ((), tuple(range(2, 15)))
     )
     assert found.advice.recommended == exhaustive.advice.recommended == f"{least:03d}-brokers.today"
+
+
+def test_where_racks_outnumber_replicas_brokers_of_every_rack_help():
+    """Two replicas in three racks of 3, 1 and 1: a sixth broker adds room, whichever rack it is in."""
+    inputs = sized_by_disk_inputs(brokers=5, racks=1, gib=480)
+    uneven = inputs.snapshot.brokers.with_racks(dict(zip(inputs.snapshot.brokers.ids.tolist(), "aaabc", strict=True)))
+    snapshot = dataclasses.replace(inputs.snapshot, brokers=uneven)
+    found = simulate_sizing(SizingInputs.of(snapshot, inputs.workload, inputs.request), run_sizes)
+    assert found.advice.recommended == "006-brokers.today"
 
 
 @pytest.mark.parametrize("gib", [1050, 1160, 1240])
