@@ -53,9 +53,9 @@ class SizingParameters(BaseModel):
     sizing_broker_counts: tuple[BrokerCount, ...] = _FORM.field(
         (), "Broker counts to size", "--size-broker-counts", max_length=50, is_usual=True
     )(
-        "Empty: down to the fewest, in steps of one broker per rack (until racks are even, one more in the smallest); "
-        "up to twice today's count, more where none lasts, and the counts that the move is planned to. Scaling in is "
-        "always tried."
+        "Empty: down to the fewest, in steps of one broker per rack, and of one in the smallest rack until racks are "
+        "even; up to twice today's count, more where none lasts, and the counts that the move is planned to. Scaling "
+        "in is always tried."
     )
     extra_racks: tuple[Annotated[int, Field(ge=0, le=20)], ...] = _FORM.field(
         (0,), "Additional racks", min_length=1, max_length=5
