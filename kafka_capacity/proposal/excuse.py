@@ -27,6 +27,7 @@ class Excuse:
     before: float | None = None  # what that broker needs today, if the change is judged against today; else `None`
     # the broker that it replaces, so that `before` is what that one needs; else `None`
     replaced_broker_id: int | None = None
+    is_proven: bool | None = None  # whether no placement keeps the limit; `None` where nobody looked at others
 
     @property
     def is_standing(self) -> bool:

@@ -162,6 +162,11 @@ class LimitState:
         return self.highest_ratio > 1.0 + 1e-9
 
     @property
+    def is_proven(self) -> bool:
+        """Whether no plan keeps the limit."""
+        return bool(self.missing_brokers) or self.proven_ratio > 1.0
+
+    @property
     def rounded_ratio(self) -> float:
         """The highest ratio with two digits, rounded up."""
         return float(np.ceil(self.highest_ratio * 100 - 1e-9) / 100)
@@ -176,7 +181,7 @@ class LimitState:
         # Rounded up: what is named must do.
         higher = f"{higher or f'a limit {self.rounded_ratio:.2f} times as high'} would be enough"
         if not self.missing_brokers:
-            return higher if self.proven_ratio > 1.0 else f"no placement within it was found, {higher}"
+            return higher
         brokers = "1 more broker" if self.missing_brokers == 1 else f"{self.missing_brokers} more brokers"
         return f"it needs at least {brokers} of this size{_where(self.shortages)}, or {higher}"
 

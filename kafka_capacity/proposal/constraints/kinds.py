@@ -149,7 +149,7 @@ class BrokerConstraint:
         if state is None or at is None:
             return found
         text = state.relaxation(None if self.higher is None else self.higher(scenario, state, found[at]))
-        amended = dataclasses.replace(found[at], reason=f"{found[at].reason}; {text}")
+        amended = dataclasses.replace(found[at], reason=f"{found[at].reason}; {text}", is_proven=state.is_proven)
         return [*found[:at], amended, *found[at + 1 :]]
 
 

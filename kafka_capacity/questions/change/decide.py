@@ -176,6 +176,8 @@ def _not_enough(option: Option) -> str:
     brokers = plural(option.broker_count, "broker")
     if option.is_refused:
         return f"The move to {brokers} cannot be made"
+    if option.excuses[0].get("is_proven") is False:
+        return f"No placement on {brokers} was found that keeps all limits"
     if option.excuses[0]["constraint"] in OF_BROKERS:
         return f"{brokers} {'is' if option.broker_count == 1 else 'are'} not enough"
     return f"The move to {brokers} cannot be made as requested"

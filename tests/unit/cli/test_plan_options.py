@@ -7,6 +7,7 @@ import re
 import pytest
 
 from kafka_capacity.cli import planning
+from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
 from kafka_capacity.questions.change import share
 from kafka_capacity.questions.change.share import inventory_facts
@@ -323,8 +324,15 @@ def test_what_is_down_is_part_of_the_answer(run, tmp_path):
     assert "Wrong today: " not in run(*move).stdout
 
 
-def test_limits_that_no_plan_was_found_to_keep_are_not_called_impossible(run, snapshot):
-    asked = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes", "--quiet")
-    said = run(*asked, "--max-leaders", "1").stdout
-    assert "it needs at least " in said
+def test_limits_that_no_plan_was_found_to_keep_are_not_called_impossible(run, tmp_path):
+    write_snapshot_files(make_example("metrics-uneven"), tmp_path)
+    asked = ("plan", tmp_path, "--broker-counts", "12", "--placer", "fewest-bytes", "--quiet")
+    # 1,162 replicas are 96.8 on each of 12 brokers: 97 may do, and 98 do.
+    assert (
+        ": No placement on 12 brokers was found that keeps all limits: " in run(*asked, "--max-replicas", "97").stdout
+    )
+    assert ": 12 brokers fit" in run(*asked, "--max-replicas", "98").stdout
+    said = run(*asked, "--max-leaders", "30").stdout
+    assert ": 12 brokers are not enough: " in said
+    assert "; it needs at least 2 more brokers of this size, or a limit of " in said
     assert re.search(r"\(and \d+ more brokers\)\.$", said.strip())
