@@ -23,6 +23,7 @@ from kafka_capacity.questions.consumers.events import (
     Capacity,
     Simulations,
     evaluate_event,
+    has_rates,
     offline_partitions,
     start_lag_seconds,
     unknown_rates,
@@ -153,8 +154,8 @@ def _excuses(
     yield from _lag_now(facts, scenario, metrics)
     yield from _stopped_by_expansion(facts, scenario)
     for outcome in events:
-        # Without any rate nothing is known to fall behind without limit.
-        if outcome.lag_max_seconds is not None or unknown_rates(facts) is None:
+        # Without any rate nothing is known to fall behind without limit; those that are known are least ones.
+        if outcome.lag_max_seconds is not None or has_rates(facts):
             yield from _event_excuses(scenario, metrics, outcome)
 
 

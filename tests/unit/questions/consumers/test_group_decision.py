@@ -12,6 +12,7 @@ from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.objects.tables import merge_tables
 from kafka_capacity.questions.consumers.choice import worst_outcome
 from kafka_capacity.questions.consumers.decide import decide_tables, decided_groups
+from kafka_capacity.questions.consumers.sentences import advice_of
 from kafka_capacity.questions.consumers.simulate import evaluate_group
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES, group_result_tables
 from tests.made_up_groups import refused, result
@@ -151,6 +152,15 @@ def test_who_is_just_fast_enough_never_catches_up_at_peak():
     outcomes = tuple(replace(one, catch_up_seconds=None) for one in made.events)
     (one,) = decided(replace(made, events=outcomes))
     assert one.advice.endswith("within 2 min; what falls behind is caught up with only once traffic is below its peak")
+
+
+def test_who_is_just_fast_enough_never_catches_up_where_traffic_is_always_at_its_peak():
+    made = result(is_today=True, events=tuple(Event))
+    (one,) = decided(replace(made, events=tuple(replace(one, catch_up_seconds=None) for one in made.events)))
+    ends = {0.999: "not caught up with: traffic is hardly ever below its peak", 0.9: "once traffic is below its peak"}
+    for ratio, end in ends.items():
+        facts = {"mean_bytes_per_second": 1000.0 * ratio, "peak_bytes_per_second": 1000.0}
+        assert advice_of(replace(one.choice, facts=facts)).endswith(end)
 
 
 def test_a_group_of_which_too_little_is_known_is_not_judged():

@@ -285,6 +285,19 @@ def test_what_is_not_known_is_not_called_fitting(changes, reason):
     assert evaluate_group(facts, usual(facts, lag_slo_seconds=5.0)).verdict is Verdict.DOES_NOT_FIT
 
 
+def test_what_would_fall_behind_without_limit_does_so_only_where_something_is_produced():
+    """A group of one member, which may fail: nobody reads what is produced from then on."""
+    nothing = plain_group({"orders": 12}, members=1, bytes_per_second=0.0)
+    result = evaluate_group(nothing, usual(nothing))
+    assert (result.verdict, result.excuses) == (Verdict.NOT_JUDGED, ())
+    assert result.not_judged == "nothing was produced to its partitions in 168 hours of history"
+    # Rates that are known of some partitions are least ones: what they break is broken.
+    some = dataclasses.replace(plain_group({"orders": 12}, members=1), is_rate_known=np.arange(12) < 6)
+    result = evaluate_group(some, usual(some))
+    assert result.verdict is Verdict.DOES_NOT_FIT
+    assert "falls behind without limit" in result.excuses[0].reason
+
+
 def test_what_nobody_leads_nobody_can_read_whoever_the_members_are():
     facts = group(capacity=1e6, is_offline=np.arange(12) < 2)
     result = evaluate_group(facts, given(facts))
