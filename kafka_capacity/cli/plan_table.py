@@ -60,7 +60,8 @@ def answer_line(planned: Planned, decision: Decision) -> str:
     if decision.status in (Status.FITS, Status.NO_WORSE):
         judged = "Only disks and networks are judged here, not CPU."
         answer += f" {judged if decision.view.rate_history_hours else 'Only disks are judged here.'}"
-    mended = (one for one in _now(planned) if one.code in FIRST)
+    wrong = Problems.of([*_now(planned), *planned.asked.basis.findings])
+    mended = (one for one in wrong if one.code in FIRST)
     first = min(mended, key=lambda one: one.code not in DOWN_NOW, default=None)
     if first is None:
         return answer
@@ -70,9 +71,9 @@ def answer_line(planned: Planned, decision: Decision) -> str:
 
 
 def _now(planned: Planned) -> Problems:
-    """Return what is wrong now, the worst first."""
+    """Return what is wrong now, beside what was found in the inventory."""
     basis = planned.asked.basis
-    return Problems.of([*check_now(ClusterView.of(basis.snapshot, basis.load)), *basis.findings])
+    return Problems.of(check_now(ClusterView.of(basis.snapshot, basis.load)))
 
 
 def print_plan(
@@ -112,7 +113,7 @@ def print_plan(
     # The facts hold the traps of what is proposed; those of the observed brokers are judged only.
     proposed = planned.facts["proposed"].values()
     found = [trap for traps in (*(one.warnings for one in planned.judged), *proposed) for trap in traps]
-    found = [*(one.as_dict() for one in _now(planned) if one not in findings.items), *found]
+    found = [*(one.as_dict() for one in _now(planned)), *found]
     traps = {trap["where"] + trap["message"]: trap for trap in found}
     lines += [
         f"{one.severity}, {one.where}: {one.message}{one.remedy and '; '}{one.remedy}"

@@ -162,7 +162,9 @@ def evaluate_placement(
         start = more.snapshot
         diff = diff_assignments(start.replicas, diff.after)
         problem = dataclasses.replace(problem, before=start.replicas, leader=start.leader)
-    loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes, more, traffic=traffic)
+    loads = None if like is None else like.loads
+    if loads is None:
+        loads = broker_loads(snapshot, load, scenario.target, diff, problem.size_bytes, more, traffic=traffic)
     placed = dataclasses.replace(placed, diff=diff)
     is_solved = is_bound_solved and scenario.placer == FEWEST_BYTES
     bound = bound_of_plan(problem, diff.after, is_solved=is_solved)

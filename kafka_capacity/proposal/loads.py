@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def network_out(brokers: Brokers, matrix: Int32s, leader: Int32s, bytes_in: Floa
     return brokers.sum_at(leader, bytes_out + bytes_in * followers)
 
 
-def is_of_same_hours(traffic: Traffic | None) -> bool:
+def is_of_same_hours(traffic: Traffic | None) -> TypeGuard[Traffic]:
     """Return whether hours are known, so that it can be told what peaks together."""
     return traffic is not None and traffic.basis is PeakBasis.SAME_HOURS
 
@@ -40,7 +41,7 @@ def network_peaks(
 
     Without hours it is each partition's own peak at once, an upper estimate.
     """
-    if traffic is None or not is_of_same_hours(traffic):
+    if not is_of_same_hours(traffic):
         peak_in, peak_out = load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
         return brokers.sum_held(matrix, peak_in), network_out(brokers, matrix, leader, peak_in, peak_out)
     place, led_by = brokers.index_of(matrix), brokers.index_of(leader)

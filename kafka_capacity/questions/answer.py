@@ -6,7 +6,7 @@ An answer is decided once, from the results of a plan. Page, mail, command line 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -48,17 +48,6 @@ def unknown_traffic(facts: Mapping[str, Any]) -> str | None:
         if float(facts.get(share) or 0.0) > UNKNOWN_RATE_RATIO:
             return f"{what} of {int(facts[many]):,} of {plural(int(facts['partition_count']), 'partition')}"
     return None
-
-
-def traffic_warnings(facts: Mapping[str, Any]) -> list[str]:
-    """Return a sentence where :func:`unknown_traffic` names partitions, for answers that rest on traffic."""
-    unknown = unknown_traffic(facts)
-    return [] if unknown is None else [f"{traffic_warning(unknown)}."]
-
-
-def known_headline(headline: str, facts: Mapping[str, Any]) -> str:
-    """Return the answer of a question that rests on traffic, as far as known where :func:`unknown_traffic` is some."""
-    return headline if unknown_traffic(facts) is None else f"As far as known, {uncapitalised(headline)}"
 
 
 def traffic_warning(unknown: str) -> str:
@@ -129,3 +118,12 @@ class Answer:
     unknown: Sequence[str] = ()  # what is not known and so was not judged, in a few words each
     # what the answer was read from, for who shows more of it; no part of the plain data
     details: Any = field(default=None, repr=False, compare=False)
+
+
+def as_far_as_known(answer: Answer, facts: Mapping[str, Any]) -> Answer:
+    """Return an answer that rests on traffic, with what is unknown of that where :func:`unknown_traffic` names some."""
+    unknown = unknown_traffic(facts)
+    if unknown is None:
+        return answer
+    headline = f"As far as known, {uncapitalised(answer.headline)}"
+    return replace(answer, headline=headline, reasons=(*answer.reasons, f"{traffic_warning(unknown)}."))

@@ -60,7 +60,7 @@ def chargeback(
     from kafka_capacity.cli.sizing import read_size_files
     from kafka_capacity.inventory.owners import read_owners
     from kafka_capacity.plan.handing import handed_to_all
-    from kafka_capacity.questions.answer import known_headline, traffic_warnings
+    from kafka_capacity.questions.answer import as_far_as_known
     from kafka_capacity.questions.chargeback.decide import decide_chargeback
     from kafka_capacity.questions.chargeback.share import CHARGEBACK
 
@@ -69,17 +69,15 @@ def chargeback(
     asked = ask_snapshot(snapshot, given, owners=known_owners, **files.given)
     begin("splitting the bill")
     tables = CHARGEBACK.simulate(asked, handed_to_all(asked), run_step_by_step(begin, begun=2)).tables
-    answer = decide_chargeback(tables)
-    headline = known_headline(answer.headline, asked.basis.unknown_traffic)
-    reasons = [*answer.reasons, *traffic_warnings(asked.basis.unknown_traffic)]
+    answer = as_far_as_known(decide_chargeback(tables), asked.basis.unknown_traffic)
     return Found(
         of=asked.basis.snapshot,
-        answer=lambda: headline,
+        answer=lambda: answer.headline,
         document=lambda: {
-            "sentences": [headline, *reasons],
+            "sentences": [answer.headline, *answer.reasons],
             **{name: table.to_pylist() for name, table in sorted(tables.items())},
         },
-        show=lambda: _print(reasons, tables, max_rows),
+        show=lambda: _print(answer.reasons, tables, max_rows),
         write=lambda out, document: _write(out, document, tables),
     )
 

@@ -44,7 +44,7 @@ def savings(
     from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
     from kafka_capacity.cli.sizing import read_size_files
     from kafka_capacity.plan.handing import handed_to_all
-    from kafka_capacity.questions.answer import known_headline, traffic_warnings
+    from kafka_capacity.questions.answer import as_far_as_known
     from kafka_capacity.questions.savings.decide import decide_savings, read_savings
     from kafka_capacity.questions.savings.share import SAVINGS
 
@@ -56,18 +56,16 @@ def savings(
     if not SAVINGS.has_results(tables):
         nothing = "No actions were evaluated: --max-savings sets how many sets of actions to evaluate."
         return Found(of=asked.basis.snapshot, answer=lambda: nothing, document=dict, show=lambda: None)
-    answer, view = decide_savings(tables), read_savings(tables)
-    headline = known_headline(answer.headline, asked.basis.unknown_traffic)
-    reasons = [*answer.reasons, *traffic_warnings(asked.basis.unknown_traffic)]
+    answer, view = as_far_as_known(decide_savings(tables), asked.basis.unknown_traffic), read_savings(tables)
     return Found(
         of=asked.basis.snapshot,
-        answer=lambda: headline,
+        answer=lambda: answer.headline,
         document=lambda: {
-            "sentences": [headline, *reasons],
+            "sentences": [answer.headline, *answer.reasons],
             "instead_of_buying": answer.details,
             **{name.removeprefix("savings_"): table.to_pylist() for name, table in tables.items()},
         },
-        show=lambda: _print(reasons, view),
+        show=lambda: _print(answer.reasons, view),
     )
 
 

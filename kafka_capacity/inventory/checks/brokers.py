@@ -68,18 +68,18 @@ def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
     repeated = np.ones(len(path), dtype=np.bool_)
     repeated[np.unique((broker_id << 32) | path, return_index=True)[1]] = False
     message, where = "log dirs listed more than once: {names}; keep one row each", "log_dirs.path"
-    yield from _problem_of_dirs(log_dirs, repeated, fatal, "duplicate_log_dir", where, message)
+    yield from problem_of_dirs(log_dirs, repeated, fatal, "duplicate_log_dir", where, message)
     unknown = ~np.isin(broker_id, ints(brokers.column("broker_id")))
     message, where = "{count} of brokers that are not listed: {names}; they are left out", "log_dirs.broker_id"
-    yield from _problem_of_dirs(log_dirs, unknown, warning, "log_dir_of_unknown_broker", where, message)
+    yield from problem_of_dirs(log_dirs, unknown, warning, "log_dir_of_unknown_broker", where, message)
     offline = known(log_dirs.column("error"))
     message = "{count} offline: {names}; replicas there cannot be read and stay out of sync, replace the disks"
-    yield from _problem_of_dirs(log_dirs, offline, serious, Code.LOG_DIR_OFFLINE, "log_dirs.error", message)
+    yield from problem_of_dirs(log_dirs, offline, serious, Code.LOG_DIR_OFFLINE, "log_dirs.error", message)
     yield from _check_sizes(log_dirs)
     yield from _check_totals(log_dirs, brokers)
 
 
-def _problem_of_dirs(
+def problem_of_dirs(
     log_dirs: pa.Table, rows: Flags, make: Callable[[str, str, str], Problem], code: str, where: str, message: str
 ) -> Iterator[Problem]:
     """Make a problem of some rows, bool[D], where it is of any; see :func:`problem_of`."""
@@ -93,11 +93,11 @@ def _check_sizes(log_dirs: pa.Table) -> Iterator[Problem]:
     total, has_total = ints(log_dirs.column("total_bytes")), known(log_dirs.column("total_bytes"))
     usable, has_usable = ints(log_dirs.column("usable_bytes")), known(log_dirs.column("usable_bytes"))
     message, where = "total_bytes must be above 0: {names}; leave it out where unknown", "log_dirs.total_bytes"
-    yield from _problem_of_dirs(log_dirs, has_total & (total <= 0), fatal, "log_dir_size", where, message)
+    yield from problem_of_dirs(log_dirs, has_total & (total <= 0), fatal, "log_dir_size", where, message)
     message, where = "usable_bytes below 0: {names}; leave it out where unknown", "log_dirs.usable_bytes"
-    yield from _problem_of_dirs(log_dirs, has_usable & (usable < 0), fatal, "log_dir_size", where, message)
+    yield from problem_of_dirs(log_dirs, has_usable & (usable < 0), fatal, "log_dir_size", where, message)
     message, above = "usable_bytes above total_bytes: {names}; check both", has_total & has_usable & (usable > total)
-    yield from _problem_of_dirs(log_dirs, above, warning, "log_dir_usable_above_total", where, message)
+    yield from problem_of_dirs(log_dirs, above, warning, "log_dir_usable_above_total", where, message)
 
 
 def _check_totals(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
+from kafka_capacity.inventory.checks.brokers import problem_of_dirs
 from kafka_capacity.inventory.column_values import ReplicaColumns, floats, ints, log_dir_of_replicas, values
 from kafka_capacity.inventory.observed_brokers import on_failed_dirs
 from kafka_capacity.kafka.arrays import Flags, Ints
@@ -190,11 +191,10 @@ def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -
     on_volume = np.bincount(volume.ravel(), weights=used)[volume.ravel()]
     is_whole &= np.isin(np.arange(len(log_dirs)), first)
     other = np.where(is_whole, np.maximum(0.0, np.nan_to_num(in_use) - on_volume), 0.0)
-    much = np.flatnonzero(other > OTHER_DATA_RATIO * floats(log_dirs.column("total_bytes")))
-    shown = [f"{row['path']!r} of broker {row['broker_id']}" for row in log_dirs.take(pa.array(much)).to_pylist()]
+    is_much = other > OTHER_DATA_RATIO * floats(log_dirs.column("total_bytes"))
     message = (
-        f"{format_bytes(float(other[much].sum()))} are in use in {{count}} ({{names}}) that no replica holds: replicas "
-        "are missing, their sizes are too small, or other data is there and fills disks sooner than said; complete "
-        "replicas and size_bytes, or take other data off total_bytes"
+        f"{format_bytes(float(other[is_much].sum()))} are in use in {{count}} ({{names}}) that no replica holds: "
+        "replicas are missing, their sizes are too small, or other data is there and fills disks sooner than said; "
+        "complete replicas and size_bytes, or take other data off total_bytes"
     )
-    yield from problem_of(shown, "log dir", warning, "replicas_below_log_dirs", "replicas.size_bytes", message)
+    yield from problem_of_dirs(log_dirs, is_much, warning, "replicas_below_log_dirs", "replicas.size_bytes", message)

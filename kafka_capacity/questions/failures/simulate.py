@@ -211,9 +211,7 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
         placement_id = scenario.scenario_id
         today = (baseline.snapshot, baseline.load, scenario)
         placed = (
-            evaluate_placement(*today, traffic=baseline.traffic, is_bound_solved=False)
-            if after is None
-            else placement_as_made(*today, after)
+            evaluate_placement(*today, is_bound_solved=False) if after is None else placement_as_made(*today, after)
         )
         if placed.diff is None:
             return {}
