@@ -6,7 +6,6 @@ import dataclasses
 import datetime
 import json
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -47,17 +46,7 @@ FINDINGS_DOCUMENT = "findings.json"
 _CLUSTERS_NAMED = 5  # of others, where the one that was asked for has no inventory
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InventoryRef:
-    """One version of one staged inventory; small enough to hand from task to task."""
-
-    cluster: str  # the name that the user gave it
-    ds: str  # the day it stands for
-    prefix: str  # where it is below the root of the store
-    manifest_sha256: str  # which version of it: staging other content for the same day gives another one
-
-
-def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:
+def stage(raw: RawInventory, store: ObjectStore) -> Manifest:
     """Check an inventory and write it to a store; the same inventory gives the same bytes.
 
     Raises:
@@ -65,10 +54,9 @@ def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:
     """
     findings = inventory_problems(raw)
     findings.raise_if_fatal()
-    prefix = day_prefix("inventory", raw.cluster, raw.ds)
-    manifest = write_dataset(
+    return write_dataset(
         store,
-        prefix,
+        day_prefix("inventory", raw.cluster, raw.ds),
         kind=KIND,
         schema_version=SCHEMA_VERSION,
         tables={name: sorted_table(raw.table(name), name) for name in TABLES},
@@ -78,7 +66,6 @@ def stage(raw: RawInventory, store: ObjectStore) -> InventoryRef:
         },
         facts={"cluster": raw.cluster, "ds": raw.ds, "source": raw.source, "captured_at": raw.captured_at},
     )
-    return _ref(raw.cluster, raw.ds, manifest)
 
 
 def sorted_table(table: pa.Table, name: str) -> pa.Table:
@@ -86,28 +73,30 @@ def sorted_table(table: pa.Table, name: str) -> pa.Table:
     return table.sort_by([(column, "ascending") for column in TABLES[name].sort_by]).combine_chunks()
 
 
-def find(store: ObjectStore, cluster: str, ds: str) -> InventoryRef:
-    """Find a staged inventory.
+def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Manifest:
+    """Find a staged inventory: what stands for the day, or the pinned version of it, whatever was staged since.
 
     Raises:
         InventoryError: there is none for that day, or it is not complete.
+        ConflictError: the pinned version is kept no more.
+        StorageError: it is damaged, or of a schema version that this program does not read.
     """
-    return _ref(cluster, ds, inventory_manifest(store, cluster, ds))
+    prefix = day_prefix("inventory", cluster, ds)
+    try:
+        return read_manifest(store, prefix, kind=KIND, schema_version=SCHEMA_VERSION, version=manifest_sha256)
+    except MissingManifestError as error:
+        there = _there_instead(store, cluster)
+        msg = f"cluster {cluster!r} has no complete inventory of {ds} ({error}){there}: stage one first"
+        raise InventoryError(msg) from error
 
 
-def load(
-    store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None, leave_out: Collection[str] = ()
-) -> RawInventory:
-    """Read a staged inventory: what stands for the day, or the pinned version of it, whatever was staged since.
-
-    Optional tables to ``leave_out`` are empty.
+def load(store: ObjectStore, manifest: Manifest, *, leave_out: Collection[str] = ()) -> RawInventory:
+    """Read a staged inventory; optional tables to ``leave_out`` are empty.
 
     Raises:
-        InventoryError: there is none for that day.
-        ConflictError: the pinned version is kept no more.
-        StorageError: a file is damaged or of a schema version that this program does not read.
+        InventoryError: it is no inventory.
+        StorageError: a file is damaged or gone.
     """
-    manifest = inventory_manifest(store, cluster, ds, manifest_sha256=manifest_sha256)
     place = store.uri(manifest.prefix)
     document = parse_cluster_document(read_document(store, manifest, CLUSTER_DOCUMENT), place + CLUSTER_DOCUMENT)
     tables: dict[str, pa.Table] = {}
@@ -158,18 +147,14 @@ def gather_here(store: ObjectStore, manifest: Manifest, index: PartitionIndex) -
 Gather: TypeAlias = Callable[[ObjectStore, Manifest, PartitionIndex], ChosenHours]
 
 
-def load_for_plan(
-    store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str, gather: Gather = gather_here
-) -> RawInventory:
-    """Read a pinned inventory, of too many metrics some hours only; it refuses what :func:`load` does.
+def load_for_plan(store: ObjectStore, manifest: Manifest, *, gather: Gather = gather_here) -> RawInventory:
+    """Read an inventory as :func:`load` does, of too many metrics some hours only.
 
     ``gather`` reads those hours, here or elsewhere, as :func:`gather_here` does.
     """
-    manifest = inventory_manifest(store, cluster, ds, manifest_sha256=manifest_sha256)
-    parts = manifest.tables.get(METRICS, ())
-    if sum(part.rows or 0 for part in parts) <= MOST_ROWS:
-        return load(store, cluster, ds, manifest_sha256=manifest_sha256)
-    raw = load(store, cluster, ds, manifest_sha256=manifest_sha256, leave_out={METRICS})
+    if sum(part.rows or 0 for part in manifest.tables.get(METRICS, ())) <= MOST_ROWS:
+        return load(store, manifest)
+    raw = load(store, manifest, leave_out={METRICS})
     return dataclasses.replace(raw, hours=gather(store, manifest, ReplicaColumns.of(raw.table("replicas")).index()))
 
 
@@ -184,20 +169,8 @@ def with_chosen_hours(raw: RawInventory) -> RawInventory:
     return dataclasses.replace(raw, tables=tables, hours=gather_hours(lambda: parts, index))
 
 
-def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Manifest:
-    """Return the manifest of a staged inventory; the arguments and refusals are those of :func:`load`."""
-    prefix = day_prefix("inventory", cluster, ds)
-    try:
-        return read_manifest(store, prefix, kind=KIND, schema_version=SCHEMA_VERSION, version=manifest_sha256)
-    except MissingManifestError as error:
-        there = _there_instead(store, cluster)
-        msg = f"cluster {cluster!r} has no complete inventory of {ds} ({error}){there}: stage one first"
-        raise InventoryError(msg) from error
-
-
-def load_findings(store: ObjectStore, cluster: str, ds: str, *, manifest_sha256: str | None = None) -> Problems:
-    """Return what was found when an inventory was staged; the arguments and refusals are those of :func:`load`."""
-    manifest = inventory_manifest(store, cluster, ds, manifest_sha256=manifest_sha256)
+def load_findings(store: ObjectStore, manifest: Manifest) -> Problems:
+    """Return what was found when an inventory was staged."""
     return Problems.from_json(json.loads(read_document(store, manifest, FINDINGS_DOCUMENT)))
 
 
@@ -219,7 +192,3 @@ def _there_instead(store: ObjectStore, cluster: str) -> str:
         return f"; there is one of {ds}"
     others = [name for name in list_inventory_clusters(store) if name != cluster]
     return f"; there are inventories of {few_names(map(repr, others), _CLUSTERS_NAMED)}" if others else ""
-
-
-def _ref(cluster: str, ds: str, manifest: Manifest) -> InventoryRef:
-    return InventoryRef(cluster=cluster, ds=ds, prefix=manifest.prefix, manifest_sha256=manifest.sha256)

@@ -16,7 +16,7 @@ from kafka_capacity.demand.calendar_days import days_later
 from kafka_capacity.demand.totals import HOURS
 from kafka_capacity.errors import InventoryError, MissingManifestError
 from kafka_capacity.inventory.history import HISTORY, TABLE, read_history_manifest
-from kafka_capacity.inventory.staging import find, load
+from kafka_capacity.inventory.staging import inventory_manifest, load
 from kafka_capacity.objects.dataset import Manifest, has_manifest, read_manifest, read_table, write_dataset
 from kafka_capacity.objects.keys import day_prefix, list_days
 from kafka_capacity.objects.manifest import complete_days
@@ -79,8 +79,8 @@ def profile_inputs(store: ObjectStore, cluster: str, ds: str, *, days: int) -> P
 
     Raises InventoryError where there is no such inventory, or no history in the window.
     """
-    inventory = find(store, cluster, ds)
-    raw = load(store, cluster, ds, manifest_sha256=inventory.manifest_sha256, leave_out=NOT_PROFILED)
+    inventory = inventory_manifest(store, cluster, ds)
+    raw = load(store, inventory, leave_out=NOT_PROFILED)
     first = (datetime.date.fromisoformat(ds) - datetime.timedelta(days=days - 1)).isoformat()
     found = [day for day in list_days(store, cluster, "history") if first <= day <= ds]
     prefixes = [day_prefix("history", cluster, day) for day in found]
@@ -94,7 +94,7 @@ def profile_inputs(store: ObjectStore, cluster: str, ds: str, *, days: int) -> P
     return ProfileInputs(
         cluster=cluster,
         ds=ds,
-        inventory_sha256=inventory.manifest_sha256,
+        inventory_sha256=inventory.sha256,
         history=history,
         earlier=_profile_before(store, cluster, ds),
         replicas=raw.table("replicas").select(["topic", "partition", "broker_id", "is_leader"]).combine_chunks(),

@@ -19,7 +19,7 @@ from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.inventory.staging import find, load
+from kafka_capacity.inventory.staging import inventory_manifest, load
 from kafka_capacity.kafka.arrays import Float32s
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import (
@@ -115,8 +115,8 @@ def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
 
     Raises InventoryError where there is no inventory of that day.
     """
-    inventory = find(store, cluster, ds)
-    raw = load(store, cluster, ds, manifest_sha256=inventory.manifest_sha256)
+    inventory = inventory_manifest(store, cluster, ds)
+    raw = load(store, inventory)
     snapshot = build_snapshot(raw)
     traffic = partition_load(raw, snapshot)
     observed = observed_figures(raw, snapshot, traffic)
@@ -133,7 +133,7 @@ def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
         schema_version=SCHEMA_VERSION,
         tables={TABLE: pa.Table.from_pylist([dataclasses.asdict(one) for one in scores], schema=SCORES)},
         documents={DOCUMENT: canonical_json(_document(store, ds, raw, snapshot, traffic, scores))},
-        facts={"cluster": cluster, "ds": ds, "inventory_sha256": inventory.manifest_sha256, "observed": observed},
+        facts={"cluster": cluster, "ds": ds, "inventory_sha256": inventory.sha256, "observed": observed},
     )
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from kafka_capacity.inventory.column_values import partition_of_rows
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.inventory.staging import Gather, gather_here, load_findings, load_for_plan
+from kafka_capacity.inventory.staging import Gather, gather_here, inventory_manifest, load_findings, load_for_plan
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import read_table
@@ -43,7 +43,8 @@ def read_basis(store: ObjectStore, pinned: PinnedPlan, *, gather: Gather = gathe
     Raises:
         ConflictError: the inventory, or its profile, was written again so long ago that the pinned one is gone.
     """
-    raw = load_for_plan(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256, gather=gather)
+    inventory = inventory_manifest(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256)
+    raw = load_for_plan(store, inventory, gather=gather)
     snapshot = build_snapshot(raw)
     tables: dict[str, pa.Table] = {}
     if version := pinned.profile_sha256:
@@ -52,7 +53,7 @@ def read_basis(store: ObjectStore, pinned: PinnedPlan, *, gather: Gather = gathe
         tables = {name: read_table(store, manifest, name) for name in names}
     return Basis(
         raw=raw,
-        findings=load_findings(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256),
+        findings=load_findings(store, inventory),
         snapshot=snapshot,
         load=load_of_profile(tables["profile_partitions"], snapshot) if tables else partition_load(raw, snapshot),
         **tables,

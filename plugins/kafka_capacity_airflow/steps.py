@@ -64,15 +64,14 @@ def stage_inventory(setting: Mapping[str, Any], ds: str) -> dict[str, str]:
     if raw.ds != ds:
         log.warning("cluster %s: the snapshot at %s is of %s, not of %s", cluster.name, cluster.uri, raw.ds, ds)
     store = airflow_store()
-    ref = stage(raw, store)
-    findings = load_findings(store, ref.cluster, ref.ds)
-    for finding in findings:
+    manifest = stage(raw, store)
+    for finding in load_findings(store, manifest):
         log.warning("%s: %s", finding.code, finding.message)
-    log.info("staged %s: %s", store.uri(ref.prefix), ", ".join(f"{n} {len(t)}" for n, t in raw.tables.items()))
-    changed = keep_history(store, ref.cluster, raw.table("metrics"), captured=raw.captured_at or ref.ds)
+    log.info("staged %s: %s", store.uri(manifest.prefix), ", ".join(f"{n} {len(t)}" for n, t in raw.tables.items()))
+    changed = keep_history(store, raw.cluster, raw.table("metrics"), captured=raw.captured_at or raw.ds)
     log.info("history: %d days are new or have new hours", len(changed))
-    record_lineage(ref.cluster, written=("inventory", "history"))
-    return {"cluster": ref.cluster, "ds": ref.ds, "manifest_sha256": ref.manifest_sha256}
+    record_lineage(raw.cluster, written=("inventory", "history"))
+    return {"cluster": raw.cluster, "ds": raw.ds, "manifest_sha256": manifest.sha256}
 
 
 def describe_traffic(staged: Mapping[str, str], days: int) -> list[str]:

@@ -80,7 +80,7 @@ def test_a_wrong_setting_names_the_variable_and_the_field(services, monkeypatch,
 @pytest.mark.spark
 @pytest.mark.usefixtures("in_one_spark")
 def test_the_dag_stages_topology_and_rates_and_describes_them(services, monkeypatch, tmp_path):
-    from kafka_capacity.inventory.staging import load, load_findings
+    from kafka_capacity.inventory.staging import inventory_manifest, load, load_findings
     from kafka_capacity.objects.keys import list_days
     from kafka_capacity_airflow.store import airflow_store
     from local.airflow_runs import run_dag
@@ -99,7 +99,8 @@ def test_the_dag_stages_topology_and_rates_and_describes_them(services, monkeypa
         run = run_dag("kafka_inventory", {"ds": "2026-11-20"})
     assert run.state == "success", {ti.task_id: str(ti.state) for ti in run.get_task_instances()}
     store = airflow_store()
-    assert len(load(store, "payments", "2026-11-20").table("metrics")) == 7 * 48
+    manifest = inventory_manifest(store, "payments", "2026-11-20")
+    assert len(load(store, manifest).table("metrics")) == 7 * 48
     # Of the topology, whose brokers have no rack; nothing is wrong with the rates.
-    assert [found.code for found in load_findings(store, "payments", "2026-11-20").warnings] == ["one-rack"]
+    assert [found.code for found in load_findings(store, manifest).warnings] == ["one-rack"]
     assert list_days(store, "payments", "history") == ["2026-11-19", "2026-11-20"]

@@ -29,7 +29,7 @@ from kafka_capacity.inventory.prometheus_client import PrometheusClient
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
-from kafka_capacity.inventory.staging import load, stage
+from kafka_capacity.inventory.staging import inventory_manifest, load, stage
 from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.objects.dataset import canonical_json
@@ -101,8 +101,8 @@ def use(raw: RawInventory, data: bytes) -> None:
         return
     partition_load(raw, build_snapshot(raw))
     if is_stored:
-        stage(raw, objects := Objects())
-        load(objects, raw.cluster, raw.ds)
+        manifest = stage(raw, objects := Objects())
+        load(objects, manifest)
 
 
 @functools.cache
@@ -230,7 +230,8 @@ _MANIFEST = day_prefix("inventory", "payments", DS) + "manifest.json"
 
 
 def _take_manifest(name: str, data: bytes, _: Path) -> None:
-    use(load(Objects({**_staged(), _MANIFEST: data}), "payments", DS), data)
+    objects = Objects({**_staged(), _MANIFEST: data})
+    use(load(objects, inventory_manifest(objects, "payments", DS)), data)
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 
 from kafka_capacity.inventory.history import TABLE, hours_of, keep_history, read_history_manifest
-from kafka_capacity.inventory.staging import find, load, load_findings, stage
+from kafka_capacity.inventory.staging import inventory_manifest, load, load_findings, stage
 from kafka_capacity.objects.dataset import (
     check_parts,
     read_document,
@@ -51,9 +51,9 @@ def _stage(store: ObjectStore, number: int) -> None:
 
 
 def _check_inventory(store: ObjectStore, count: int) -> None:
-    found = find(store, "payments", DS)
-    raw = load(store, "payments", DS, manifest_sha256=found.manifest_sha256)
-    load_findings(store, "payments", DS, manifest_sha256=found.manifest_sha256)
+    found = inventory_manifest(store, "payments", DS)
+    raw = load(store, found)
+    load_findings(store, found)
     (name,) = set(raw.table("topics").column("topic").to_pylist())
     assert name in {f"orders-{number}" for number in range(count)}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kafka_capacity.inventory.snapshot import build_snapshot
-from kafka_capacity.inventory.staging import find, load
+from kafka_capacity.inventory.staging import inventory_manifest, load
 from kafka_capacity.objects.dataset import read_table
 from kafka_capacity.plan.load_profile import find_profile, profile_inputs, profile_without_spark, read_profile_manifest
 from kafka_capacity.plan.traffic import load_of_profile
@@ -119,12 +119,12 @@ def test_seasons_and_days_are_there_for_every_topic_and_for_all(profile):
 
 def test_a_plan_takes_its_traffic_from_the_profile_of_its_inventory(profile):
     store, raw, hours, _ = profile
-    inventory = find(store, raw.cluster, DS)
-    found = find_profile(store, raw.cluster, DS, inventory_sha256=inventory.manifest_sha256)
+    inventory = inventory_manifest(store, raw.cluster, DS)
+    found = find_profile(store, raw.cluster, DS, inventory_sha256=inventory.sha256)
     manifest = read_profile_manifest(store, raw.cluster, DS)
     assert found == manifest
     assert find_profile(store, raw.cluster, DS, inventory_sha256="of another version") is None
-    snapshot = build_snapshot(load(store, raw.cluster, DS))
+    snapshot = build_snapshot(load(store, inventory))
     traffic = load_of_profile(read_table(store, manifest, "profile_partitions"), snapshot)
     # Two inventories together know more than the newest alone.
     np.testing.assert_allclose(traffic.bytes_in_mean_bytes_per_second, [of(own)[0] for own in hours], rtol=1e-6)

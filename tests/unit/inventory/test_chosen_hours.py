@@ -111,7 +111,8 @@ def test_hours_are_chosen_at_even_steps_of_rank_whatever_the_order_of_the_parts(
 
 def test_what_is_left_out_is_empty_and_the_rest_is_there(pinned):
     store, plan = pinned
-    raw = staging.load(store, plan.cluster, plan.ds, leave_out={"metrics"})
+    manifest = staging.inventory_manifest(store, plan.cluster, plan.ds)
+    raw = staging.load(store, manifest, leave_out={"metrics"})
     assert len(raw.table("metrics")) == 0
     assert len(build_snapshot(raw).partitions) > 0
     assert hourly_traffic(raw, build_snapshot(raw), read_basis(*pinned).load).bytes_in.shape[1] == 1

@@ -7,7 +7,6 @@ import pytest
 
 from kafka_capacity.errors import ConflictError, InventoryError
 from kafka_capacity.inventory.staging import (
-    find,
     inventory_manifest,
     load,
     load_findings,
@@ -35,10 +34,10 @@ def contents(store):
 
 def test_what_is_staged_is_loaded_again(store):
     raw = cluster(topics=[topic("orders"), topic("audit", rf=1, min_insync_replicas=1)], brokers=5)
-    ref = stage(raw, store)
-    assert ref.prefix == "inventory/cluster=payments/ds=2026-11-20/"
-    assert ref == find(store, "payments", DS)
-    back = load(store, "payments", DS, manifest_sha256=ref.manifest_sha256)
+    manifest = stage(raw, store)
+    assert manifest.prefix == "inventory/cluster=payments/ds=2026-11-20/"
+    assert manifest == inventory_manifest(store, "payments", DS)
+    back = load(store, manifest)
     assert (back.cluster, back.ds, back.captured_at, back.kafka_version) == (
         "payments",
         DS,
@@ -47,7 +46,7 @@ def test_what_is_staged_is_loaded_again(store):
     )
     for name in raw.tables:
         assert back.table(name).equals(sorted_table(raw.table(name), name))
-    assert load_findings(store, "payments", DS) == inventory_problems(raw)
+    assert load_findings(store, manifest) == inventory_problems(raw)
 
 
 def test_the_same_inventory_in_any_order_gives_the_same_bytes(store):
@@ -72,22 +71,26 @@ def test_fatal_findings_leave_what_was_there_before(store):
 
 def test_a_version_that_was_kept_is_read_whatever_is_staged_over_it(store):
     old = stage(cluster(), store)
-    keep_version(store, inventory_manifest(store, "payments", DS))
-    before = load(store, "payments", DS).table("brokers")
+    keep_version(store, old)
+    before = load(store, old).table("brokers")
     for brokers in (3, 4):
         stage(cluster(brokers=brokers), store)
-    assert load(store, "payments", DS, manifest_sha256=old.manifest_sha256).table("brokers").equals(before)
-    assert not load(store, "payments", DS).table("brokers").equals(before)
+    assert (
+        load(store, inventory_manifest(store, "payments", DS, manifest_sha256=old.sha256))
+        .table("brokers")
+        .equals(before)
+    )
+    assert not load(store, inventory_manifest(store, "payments", DS)).table("brokers").equals(before)
 
 
 def test_a_version_that_nobody_kept_is_refused(store):
     old = stage(cluster(), store)
     new = stage(cluster(brokers=3), store)
     with pytest.raises(ConflictError) as caught:
-        load(store, "payments", DS, manifest_sha256=old.manifest_sha256)
+        load(store, inventory_manifest(store, "payments", DS, manifest_sha256=old.sha256))
     assert str(caught.value) == (
-        f"{store.uri(old.prefix)} was written again (manifest {new.manifest_sha256[:12]}, pinned "
-        f"{old.manifest_sha256[:12]}), and the pinned version is no longer kept; start the run again"
+        f"{store.uri(old.prefix)} was written again (manifest {new.sha256[:12]}, pinned "
+        f"{old.sha256[:12]}), and the pinned version is no longer kept; start the run again"
     )
 
 
@@ -104,14 +107,14 @@ def test_a_day_without_a_manifest_is_not_data(store):
     prefix = "inventory/cluster=payments/ds=2026-11-21/"
     store.write_bytes(prefix + "brokers/part-00000.parquet", b"half")
     with pytest.raises(InventoryError) as caught:
-        load(store, "payments", "2026-11-21")
+        inventory_manifest(store, "payments", "2026-11-21")
     assert str(caught.value) == (
         f"cluster 'payments' has no complete inventory of 2026-11-21 ({store.uri(prefix)} has no manifest.json, "
         f"so it is "
         f"not complete; run the task that writes it again); there is one of {DS}: stage one first"
     )
     with pytest.raises(InventoryError, match=r"there are inventories of 'payments': stage one first$"):
-        load(store, "paymets", DS)
+        inventory_manifest(store, "paymets", DS)
     assert newest_complete(store, "payments", not_after=datetime.date(2026, 12, 1)) == DS
 
 
@@ -140,16 +143,15 @@ def test_without_any_inventory_no_other_cluster_is_named(store):
 
 @pytest.mark.parametrize("name", ["a/../../b", "..", "päyments <script>", "cluster=x"])
 def test_a_cluster_of_any_name_stays_in_its_own_folder(store, name):
-    ref = stage(replace(cluster(), cluster=name), store)
-    assert ref.prefix.count("/") == 3
-    assert load(store, name, DS).cluster == name
+    manifest = stage(replace(cluster(), cluster=name), store)
+    assert manifest.prefix.count("/") == 3
+    assert load(store, inventory_manifest(store, name, DS)).cluster == name
 
 
 def test_the_brokers_of_a_staged_inventory_are_those_of_its_snapshot(store):
     raw = cluster(quorum_replicas=[{"node_id": 2, "is_voter": True}])
     raw = with_rows(raw, "brokers", [row | {"disk_capacity_bytes": None} for row in rows_of(raw, "brokers")])
     raw = with_rows(raw, "log_dirs", [row | {"is_cordoned": row["broker_id"] == 3} for row in rows_of(raw, "log_dirs")])
-    staged = stage(raw, store)
-    found = read_staged_brokers(store, inventory_manifest(store, staged.cluster, staged.ds))
+    found = read_staged_brokers(store, stage(raw, store))
     assert found.disk_capacity_bytes.tolist() == [4e12] * 6
     assert (found.is_cordoned.tolist().index(True), found.is_voter.tolist().index(True)) == (2, 1)

@@ -48,7 +48,7 @@ def test_the_window_ends_with_the_inventory_and_names_what_it_rests_on(store):
     first, second = stage_day(store, "2026-11-10"), stage_day(store, "2026-11-20")
     inputs = profile_inputs(store, "payments", "2026-11-20", days=5)
     assert [manifest.facts["day"] for manifest in inputs.history] == ["2026-11-17", "2026-11-18", "2026-11-19"]
-    assert inputs.inventory_sha256 == second.manifest_sha256 != first.manifest_sha256
+    assert inputs.inventory_sha256 == second.sha256 != first.sha256
     assert len(profile_inputs(store, "payments", "2026-11-20", days=90).history) == 6
 
 
@@ -80,6 +80,6 @@ def test_days_that_the_window_does_not_reach_go_on_from_profile_to_profile(store
 def test_a_profile_counts_for_the_inventory_that_it_was_made_of(store):
     staged = stage_day(store, "2026-11-20")
     found = write(store, profile_inputs(store, "payments", "2026-11-20", days=5), ["2026-11-19"], 1.0)
-    assert find_profile(store, "payments", "2026-11-20", inventory_sha256=staged.manifest_sha256) == found
+    assert find_profile(store, "payments", "2026-11-20", inventory_sha256=staged.sha256) == found
     assert find_profile(store, "payments", "2026-11-20", inventory_sha256="another") is None
     assert find_profile(store, "payments", "2026-11-21", inventory_sha256="any") is None

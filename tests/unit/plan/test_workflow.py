@@ -216,13 +216,12 @@ def test_a_request_with_any_bit_flipped_is_refused(store, monkeypatch):
 
 
 def test_the_findings_that_a_plan_shows_are_of_the_pinned_inventory(store):
-    stage(inventory(), store)
+    before = load_findings(store, stage(inventory(), store))
     pinned = pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY)
-    before = load_findings(store, pinned.cluster, pinned.ds)
-    stage(cluster(topics=[topic("other")]), store)
+    other = stage(cluster(topics=[topic("other")]), store)
 
-    assert load_findings(store, pinned.cluster, pinned.ds, manifest_sha256=pinned.inventory_sha256) == before
-    assert load_findings(store, pinned.cluster, pinned.ds) != before
+    assert read_basis(store, pinned).findings == before
+    assert load_findings(store, other) != before
 
 
 def test_racks_are_refused_where_no_broker_has_one(store):
