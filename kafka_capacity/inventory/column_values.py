@@ -95,9 +95,8 @@ def pairs_of_keys(keys: Ints) -> tuple[Ints, Ints]:
 class ReplicaColumns:
     """The replicas sorted by topic, partition, position; N rows of P partitions."""
 
-    topics: list[str]  # the names that occur, sorted
-    topic: Ints  # int64[N], place in `topics`
-    partition: Ints  # int64[N]
+    partitions: Partitions  # those that occur
+    topic: Ints  # int64[N], place in their topics
     position: Ints  # int64[N]
     broker: Ints  # int64[N]
     starts: Ints  # int64[P], the first row of each partition
@@ -119,22 +118,21 @@ class ReplicaColumns:
             topic, partition, position, broker, key = (a[order] for a in (topic, partition, position, broker, key))
         is_start = np.ones(len(key), dtype=np.bool_)
         is_start[1:] = np.diff(key) != 0
+        starts = np.flatnonzero(is_start).astype(np.int64)
         return cls(
-            topics=names,
+            partitions=Partitions(
+                topics=tuple(names),
+                topic=topic[starts].astype(np.int32),
+                partition=partition[starts].astype(np.int32),
+            ),
             topic=topic,
-            partition=partition,
             position=position,
             broker=broker,
-            starts=np.flatnonzero(is_start).astype(np.int64),
+            starts=starts,
             partition_of_row=np.cumsum(is_start).astype(np.int64) - 1,
             order=order,
             table=table,
         )
-
-    @property
-    def partition_count(self) -> int:
-        """How many partitions there are."""
-        return len(self.starts)
 
     def _in_order(self, values: NDArray[Any]) -> NDArray[Any]:
         return values if self.order is None else values[self.order]
@@ -153,7 +151,7 @@ class ReplicaColumns:
 
     def per_partition(self, values: Flags) -> Ints:
         """Count the rows of each partition for which this holds."""
-        if not self.partition_count:
+        if not len(self.starts):
             return np.zeros(0, dtype=np.int64)
         return np.add.reduceat(values.astype(np.int64), self.starts)
 
@@ -165,14 +163,9 @@ class ReplicaColumns:
         """Count the replicas of each partition."""
         return np.diff(np.append(self.starts, len(self.topic)))
 
-    def name(self, index: int | np.integer) -> str:
-        """Name a partition as Kafka's tools print it."""
-        row = self.starts[int(index)]
-        return f"{self.topics[int(self.topic[row])]}-{int(self.partition[row])}"
-
     def index(self) -> PartitionIndex:
         """Return what finds these partitions by name."""
-        return PartitionIndex.of(self.topics, self.topic[self.starts], self.partition[self.starts])
+        return PartitionIndex.of(self.partitions.topics, self.partitions.topic, self.partitions.partition)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

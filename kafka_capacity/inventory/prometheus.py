@@ -125,10 +125,10 @@ def _days(end: int, days: int) -> list[tuple[int, int]]:
 
 def _places(raw: RawInventory) -> Places:
     replicas = ReplicaColumns.of(raw.table("replicas"))
-    topic, number = replicas.topic[replicas.starts], replicas.partition[replicas.starts]
-    names = replicas.topics
+    topic, number = replicas.partitions.topic, replicas.partitions.partition
+    names = replicas.partitions.topics
     return Places(
-        topics=tuple(names),
+        topics=names,
         topic=topic,
         number=number,
         starts=np.searchsorted(topic, np.arange(len(names))),

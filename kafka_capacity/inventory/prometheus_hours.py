@@ -12,7 +12,7 @@ from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series,
 from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Metric, Quantity
 from kafka_capacity.inventory.prometheus_series import ask, broker_label, partition_of, put_together, totals
-from kafka_capacity.kafka.arrays import Flags, Floats, Ints
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 
 LEAD_SECONDS = 900
 """Asked for before and after the hours, so that steps across their ends are whole: the longest step that counts."""
@@ -30,8 +30,8 @@ class Places:
     """The partitions of an inventory, sorted by topic and number."""
 
     topics: tuple[str, ...]  # N names, sorted
-    topic: Ints  # int64[P], place among them
-    number: Ints  # int64[P], the number of each partition in its topic
+    topic: Int32s  # int32[P], place among them
+    number: Int32s  # int32[P], the number of each partition in its topic
     starts: Ints  # int64[N], the first partition of each topic
     of: Mapping[tuple[str, int], int]  # place of each (topic, number)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -83,8 +84,8 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
         ds=raw.ds,
         brokers=brokers,
         log_dirs=observed_log_dirs(log_dirs),
-        partitions=_partitions(replicas),
-        topics=_topics(raw.table("topics"), replicas.topics),
+        partitions=replicas.partitions,
+        topics=_topics(raw.table("topics"), replicas.partitions.topics),
         replicas=held,
         in_sync=in_sync,
         size_bytes=spread(replicas.ints("size_bytes"), 0, np.int64),
@@ -99,13 +100,13 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
 def observed_assignment(table: pa.Table) -> tuple[Partitions, Int32s]:
     """Return the partitions of an inventory's table of replicas, and int32[P, W], who holds them."""
     replicas = ReplicaColumns.of(table)
-    return _partitions(replicas), _spread(replicas, replicas.broker, NO_BROKER, np.int32)
+    return replicas.partitions, _spread(replicas, replicas.broker, NO_BROKER, np.int32)
 
 
 def _spread(replicas: ReplicaColumns, column: NDArray[Any], padding: Any, kind: Any) -> NDArray[Any]:
     row = replicas.partition_of_row
     width = int(replicas.replication_factors().max(initial=0))
-    matrix = np.full((replicas.partition_count, width), padding, dtype=kind)
+    matrix = np.full((len(replicas.partitions), width), padding, dtype=kind)
     matrix[row, np.arange(len(row)) - replicas.starts[row]] = column
     return matrix
 
@@ -168,15 +169,7 @@ def _profile(metrics: pa.Table, column: str, place: Ints, count: int) -> GroupPr
     return profile_groups(place[usable], rate[usable], count)
 
 
-def _partitions(replicas: ReplicaColumns) -> Partitions:
-    return Partitions(
-        topics=tuple(replicas.topics),
-        topic=replicas.topic[replicas.starts].astype(np.int32),
-        partition=replicas.partition[replicas.starts].astype(np.int32),
-    )
-
-
-def _topics(table: pa.Table, names: list[str]) -> Topics:
+def _topics(table: pa.Table, names: Sequence[str]) -> Topics:
     """Return the settings of the topics that have replicas, in their order."""
     place = {name: row for row, name in enumerate(values(table.column("topic")))}
     chosen = table.take(pa.array([place.get(name) for name in names], pa.int64()))

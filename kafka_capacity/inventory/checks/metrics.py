@@ -160,15 +160,15 @@ def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) 
         partitions = plural(len(pairs), "partition")
         message = f"metrics of {partitions} that the inventory lacks ({shown}); they are left out"
         yield warning("metrics_of_unknown_partition", "metrics.topic", message)
-    has_metrics = np.zeros(replicas.partition_count, dtype=np.bool_)
+    has_metrics = np.zeros(len(replicas.partitions), dtype=np.bool_)
     rate = floats(metrics.column(RATES[0]))
     # Where no rate is known at all, that is said by itself.
     is_known = ~unknown & (np.isfinite(rate) if np.isfinite(rate).any() else True)
     has_metrics[place[is_known]] = True
     without = np.flatnonzero(~has_metrics)
     if len(without):
-        shown = some((replicas.name(i) for i in without), len(without))
-        partitions = plural(replicas.partition_count, "partition")
+        shown = some((replicas.partitions.name(i) for i in without), len(without))
+        partitions = plural(len(replicas.partitions), "partition")
         message = f"no metrics of {len(without):,} of {partitions} ({shown}); their traffic counts as 0"
         yield warning("partition_without_metrics", "metrics", message)
 
@@ -179,7 +179,7 @@ def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterat
     is_ours = place >= 0
     repeated = repeated_rows(place[is_ours], seconds[is_ours])
     if repeated.any():
-        who = counted([replicas.name(i) for i in np.unique(place[is_ours][repeated])], "partition")
+        who = counted([replicas.partitions.name(i) for i in np.unique(place[is_ours][repeated])], "partition")
         yield _twice(repeated, "duplicate_hour", where, f"a duplicate hour of {who}", "for each hour")
     hours, with_metrics = int(np.ptp(seconds)) // 3600 + 1, len(np.unique(place[is_ours]))
     expected = hours * with_metrics

@@ -42,7 +42,7 @@ def _problem_in(
 
 def _named(replicas: ReplicaColumns, partitions: Flags) -> str:
     chosen = np.flatnonzero(partitions)
-    return f"{plural(len(chosen), 'partition')} ({some((replicas.name(i) for i in chosen), len(chosen))})"
+    return f"{plural(len(chosen), 'partition')} ({some((replicas.partitions.name(i) for i in chosen), len(chosen))})"
 
 
 def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
@@ -56,7 +56,7 @@ def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Ta
         )
         yield fatal("unknown_broker", "replicas.broker_id", message)
     listed = set(values(topics.column("topic")))
-    absent = [name for name in replicas.topics if name not in listed]
+    absent = [name for name in replicas.partitions.topics if name not in listed]
     message = "replicas of {count} that the table of topics lacks ({names}); add a row for each"
     yield from problem_of(absent, "topic", fatal, "unknown_topic", "replicas.topic", message)
     if not len(replicas.topic):
@@ -66,9 +66,9 @@ def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Ta
 def _check_numbering(replicas: ReplicaColumns) -> Iterator[Problem]:
     """Partition numbers must be 0 to n - 1 in each topic, positions 0 to RF - 1 in each partition."""
     starts = replicas.starts
-    topic, partition = replicas.topic[starts], replicas.partition[starts]
+    topic, partition = replicas.partitions.topic, replicas.partitions.partition
     wrong_number = partition != np.arange(len(starts)) - np.searchsorted(topic, topic)
-    names = [replicas.topics[code] for code in np.unique(topic[wrong_number])]
+    names = [replicas.partitions.topics[code] for code in np.unique(topic[wrong_number])]
     message = "partition numbers of {count} do not run from 0 without gaps ({names}); export every partition of a topic"
     yield from problem_of(names, "topic", fatal, "partition_gap", "replicas.partition", message)
     wrong = replicas.has_any(replicas.position != np.arange(len(replicas.topic)) - starts[replicas.partition_of_row])
@@ -78,16 +78,16 @@ def _check_numbering(replicas: ReplicaColumns) -> Iterator[Problem]:
 
 def _check_duplicates(replicas: ReplicaColumns) -> Iterator[Problem]:
     key = np.sort((replicas.partition_of_row << 32) | (replicas.broker + 2**31))
-    twice = np.zeros(replicas.partition_count, dtype=np.bool_)
+    twice = np.zeros(len(replicas.partitions), dtype=np.bool_)
     twice[key[1:][np.diff(key) == 0] >> 32] = True
     message = "a broker holds more than one replica of {}; Kafka allows one each"
     yield from _problem_in(replicas, twice, fatal, "duplicate_replica", "replicas.broker_id", message)
 
 
 def _check_factors(replicas: ReplicaColumns, brokers: pa.Table) -> Iterator[Problem]:
-    factors, topic = replicas.replication_factors(), replicas.topic[replicas.starts]
+    factors, topic = replicas.replication_factors(), replicas.partitions.topic
     differs = (np.diff(topic) == 0) & (np.diff(factors) != 0)
-    mixed = [replicas.topics[code] for code in np.unique(topic[1:][differs])]
+    mixed = [replicas.partitions.topics[code] for code in np.unique(topic[1:][differs])]
     message = (
         "partitions of unequal replication factor in {count} ({names}): a reassignment may be under way; each "
         "partition keeps its own"
@@ -154,7 +154,7 @@ def check_sizes(replicas: ReplicaColumns, log_dirs: pa.Table) -> Iterator[Proble
 
 def _is_far_from_leader(replicas: ReplicaColumns, size: Ints, is_known: Flags) -> Flags:
     leads = replicas.flags("is_leader") & is_known
-    leader_size = np.full(replicas.partition_count, -1, dtype=np.int64)
+    leader_size = np.full(len(replicas.partitions), -1, dtype=np.int64)
     leader_size[replicas.partition_of_row[leads]] = size[leads]
     expected = leader_size[replicas.partition_of_row]
     gap = np.abs(size - expected)

@@ -39,7 +39,7 @@ def check_topic_names(topics: pa.Table) -> Iterator[Problem]:
 
 def check_topic_settings(topics: pa.Table, replicas: ReplicaColumns) -> Iterator[Problem]:
     """Check min.insync.replicas and retention, and that every topic has replicas."""
-    held = set(replicas.topics)
+    held = set(replicas.partitions.topics)
     empty = [name for name in encode(topics.column("topic"))[0] if name not in held]
     message = "{count} without any replica ({names}); they are left out"
     yield from problem_of(empty, "topic", warning, "topic_without_replicas", "topics.topic", message)

@@ -100,7 +100,7 @@ def _held(store: ObjectStore, cluster: str, day: str) -> _Held | None:
     except StorageError as error:
         log.warning("moves are not looked for in the inventory of %s: %s", day, error)
         return None
-    rows = _ascending(replicas.partition_of_row, replicas.broker, replicas.partition_count)
+    rows = _ascending(replicas.partition_of_row, replicas.broker, len(replicas.partitions))
     return _Held(index=replicas.index(), brokers=rows)
 
 
