@@ -167,7 +167,7 @@ def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) 
     has_metrics[place[is_known]] = True
     without = np.flatnonzero(~has_metrics)
     if len(without):
-        shown = some((replicas.partitions.name(i) for i in without), len(without))
+        shown = some((replicas.partitions.name(i) for i in without.tolist()), len(without))
         partitions = plural(len(replicas.partitions), "partition")
         message = f"no metrics of {len(without):,} of {partitions} ({shown}); their traffic counts as 0"
         yield warning("partition_without_metrics", "metrics", message)
@@ -179,7 +179,7 @@ def _check_hours(place: Ints, seconds: Ints, replicas: ReplicaColumns) -> Iterat
     is_ours = place >= 0
     repeated = repeated_rows(place[is_ours], seconds[is_ours])
     if repeated.any():
-        who = counted([replicas.partitions.name(i) for i in np.unique(place[is_ours][repeated])], "partition")
+        who = counted([replicas.partitions.name(i) for i in np.unique(place[is_ours][repeated]).tolist()], "partition")
         yield _twice(repeated, "duplicate_hour", where, f"a duplicate hour of {who}", "for each hour")
     hours, with_metrics = int(np.ptp(seconds)) // 3600 + 1, len(np.unique(place[is_ours]))
     expected = hours * with_metrics
