@@ -165,9 +165,9 @@ def _check_partitions(metrics: pa.Table, place: Ints, replicas: ReplicaColumns) 
     # Where no rate is known at all, that is said by itself.
     is_known = ~unknown & (np.isfinite(rate) if np.isfinite(rate).any() else True)
     has_metrics[place[is_known]] = True
-    without = np.flatnonzero(~has_metrics)
-    if len(without):
-        shown = some((replicas.partitions.name(i) for i in without.tolist()), len(without))
+    without = np.flatnonzero(~has_metrics).tolist()
+    if without:
+        shown = some(map(replicas.partitions.name, without), len(without))
         partitions = plural(len(replicas.partitions), "partition")
         message = f"no metrics of {len(without):,} of {partitions} ({shown}); their traffic counts as 0"
         yield warning("partition_without_metrics", "metrics", message)

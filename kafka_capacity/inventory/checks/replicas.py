@@ -41,8 +41,8 @@ def _problem_in(
 
 
 def _named(replicas: ReplicaColumns, partitions: Flags) -> str:
-    chosen = np.flatnonzero(partitions)
-    return f"{plural(len(chosen), 'partition')} ({some((replicas.partitions.name(i) for i in chosen.tolist()), len(chosen))})"
+    chosen = np.flatnonzero(partitions).tolist()
+    return f"{plural(len(chosen), 'partition')} ({some(map(replicas.partitions.name, chosen), len(chosen))})"
 
 
 def _check_references(replicas: ReplicaColumns, brokers: pa.Table, topics: pa.Table) -> Iterator[Problem]:
