@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from kafka_capacity.errors import InventoryError
@@ -96,19 +97,12 @@ class Problem:
         """
         if not set(row) >= _ALWAYS_TOLD:
             raise ValueError("a problem has severity, code, where and message")
-        figure = row.get("figure")
-        return cls(
-            severity=Severity(row["severity"]),
-            code=row["code"],
-            where=row["where"],
-            message=row["message"],
-            about=row.get("about") or "",
-            remedy=row.get("remedy") or row.get("mend") or "",  # ``mend`` until schema version 1 of ``doctor.json``
-            figure=figure and Figure(figure["needed"], figure["available"], figure["unit"]),
-            partitions=row.get("partitions") or 0,
-            bytes_per_second=row.get("bytes_per_second") or 0.0,
-            topics=tuple(row.get("topics") or ()),
-        )
+        told = {one.name: row[one.name] for one in fields(cls) if row.get(one.name) or one.name in _ALWAYS_TOLD}
+        told |= {"severity": Severity(row["severity"]), "topics": tuple(row.get("topics") or ())}
+        told.setdefault("remedy", row.get("mend") or "")  # ``mend`` until schema version 1 of ``doctor.json``
+        if figure := row.get("figure"):
+            told["figure"] = Figure(figure["needed"], figure["available"], figure["unit"])
+        return cls(**told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,24 +233,15 @@ CLUSTER_CODES = frozenset({*map(str, Code), *RETIRED_CODES})
 EXAMPLES = 5  # enough to find the pattern; a hundred thousand bad rows are still one line
 
 
-def fatal(code: str, where: str, message: str) -> Problem:
-    """Make a problem that forbids planning."""
-    return Problem(severity=Severity.FATAL, code=code, where=where, message=message)
+def _make(severity: Severity, code: str, where: str, message: str, remedy: str = "", **more: Any) -> Problem:
+    """Make a problem; ``more`` are other attributes."""
+    return Problem(severity=severity, code=code, where=where, message=message, remedy=remedy, **more)
 
 
-def serious(code: str, where: str, message: str, remedy: str = "", **more: Any) -> Problem:
-    """Make a problem of something that is down or over its limit; ``more`` are other attributes."""
-    return Problem(severity=Severity.SERIOUS, code=code, where=where, message=message, remedy=remedy, **more)
-
-
-def warning(code: str, where: str, message: str, remedy: str = "", **more: Any) -> Problem:
-    """Make a problem that a reader of the plan must know."""
-    return Problem(severity=Severity.WARNING, code=code, where=where, message=message, remedy=remedy, **more)
-
-
-def info(code: str, where: str, message: str, remedy: str = "", **more: Any) -> Problem:
-    """Make a problem that is good to know."""
-    return Problem(severity=Severity.INFO, code=code, where=where, message=message, remedy=remedy, **more)
+fatal = partial(_make, Severity.FATAL)
+serious = partial(_make, Severity.SERIOUS)
+warning = partial(_make, Severity.WARNING)
+info = partial(_make, Severity.INFO)
 
 
 def problem_of(

@@ -6,7 +6,7 @@ Lists of brokers, observed or proposed, have traps as well; each is told with th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -165,60 +165,41 @@ def _uneven(sizes: Counter[str], factor: int, count: int, what: str, rule: RackR
     return (warning(Code.UNEVEN_RACKS, what, message, remedy),)
 
 
-def new_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> tuple[Problem, ...]:
-    """Name the racks that no observed broker has: a slip of the pen makes a rack that does not exist.
+def _rack_changes(observed: Brokers, target: Brokers, what: str) -> Iterator[Problem]:
+    """Compare the racks of a proposed list of brokers, which ``what`` names, with those of today.
 
-    ``what`` names the target in ``where``.
-    """
-    known = observed.rack_names()
-    added = [rack for rack in target.rack_names() if rack not in known and not _is_renamed(observed, target, rack)]
-    if not added or not known:
-        return ()
-    names = ", ".join(repr(rack) for rack in added[:5])
-    message = (
-        f"no broker is in {'rack' if len(added) == 1 else 'racks'} {names} today (racks: {', '.join(known[:8])}): each "
-        "counts as a separate rack"
-    )
-    return (warning("new-rack", what, message, "check the spelling"),)
-
-
-def _is_renamed(observed: Brokers, target: Brokers, rack: str) -> bool:
-    """Return whether all that is in a new rack was all there is of some old ones: no typo does that."""
-    inside = {b for b, own in zip(target.ids.tolist(), target.racks, strict=True) if own == rack}
-    before = {b: own for b, own in zip(observed.ids.tolist(), observed.racks, strict=True) if own is not None}
-    old = {before[b] for b in inside if b in before}
-    return bool(old) and not any(own in old and b not in inside and b in target.ids for b, own in before.items())
-
-
-def changed_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> tuple[Problem, ...]:
-    """Name the brokers whose rack is another than now: somebody must set it before anything moves.
-
-    ``what`` names the target in ``where``.
-    """
-    before = dict(zip(observed.ids.tolist(), observed.racks, strict=True))
-    after = dict(zip(target.ids.tolist(), target.racks, strict=True))
-    changed = [b for b, rack in after.items() if b in before and before[b] != rack]
-    if not changed:
-        return ()
-    names = some(f"{b}: {before[b] or 'none'} → {after[b] or 'none'}" for b in changed)
-    have = "broker has" if len(changed) == 1 else "brokers have"
-    message = f"{len(changed):,} {have} a different rack from today ({names})"
-    return (serious("changed-racks", what, message, "set broker.rack and restart them before the move"),)
-
-
-def _single_rack_problems(observed: Brokers, target: Brokers, *, what: str) -> tuple[Problem, ...]:
-    """Say that only one of the racks of today is left, whose loss nothing survives then.
-
-    ``what`` names the target in ``where``.
+    The loss of the only rack that is left nothing survives. A slip of the pen makes a rack that does not exist. And
+    where a broker has another rack than now, somebody must set it before anything moves.
     """
     before, left = observed.rack_names(), target.rack_names()
-    if len(before) < 2 or len(left) != 1 or len(target) < 2 or None in target.racks:
-        return ()
-    message = (
-        f"the {len(target):,} brokers are all in rack {left[0]}, where today’s are in {len(before):,} racks: losing it "
-        "takes every partition offline"
-    )
-    return (serious(Code.ONE_RACK, what, message, "keep brokers in several racks, or add new ones there"),)
+    if len(before) > 1 and len(left) == 1 and len(target) > 1 and None not in target.racks:
+        message = (
+            f"the {len(target):,} brokers are all in rack {left[0]}, where today’s are in {len(before):,} racks: "
+            "losing it takes every partition offline"
+        )
+        yield serious(Code.ONE_RACK, what, message, "keep brokers in several racks, or add new ones there")
+    now, then = (dict(zip(one.ids.tolist(), one.racks, strict=True)) for one in (observed, target))
+    added = [rack for rack in left if rack not in before and not _is_renamed(now, then, rack)]
+    if added and before:
+        names = ", ".join(repr(rack) for rack in added[:5])
+        message = (
+            f"no broker is in {'rack' if len(added) == 1 else 'racks'} {names} today (racks: {', '.join(before[:8])}): "
+            "each counts as a separate rack"
+        )
+        yield warning("new-rack", what, message, "check the spelling")
+    changed = [b for b, rack in then.items() if b in now and now[b] != rack]
+    if changed:
+        names = some(f"{b}: {now[b] or 'none'} → {then[b] or 'none'}" for b in changed)
+        have = "broker has" if len(changed) == 1 else "brokers have"
+        message = f"{len(changed):,} {have} a different rack from today ({names})"
+        yield serious("changed-racks", what, message, "set broker.rack and restart them before the move")
+
+
+def _is_renamed(now: Mapping[int, str | None], then: Mapping[int, str | None], rack: str) -> bool:
+    """Return whether all that is in a new rack was all there is of some old ones: no typo does that."""
+    inside = {b for b, own in then.items() if own == rack}
+    old = {own for b, own in now.items() if b in inside and own is not None}
+    return bool(old) and not any(own in old and b not in inside and b in then for b, own in now.items())
 
 
 def proposed_problems(observed: Brokers, replication_factor: Int32s, proposed: PlacementScenario) -> list[Problem]:
@@ -233,10 +214,5 @@ def proposed_problems(observed: Brokers, replication_factor: Int32s, proposed: P
     factor = replication_factor
     if proposed.replication_factor is not None:
         factor = np.full_like(replication_factor, proposed.replication_factor)
-    found = (
-        *_single_rack_problems(observed, target, what=what),
-        *new_rack_problems(observed, target, what=what),
-        *changed_rack_problems(observed, target, what=what),
-        *rack_problems(target, factor, what=what, rack_rule=proposed.rack_rule),
-    )
-    return [replace(problem, about=what) for problem in found]
+    traps = rack_problems(target, factor, what=what, rack_rule=proposed.rack_rule)
+    return [replace(problem, about=what) for problem in (*_rack_changes(observed, target, what), *traps)]

@@ -140,18 +140,15 @@ def write_dataset(
     def write() -> Manifest:
         for key, data in files.items():
             store.write_bytes(prefix + key, data, content_type=content_type_of(key))
-        _write_manifest(store, prefix + manifest_name(share), body, replaces)
+        key, form = prefix + manifest_name(share), content_type_of(MANIFEST)
+        if replaces is None:
+            store.write_bytes(key, body, content_type=form)
+        elif not store.replace_bytes(key, body, expected_sha256=replaces or None, content_type=form):
+            raise ConflictError(f"{store.uri(key)} was overwritten by another writer meanwhile; read it again")
         return manifest
 
     upkeep = _Upkeep(store, prefix, share, has_plain_names, tuple(kept_folders), frozenset({manifest_name(share)}))
     return _write_until_whole(upkeep, write)
-
-
-def _write_manifest(store: ObjectStore, key: str, body: bytes, replaces: str | None) -> None:
-    if replaces is None:
-        store.write_bytes(key, body, content_type="application/json")
-    elif not store.replace_bytes(key, body, expected_sha256=replaces or None, content_type="application/json"):
-        raise ConflictError(f"{store.uri(key)} was overwritten by another writer meanwhile; read it again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +249,7 @@ def seal_dataset(
             documents |= manifest.documents
         hashes = {share: manifest.sha256 for share, manifest in found.items()}
         body = manifest_body(kind, schema_version, tables, documents, {**facts, "shares": hashes})
-        _write_manifest(store, prefix + MANIFEST, body, None)
+        store.write_bytes(prefix + MANIFEST, body, content_type="application/json")
         return parse_manifest(prefix, body)
 
     manifests = frozenset({MANIFEST, *(manifest_name(share) for share in shares)})

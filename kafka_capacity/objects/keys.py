@@ -24,11 +24,6 @@ def encode_value(value: str) -> str:
     return encoded.replace(".", "%2E") if set(encoded) <= {"."} else encoded
 
 
-def decode_value(encoded: str) -> str:
-    """Undo :func:`encode_value`."""
-    return unquote(encoded)
-
-
 def is_day(text: str) -> bool:
     """Return whether this is a day, written as ``YYYY-MM-DD``."""
     try:
@@ -85,13 +80,13 @@ def plan_of_report(place: str) -> tuple[str, str | None, tuple[str, str] | None]
         return place, None, None
     cluster, _, inner = rest.partition("/")
     found = re.match("ds=([^/]+)/plan=([^/]+)", inner)
-    return root, decode_value(cluster), (found[1], found[2]) if found else None
+    return root, unquote(cluster), (found[1], found[2]) if found else None
 
 
 def _named(store: ObjectStore, folder: str, name: str) -> list[str]:
     """List the values of ``name=…`` directly below a folder, sorted."""
     found = store.list_folders(folder)
-    return sorted(decode_value(one.removeprefix(f"{name}=")) for one in found if one.startswith(f"{name}="))
+    return sorted(unquote(one.removeprefix(f"{name}=")) for one in found if one.startswith(f"{name}="))
 
 
 def list_inventory_clusters(store: ObjectStore) -> list[str]:
