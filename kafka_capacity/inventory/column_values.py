@@ -181,15 +181,6 @@ class PartitionIndex:
         keys = partition_keys(topic.astype(np.int64), partition.astype(np.int64))
         return cls(topic_codes={name: code for code, name in enumerate(topics)}, keys=keys)
 
-    def has(self, topic: str, partition: int) -> bool:
-        """Return whether there is such a partition."""
-        code = self.topic_codes.get(topic)
-        if code is None:
-            return False
-        key = partition_keys(np.int64(code), np.int64(partition))
-        place = int(np.searchsorted(self.keys, key))
-        return place < len(self.keys) and bool(self.keys[place] == key)
-
     def find(self, topic: Column, partition: Column) -> Ints:
         """Return the place of each (topic, partition), -1 where there is no such partition."""
         if not len(topic):

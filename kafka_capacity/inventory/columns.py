@@ -129,11 +129,8 @@ def _may_become(found: Any, wanted: Any) -> bool:
         is_list = kinds.is_list(found) or kinds.is_large_list(found)
         return bool(is_list) and _may_become(found.value_type, wanted.value_type)
     if kinds.is_struct(wanted):
-        return bool(kinds.is_struct(found)) and _same_fields(found, wanted)
+        given = {one.name: one.type for one in found} if kinds.is_struct(found) else {}
+        return given.keys() == {one.name for one in wanted} and all(
+            _may_become(given[one.name], one.type) for one in wanted
+        )
     return bool(found.equals(wanted))
-
-
-def _same_fields(found: Any, wanted: Any) -> bool:
-    kinds = {found.field(i).name: found.field(i).type for i in range(found.num_fields)}
-    fields = [wanted.field(i) for i in range(wanted.num_fields)]
-    return set(kinds) == {f.name for f in fields} and all(_may_become(kinds[f.name], f.type) for f in fields)

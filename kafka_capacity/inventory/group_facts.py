@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from kafka_capacity.inventory.column_values import column_map, encode, floats, ints, known, partition_of_rows
 from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, place_of, subscribed_group
@@ -78,19 +78,11 @@ def group_facts(
     skipped = [one for one in found if isinstance(one, SkippedGroup)]
     cluster = _Cluster(raw, snapshot, load or partition_load(raw, snapshot), chosen, broker_heap_bytes)
     facts = sorted((_facts(each, cluster) for each in chosen), key=lambda each: each.group_id)
+    offsets = cluster.offsets
     rows = {each.group.group_id: each.rows for each in chosen}
-    lags = [
-        GroupLag(
-            group_id=each.group_id,
-            rows=rows[each.group_id],
-            lag_bytes=each.start_lag_bytes,
-            lost_records=float(each.lost_records.sum()),
-        )
-        for each in facts
-    ]
-    lags += [_committed(each.group_id, cluster) for each in skipped]
+    rows |= {each.group_id: offsets.place[offsets.rows_of(each.group_id)] for each in skipped}
     return GroupFactsFound(
-        lags=tuple(sorted(lags, key=lambda each: each.group_id)),
+        lags=tuple(_lag(group_id, rows[group_id], cluster) for group_id in sorted(rows)),
         facts=tuple(each for each in facts if each.protocol is not GroupProtocol.SHARE),
         shared=tuple(each for each in facts if each.protocol is GroupProtocol.SHARE),
         skipped=tuple(sorted(skipped, key=lambda each: each.group_id)),
@@ -173,7 +165,7 @@ class _Offsets:
     @classmethod
     def of(cls, raw: RawInventory, snapshot: Snapshot) -> _Offsets:
         lags = raw.table("lags")
-        place = partition_of_rows(snapshot.partitions, lags)
+        place, told = partition_of_rows(snapshot.partitions, lags), floats(lags.column("lag_records"))
         names, group = encode(lags.column("group_id"))
         order = np.lexsort((place, group))
         order = order[place[order] >= 0]
@@ -181,20 +173,18 @@ class _Offsets:
         return cls(
             bounds={name: slice(bounds[i], bounds[i + 1]) for i, name in enumerate(names)},
             place=place[order],
-            lag_records=_lag_records(lags)[order],
-            kept_records=_difference(lags, "log_end_offset", "log_start_offset")[order],
+            lag_records=np.maximum(np.where(np.isnan(told), _up_to_end(lags, "committed_offset"), told), 0.0)[order],
+            kept_records=_up_to_end(lags, "log_start_offset")[order],
         )
 
-
-def _lag_records(lags: Any) -> Floats:
-    told = floats(lags.column("lag_records"))
-    return np.maximum(np.where(np.isnan(told), _difference(lags, "log_end_offset", "committed_offset"), told), 0.0)
+    def rows_of(self, group_id: str) -> slice:
+        return self.bounds.get(group_id, slice(0, 0))
 
 
-def _difference(lags: Any, end: str, start: str) -> Floats:
+def _up_to_end(lags: pa.Table, start: str) -> Floats:
     """Subtract offsets as whole numbers: they may be larger than a float holds exactly."""
-    is_known = known(lags.column(end)) & known(lags.column(start))
-    return np.where(is_known, (ints(lags.column(end)) - ints(lags.column(start))).astype(np.float64), np.nan)
+    end, since = lags.column("log_end_offset"), lags.column(start)
+    return np.where(known(end) & known(since), (ints(end) - ints(since)).astype(np.float64), np.nan)
 
 
 def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
@@ -304,7 +294,7 @@ class _Records:
     @classmethod
     def of(cls, group_id: str, rows: Ints, cluster: _Cluster) -> _Records:
         offsets = cluster.offsets
-        mine = offsets.bounds.get(group_id, slice(0, 0))
+        mine = offsets.rows_of(group_id)
         place, kept = offsets.place[mine], offsets.kept_records[mine]
         number = np.searchsorted(rows, place).clip(max=len(rows) - 1)
         is_ours = rows[number] == place
@@ -322,8 +312,7 @@ class _Records:
         )
 
 
-def _committed(group_id: str, cluster: _Cluster) -> GroupLag:
-    rows = cluster.offsets.place[cluster.offsets.bounds.get(group_id, slice(0, 0))]
+def _lag(group_id: str, rows: Ints, cluster: _Cluster) -> GroupLag:
     records = _Records.of(group_id, rows, cluster)
     return GroupLag(
         group_id=group_id,

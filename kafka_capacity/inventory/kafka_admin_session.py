@@ -247,15 +247,13 @@ class _Hidden(str):
         return "'***'"
 
 
-class _NoDebug(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
-        return record.levelno > logging.DEBUG
-
-
 @contextmanager
 def _wire_kept_out_of_logs() -> Iterator[None]:
     loggers = [logging.getLogger(name) for name in _WIRE_LOGGERS]
-    no_debug = _NoDebug()
+
+    def no_debug(record: logging.LogRecord) -> bool:
+        return record.levelno > logging.DEBUG
+
     for logger in loggers:
         logger.addFilter(no_debug)
     try:

@@ -9,6 +9,8 @@ groups or rates: the first replica is taken for the leader, and the rest stays u
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -20,16 +22,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
-from kafka_capacity.inventory.brokers_file import BrokersFile, listed_brokers_table, parse_brokers_file
+from kafka_capacity.inventory.brokers_file import listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES, StoredReplica, table_of
-from kafka_capacity.inventory.tool_output import current_assignment, log_dirs_document
 from kafka_capacity.kafka.cluster.snapshot import INTERNAL_TOPICS
 from kafka_capacity.text import plural
 from kafka_capacity.text.files import read_text_file
 from kafka_capacity.text.validation_errors import Text, naming_mistakes
 
 ANY_LOG_DIR = "any"
+CURRENT_HEADING = "Current partition replica assignment"
+PROPOSED_HEADING = "Proposed partition reassignment configuration"
+_DOCUMENT_START = re.compile(r"^[ \t]*\{", re.MULTILINE)
 
 _Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 _Int64 = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
@@ -105,13 +109,16 @@ def read_kafka_tools(
     seen = {broker for partition in partitions for broker in partition.replicas}
     seen |= {row["broker_id"] for row in disks.dirs}
     topics = sorted({entry.topic for entry in partitions})
+    log_dirs_table = pa.Table.from_pylist(disks.dirs, schema=TABLES["log_dirs"].schema)
+    if listed.capacities is not None:
+        log_dirs_table = listed.capacities.merge_into_dirs(log_dirs_table)
     return RawInventory(
         cluster=cluster,
         ds=ds,
         source="kafka_tools",
         tables={
             "brokers": listed_brokers_table(listed, str(brokers), sorted(seen)),
-            "log_dirs": _log_dirs_table(disks, listed),
+            "log_dirs": log_dirs_table,
             "topics": table_of("topics", {"topic": topics, "is_internal": [one in INTERNAL_TOPICS for one in topics]}),
             "replicas": _replicas_table(partitions, disks.logs),
         },
@@ -178,11 +185,6 @@ def _assignment_remarks(partitions: list[_Partition], disks: _Disks) -> Iterator
     yield info("leader_assumed", "replicas.is_leader", message)
 
 
-def _log_dirs_table(disks: _Disks, listed: BrokersFile) -> pa.Table:
-    table = pa.Table.from_pylist(disks.dirs, schema=TABLES["log_dirs"].schema)
-    return table if listed.capacities is None else listed.capacities.merge_into_dirs(table)
-
-
 def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, int], StoredReplica]) -> pa.Table:
     keys = [(entry.topic, entry.partition, broker) for entry in partitions for broker in entry.replicas]
     found = [logs.get(key) for key in keys]
@@ -205,3 +207,58 @@ def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, 
             "offset_lag": [None if log is None else log.offset_lag for log in found],
         },
     )
+
+
+def _documents(text: str, file: str) -> list[tuple[str, dict[str, Any]]]:
+    """Find the JSON objects among prose and a logger's warnings that start a line, with the last line before each."""
+    found = []
+    place = 0
+    while match := _DOCUMENT_START.search(text, place):
+        start = match.end() - 1
+        heading = next((line.strip() for line in reversed(text[place:start].splitlines()) if line.strip()), "")
+        try:
+            content, place = json.JSONDecoder().raw_decode(text, start)
+        except (ValueError, RecursionError) as error:
+            line = text.count("\n", 0, start) + 1
+            msg = f"{file}: the JSON that starts on line {line} cannot be read ({error}); save the tool's whole output"
+            raise DamagedInputError(msg) from error
+        found.append((heading, content))
+    if not found:
+        raise DamagedInputError(f"{file}: has no JSON object; save the whole output of the tool")
+    return found
+
+
+def current_assignment(text: str, file: str) -> dict[str, Any]:
+    """Return the assignment that stands now, of a reassignment file or what ``kafka-reassign-partitions`` printed.
+
+    Of what it prints with ``--generate`` or ``--execute`` the current assignment counts, and not the proposed one.
+
+    Raises:
+        DamagedInputError: there is none, or nobody can tell which one is current.
+    """
+    documents = [(heading, content) for heading, content in _documents(text, file) if "partitions" in content]
+    current = [content for heading, content in documents if heading.startswith(CURRENT_HEADING)]
+    candidates = current or [content for heading, content in documents if not heading.startswith(PROPOSED_HEADING)]
+    if not candidates:
+        raise DamagedInputError(
+            f"{file}: has no current assignment, a JSON object with 'partitions'; give the output of "
+            "kafka-reassign-partitions --generate"
+        )
+    if len(candidates) > 1:
+        msg = f"{file}: has {len(candidates)} assignments and nothing says which one is current; keep only that one"
+        raise DamagedInputError(msg)
+    return candidates[0]
+
+
+def log_dirs_document(text: str, file: str) -> dict[str, Any]:
+    """Return the document in what ``kafka-log-dirs --describe`` printed.
+
+    Raises:
+        DamagedInputError: there is none, or more than one.
+    """
+    documents = [content for _, content in _documents(text, file) if "brokers" in content]
+    if len(documents) != 1:
+        many = "no JSON object" if not documents else f"{len(documents)} JSON objects"
+        msg = f"{file}: has {many} with 'brokers'; give the output of a single run of kafka-log-dirs --describe"
+        raise DamagedInputError(msg)
+    return documents[0]

@@ -142,8 +142,9 @@ def _stored_record_bytes(
     """Return float64[N], bytes of a record on disk: of logs that are not compacted, NaN for the others."""
     last = _newest_offsets(client, settings, places, Quantity.LOG_END_OFFSET, end)
     records = last - _newest_offsets(client, settings, places, Quantity.LOG_START_OFFSET, end)
-    size = _sizes(raw)
-    is_usable = np.isfinite(size) & (records > 0)
+    replicas = ReplicaColumns.of(raw.table("replicas"))
+    size = np.maximum.reduceat(replicas.ints("size_bytes", null=-1), replicas.starts)  # of the largest replica
+    is_usable = (size >= 0) & (records > 0)
     count = len(places.topics)
     total = np.bincount(places.topic, np.where(is_usable, size, 0.0), minlength=count)
     number = np.bincount(places.topic, np.where(is_usable, records, 0.0), minlength=count)
@@ -164,14 +165,6 @@ def _newest_offsets(
     if counted.keys:
         found[list(counted.keys)] = np.nanmax(counted.values[:, :, 0], axis=1)
     return found
-
-
-def _sizes(raw: RawInventory) -> Floats:
-    """Return float64[P], the size of the largest replica of each partition; NaN where none is known."""
-    replicas = ReplicaColumns.of(raw.table("replicas"))
-    size = replicas.ints("size_bytes", null=-1)
-    largest = np.maximum.reduceat(size, replicas.starts) if len(size) else size
-    return np.where(largest >= 0, largest, np.nan)
 
 
 def _metrics_table(places: Places, start: int, bytes_in: Floats, bytes_out: Floats) -> pa.Table:

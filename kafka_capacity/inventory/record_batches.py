@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
+from kafka.record.util import decode_varint
 
 from kafka_capacity.errors import SourceError
 
@@ -90,29 +91,17 @@ def records_in(plain: bytes) -> Iterator[tuple[bytes | None, int]]:
     at = 0
     while at < len(plain):
         try:
-            length, start = _varint(plain, at)
-            _, place = _varint(plain, start + 1)  # behind its attributes: the timestamp
-            _, place = _varint(plain, place)  # the offset
-            key_length, place = _varint(plain, place)
-        except IndexError:
+            length, start = decode_varint(plain, at)
+            _, place = decode_varint(plain, start + 1)  # behind its attributes: the timestamp
+            _, place = decode_varint(plain, place)  # the offset
+            key_length, place = decode_varint(plain, place)
+        except (IndexError, ValueError):
             raise SourceError(f"a record at byte {at} of its batch is cut off") from None
         end = start + length
         if end > len(plain) or end <= at or place + max(key_length, 0) > end:
             raise SourceError(f"a record at byte {at} of its batch is longer than the batch")
         yield (None if key_length < 0 else plain[place : place + key_length]), end - at
         at = end
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Read a number in zigzag of seven bits a byte; return it and where it ends."""
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return (value >> 1) ^ -(value & 1), at
-        shift += 7
 
 
 def size_with(codec: str, plain: bytes) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from kafka_capacity.demand.profile import GroupProfile, profile_groups
 from kafka_capacity.inventory.chosen_hours import RATES, hour_seconds, usable_rates
 from kafka_capacity.inventory.column_values import (
-    PartitionIndex,
     ReplicaColumns,
     column_map,
     encode,
@@ -91,7 +90,7 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
         size_bytes=spread(replicas.ints("size_bytes"), 0, np.int64),
         log_dir=spread(log_dir_of_replicas(replicas, log_dirs), -1, np.int32),
         leader=leader,
-        groups=_groups(raw, replicas.index()),
+        groups=_groups(raw, replicas.partitions.counts()),
         release=kafka_release(raw.kafka_version),
         unknown_size_partitions=int((replicas.per_partition(replicas.known("size_bytes")) == 0).sum()),
     )
@@ -120,15 +119,23 @@ def partition_load(raw: RawInventory, snapshot: Snapshot) -> PartitionLoad:
     """
     metrics, partitions = raw.table("metrics"), snapshot.partitions
     if raw.hours is not None:
-        if np.isnan(raw.hours.rates[RATES[0]]).all():
-            return PartitionLoad.unknown(len(partitions))
-        bytes_in, bytes_out = (_profile_of_chosen(raw.hours.rates[column]) for column in RATES)
-        return _load_of(bytes_in, bytes_out, len(raw.hours.seconds))
-    place = partition_of_rows(partitions, metrics)
-    if np.isnan(usable_rates(metrics, RATES[0])[place >= 0]).all():
+        is_unknown, hours = np.isnan(raw.hours.rates[RATES[0]]).all(), len(raw.hours.seconds)
+        profiles = (_profile_of_chosen(raw.hours.rates[column]) for column in RATES)
+    else:
+        place = partition_of_rows(partitions, metrics)
+        is_unknown = np.isnan(usable_rates(metrics, RATES[0])[place >= 0]).all()
+        hours = len(metrics.column("hour").filter(pa.array(place >= 0)).unique())
+        profiles = (_profile(metrics, column, place, len(partitions)) for column in RATES)
+    if is_unknown:
         return PartitionLoad.unknown(len(partitions))
-    bytes_in, bytes_out = (_profile(metrics, column, place, len(partitions)) for column in RATES)
-    return _load_of(bytes_in, bytes_out, len(metrics.column("hour").filter(pa.array(place >= 0)).unique()))
+    bytes_in, bytes_out = profiles
+    return PartitionLoad(
+        bytes_in_mean_bytes_per_second=bytes_in.mean,
+        bytes_in_peak_bytes_per_second=bytes_in.peak,
+        bytes_out_mean_bytes_per_second=bytes_out.mean,
+        bytes_out_peak_bytes_per_second=bytes_out.peak,
+        hours=hours,
+    )
 
 
 def known_rates(raw: RawInventory, snapshot: Snapshot) -> Flags:
@@ -141,16 +148,6 @@ def known_rates(raw: RawInventory, snapshot: Snapshot) -> Flags:
     for is_known, column in zip(found, RATES, strict=True):
         is_known[place[(place >= 0) & ~np.isnan(usable_rates(metrics, column))]] = True
     return found
-
-
-def _load_of(bytes_in: GroupProfile, bytes_out: GroupProfile, hours: int) -> PartitionLoad:
-    return PartitionLoad(
-        bytes_in_mean_bytes_per_second=bytes_in.mean,
-        bytes_in_peak_bytes_per_second=bytes_in.peak,
-        bytes_out_mean_bytes_per_second=bytes_out.mean,
-        bytes_out_peak_bytes_per_second=bytes_out.peak,
-        hours=hours,
-    )
 
 
 def _profile_of_chosen(rates: Float32s) -> GroupProfile:
@@ -213,8 +210,8 @@ def _leaders(replicas: ReplicaColumns) -> Int32s:
     return leader.astype(np.int32)
 
 
-def _groups(raw: RawInventory, partitions: PartitionIndex) -> tuple[Group, ...]:
-    members, lags = _members(raw.table("members"), partitions), _lags(raw.table("lags"), partitions)
+def _groups(raw: RawInventory, counts: Mapping[str, int]) -> tuple[Group, ...]:
+    members, lags = _members(raw.table("members"), counts), _lags(raw.table("lags"), counts)
     return tuple(
         Group(
             group_id=row["group_id"],
@@ -234,7 +231,7 @@ def _groups(raw: RawInventory, partitions: PartitionIndex) -> tuple[Group, ...]:
     )
 
 
-def _members(table: pa.Table, partitions: PartitionIndex) -> dict[str, list[Member]]:
+def _members(table: pa.Table, counts: Mapping[str, int]) -> dict[str, list[Member]]:
     found: dict[str, list[Member]] = defaultdict(list)
     for row in table.sort_by([("group_id", "ascending"), ("member_id", "ascending")]).to_pylist():
         assigned = sorted((item["topic"], item["partition"]) for item in row["assigned"] or ())
@@ -245,7 +242,7 @@ def _members(table: pa.Table, partitions: PartitionIndex) -> dict[str, list[Memb
                 instance_id=row["instance_id"],
                 rack=row["rack"],
                 subscribed=tuple(sorted(topic for topic in row["subscribed"] or () if topic is not None)),
-                assigned=tuple(pair for pair in assigned if partitions.has(*pair)),
+                assigned=tuple(pair for pair in assigned if 0 <= pair[1] < counts.get(pair[0], 0)),
                 process_id=row["process_id"],
                 standby=tuple(sorted((one["subtopology"], one["partition"]) for one in row["standby_tasks"] or ())),
             )
@@ -253,14 +250,14 @@ def _members(table: pa.Table, partitions: PartitionIndex) -> dict[str, list[Memb
     return found
 
 
-def _lags(table: pa.Table, partitions: PartitionIndex) -> dict[str, list[PartitionLag]]:
+def _lags(table: pa.Table, counts: Mapping[str, int]) -> dict[str, list[PartitionLag]]:
     found: dict[str, list[PartitionLag]] = defaultdict(list)
     order = [("group_id", "ascending"), ("topic", "ascending"), ("partition", "ascending")]
     for row in table.sort_by(order).to_pylist():
         lag, committed, end = row["lag_records"], row["committed_offset"], row["log_end_offset"]
         if lag is None and committed is not None and end is not None:
             lag = end - committed
-        if lag is None or not partitions.has(row["topic"], row["partition"]):
+        if lag is None or not 0 <= row["partition"] < counts.get(row["topic"], 0):
             continue
         found[row["group_id"]].append(
             PartitionLag(

@@ -27,4 +27,3 @@ def test_partitions_are_found_in_any_order_and_any_chunks(known, asked, is_sorte
 
     expected = [listed.index(one) if one in known else -1 for one in asked[skipped:]]
     assert index.find(*columns).tolist() == expected
-    assert [index.has(*one) for one in asked[skipped:]] == [place >= 0 for place in expected]

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from kafka_capacity.inventory.tool_output import current_assignment
+from kafka_capacity.inventory.kafka_tools import current_assignment
 from kafka_capacity.kafka.cluster.assignment import Partitions, replica_matrix
 from kafka_capacity.kafka.reassignment.kafka_json import files_of, reassignment_json, wave_rows
 from kafka_capacity.kafka.reassignment.waves import plan_waves
