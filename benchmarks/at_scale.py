@@ -176,7 +176,7 @@ def _job(store: ObjectStore, chosen: argparse.Namespace, ds: str) -> tuple[str, 
         plan = pin_plan(store, request, run_date=datetime.date.fromisoformat(ds))
         prefix = plan.plan_prefix
         given = ("simulate", ["--request-key", plan.request_key, "--shares", *chosen.shares])
-    for key in list(store.list_keys(prefix)):
+    for key in list(store.list_objects(prefix)):
         store.delete(key)
     return given
 

@@ -88,7 +88,7 @@ def beside_one_process(folder: Path, plan: PinnedPlan, share: str, cores: Sequen
     expected = manifest.sha256
     is_same, first = True, None
     for count in cores:
-        for key in list(store.list_keys(plan.plan_prefix)):
+        for key in list(store.list_objects(plan.plan_prefix)):
             store.delete(key)
         seconds = seconds_of_plan(folder, plan, share, count)
         first = first or (count, seconds)

@@ -137,11 +137,11 @@ def write_plan(out: str, planned: Planned, folders: Mapping[str, Mapping[str, by
     top = {**folders[""], TIMING: canonical_json(timing)}
     ordered = {**{folder: files for folder, files in folders.items() if folder}, "": top}
     # What an earlier plan may have left, at the top and in the folders of its options.
-    keys = (key for key in store.list_keys("") if key.endswith(f"/{PLAN}") and key.count("/") == 1)
+    keys = (key for key in store.list_objects("") if key.endswith(f"/{PLAN}") and key.count("/") == 1)
     earlier = [
         key
         for folder in {*ordered, *(key.removesuffix(PLAN) for key in keys)}
-        for key in (*(folder + name for name in (*FILES, *EARLIER_FILES)), *store.list_keys(folder + WAVES_FOLDER))
+        for key in (*(folder + name for name in (*FILES, *EARLIER_FILES)), *store.list_objects(folder + WAVES_FOLDER))
     ]
     files = {key: data for folder, content in ordered.items() for key, data in _in_order(folder, content).items()}
     store.write_together(files, drop=earlier)

@@ -23,7 +23,7 @@ def snapshot_sha256(place: str) -> str:
     store = open_store(place)
     known = {CLUSTER_DOCUMENT, *(f"{table}.{ending}" for table in TABLES for ending in READ_FORMATS)}
     digest = hashlib.sha256()
-    for key in store.list_keys(""):
+    for key in store.list_objects(""):
         if key in known:
             digest.update(f"{key} {hashlib.sha256(store.read_bytes(key)).hexdigest()}\n".encode())
     return digest.hexdigest()

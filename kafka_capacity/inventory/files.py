@@ -42,7 +42,7 @@ def read_snapshot_files(source: Path | str | ObjectStore) -> RawInventory:
             file, the row, the column, the value and the remedy.
     """
     store = _opened(source)
-    names = [key for key in store.list_keys("") if "/" not in key]
+    names = [key for key in store.list_objects("") if "/" not in key]
     if CLUSTER_DOCUMENT not in names:
         msg = f"{store.uri(CLUSTER_DOCUMENT)} is missing; a snapshot is a folder with {CLUSTER_DOCUMENT} and its tables"
         raise InventoryError(msg)

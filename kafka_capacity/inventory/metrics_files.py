@@ -104,7 +104,7 @@ def with_metrics_files(raw: RawInventory, store: ObjectStore, *, name: str = "",
             and the remedy.
         StorageError: the one file is not there.
     """
-    keys = [name] if name else [key for key in store.list_keys("") if key.endswith(_ENDINGS)]
+    keys = [name] if name else [key for key in store.list_objects("") if key.endswith(_ENDINGS)]
     found: defaultdict[str, list[pa.Table]] = defaultdict(list)
     mistakes: list[str] = []
     left_out = 0

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,11 +88,6 @@ def _table_parts(name: str, table: pa.Table) -> list[tuple[Part, bytes]]:
     return parts
 
 
-def _content_key(name: str, digest: str) -> str:
-    stem, dot, ending = name.rpartition(".")
-    return f"{stem}-{digest[:16]}.{ending}" if dot else f"{name}-{digest[:16]}"
-
-
 def write_dataset(
     store: ObjectStore,
     prefix: str,
@@ -131,7 +127,8 @@ def write_dataset(
     listed_documents: dict[str, Part] = {}
     for name, data in documents.items():
         digest = hashlib.sha256(data).hexdigest()
-        key = name if has_plain_names else _content_key(name, digest)
+        stem, ending = posixpath.splitext(name)
+        key = name if has_plain_names else f"{stem}-{digest[:16]}{ending}"
         files[key] = data
         listed_documents[name] = Part(key=key, rows=None, bytes=len(data), sha256=digest)
     body = manifest_body(kind, schema_version, listed_tables, listed_documents, facts)

@@ -99,10 +99,6 @@ class LocalStore:
                     found[key] = Listed(stat.st_size, stat.st_mtime)
         return dict(sorted(found.items()))
 
-    def list_keys(self, prefix: str) -> list[str]:
-        """List the keys below the prefix."""
-        return list(self.list_objects(prefix))
-
     def list_folders(self, prefix: str) -> list[str]:
         """List the folders directly below the prefix."""
         folder = self._path(prefix)

@@ -88,9 +88,6 @@ class ObjectStore(Protocol):
     def list_objects(self, prefix: str) -> dict[str, Listed]:
         """List the objects below a prefix by key, sorted."""
 
-    def list_keys(self, prefix: str) -> list[str]:
-        """List the keys below a prefix, sorted."""
-
     def list_folders(self, prefix: str) -> list[str]:
         """List the names one level below a prefix that has a trailing ``/``, sorted."""
 

@@ -111,10 +111,6 @@ class S3Store:
 
         return self._try("list", prefix, listed)
 
-    def list_keys(self, prefix: str) -> list[str]:
-        """List the keys below the prefix."""
-        return sorted(self.list_objects(prefix))
-
     def list_folders(self, prefix: str) -> list[str]:
         """List the common prefixes directly below the prefix."""
         start = len(self._prefix) + len(prefix)

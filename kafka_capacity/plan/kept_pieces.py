@@ -66,7 +66,7 @@ class KeptPieces:
 
 def remove_kept(store: ObjectStore, prefix: str) -> None:
     """Take away what was kept below a prefix."""
-    for key in store.list_keys(prefix):
+    for key in store.list_objects(prefix):
         store.delete(key)
 
 

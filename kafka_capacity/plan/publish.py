@@ -100,7 +100,7 @@ def write_documents(
 def _undelivered(store: ObjectStore, cluster: str) -> str:
     """Name the cluster's reports that could not be mailed to all so far, with whom and why."""
     told = []
-    for key in store.list_keys(untold_prefix(cluster)):
+    for key in store.list_objects(untold_prefix(cluster)):
         with contextlib.suppress(MissingObjectError):  # who mails it meanwhile takes the note away
             note = read_untold(store, key)
             told.append(f"report of {note['plan']['ds']} to {untold_text(note['untold'])}")

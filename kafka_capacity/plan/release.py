@@ -65,7 +65,7 @@ def _are_moves_listed(scenarios: pa.Table, moves: pa.Table, scenario_id: str) ->
 def withdraw_plan_files(store: ObjectStore, pinned: PinnedPlan) -> int:
     """Take back the plan files of an earlier run of the same plan, the manifest first; returns how many there were."""
     prefix = pinned.report_prefix + PLAN_FILES_FOLDER
-    keys = store.list_keys(prefix)
+    keys = list(store.list_objects(prefix))
     for key in sorted(keys, key=lambda key: not key.endswith(MANIFEST)):
         store.delete(key)
     return len(keys)

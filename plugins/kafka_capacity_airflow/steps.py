@@ -201,7 +201,7 @@ def email_report(
         return {}
     store = airflow_store()
     mail = ReportMail(plan=plan, run_id=run_id, run_after=run_after, recipients=to)
-    earlier = [key for key in store.list_keys(untold_prefix(plan.cluster)) if key != mail.note]
+    earlier = [key for key in store.list_objects(untold_prefix(plan.cluster)) if key != mail.note]
     untold = mail.tell(store, is_last_try=is_last_try)
     tell_earlier(store, earlier)
     return untold

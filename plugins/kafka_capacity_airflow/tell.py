@@ -167,7 +167,7 @@ def _tell_earlier(store: ObjectStore, plan: PinnedPlan, run_id: str, connections
     What is refused for good, and what is of connections that nobody tells any more, is not tried again.
     """
     notes = []
-    for key in store.list_keys(unheard_prefix(plan.cluster)):
+    for key in store.list_objects(unheard_prefix(plan.cluster)):
         with contextlib.suppress(MissingObjectError):  # another run took it away meanwhile
             notes.append(read_untold(store, key))
     told: list[str] = []

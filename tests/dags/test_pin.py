@@ -22,7 +22,7 @@ DAMAGES = {
 
 
 def _flip(store, folder):
-    (key,) = store.list_keys(folder)
+    (key,) = store.list_objects(folder)
     data = bytearray(store.read_bytes(key))
     data[40] ^= 1
     store.write_bytes(key, bytes(data))

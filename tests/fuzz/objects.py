@@ -33,10 +33,7 @@ class Objects(dict[str, bytes]):
         return True
 
     def list_objects(self, prefix: str) -> dict[str, Listed]:
-        return {key: Listed(bytes=len(self[key]), written=0.0) for key in self.list_keys(prefix)}
-
-    def list_keys(self, prefix: str) -> list[str]:
-        return sorted(key for key in self if key.startswith(prefix))
+        return {key: Listed(bytes=len(self[key]), written=0.0) for key in sorted(self) if key.startswith(prefix)}
 
     def list_folders(self, prefix: str) -> list[str]:
         below = (key.removeprefix(prefix).partition("/") for key in self if key.startswith(prefix))

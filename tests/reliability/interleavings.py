@@ -73,9 +73,6 @@ class Model:
     def list_objects(self, prefix: str) -> dict[str, Listed]:
         return {key: Listed(size, written) for key, size, written in self.call("list_objects", prefix)}
 
-    def list_keys(self, prefix: str) -> list[str]:
-        return list(self.list_objects(prefix))
-
     def exists(self, key: str) -> bool:
         return self.call("exists", key)
 

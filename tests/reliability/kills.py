@@ -104,7 +104,7 @@ def contents(root: Path) -> dict[str, bytes]:
 def check_what_is_complete(root: Path) -> int:
     """Check every byte of all that says it is complete; returns how many datasets that are."""
     store, count = LocalStore(root), 0
-    for key in store.list_keys(""):
+    for key in store.list_objects(""):
         folder, _, name = key.rpartition("/")
         if name.endswith("manifest.json"):
             share = name.removesuffix("manifest.json").rstrip(".") or None

@@ -50,7 +50,7 @@ def run(store: ObjectStore, counts: Counter[str], *, is_whole_run: bool) -> None
 def contents(s3: LocalS3, prefix: str) -> dict[str, bytes]:
     """Return what stands below a prefix, read without faults."""
     store = S3Store(BUCKET, prefix, s3.client())
-    return {key: store.read_bytes(key) for key in store.list_keys("")}
+    return {key: store.read_bytes(key) for key in store.list_objects("")}
 
 
 def run_with_faults(s3: LocalS3, prefix: str, *, ratio: float, seed: int, is_whole_run: bool) -> Counter[str]:

@@ -22,7 +22,7 @@ def test_what_is_too_young_to_go_is_told_by_the_clock_of_the_store(tmp_path, mon
     monkeypatch.setattr(time, "time", lambda: wrong)
     dataset.write_dataset(store, "p/", kind="x", schema_version=1, tables={}, documents={}, facts={})
 
-    assert store.list_keys("p/") == ["p/manifest.json", "p/young.json"]
+    assert list(store.list_objects("p/")) == ["p/manifest.json", "p/young.json"]
 
 
 def test_a_disk_that_is_full_at_any_write_leaves_what_is_complete_whole(tmp_path, monkeypatch):

@@ -106,7 +106,7 @@ def test_a_try_after_a_kill_does_the_pieces_that_are_missing(
     shutil.copytree(before, tmp_path, dirs_exist_ok=True)
     assert kills.run_and_die(simulate, Dies(tmp_path))
     store = LocalStore(tmp_path)
-    assert len(store.list_keys(pinned.pieces_prefix)) == kept
+    assert len(store.list_objects(pinned.pieces_prefix)) == kept
     simulate(store, counted)
     assert len(work) <= all_of_it - kept + again  # a batch has at least one
     seal_plan(store, pinned)
@@ -118,11 +118,11 @@ def test_pieces_that_are_damaged_are_done_again(simulated, tmp_path):
     shutil.copytree(before, tmp_path, dirs_exist_ok=True)
     store = LocalStore(tmp_path)
     simulate(store)
-    pieces = store.list_keys(pinned.pieces_prefix)
+    pieces = list(store.list_objects(pinned.pieces_prefix))
     assert len(pieces) > 4
     for key in pieces:
         store.write_bytes(key, store.read_bytes(key)[:-1])
-    for key in store.list_keys(pinned.plan_prefix):
+    for key in store.list_objects(pinned.plan_prefix):
         store.delete(key)
     simulate(store)
     seal_plan(store, pinned)
@@ -134,4 +134,4 @@ def test_a_small_plan_keeps_no_pieces(simulated, tmp_path):
     shutil.copytree(before, tmp_path, dirs_exist_ok=True)
     store = LocalStore(tmp_path)
     simulate_plan(store, read_plan_inputs(store, pinned.request_key), keep_from=KEEP_FROM_PARTITIONS)
-    assert store.list_keys(pinned.pieces_prefix) == []
+    assert list(store.list_objects(pinned.pieces_prefix)) == []

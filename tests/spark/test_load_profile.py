@@ -26,7 +26,7 @@ def profile(profiled_folder):
 def test_spark_and_one_process_store_the_same(profiled_folder):
     store, raw, _ = profiled_folder
     through_spark = read_profile_manifest(store, raw.cluster, DS)
-    for key in store.list_keys(through_spark.prefix):
+    for key in store.list_objects(through_spark.prefix):
         store.delete(key)
     assert profile_without_spark(store, profile_inputs(store, raw.cluster, DS, days=90)) == through_spark
 

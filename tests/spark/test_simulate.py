@@ -67,7 +67,7 @@ def pinned(tmp_path_factory):
     expected = simulate_plan(store, read_plan_inputs(store, plan.request_key))
     assert len(read_table(store, expected[CONSUMERS.share], "group_scenarios")) > group_evaluation.DETAILS_FOR_ALL_UP_TO
     assert expected[CHANGE.share].tables["waves"][0].rows > 0
-    for key in store.list_keys(plan.plan_prefix):
+    for key in store.list_objects(plan.plan_prefix):
         store.delete(key)
     return folder, store, plan, expected
 
@@ -103,7 +103,7 @@ def test_a_job_killed_after_its_first_file_leaves_nothing_that_a_reader_takes(en
     )
     killer.unlink()
     assert killed.returncode == -signal.SIGKILL, killed.stderr[-3000:]
-    left = store.list_keys(plan.plan_prefix)
+    left = list(store.list_objects(plan.plan_prefix))
     assert len(left) == 1
     assert left[0].endswith(".parquet")
     with pytest.raises(StorageError, match=r"has no placement\.manifest\.json, so it is not complete"):
@@ -207,7 +207,7 @@ def test_a_second_run_does_what_is_missing_and_one_manifest_names_all(pinned, su
         s for s in SHARES if s != CONSUMERS.share
     ]
     assert "group variants are done" in said
-    pieces = store.list_keys(plan.pieces_prefix)
+    pieces = list(store.list_objects(plan.pieces_prefix))
     assert len(pieces) > 10
     store.delete(pieces[0])
     store.delete(f"{plan.plan_prefix}{CONSUMERS.share}.manifest.json")
@@ -218,9 +218,9 @@ def test_a_second_run_does_what_is_missing_and_one_manifest_names_all(pinned, su
     assert said.count("were done by an earlier try") == len(pieces) - 1
     assert "FairSchedulableBuilder" not in said  # it warns of pools that it does not know
     assert "group variants are done" in said
-    assert store.list_keys(plan.pieces_prefix) == pieces
+    assert list(store.list_objects(plan.pieces_prefix)) == pieces
     assert "placements are done" not in said
     sealed = seal_plan(store, plan)
     assert sealed.facts["shares"] == {share: manifest.sha256 for share, manifest in expected.items()}
     assert set(TABLES) == set(sealed.tables)
-    assert store.list_keys(plan.pieces_prefix) == []
+    assert list(store.list_objects(plan.pieces_prefix)) == []

@@ -76,9 +76,9 @@ def stored(store, day="2026-03-01"):
 def test_history_grows_by_each_inventory_and_staging_twice_changes_nothing(store):
     first = metrics([("a", 0, 0, 1.0, 1.0), ("a", 0, 24, 2.0, 2.0)])
     assert keep_history(store, "c", first, captured="2026-03-02") == ["2026-03-01", "2026-03-02"]
-    before = {key: store.read_bytes(key) for key in store.list_keys("history/")}
+    before = {key: store.read_bytes(key) for key in store.list_objects("history/")}
     assert keep_history(store, "c", first, captured="2026-03-02") == []
-    assert {key: store.read_bytes(key) for key in store.list_keys("history/")} == before
+    assert {key: store.read_bytes(key) for key in store.list_objects("history/")} == before
 
     later = metrics([("a", 0, 24, 2.0, 2.0), ("a", 0, 30, 5.0, 5.0), ("a", 0, 48, 3.0, 3.0)])
     assert keep_history(store, "c", later, captured="2026-03-03") == ["2026-03-02", "2026-03-03"]

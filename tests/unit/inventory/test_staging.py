@@ -29,7 +29,7 @@ def store(tmp_path):
 
 
 def contents(store):
-    return {key: store.read_bytes(key) for key in store.list_keys("")}
+    return {key: store.read_bytes(key) for key in store.list_objects("")}
 
 
 def test_what_is_staged_is_loaded_again(store):

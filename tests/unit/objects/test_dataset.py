@@ -103,7 +103,7 @@ def test_a_writer_that_died_leaves_nothing_that_a_reader_takes(store, writes):
 
     manifest = write(store)
     assert read_table(store, manifest, "moves").equals(TABLE)
-    assert len(store.list_keys(PREFIX)) == 3
+    assert len(store.list_objects(PREFIX)) == 3
 
 
 @pytest.mark.parametrize("writes", [0, 1, 2])
@@ -119,11 +119,11 @@ def test_a_writer_that_died_over_an_older_version_leaves_that_readable(store, wr
 
 def test_the_same_tables_give_the_same_keys_and_bytes(store):
     first = write(store)
-    before = {key: store.read_bytes(key) for key in store.list_keys(PREFIX)}
+    before = {key: store.read_bytes(key) for key in store.list_objects(PREFIX)}
     second = write(store, pa.concat_tables([TABLE.slice(0, 1), TABLE.slice(1)]))
 
     assert second == first
-    assert {key: store.read_bytes(key) for key in store.list_keys(PREFIX)} == before
+    assert {key: store.read_bytes(key) for key in store.list_objects(PREFIX)} == before
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_writing_again_leaves_no_mixture(store):
     manifest = write(store, TABLE.slice(2), documents={"other.json": b"{}"})
 
     assert read_table(store, manifest, "moves").to_pylist() == [{"id": 3, "name": "c"}]
-    keys = {key.removeprefix(PREFIX).split("-")[0] for key in store.list_keys(PREFIX)}
+    keys = {key.removeprefix(PREFIX).split("-")[0] for key in store.list_objects(PREFIX)}
     assert keys == {"moves/part", "other", "manifest.json"}
     with pytest.raises(StorageError, match=r"has no document 'facts\.json'; it has \['other\.json'\]"):
         read_document(store, manifest, "facts.json")
@@ -368,19 +368,19 @@ def test_a_share_that_is_written_again_leaves_what_was_sealed_readable_until_it_
     monkeypatch.setattr(dataset, "ORPHAN_SECONDS", -1.0)
     after = seal(store, "left", "right")
     assert read_table(store, after, "left_rows").equals(TABLE.slice(2))
-    assert len(store.list_keys(PREFIX)) == 5
+    assert len(store.list_objects(PREFIX)) == 5
 
 
 def test_shares_in_any_order_and_again_give_the_same_bytes(store):
     for share in ("left", "right"):
         write_share(store, share, TABLE)
     seal(store, "left", "right")
-    before = {key: store.read_bytes(key) for key in store.list_keys(PREFIX)}
+    before = {key: store.read_bytes(key) for key in store.list_objects(PREFIX)}
     for share in ("right", "left"):
         write_share(store, share, TABLE)
     seal(store, "left", "right")
 
-    assert {key: store.read_bytes(key) for key in store.list_keys(PREFIX)} == before
+    assert {key: store.read_bytes(key) for key in store.list_objects(PREFIX)} == before
 
 
 def test_two_shares_with_one_name_are_refused(store):

@@ -29,10 +29,10 @@ def test_keys_are_listed_sorted_below_a_prefix_of_text(store):
     for key in ("b/2", "b/10", "a", "b/c/d", "bc"):
         store.write_bytes(key, b"")
 
-    assert store.list_keys("") == ["a", "b/10", "b/2", "b/c/d", "bc"]
-    assert store.list_keys("b/") == ["b/10", "b/2", "b/c/d"]
-    assert store.list_keys("b") == ["b/10", "b/2", "b/c/d", "bc"]
-    assert store.list_keys("nothing/") == []
+    assert list(store.list_objects("")) == ["a", "b/10", "b/2", "b/c/d", "bc"]
+    assert list(store.list_objects("b/")) == ["b/10", "b/2", "b/c/d"]
+    assert list(store.list_objects("b")) == ["b/10", "b/2", "b/c/d", "bc"]
+    assert list(store.list_objects("nothing/")) == []
 
 
 def test_folders_are_the_names_one_level_below(store):
@@ -49,7 +49,7 @@ def test_deleting_twice_is_no_mistake(store):
     store.delete("a")
 
     assert not store.exists("a")
-    assert store.list_keys("") == []
+    assert list(store.list_objects("")) == []
 
 
 @pytest.mark.parametrize("key", ["reports", "reports/a.html/b", "n" * 400])
@@ -76,7 +76,7 @@ def test_s3_lists_more_than_one_page_and_knows_media_types(s3_client):
     for number in range(1005):
         store.write_bytes(f"many/{number:04d}", b"", content_type="text/plain")
 
-    assert len(store.list_keys("many/")) == 1005
+    assert len(store.list_objects("many/")) == 1005
     assert s3_client.head_object(Bucket="planning", Key="many/0000")["ContentType"] == "text/plain"
 
 
@@ -85,7 +85,7 @@ def test_a_bucket_that_is_not_there_is_our_error(s3_client):
     for does in (
         lambda: store.read_bytes("a"),
         lambda: store.write_bytes("a", b""),
-        lambda: store.list_keys(""),
+        lambda: store.list_objects(""),
         lambda: store.delete("a"),
     ):
         with pytest.raises(StorageError, match=r"^could not \w+ s3://elsewhere/"):
@@ -120,7 +120,7 @@ def test_a_file_that_is_being_written_is_not_listed(tmp_path):
     (tmp_path / ".writing-abc").mkdir()
     (tmp_path / ".writing-abc" / "0").write_bytes(b"half")
 
-    assert LocalStore(tmp_path).list_keys("") == []
+    assert list(LocalStore(tmp_path).list_objects("")) == []
     assert LocalStore(tmp_path).list_folders("") == []
 
 
@@ -140,14 +140,14 @@ def test_an_object_is_replaced_only_where_it_is_what_the_writer_knows(store):
     assert store.replace_bytes("a", b"2", expected_sha256=hashlib.sha256(b"1").hexdigest())
     assert not store.replace_bytes("a", b"3", expected_sha256=hashlib.sha256(b"1").hexdigest())
     assert store.read_bytes("a") == b"2"
-    assert store.list_keys("") == ["a"]
+    assert list(store.list_objects("")) == ["a"]
 
 
 def test_files_that_belong_together_take_the_place_of_those_before(store):
     store.write_together({"a": b"1", "w/b": b"1"})
     store.write_together({"a": b"2", "c": b"2"}, drop=["w/b", "never there"])
 
-    assert {key: store.read_bytes(key) for key in store.list_keys("")} == {"a": b"2", "c": b"2"}
+    assert {key: store.read_bytes(key) for key in store.list_objects("")} == {"a": b"2", "c": b"2"}
 
 
 def test_a_full_disk_leaves_all_files_of_before(tmp_path, monkeypatch):
@@ -163,7 +163,7 @@ def test_a_full_disk_leaves_all_files_of_before(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.write_bytes", full)
     with pytest.raises(OSError, match="No space left"):
         store.write_together({"a": b"2", "b": b"2"})
-    assert {key: store.read_bytes(key) for key in store.list_keys("")} == {"a": b"1", "b": b"1"}
+    assert {key: store.read_bytes(key) for key in store.list_objects("")} == {"a": b"1", "b": b"1"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 

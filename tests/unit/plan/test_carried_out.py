@@ -107,7 +107,7 @@ def test_an_inventory_that_is_damaged_is_passed_over(executed, caplog):
     stage(with_lists(inventory("2026-11-28", brokers=9), lists), store)
     found = scored(store, "2026-11-28")
     damaged = stage(inventory("2026-11-27", brokers=9), store)
-    for one in store.list_keys(day_prefix("inventory", "payments", "2026-11-27")):
+    for one in store.list_objects(day_prefix("inventory", "payments", "2026-11-27")):
         if "/replicas/" in one:
             store.write_bytes(one, b"damaged")
     assert damaged

@@ -67,7 +67,7 @@ def released(tmp_path_factory):
 
 def folder_of(store, pinned):
     prefix = pinned.report_prefix + "reassignment/"
-    return {key.removeprefix(prefix): store.read_bytes(key) for key in store.list_keys(prefix)}
+    return {key.removeprefix(prefix): store.read_bytes(key) for key in store.list_objects(prefix)}
 
 
 def replica_lists(content):

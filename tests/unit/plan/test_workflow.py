@@ -60,7 +60,7 @@ def run(store, request=REQUEST, *, order=1, run_date=TODAY):
 
 
 def contents(store):
-    return {key: store.read_bytes(key) for key in store.list_keys("")}
+    return {key: store.read_bytes(key) for key in store.list_objects("")}
 
 
 @pytest.fixture(scope="module")
