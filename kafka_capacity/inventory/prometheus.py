@@ -26,7 +26,7 @@ from kafka_capacity.inventory.prometheus_connection import PrometheusConnection,
 from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places, read_hours
 from kafka_capacity.inventory.prometheus_remarks import Noticed, remarks
-from kafka_capacity.inventory.prometheus_series import ask, broker_ids, partition_of, put_together
+from kafka_capacity.inventory.prometheus_series import Server, broker_ids, partition_of, put_together
 from kafka_capacity.inventory.prometheus_topics import producers_table, topics_with_remote_sizes
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
@@ -85,7 +85,8 @@ def _read(
     places = _places(raw)
     if not len(places.topic):
         return {}, []
-    stored = _stored_record_bytes(client, settings, raw, places, end)
+    now, server = (Server(client=client, settings=settings) for _ in range(2))  # what has hours is noticed by itself
+    stored = _stored_record_bytes(now, raw, places, end)
     noticed = Noticed.nothing(places)
     metrics: list[pa.Table] = []
     brokers: list[pa.Table] = []
@@ -93,7 +94,7 @@ def _read(
     days = _days(end, settings.days)
     for done, (first, last) in enumerate(days):
         try:
-            hours = read_hours(client, settings, places, start=first, end=last)
+            hours = read_hours(server, places, start=first, end=last)
         except SourceError as error:
             failure = [_failed(error, done, len(days))]
             break
@@ -107,12 +108,12 @@ def _read(
     beside = {"topics": topics_with_remote_sizes, "producers": producers_table} if not failure else {}
     try:
         for name, read in beside.items():
-            found = read(client, settings, raw, end)
+            found = read(now, raw, end)
             tables |= {} if found is None else {name: found}
     except SourceError as error:
         failure = [_failed(error, len(days), len(days))]
     if metrics:
-        failure += remarks(noticed, places, settings, set(values(raw.table("brokers").column("broker_id"))))
+        failure += remarks(noticed, places, server, set(values(raw.table("brokers").column("broker_id"))))
     return tables, failure
 
 
@@ -136,12 +137,10 @@ def _places(raw: RawInventory) -> Places:
     )
 
 
-def _stored_record_bytes(
-    client: PrometheusClient, settings: PrometheusSettings, raw: RawInventory, places: Places, end: int
-) -> Floats:
+def _stored_record_bytes(server: Server, raw: RawInventory, places: Places, end: int) -> Floats:
     """Return float64[N], bytes of a record on disk: of logs that are not compacted, NaN for the others."""
-    last = _newest_offsets(client, settings, places, Quantity.LOG_END_OFFSET, end)
-    records = last - _newest_offsets(client, settings, places, Quantity.LOG_START_OFFSET, end)
+    last = _newest_offsets(server, places, Quantity.LOG_END_OFFSET, end)
+    records = last - _newest_offsets(server, places, Quantity.LOG_START_OFFSET, end)
     replicas = ReplicaColumns.of(raw.table("replicas"))
     size = np.maximum.reduceat(replicas.ints("size_bytes", null=-1), replicas.starts)  # of the largest replica
     is_usable = (size >= 0) & (records > 0)
@@ -155,11 +154,9 @@ def _stored_record_bytes(
     return found
 
 
-def _newest_offsets(
-    client: PrometheusClient, settings: PrometheusSettings, places: Places, quantity: Quantity, end: int
-) -> Floats:
-    span = Span(start=end, end=end, step=settings.offset_step_seconds)
-    series, metric = ask(client, quantity, settings, span)
+def _newest_offsets(server: Server, places: Places, quantity: Quantity, end: int) -> Floats:
+    span = Span(start=end, end=end, step=server.settings.offset_step_seconds)
+    series, metric = server.ask(quantity, span)
     found = np.full(len(places.topic), np.nan)
     counted = put_together(series, lambda one: partition_of(one, metric, places.of), span)
     if counted.keys:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from kafka_capacity.inventory.counters import HOUR, Fall
-from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
-from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
-from kafka_capacity.inventory.prometheus_dialects import Metric, Quantity
-from kafka_capacity.inventory.prometheus_series import ask, broker_label, partition_of, put_together, totals
+from kafka_capacity.inventory.prometheus_client import Series, Span
+from kafka_capacity.inventory.prometheus_dialects import Quantity
+from kafka_capacity.inventory.prometheus_series import Server, partition_of, put_together, totals
 from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 
 LEAD_SECONDS = 900
@@ -47,58 +46,24 @@ class Hours:
     brokers: Mapping[str, Mapping[str, Floats]]  # float64[H] by what is measured and the text that names the broker
     counted_in: float  # bytes that topics took in, all hours together, of those hours in which brokers' are known too
     brokers_in: float  # bytes that brokers took in, of the same hours
-    found: frozenset[Quantity]  # quantities that the server has
 
 
-@dataclass(slots=True, kw_only=True)
-class _Asking:
-    """One stretch of hours being asked for."""
-
-    client: PrometheusClient
-    settings: PrometheusSettings
-    places: Places
-    start: int
-    end: int
-    found: set[Quantity] = field(default_factory=set)
-
-    @property
-    def hours(self) -> int:
-        return (self.end - self.start) // HOUR
-
-    def counters(self) -> Span:
-        return self._span(self.settings.counter_step_seconds)
-
-    def offsets(self) -> Span:
-        return self._span(self.settings.offset_step_seconds)
-
-    def _span(self, step: int) -> Span:
-        return Span(start=self.start - LEAD_SECONDS, end=self.end + LEAD_SECONDS, step=step)
-
-    def ask(self, quantity: Quantity, span: Span) -> tuple[list[Series], Metric]:
-        series, metric = ask(self.client, quantity, self.settings, span)
-        if series:
-            self.found.add(quantity)
-        return series, metric
-
-    def unknown(self, rows: int) -> Floats:
-        return np.full((rows, self.hours), np.nan)
-
-
-def read_hours(
-    client: PrometheusClient, settings: PrometheusSettings, places: Places, *, start: int, end: int
-) -> Hours:
+def read_hours(server: Server, places: Places, *, start: int, end: int) -> Hours:
     """Ask a server for the whole hours between two moments since 1970.
 
     Raises:
         SourceError: the server does not answer as it should.
     """
-    asking = _Asking(client=client, settings=settings, places=places, start=start, end=end)
-    topic_in, has_series, of_topics = _topics(asking, Quantity.TOPIC_BYTES_IN)
-    topic_out, _, _ = _topics(asking, Quantity.TOPIC_BYTES_OUT)
-    produced = _produced(asking)
-    brokers = _brokers(asking)
+    counters, offsets = (
+        Span(start=start - LEAD_SECONDS, end=end + LEAD_SECONDS, step=step)
+        for step in (server.settings.counter_step_seconds, server.settings.offset_step_seconds)
+    )
+    topic_in, has_series, of_topics = _topics(server, places, Quantity.TOPIC_BYTES_IN, counters)
+    topic_out, _, _ = _topics(server, places, Quantity.TOPIC_BYTES_OUT, counters)
+    produced = _produced(server, places, offsets)
+    brokers = _brokers(server, counters)
     of_brokers = list(brokers["leader_in_bytes_per_second"].values())
-    both = np.sum(of_brokers, axis=0) if of_brokers else np.full(asking.hours, np.nan)
+    both = np.sum(of_brokers, axis=0) if of_brokers else np.full(len(of_topics), np.nan)
     is_known = np.isfinite(both) & np.isfinite(of_topics)
     # Traffic without a counter: the server does not keep the counters of this topic.
     moves = np.add.reduceat(np.where(produced > 0, 1.0, 0.0), places.starts, axis=0) > 0
@@ -106,31 +71,32 @@ def read_hours(
         topic_in=np.where(~has_series[:, None] & moves, np.nan, topic_in),
         topic_out=np.where(~has_series[:, None] & moves, np.nan, topic_out),
         produced=produced,
-        consumed=_consumed(asking, produced),
+        consumed=_consumed(server, places, offsets, produced),
         brokers=brokers,
         counted_in=float(of_topics[is_known].sum() * HOUR),
         brokers_in=float(both[is_known].sum() * HOUR),
-        found=frozenset(asking.found),
     )
 
 
-def _topics(asking: _Asking, quantity: Quantity) -> tuple[Floats, Flags, Floats]:
+def _unknown(rows: int, span: Span) -> Floats:
+    return np.full((rows, (span.end - span.start - 2 * LEAD_SECONDS) // HOUR), np.nan)
+
+
+def _topics(server: Server, places: Places, quantity: Quantity, span: Span) -> tuple[Floats, Flags, Floats]:
     """Return bytes per second by topic, the topics that have counters, and float64[H], all topics together."""
-    count = len(asking.places.topics)
-    series, metric = asking.ask(quantity, asking.counters())
+    count = len(places.topics)
+    series, metric = server.ask(quantity, span)
     if not series:
-        return asking.unknown(count), np.zeros(count, dtype=np.bool_), np.full(asking.hours, np.nan)
-    label = broker_label(series, asking.settings)
-    counted = put_together(
-        series, lambda one: (one.label(label) if label else "", one.label(metric.topic)), asking.counters()
-    )
+        return _unknown(count, span), np.zeros(count, dtype=np.bool_), _unknown(1, span)[0]
+    label = server.broker_label(series)
+    counted = put_together(series, lambda one: (one.label(label) if label else "", one.label(metric.topic)), span)
     names = sorted({broker for broker, _ in counted.keys})
     row = {name: place for place, name in enumerate(names)}
     broker = np.array([row[name] for name, _ in counted.keys], dtype=np.int64)
-    is_up = np.zeros((len(names), asking.counters().points), dtype=np.bool_)
+    is_up = np.zeros((len(names), span.points), dtype=np.bool_)
     np.logical_or.at(is_up, broker, np.isfinite(counted.values).any(axis=1))
     rates = counted.rates(is_up=is_up[broker])
-    place = {name: code for code, name in enumerate(asking.places.topics)}
+    place = {name: code for code, name in enumerate(places.topics)}
     topic = np.array([place.get(name, -1) for _, name in counted.keys], dtype=np.int64)
     found = totals(rates[topic >= 0], topic[topic >= 0], count)
     has_series = np.zeros(count, dtype=np.bool_)
@@ -141,37 +107,33 @@ def _topics(asking: _Asking, quantity: Quantity) -> tuple[Floats, Flags, Floats]
     return found, has_series, rates.sum(axis=0)
 
 
-def _produced(asking: _Asking) -> Floats:
-    count = len(asking.places.topic)
-    series, metric = asking.ask(Quantity.LOG_END_OFFSET, asking.offsets())
-    counted = put_together(series, lambda one: partition_of(one, metric, asking.places.of), asking.offsets())
-    found = asking.unknown(count)
+def _produced(server: Server, places: Places, span: Span) -> Floats:
+    series, metric = server.ask(Quantity.LOG_END_OFFSET, span)
+    counted = put_together(series, lambda one: partition_of(one, metric, places.of), span)
+    found = _unknown(len(places.topic), span)
     if counted.keys:
         # A log that was cut back, or made again, must not count as if all its records were new.
         found[list(counted.keys)] = counted.rates(fall=Fall.REWIND)
     return found
 
 
-def _consumed(asking: _Asking, produced: Floats) -> Floats:
+def _consumed(server: Server, places: Places, span: Span, produced: Floats) -> Floats:
     """Return the records that groups read, 0 where none commits; all unknown where the server knows no groups."""
-    count = len(asking.places.topic)
-    series, metric = asking.ask(Quantity.GROUP_OFFSET, asking.offsets())
+    count = len(places.topic)
+    series, metric = server.ask(Quantity.GROUP_OFFSET, span)
     is_offset = bool(series)
     if not series:
-        series, metric = asking.ask(Quantity.GROUP_LAG, asking.offsets())
+        series, metric = server.ask(Quantity.GROUP_LAG, span)
     if not series:
-        return asking.unknown(count)
+        return _unknown(count, span)
 
     def group_and_partition(one: Series) -> tuple[int, str] | None:
-        place = partition_of(one, metric, asking.places.of)
+        place = partition_of(one, metric, places.of)
         return None if place is None else (place, one.label(metric.group))
 
-    counted = put_together(series, group_and_partition, asking.offsets())
+    counted = put_together(series, group_and_partition, span)
     place = np.array([partition for partition, _ in counted.keys], dtype=np.int64)
-    if is_offset:
-        rates = counted.rates(fall=Fall.REWIND)
-    else:
-        rates = _read_by_lag(counted.values, counted.span, produced[place], asking)
+    rates = counted.rates(fall=Fall.REWIND) if is_offset else _read_by_lag(counted.values, span, produced[place])
     consumed = totals(np.where(np.isfinite(rates), rates, 0.0), place, count)
     has_group = np.zeros(count, dtype=np.bool_)
     has_group[place] = True
@@ -179,28 +141,27 @@ def _consumed(asking: _Asking, produced: Floats) -> Floats:
     return np.where(has_group[:, None] & ~is_known, np.nan, consumed)
 
 
-def _read_by_lag(values: Floats, span: Span, produced: Floats, asking: _Asking) -> Floats:
+def _read_by_lag(values: Floats, span: Span, produced: Floats) -> Floats:
     """Return what was read: what was produced, less what the lag grew by from hour to hour."""
-    edges = (np.arange(asking.hours + 1) * HOUR + asking.start - span.start) // span.step
-    at_edges = values[:, :, edges]
+    at_edges = values[:, :, (np.arange(produced.shape[1] + 1) * HOUR + LEAD_SECONDS) // span.step]
     first = np.isfinite(at_edges).argmax(axis=1)
     lag = np.take_along_axis(at_edges, first[:, None, :], axis=1)[:, 0, :]
     return np.maximum(produced - np.diff(lag, axis=1) / HOUR, 0.0)
 
 
-def _brokers(asking: _Asking) -> dict[str, dict[str, Floats]]:
+def _brokers(server: Server, span: Span) -> dict[str, dict[str, Floats]]:
     found: dict[str, dict[str, Floats]] = {}
     for measure, quantities in _BROKER_QUANTITIES.items():
-        parts = [_by_broker(asking, quantity) for quantity in quantities]
+        parts = [_by_broker(server, quantity, span) for quantity in quantities]
         common = set(parts[0]).intersection(*parts[1:])
         found[measure] = {name: np.sum([part[name] for part in parts], axis=0) for name in sorted(common)}
     return found
 
 
-def _by_broker(asking: _Asking, quantity: Quantity) -> dict[str, Floats]:
-    series, _ = asking.ask(quantity, asking.counters())
-    label = broker_label(series, asking.settings)
+def _by_broker(server: Server, quantity: Quantity, span: Span) -> dict[str, Floats]:
+    series, _ = server.ask(quantity, span)
+    label = server.broker_label(series)
     if label is None:
         return {}
-    counted = put_together(series, lambda one: one.label(label) or None, asking.counters())
+    counted = put_together(series, lambda one: one.label(label) or None, span)
     return dict(zip(counted.keys, counted.rates(), strict=True)) if counted.keys else {}

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kafka_capacity.health.problem import Problem, counted, info, serious, some, warning
-from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
-from kafka_capacity.inventory.prometheus_dialects import Quantity
 from kafka_capacity.inventory.prometheus_hours import Hours, Places
+from kafka_capacity.inventory.prometheus_series import Server
 from kafka_capacity.inventory.topic_sharing import PartitionRates
 from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.text import plural, whole_percent
@@ -26,7 +25,6 @@ class Noticed:
     is_even: Flags
     is_from_records: Flags
     is_known: Flags
-    found: set[Quantity] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     ids: dict[str, int] = field(default_factory=dict)
     counted_in: float = 0.0
@@ -43,20 +41,19 @@ class Noticed:
         self.is_even |= rates.is_even
         self.is_from_records |= rates.is_from_records
         self.is_known |= rates.is_known
-        self.found |= hours.found
         self.names |= {name for of in hours.brokers.values() for name in of}
         self.ids |= ids
         self.counted_in += hours.counted_in
         self.brokers_in += hours.brokers_in
 
 
-def remarks(noticed: Noticed, places: Places, settings: PrometheusSettings, brokers: set[int]) -> Iterator[Problem]:
+def remarks(noticed: Noticed, places: Places, server: Server, brokers: set[int]) -> Iterator[Problem]:
     """Describe what a reader of the rates must know."""
-    if not noticed.found:
-        labels = ", ".join(f'{name}="{value}"' for name, value in sorted(settings.labels.items())) or "none"
+    if not server.found:
+        labels = ", ".join(f'{name}="{value}"' for name, value in sorted(server.settings.labels.items())) or "none"
         message = (
-            f"prometheus has no metric of {', '.join(settings.dialects)} with the requested labels ({labels}); fix "
-            "dialects, labels or names, or check whether the exporters are scraped"
+            f"prometheus has no metric of {', '.join(server.settings.dialects)} with the requested labels ({labels}); "
+            "fix dialects, labels or names, or check whether the exporters are scraped"
         )
         yield warning("prometheus_has_nothing", "metrics", message)
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -36,35 +36,49 @@ class Counted(Generic[Key]):
         return hourly_rates(self.values, self.span.moments(), is_up=is_up, fall=fall)
 
 
-def ways(quantity: Quantity, settings: PrometheusSettings) -> list[Metric]:
-    """Return the metrics that may tell a quantity, in the order in which to look for them."""
-    if quantity in settings.names:
-        known = (DIALECTS[one][quantity][0] for one in settings.dialects if quantity in DIALECTS[one])
-        return [replace(next(known, Metric(names=())), names=(settings.names[quantity],), attribute=None)]
-    return [metric for one in settings.dialects for metric in DIALECTS[one].get(quantity, ())]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A server of metrics, and what one cluster's are on it."""
 
+    client: PrometheusClient
+    settings: PrometheusSettings
+    found: set[Quantity] = field(default_factory=set)  # quantities that it had series of so far
 
-def ask(
-    client: PrometheusClient, quantity: Quantity, settings: PrometheusSettings, span: Span
-) -> tuple[list[Series], Metric]:
-    """Ask for a quantity by each of its names until one has series; return these, none where none has, and the name."""
-    for metric in ways(quantity, settings):
-        query = selector(quantity, metric, settings.labels)
-        if quantity is Quantity.BROKER_CPU_SECONDS and quantity not in settings.names:
-            query = _of_brokers_alone(query, settings)
-        found = client.query_range(query, span)
-        if found:
-            return found, metric
-    return [], Metric(names=())
+    def ways(self, quantity: Quantity) -> list[Metric]:
+        """Return the metrics that may tell a quantity, in the order in which to look for them."""
+        names, dialects = self.settings.names, [DIALECTS[one] for one in self.settings.dialects]
+        if quantity in names:
+            known = (one[quantity][0] for one in dialects if quantity in one)
+            return [replace(next(known, Metric(names=())), names=(names[quantity],), attribute=None)]
+        return [metric for one in dialects for metric in one.get(quantity, ())]
 
+    def ask(self, quantity: Quantity, span: Span) -> tuple[list[Series], Metric]:
+        """Ask for a quantity by each of its names until one has series; return these, none where none has, and it."""
+        for metric in self.ways(quantity):
+            query = selector(quantity, metric, self.settings.labels)
+            if quantity is Quantity.BROKER_CPU_SECONDS and quantity not in self.settings.names:
+                # Every process has this metric: take those that have counters of a broker too.
+                counters = " or ".join(
+                    f"group by (job, instance) ({selector(Quantity.BROKER_BYTES_IN, one, self.settings.labels)})"
+                    for one in self.ways(Quantity.BROKER_BYTES_IN)
+                )
+                query = f"{query} and on (job, instance) ({counters})"
+            if series := self.client.query_range(query, span):
+                self.found.add(quantity)
+                return series, metric
+        return [], Metric(names=())
 
-def _of_brokers_alone(query: str, settings: PrometheusSettings) -> str:
-    """Every process has this metric: take those that have counters of a broker too."""
-    counters = " or ".join(
-        f"group by (job, instance) ({selector(Quantity.BROKER_BYTES_IN, metric, settings.labels)})"
-        for metric in ways(Quantity.BROKER_BYTES_IN, settings)
-    )
-    return f"{query} and on (job, instance) ({counters})"
+    def broker_label(self, series: Sequence[Series]) -> str | None:
+        """Choose the label that tells brokers apart: the first that every series has.
+
+        One with the same value on all of them (a name of the cluster, say) would make copies of different brokers: it
+        counts only where no other label has more.
+        """
+        if self.settings.broker_label is not None:
+            return self.settings.broker_label
+        complete = [name for name in BROKER_LABELS if series and all(one.label(name) for one in series)]
+        telling = [name for name in complete if len({one.label(name) for one in series}) > 1]
+        return next(iter(telling or complete), None)
 
 
 def put_together(series: Iterable[Series], key_of: Callable[[Series], Key | None], span: Span) -> Counted[Key]:
@@ -89,19 +103,6 @@ def partition_of(series: Series, metric: Metric, places: Mapping[tuple[str, int]
     if not (number.isascii() and number.isdecimal()):
         return None
     return places.get((series.label(metric.topic), int(number)))
-
-
-def broker_label(series: Sequence[Series], settings: PrometheusSettings) -> str | None:
-    """Choose the label that tells brokers apart: the first that every series has.
-
-    One with the same value on all of them (a name of the cluster, say) would make copies of different brokers: it
-    counts only where no other label has more.
-    """
-    if settings.broker_label is not None:
-        return settings.broker_label
-    complete = [name for name in BROKER_LABELS if series and all(one.label(name) for one in series)]
-    telling = [name for name in complete if len({one.label(name) for one in series}) > 1]
-    return next(iter(telling or complete), None)
 
 
 def totals(values: Floats, places: Ints, count: int) -> Floats:

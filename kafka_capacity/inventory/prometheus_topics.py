@@ -8,11 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.inventory.column_values import flags, values
-from kafka_capacity.inventory.prometheus_client import PrometheusClient, Series, Span
-from kafka_capacity.inventory.prometheus_connection import PrometheusSettings
+from kafka_capacity.inventory.prometheus_client import Series, Span
 from kafka_capacity.inventory.prometheus_dialects import Metric, Quantity
 from kafka_capacity.inventory.prometheus_hours import LEAD_SECONDS
-from kafka_capacity.inventory.prometheus_series import ask, broker_ids, broker_label, put_together
+from kafka_capacity.inventory.prometheus_series import Server, broker_ids, put_together
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES
 
@@ -22,16 +21,14 @@ INSTANCE_LABELS = ("client_instance_id", "pod", "kubernetes_pod_name", "instance
 _WEEK_DAYS, _DAY_HOURS, _DAY = 7, 24, 86_400
 
 
-def topics_with_remote_sizes(
-    client: PrometheusClient, settings: PrometheusSettings, raw: RawInventory, end: int
-) -> pa.Table | None:
+def topics_with_remote_sizes(server: Server, raw: RawInventory, end: int) -> pa.Table | None:
     """Return the table ``topics`` with what it holds in the object store (KIP-405), ``None`` where nothing is known.
 
     A topic's is known where every broker that leads a partition of it has one.
     """
-    span = Span(start=end, end=end, step=settings.counter_step_seconds)
-    series, metric = ask(client, Quantity.TOPIC_REMOTE_BYTES, settings, span)
-    label = broker_label(series, settings)
+    span = Span(start=end, end=end, step=server.settings.counter_step_seconds)
+    series, metric = server.ask(Quantity.TOPIC_REMOTE_BYTES, span)
+    label = server.broker_label(series)
     if not series or label is None:
         return None
     counted = put_together(series, lambda one: (one.label(metric.topic), one.label(label)), span)
@@ -55,18 +52,16 @@ def topics_with_remote_sizes(
     return topics.set_column(place, topics.schema.field(place), pa.array(sizes, pa.int64()))
 
 
-def producers_table(
-    client: PrometheusClient, settings: PrometheusSettings, raw: RawInventory, end: int
-) -> pa.Table | None:
+def producers_table(server: Server, raw: RawInventory, end: int) -> pa.Table | None:
     """Return who produced to topics in the week before ``end``, since 1970; ``None`` where a server knows of nobody.
 
     A producer counts what it sends to each topic (``byte-total`` of ``producer-topic-metrics``), and pushes that to
     brokers (KIP-714) or shows it itself. It is summed up by client id and rack; an hour that is not known counts as
     nothing, so that what is missing shows as produced by nobody known.
     """
-    days = min(settings.days, _WEEK_DAYS)
-    span = Span(start=end - days * _DAY - LEAD_SECONDS, end=end + LEAD_SECONDS, step=settings.offset_step_seconds)
-    series, metric = ask(client, Quantity.PRODUCER_BYTES, settings, span)
+    days, step = min(server.settings.days, _WEEK_DAYS), server.settings.offset_step_seconds
+    span = Span(start=end - days * _DAY - LEAD_SECONDS, end=end + LEAD_SECONDS, step=step)
+    series, metric = server.ask(Quantity.PRODUCER_BYTES, span)
     if not series:
         return None
     topics = set(values(raw.table("topics").column("topic")))
