@@ -18,11 +18,10 @@ from kafka_capacity.example.shapes import SHAPES, ExampleShape, ExampleTopics, T
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import empty_table, table_of
 from kafka_capacity.kafka.arrays import Floats, Int32s
-from kafka_capacity.kafka.cluster.assignment import Partitions
-from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.kafka.cluster.assignment import Partitions, widened
 from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
-from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem, RackRule
-from kafka_capacity.kafka.placement.registry import placer
+from kafka_capacity.kafka.java.random import JavaRandom
+from kafka_capacity.kafka.placement.zk import zk_placement
 
 EXAMPLES = {name: shape.about for name, shape in SHAPES.items()}  # the examples there are: cluster name to what it is
 
@@ -98,22 +97,13 @@ def _make_topics(shape: ExampleShape, rng: np.random.Generator) -> ExampleTopics
 
 
 def _place(shape: ExampleShape, topics: ExampleTopics) -> Int32s:
-    factor = topics.of_kind("replication_factor").astype(np.int32)
-    count = len(factor)
-    problem = PlacementProblem(
-        partitions=topics.partitions,
-        before=np.full((count, int(factor.max())), -1, dtype=np.int32),
-        leader=np.full(count, -1, dtype=np.int32),
-        size_bytes=np.zeros(count, dtype=np.int64),
-        bytes_in_bytes_per_second=np.zeros(count),
-        target=Brokers.of(shape.broker_ids, shape.racks),
-        replication_factor=factor,
-        seed=shape.seed,
-        rack_rule=RackRule.STRICT,
-        balance=Balance.REPLICAS,
-        tolerance_ratio=0.0,
+    broker_ids, random = np.array(shape.broker_ids, dtype=np.int32), JavaRandom(shape.seed)
+    width = max(kind.replication_factor for kind in topics.kinds)
+    placed = (
+        zk_placement(broker_ids, shape.racks, count, kind.replication_factor, random=random)
+        for kind, count in zip(topics.kinds, topics.partitions.counts().values(), strict=True)
     )
-    return placer("zk").place(problem)
+    return np.concatenate([widened(matrix, width) for matrix in placed])
 
 
 def _brokers_table(shape: ExampleShape) -> pa.Table:

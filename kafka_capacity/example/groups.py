@@ -42,23 +42,8 @@ class _Plan:
     rows: Ints  # int64[N], their partitions
     count: int  # how many members it has
     behind_seconds: Floats  # float64[N], the lag of each partition
-
-    @property
-    def protocol(self) -> GroupProtocol:
-        """One in five is the coordinator's."""
-        return GroupProtocol.CONSUMER if self.number % 5 == 2 else GroupProtocol.CLASSIC
-
-    @property
-    def assignor(self) -> str:
-        """Each of the protocol's in turn."""
-        if self.protocol is GroupProtocol.CONSUMER:
-            return _SERVER_ASSIGNORS[self.number // 5 % len(_SERVER_ASSIGNORS)]
-        return _ASSIGNORS[self.number % len(_ASSIGNORS)]
-
-    @property
-    def is_static(self) -> bool:
-        """One in four has instance ids."""
-        return self.number % 4 == 3
+    protocol: GroupProtocol
+    assignor: str  # one of the protocol's
 
 
 def group_tables(logs: ExampleTopics, group_count: int, rng: np.random.Generator) -> dict[str, pa.Table]:
@@ -94,6 +79,8 @@ def _plans(logs: ExampleTopics, group_count: int, rng: np.random.Generator) -> l
         count = min(len(rows), int(rng.integers(2, 13)))
         # Most groups are a second or two behind, one in eight a quarter of an hour.
         seconds = rng.exponential(900.0 if number % 8 == 7 else 1.5, len(rows))
+        is_new = number % 5 == 2
+        assignors, turn = (_SERVER_ASSIGNORS, number // 5) if is_new else (_ASSIGNORS, number)
         plans.append(
             _Plan(
                 number=number,
@@ -103,6 +90,8 @@ def _plans(logs: ExampleTopics, group_count: int, rng: np.random.Generator) -> l
                 rows=rows,
                 count=count,
                 behind_seconds=seconds,
+                protocol=GroupProtocol.CONSUMER if is_new else GroupProtocol.CLASSIC,
+                assignor=assignors[turn % len(assignors)],
             )
         )
     return plans
@@ -122,7 +111,7 @@ def _with_extremes(plans: list[_Plan], logs: ExampleTopics) -> list[_Plan]:
 
 
 def _members(plan: _Plan, logs: ExampleTopics, ids: np.random.Generator) -> list[Row]:
-    instances = [f"{plan.purpose}-{index}" if plan.is_static else None for index in range(plan.count)]
+    instances = [f"{plan.purpose}-{index}" if plan.number % 4 == 3 else None for index in range(plan.count)]
     member_ids = [_member_id(plan, instance, ids) for instance in instances]
     assigned = _assigned(plan, logs, member_ids, instances)
     return [
