@@ -17,6 +17,7 @@ from kafka_capacity.health.problem import Code, Problem, info, serious, some, wa
 from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import RackRule
+from kafka_capacity.kafka.placement.shares import distinct_racks
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.text import format_rate, plural, whole_percent
 
@@ -47,12 +48,7 @@ def check_racks(view: ClusterView) -> Iterator[Problem]:
 
 def racks_per_partition(view: ClusterView) -> Ints:
     """Count the racks that each partition has replicas in: int64[P]; a broker without a rack counts as one."""
-    brokers = view.snapshot.brokers
-    rack = np.append(brokers.rack_indexes(), -1)[view.states.replicas]
-    ordered = np.sort(rack, axis=1)
-    is_new = ordered >= 0
-    is_new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-    return np.asarray(is_new.sum(axis=1), dtype=np.int64)
+    return distinct_racks(view.snapshot.brokers.rack_indexes(), view.states.replicas)
 
 
 def _spread(view: ClusterView) -> Iterator[Problem]:
@@ -80,7 +76,8 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
     if worst.leaderless:
         none = f"{plural(worst.leaderless, 'partition')} {'has' if worst.leaderless == 1 else 'have'} no leader"
         lead = f"leaves no majority of the controllers, so that {none}"
-        remedies.append(_controllers_remedy(view))
+        down = sorted(view.quorum.down.intersection(voter.node_id for voter in view.voters))
+        remedies.append(f"bring back {called('controller', down)}" if down else controllers_remedy(view.voters))
     if worst.offline:
         single = ", and raise the replication factor of those with a single one" if (view.factor == 1).any() else ""
         stops.append(f"takes {plural(worst.offline, 'partition')} offline")
@@ -101,13 +98,6 @@ def _losses(view: ClusterView) -> Iterator[Problem]:
         partitions=max(worst.leaderless, worst.offline + worst.under_min_isr),
         bytes_per_second=worst.bytes_per_second,
     )
-
-
-def _controllers_remedy(view: ClusterView) -> str:
-    down = sorted(view.quorum.down.intersection(voter.node_id for voter in view.voters))
-    if down:
-        return f"bring back {called('controller', down)}"
-    return controllers_remedy(view.voters)
 
 
 def rack_problems(

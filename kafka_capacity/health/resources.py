@@ -125,9 +125,7 @@ def broker_loads_today(view: ClusterView) -> Mapping[Resource, Floats]:
     """
     snapshot = view.snapshot
     brokers, place = snapshot.brokers, snapshot.brokers.index_of(snapshot.replicas)
-    is_held = place >= 0
-    held = np.bincount(place[is_held], weights=snapshot.size_bytes[is_held], minlength=len(brokers))
-    loads = {Resource.DISK: np.asarray(held, dtype=np.float64)}
+    loads = {Resource.DISK: brokers.sum_at(snapshot.replicas, snapshot.size_bytes.astype(np.float64))}
     if view.traffic is None or view.traffic.basis is PeakBasis.UNKNOWN:
         return loads
     placed = Placed(

@@ -7,14 +7,13 @@ number for text, a value that would lose something, a column that the format doe
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.errors import DamagedInputError
-from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.inventory.tables import TABLES, moment_of
 
 
 def conform(table: pa.Table, name: str, file: str) -> tuple[pa.Table | None, list[str]]:
@@ -78,19 +77,11 @@ def _wrong_kind(column: pa.ChunkedArray[Any], field: pa.Field[Any], file: str) -
             row = _first_that_fails(column, field.type)
             return f"{file}, row {row + 1}, {field.name}: {_shown(column[row])} is no number; write it as {field.type}"
     if pa.types.is_string(column.type) and pa.types.is_temporal(field.type):
-        wrong = ((row, text) for row, text in enumerate(column.to_pylist()) if text is not None and not _is_time(text))
-        for row, text in wrong:
-            remedy = "write it as 2026-11-20, or as 2026-11-20T13:00:00Z"
-            return f"{file}, row {row + 1}, {field.name}: {text!r} is no day or time; {remedy}"
+        for row, text in enumerate(column.to_pylist()):
+            if text is not None and moment_of(text) is None:
+                remedy = "write it as 2026-11-20, or as 2026-11-20T13:00:00Z"
+                return f"{file}, row {row + 1}, {field.name}: {text!r} is no day or time; {remedy}"
     return f"{file}: column {field.name!r} is {column.type}; write it as {field.type}"
-
-
-def _is_time(text: str) -> bool:
-    try:
-        datetime.datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _shown(value: Any) -> str:

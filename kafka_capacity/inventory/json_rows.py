@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.errors import InventoryError
-from kafka_capacity.inventory.tables import TABLES
+from kafka_capacity.inventory.tables import TABLES, moment_of
 from kafka_capacity.text.validation_errors import is_unicode
 
 MAX_MISTAKES = 20  # of one file; who has more wants to see the first ones
@@ -108,13 +108,8 @@ def _is_finite(value: float) -> bool:
 
 
 def _moment(value: Any) -> datetime.datetime | None:
-    if type(value) is not str:
-        return None
-    try:
-        moment = datetime.datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    is_whole_utc = moment.utcoffset() == datetime.timedelta(0) and moment.microsecond == 0
+    moment = moment_of(value) if type(value) is str else None
+    is_whole_utc = moment is not None and moment.utcoffset() == datetime.timedelta(0) and moment.microsecond == 0
     return moment if is_whole_utc else None
 
 

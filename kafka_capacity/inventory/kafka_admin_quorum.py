@@ -25,7 +25,9 @@ def read_quorum(session: AdminSession, brokers: Sequence[Mapping[str, Any]]) -> 
     except KafkaError:
         return []  # the rows of brokers have the remark
     (partition,) = described["topics"][0]["partitions"]
-    level = _kraft_version(session)
+    told = session.features().items()
+    levels = {name: feature["finalized"][1] for name, feature in told if "finalized" in feature}
+    level = int(levels.get(_FEATURE, 0)) if levels else None  # a cluster that has other features only is at 0
     up = [broker["broker_id"] for broker in brokers if not broker["is_fenced"]]
     voters = {voter["replica_id"] for voter in partition["current_voters"]}
     asked = [*voters.intersection(up), *[each for each in up if each not in voters][:1]]
@@ -69,10 +71,3 @@ def _rows(partition: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "lag_records": max(0, last - end) if end >= 0 and last >= 0 else None,
                 "behind_seconds": max(0, now - caught_up) / 1000 if caught_up > 0 and now > 0 else None,
             }
-
-
-def _kraft_version(session: AdminSession) -> int | None:
-    """Return the level of ``kraft.version``; a cluster that has other features only is at 0."""
-    told = session.features().items()
-    levels = {name: feature["finalized"][1] for name, feature in told if "finalized" in feature}
-    return int(levels.get(_FEATURE, 0)) if levels else None

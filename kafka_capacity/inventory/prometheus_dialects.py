@@ -138,10 +138,6 @@ def selector(quantity: Quantity, metric: Metric, labels: Mapping[str, str]) -> s
     elif quantity in OF_BROKERS and quantity is not Quantity.BROKER_CPU_SECONDS:
         # Beside the counters of topics there is one without a topic: of all of them together.
         matchers.append(f'{metric.topic}=""')
-    matchers += [f"{label}={_quoted(value)}" for label, value in sorted(labels.items())]
-    return f"{name}{{{','.join(matchers)}}}"
-
-
-def _quoted(text: str) -> str:
     # PromQL's double-quoted strings have Go's escapes, of which JSON's are a part.
-    return json.dumps(text, ensure_ascii=False)
+    matchers += [f"{label}={json.dumps(value, ensure_ascii=False)}" for label, value in sorted(labels.items())]
+    return f"{name}{{{','.join(matchers)}}}"

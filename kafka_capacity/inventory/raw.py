@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from kafka_capacity.errors import DamagedInputError, InventoryError
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.inventory.chosen_hours import ChosenHours
-from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table
+from kafka_capacity.inventory.tables import SCHEMA_VERSION, TABLES, empty_table, moment_of
 from kafka_capacity.objects.keys import is_day
 from kafka_capacity.text.validation_errors import Text, naming_mistakes
 
@@ -108,10 +108,8 @@ class ClusterDocument(BaseModel):
 
 def is_utc_moment(text: str) -> bool:
     """Return whether this is a moment in UTC, written as ISO 8601."""
-    try:
-        return datetime.datetime.fromisoformat(text).utcoffset() == datetime.timedelta(0)
-    except ValueError:
-        return False
+    moment = moment_of(text)
+    return moment is not None and moment.utcoffset() == datetime.timedelta(0)
 
 
 def cluster_document(raw: RawInventory) -> dict[str, Any]:

@@ -9,6 +9,7 @@ out, unless every row must have it: columns may be added without another version
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -183,6 +184,14 @@ def table_of(name: str, columns: Mapping[str, Any]) -> pa.Table:
     rows = len(next(iter(columns.values())))
     arrays = [pa.array(columns.get(field.name, [None] * rows), field.type) for field in schema]
     return pa.table(arrays, schema=schema)
+
+
+def moment_of(text: str) -> datetime.datetime | None:
+    """Return a day or time that is written as ISO 8601, ``None`` for any other text."""
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
