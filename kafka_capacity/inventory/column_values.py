@@ -192,9 +192,8 @@ class PartitionIndex:
         is_start[1:] = number[1:] != number[:-1]
         is_start[ends[:-1]] = True
         starts = np.flatnonzero(is_start)
-        names, codes = encode(runs.values)
-        translated = np.array([self.topic_codes.get(name, -1) for name in names], dtype=np.int64)
-        code = translated[codes][np.searchsorted(ends, starts, side="right")]
+        known = pc.index_in(runs.values, value_set=pa.array(list(self.topic_codes), pa.string()))
+        code = ints(known, null=-1)[np.searchsorted(ends, starts, side="right")]
         wanted = partition_keys(code, number[starts].astype(np.int64))
         place = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
         found = np.where(self.keys[place] == wanted, place, -1) if len(self.keys) else np.full(len(starts), -1)
@@ -210,16 +209,8 @@ def partition_of_rows(partitions: Partitions, table: pa.Table) -> Ints:
 def log_dir_of_replicas(replicas: ReplicaColumns, log_dirs: pa.Table) -> Ints:
     """Return the row of each replica's log dir, -1 where it is not known or not listed."""
     paths, path = encode(log_dirs.column("path"))
-    code_of = {name: code for code, name in enumerate(paths)}
-    names, code = encode(replicas.table.column("log_dir").fill_null(""))
-    translated = np.array([code_of.get(name, -1) for name in names], dtype=np.int64)
-    wanted_path = translated[code] if len(names) else code
-    wanted_path = wanted_path if replicas.order is None else wanted_path[replicas.order]
+    code = pc.index_in(replicas.table.column("log_dir"), value_set=pa.array(paths, pa.string()))
+    wanted = replicas._in_order(ints(code, null=-1))
     key = (ints(log_dirs.column("broker_id")) << 32) | path
-    order = np.argsort(key, kind="stable")
-    if not len(order):
-        return np.full(len(wanted_path), -1, dtype=np.int64)
-    wanted = np.where(wanted_path >= 0, (replicas.broker << 32) | wanted_path.clip(min=0), -1)
-    place = np.searchsorted(key[order], wanted).clip(max=len(order) - 1)
-    found = (key[order][place] == wanted) & (wanted_path >= 0)
-    return np.where(found, order[place], -1)
+    of_broker = np.where(wanted >= 0, (replicas.broker << 32) | wanted, -1)
+    return ints(pc.index_in(pa.array(of_broker), value_set=pa.array(key)), null=-1)

@@ -29,7 +29,7 @@ from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import OFFSETS_TOPIC, PartitionLoad, Snapshot, made_up_topic_id
 from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.kafka.groups.coordinators import coordinator_partitions
-from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic, TopicPartitions
+from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic, TopicPartitions, known_rows
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, peak_windows
@@ -270,15 +270,12 @@ def _members(found: SubscribedGroup, cluster: _Cluster) -> tuple[Member, ...]:
 
 def _owners(found: SubscribedGroup, members: Sequence[Member], cluster: _Cluster) -> Int32s:
     """Return int32[N], who reads each partition; of two that were told to, the first."""
-    partitions = cluster.snapshot.partitions
-    place = {partitions.topics[index]: number for number, index in enumerate(found.topics.tolist())}
-    starts = np.searchsorted(found.topic, np.arange(len(found.topics)))
+    names = cluster.snapshot.partitions.topics
+    table = {names[index]: number for number, index in enumerate(found.topics.tolist())}
+    reader, topic, partition = known_rows([member.owned for member in members], table)
+    row = np.searchsorted(found.topic, topic) + partition
     owner = np.full(len(found.rows), NOBODY, dtype=np.int32)
-    for number in range(len(members) - 1, -1, -1):
-        owned = members[number].owned
-        first = np.array([starts[place[name]] for name in owned.topics], dtype=np.int64)
-        if len(owned):
-            owner[first[owned.topic] + owned.partition] = number
+    owner[row[::-1]] = reader[::-1]
     return owner
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kafka_capacity.demand.profile import GroupProfile, profile_groups
@@ -168,8 +169,7 @@ def _profile(metrics: pa.Table, column: str, place: Ints, count: int) -> GroupPr
 
 def _topics(table: pa.Table, names: Sequence[str]) -> Topics:
     """Return the settings of the topics that have replicas, in their order."""
-    place = {name: row for row, name in enumerate(values(table.column("topic")))}
-    chosen = table.take(pa.array([place.get(name) for name in names], pa.int64()))
+    chosen = table.take(pc.index_in(pa.array(names, pa.string()), value_set=table.column("topic")))
     retention_seconds = _limit(chosen, "retention_ms") / 1000
     return Topics(
         min_insync_replicas=ints(chosen.column("min_insync_replicas"), null=DEFAULT_MIN_INSYNC_REPLICAS).astype(
