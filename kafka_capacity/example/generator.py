@@ -199,7 +199,7 @@ def _metrics_table(topics: ExampleTopics, ds: str, rng: np.random.Generator) -> 
         {
             "topic": pa.array(topics.names).take(pa.array(topics.partitions.topic[rows])),
             "partition": topics.partitions.partition[rows],
-            "hour": pa.array(np.tile(hours, count), pa.int64()).cast(pa.timestamp("s", tz="UTC")),
+            "hour": pa.array(np.tile(hours, count)),
             "bytes_in_bytes_per_second": bytes_in.ravel(),
             "bytes_out_bytes_per_second": bytes_out.ravel(),
         },
@@ -237,7 +237,7 @@ def _history_table(topics: ExampleTopics, ds: str, *, days: int, seed: int) -> p
         "history",
         {
             "topic": pa.array(names).take(pa.array(rows)),
-            "day": pa.array(np.tile(seconds, len(names)), pa.int64()).cast(pa.timestamp("s", tz="UTC")),
+            "day": pa.array(np.tile(seconds, len(names))),
             "bytes_in_bytes_per_second": bytes_in.ravel().astype(np.float32),
             "bytes_out_bytes_per_second": bytes_out.ravel().astype(np.float32),
         },

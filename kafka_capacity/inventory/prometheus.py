@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +29,9 @@ from kafka_capacity.inventory.prometheus_remarks import Noticed, remarks
 from kafka_capacity.inventory.prometheus_series import Server, broker_ids, partition_of, put_together
 from kafka_capacity.inventory.prometheus_topics import producers_table, topics_with_remote_sizes
 from kafka_capacity.inventory.raw import RawInventory
-from kafka_capacity.inventory.tables import TABLES
-from kafka_capacity.inventory.topic_sharing import partition_rates
-from kafka_capacity.kafka.arrays import Floats, Ints
+from kafka_capacity.inventory.tables import table_of
+from kafka_capacity.inventory.topic_sharing import PartitionRates, partition_rates
+from kafka_capacity.kafka.arrays import Floats
 
 _DAY = 86_400
 
@@ -101,7 +101,7 @@ def _read(
         rates = partition_rates(places, hours, stored)
         ids = broker_ids({name for of in hours.brokers.values() for name in of}, raw.table("brokers"))
         noticed.add(hours, rates, ids)
-        metrics.append(_metrics_table(places, first, rates.bytes_in, rates.bytes_out))
+        metrics.append(_metrics_table(places, first, rates))
         brokers.append(_broker_table(hours, ids, first))
         say(f"metrics of {datetime.datetime.fromtimestamp(first, datetime.UTC).date()}: {len(metrics[-1]):,} hours")
     tables = {"metrics": merged("metrics", metrics), "broker_metrics": merged("broker_metrics", brokers)}
@@ -164,43 +164,35 @@ def _newest_offsets(server: Server, places: Places, quantity: Quantity, end: int
     return found
 
 
-def _metrics_table(places: Places, start: int, bytes_in: Floats, bytes_out: Floats) -> pa.Table:
-    row, hour = np.nonzero(np.isfinite(bytes_in) | np.isfinite(bytes_out))
-    columns = [
-        pa.array(places.topics, pa.string()).take(pa.array(places.topic[row])),
-        pa.array(places.number[row], pa.int32()),
-        _moments(start + hour * HOUR),
-        _rates(bytes_in[row, hour]),
-        _rates(bytes_out[row, hour]),
-    ]
-    return pa.Table.from_arrays(columns, schema=TABLES["metrics"].schema)
+def _metrics_table(places: Places, start: int, rates: PartitionRates) -> pa.Table:
+    row, hour = np.nonzero(np.isfinite(rates.bytes_in) | np.isfinite(rates.bytes_out))
+    return table_of(
+        "metrics",
+        {
+            "topic": pa.array(places.topics, pa.string()).take(pa.array(places.topic[row])),
+            "partition": places.number[row],
+            "hour": pa.array(start + hour * HOUR),
+            "bytes_in_bytes_per_second": rates.bytes_in[row, hour],
+            "bytes_out_bytes_per_second": rates.bytes_out[row, hour],
+        },
+    )
 
 
 def _broker_table(hours: Hours, ids: Mapping[str, int], start: int) -> pa.Table:
-    schema = TABLES["broker_metrics"].schema
-    measures = schema.names[2:]
-    count = hours.topic_in.shape[1]
     brokers = sorted(set(ids.values()))
     row = {broker: place for place, broker in enumerate(brokers)}
-    found = np.full((len(measures), len(brokers), count), np.nan)
-    for place, measure in enumerate(measures):
-        for name, rates in hours.brokers[measure].items():
+    found = np.full((len(hours.brokers), len(brokers), hours.topic_in.shape[1]), np.nan)
+    for known, by_name in zip(found, hours.brokers.values(), strict=True):
+        for name, rates in by_name.items():
             if name in ids:
                 # A broker that came back under another name has an hour of each.
-                known = found[place, row[ids[name]]]
-                found[place, row[ids[name]]] = np.where(np.isnan(known), rates, known)
-    broker, hour = np.nonzero(np.isfinite(found).any(axis=0)) if brokers else (np.zeros(0, int), np.zeros(0, int))
-    columns: Sequence[pa.Array] = [
-        pa.array(np.array(brokers, dtype=np.int32)[broker], pa.int32()),
-        _moments(start + hour * HOUR),
-        *(_rates(one[broker, hour]) for one in found),
-    ]
-    return pa.Table.from_arrays(list(columns), schema=schema)
-
-
-def _moments(seconds: Ints) -> pa.Array:
-    return pa.array(np.asarray(seconds, dtype=np.int64), pa.int64()).cast(pa.timestamp("s", tz="UTC"))
-
-
-def _rates(rate: Floats) -> pa.Array:
-    return pa.array(rate.astype(np.float32), pa.float32(), mask=~np.isfinite(rate))
+                known[row[ids[name]]] = np.where(np.isnan(known[row[ids[name]]]), rates, known[row[ids[name]]])
+    broker, hour = np.nonzero(np.isfinite(found).any(axis=0))
+    return table_of(
+        "broker_metrics",
+        {
+            "broker_id": np.array(brokers, dtype=np.int32)[broker],
+            "hour": pa.array(start + hour * HOUR),
+            **dict(zip(hours.brokers, found[:, broker, hour], strict=True)),
+        },
+    )

@@ -16,6 +16,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from kafka_capacity.objects.tables import table_of_columns
+
 UNKNOWN_PATH = "(unknown)"  # stands in `log_dirs` for the directories of a broker that did not say which it has
 SCHEMA_VERSION = 1  # of the native snapshot and of the staged inventory; readers of version N read N-1 too
 
@@ -179,11 +181,10 @@ def empty_table(name: str) -> pa.Table:
 
 
 def table_of(name: str, columns: Mapping[str, Any]) -> pa.Table:
-    """Make a table of the inventory from arrays or lists; columns that are not given are null."""
+    """Make a table of the inventory as :func:`table_of_columns` does; columns that are not given are null."""
     schema = TABLES[name].schema
     rows = len(next(iter(columns.values())))
-    arrays = [pa.array(columns.get(field.name, [None] * rows), field.type) for field in schema]
-    return pa.table(arrays, schema=schema)
+    return table_of_columns(schema, rows, {**dict.fromkeys(schema.names), **columns})
 
 
 def moment_of(text: str) -> datetime.datetime | None:
