@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Literal
 
 import httpx
@@ -123,9 +122,7 @@ class PrometheusClient:
     def __enter__(self) -> PrometheusClient:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._client.close()
 
     def query_range(self, query: str, span: Span) -> list[Series]:
@@ -137,23 +134,20 @@ class PrometheusClient:
         """
         parts: dict[Labels, list[tuple[Ints, Floats]]] = {}
         most = self._points.get(query, MAX_POINTS)
-        pieces = [
-            Span(start=span.start + first * span.step, end=_end(span, first + most - 1), step=span.step)
-            for first in range(0, span.points, most)
-        ]
+        pieces = [(first, min(first + most, span.points) - 1) for first in range(0, span.points, most)]
         while pieces:
-            piece = pieces.pop()
+            first, last = pieces.pop()
+            start, end = (span.start + place * span.step for place in (first, last))
             try:
-                answer = self._ask(query, piece)
+                answer = self._ask(query, Span(start=start, end=end, step=span.step))
             except _TooMuchError as error:
-                if piece.points == 1:
+                if first == last:
                     raise self._fail(
                         query, f"rejects the query even for a single point in time ({error}); restrict it with labels"
                     ) from None
-                middle = (piece.points - 1) // 2
-                self._points[query] = middle + 1
-                pieces.append(Span(start=piece.start, end=_end(piece, middle), step=piece.step))
-                pieces.append(Span(start=_end(piece, middle + 1), end=piece.end, step=piece.step))
+                middle = (first + last) // 2
+                self._points[query] = middle - first + 1
+                pieces += [(first, middle), (middle + 1, last)]
                 continue
             for labels, moment, value in answer:
                 parts.setdefault(labels, []).append(
@@ -215,10 +209,6 @@ class PrometheusClient:
 
     def _fail(self, query: str, what: str) -> SourceError:
         return SourceError(f"prometheus {self._url} {what} [query: {query}]")
-
-
-def _end(span: Span, place: int) -> int:
-    return min(span.start + place * span.step, span.start + (span.points - 1) * span.step)
 
 
 def _parsed(one: _Matrix, span: Span) -> tuple[Labels, Floats, Floats]:

@@ -53,18 +53,14 @@ def _day_name(kind: Kind) -> str:
     return "day" if kind == "history" else "ds"
 
 
-def _of_plan(kind: Kind, cluster: str, ds: str, plan_id: str) -> str:
+def plan_prefix(cluster: str, ds: str, plan_id: str, kind: Kind = "plans") -> str:
+    """Return the prefix of one plan's tables, or of what else is stored of it: its report, pieces that are done."""
     return f"{day_prefix(kind, cluster, ds)}plan={encode_value(plan_id)}/"
-
-
-def plan_prefix(cluster: str, ds: str, plan_id: str) -> str:
-    """Return the prefix of one plan's tables."""
-    return _of_plan("plans", cluster, ds, plan_id)
 
 
 def report_prefix(cluster: str, ds: str, plan_id: str) -> str:
     """Return the prefix of one plan's report."""
-    return _of_plan("reports", cluster, ds, plan_id)
+    return plan_prefix(cluster, ds, plan_id, "reports")
 
 
 def plan_of_report(place: str) -> tuple[str, str | None, tuple[str, str] | None]:
@@ -117,14 +113,9 @@ def newest_plans(store: ObjectStore, cluster: str) -> Iterator[tuple[str, list[s
         yield ds, _named(store, f"{root}ds={ds}/", "plan")
 
 
-def pieces_prefix(cluster: str, ds: str, plan_id: str) -> str:
-    """Return the prefix of pieces of a plan that are done and in none of its tables yet."""
-    return _of_plan("pieces", cluster, ds, plan_id)
-
-
 def request_key(cluster: str, ds: str, plan_id: str) -> str:
     """Return the key of what a plan was asked, with its inventory pinned."""
-    return _of_plan("requests", cluster, ds, plan_id) + "request.json"
+    return plan_prefix(cluster, ds, plan_id, "requests") + "request.json"
 
 
 def untold_prefix(cluster: str) -> str:

@@ -18,7 +18,7 @@ from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.inventory.staging import inventory_manifest, newest_complete, read_staged_brokers
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.objects.dataset import keep_version, read_table
-from kafka_capacity.objects.keys import pieces_prefix, plan_prefix, report_prefix, request_key
+from kafka_capacity.objects.keys import plan_prefix, report_prefix, request_key
 from kafka_capacity.objects.manifest import OWN_HASH, read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.load_profile import find_profile
@@ -58,7 +58,7 @@ class PinnedPlan:
     @property
     def pieces_prefix(self) -> str:
         """Where pieces are that are done and in none of its tables yet."""
-        return pieces_prefix(self.cluster, self.ds, self.plan_id)
+        return plan_prefix(self.cluster, self.ds, self.plan_id, "pieces")
 
     @property
     def report_prefix(self) -> str:
