@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import GIB, MIB, Resource
 from kafka_capacity.hardware.plain import filled, or_nan
-from kafka_capacity.hardware.shapes import TODAY, DiskKind, MachinePrice, Shape, Volume, nearest_prices
+from kafka_capacity.hardware.shapes import TODAY, DiskKind, Shape, Volume, nearest_prices
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.text.validation_errors import naming_mistakes
 from kafka_capacity.text.wording import few_names
@@ -262,30 +262,27 @@ def next_sizes(shape: Shape, catalogue: Iterable[Shape]) -> tuple[Shape, ...]:
     return tuple(one for one in (smaller, larger) if one is not None)
 
 
-def estimated_prices(
-    today: Shape, observed: Brokers, catalogue: Iterable[Shape]
-) -> tuple[Shape, tuple[MachinePrice, ...]]:
-    """Return today's shape with the prices of the nearest one that has attached volumes, and the estimates of machines.
+def estimated_prices(today: Shape, observed: Brokers, catalogue: Iterable[Shape]) -> tuple[Shape, tuple[Shape, ...]]:
+    """Return today's shape with the prices of the nearest one that has attached volumes, and all that lend prices.
 
     Of equals the cheapest is the first; without any that is near, the shape is returned as it is and there are none.
     New brokers cost what those in the middle do, and the disks there are what volumes of that size would.
     """
     lenders = _lenders(catalogue)
-    estimates = tuple(filled(MachinePrice, one) for _, one in lenders.values())
-    (middle,) = nearest_prices(today, Brokers.of([0]), estimates)
-    if middle is None:
+    (middle,) = nearest_prices(today, Brokers.of([0]), lenders)
+    if middle is None or middle.volume is None:
         return today, ()
-    (usd_per_gib_month, lender), between_racks = lenders[middle.name], today.usd_per_gib_between_racks
-    used = {price.name for price in nearest_prices(today, observed, estimates) if price} or {middle.name}
+    between_racks = today.usd_per_gib_between_racks
+    used = {price.name for price in nearest_prices(today, observed, lenders) if price} or {middle.name}
     priced = dataclasses.replace(
         today,
-        usd_per_hour=lender.usd_per_hour,
-        usd_per_gib_month=usd_per_gib_month,
-        usd_per_gib_between_racks=lender.usd_per_gib_between_racks if math.isnan(between_racks) else between_racks,
-        priced_on=lender.priced_on,
-        priced_as=few_names((name for name in lenders if name in used), _MOST_NAMES),
+        usd_per_hour=middle.usd_per_hour,
+        usd_per_gib_month=middle.volume.usd_per_gib_month,
+        usd_per_gib_between_racks=middle.usd_per_gib_between_racks if math.isnan(between_racks) else between_racks,
+        priced_on=middle.priced_on,
+        priced_as=few_names((one.name for one in lenders if one.name in used), _MOST_NAMES),
     )
-    return priced, estimates
+    return priced, lenders
 
 
 def with_estimated_rack_traffic(today: Shape, catalogue: Iterable[Shape]) -> Shape:
@@ -293,12 +290,10 @@ def with_estimated_rack_traffic(today: Shape, catalogue: Iterable[Shape]) -> Sha
 
     Where none is near, it is the cheapest's: this price does not depend on the machine.
     """
-    lenders = {name: one for name, (_, one) in _lenders(catalogue).items()}
-    known = {name: one for name, one in lenders.items() if not math.isnan(one.usd_per_gib_between_racks)}
+    known = [one for one in _lenders(catalogue) if not math.isnan(one.usd_per_gib_between_racks)]
     if not known:
         return today
-    (near,) = nearest_prices(today, Brokers.of([0]), tuple(filled(MachinePrice, one) for one in known.values()))
-    lender = next(iter(known.values())) if near is None else known[near.name]
+    lender = nearest_prices(today, Brokers.of([0]), known)[0] or known[0]
     return dataclasses.replace(
         today,
         usd_per_gib_between_racks=lender.usd_per_gib_between_racks,
@@ -307,14 +302,14 @@ def with_estimated_rack_traffic(today: Shape, catalogue: Iterable[Shape]) -> Sha
     )
 
 
-def _lenders(catalogue: Iterable[Shape]) -> dict[str, tuple[float, Shape]]:
-    """Return the shapes whose prices may stand in for others, cheapest first, with the price of a GiB of disk."""
+def _lenders(catalogue: Iterable[Shape]) -> tuple[Shape, ...]:
+    """Return the shapes whose prices may stand in for others, cheapest first."""
     in_order = sorted(
         (one.usd_per_hour, one.volume.usd_per_gib_month, one.name, one)
         for one in catalogue
         if one.volume is not None and not one.has_quotas and not math.isnan(one.usd_per_hour)
     )
-    return {name: (usd_per_gib_month, one) for _, usd_per_gib_month, name, one in in_order}
+    return tuple(one for *_, one in in_order)
 
 
 def estimated_price_sentence(priced_as: str | None, priced_on: str | None) -> str | None:

@@ -46,17 +46,6 @@ class Volume:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MachinePrice:
-    """What a machine costs; NaN for figures that are not known."""
-
-    name: str
-    vcpu: float
-    memory_bytes: float
-    network_bytes_per_second: float
-    usd_per_hour: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """One kind of machine; rates are what it sustains, and bursts are told beside them."""
 
@@ -183,7 +172,7 @@ def hardware(shape: Shape, brokers: Brokers) -> Hardware:
     )
 
 
-def usd_per_hour(shape: Shape, brokers: Brokers, estimates: Sequence[MachinePrice]) -> Floats:
+def usd_per_hour(shape: Shape, brokers: Brokers, estimates: Sequence[Shape]) -> Floats:
     """Return float64[B], what each broker costs on a shape: on today's that of the nearest of the estimates.
 
     Without any, and of a broker of which nothing is known, it is the price of the shape.
@@ -194,7 +183,7 @@ def usd_per_hour(shape: Shape, brokers: Brokers, estimates: Sequence[MachinePric
     return np.array([shape.usd_per_hour if price is None else price.usd_per_hour for price in nearest])
 
 
-def nearest_prices(shape: Shape, brokers: Brokers, estimates: Sequence[MachinePrice]) -> list[MachinePrice | None]:
+def nearest_prices(shape: Shape, brokers: Brokers, estimates: Sequence[Shape]) -> list[Shape | None]:
     """Return the estimate for each broker: whose cores, memory and network differ least, each by its ratio.
 
     Only what is known of both counts, and of equals the first; ``None`` where neither cores nor memory are known.
@@ -208,7 +197,7 @@ def nearest_prices(shape: Shape, brokers: Brokers, estimates: Sequence[MachinePr
     return [found[place] for place in machine_of.ravel().tolist()]
 
 
-def _nearest(prices: Iterable[MachinePrice], machine: Sequence[float]) -> MachinePrice | None:
+def _nearest(prices: Iterable[Shape], machine: Sequence[float]) -> Shape | None:
     vcpu, memory_bytes, _ = machine
     if math.isnan(vcpu) and math.isnan(memory_bytes):
         return None

@@ -19,7 +19,7 @@ from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Workload
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.hardware.plain import known_median
-from kafka_capacity.hardware.shapes import TODAY, MachinePrice, Shape, hardware
+from kafka_capacity.hardware.shapes import TODAY, Shape, hardware
 from kafka_capacity.kafka.arrays import Flags, Floats
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import FIGURES, Brokers
@@ -49,7 +49,7 @@ class SizingRequest:
     """What is asked."""
 
     today: Shape  # the shape of the observed brokers
-    estimates: tuple[MachinePrice, ...] = ()  # what today's brokers cost, each as the nearest; empty for today's price
+    estimates: tuple[Shape, ...] = ()  # today's brokers cost what the nearest of them does; empty for today's price
     shapes: tuple[Shape, ...] = ()  # to try, besides today's
     broker_counts: tuple[int, ...] = ()  # to try; empty for `default_counts` and those of the planned move
     moved_broker_counts: tuple[int, ...] = ()  # those of the planned move

@@ -19,7 +19,7 @@ from kafka_capacity.hardware.shape_catalogue import (
     shapes_beside,
     with_estimated_rack_traffic,
 )
-from kafka_capacity.hardware.shapes import TODAY, MachinePrice, Shape, observed_shape
+from kafka_capacity.hardware.shapes import TODAY, Shape, observed_shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.options import SizingRequest
@@ -240,7 +240,7 @@ class SizingParameters(BaseModel):
 
     def _today(
         self, observed: Brokers, catalogue: Mapping[str, Shape], *, is_over_racks: bool
-    ) -> tuple[Shape, tuple[MachinePrice, ...]]:
+    ) -> tuple[Shape, tuple[Shape, ...]]:
         """Return today's shape and whose prices stand in for those of machines; one rack needs none of traffic."""
         if self.current_shape == TODAY:
             is_priced = self.broker_usd_per_hour is not None
