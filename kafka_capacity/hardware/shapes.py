@@ -81,35 +81,6 @@ class Shape:
     )  # more than it sustains, which it reaches for minutes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Hardware:
-    """What each broker of a list can do; float64[B] each, NaN where it is not known."""
-
-    vcpu: Floats
-    memory_bytes: Floats
-    network_in_bytes_per_second: Floats
-    network_out_bytes_per_second: Floats
-    client_in_bytes_per_second: Floats
-    client_out_bytes_per_second: Floats
-    disk_bytes: Floats
-    disk_bytes_per_second: Floats
-    replica_limit: Floats
-
-    def by_resource(self) -> dict[Resource, Floats]:
-        """Return what there is of each resource, float64[B]; how long recovery may take is nothing of the machine."""
-        return {
-            Resource.NETWORK_IN: self.network_in_bytes_per_second,
-            Resource.NETWORK_OUT: self.network_out_bytes_per_second,
-            Resource.CLIENT_IN: self.client_in_bytes_per_second,
-            Resource.CLIENT_OUT: self.client_out_bytes_per_second,
-            Resource.CPU: self.vcpu,
-            Resource.DISK: self.disk_bytes,
-            Resource.DISK_IO: self.disk_bytes_per_second,
-            Resource.REPLICAS: self.replica_limit,
-            **{one: np.full(len(self.vcpu), math.nan) for one in RECOVERIES},
-        }
-
-
 def observed_shape(
     brokers: Brokers,
     *,
@@ -140,36 +111,43 @@ def observed_shape(
     )
 
 
-def hardware(shape: Shape, brokers: Brokers) -> Hardware:
-    """Describe what each broker can do when it runs on a shape.
+def hardware(shape: Shape, brokers: Brokers) -> dict[Resource, Floats]:
+    """Return how much each broker has of each resource when it runs on a shape, float64[B], NaN where it is not known.
 
     For today's hardware the figures of ``brokers`` come first, broker by broker, but for cores that the request gives.
-    Where a provider publishes quotas, processors are not known: the quotas stand for them.
+    Where a provider publishes quotas, processors are not known: the quotas stand for them. How long recovery may take
+    is nothing of the machine.
     """
-
-    def all_alike(value: float) -> Floats:
-        return np.full(len(brokers), value)
-
-    def own_first(own: Floats, value: float) -> Floats:
-        is_known = np.isfinite(own) & (shape.name == TODAY)
-        # Where the others were observed, that one is not known to be like them; a shape that was named is that of all.
-        return own if is_known.any() and shape.provider == TODAY else np.where(is_known, own, value)
-
     network, disk_rate = shape.network_bytes_per_second, shape.disk_bytes_per_second
     if shape.volume is not None and not math.isnan(disk_rate):
         disk_rate = min(disk_rate, shape.volume.largest_bytes_per_second)
-    cores = math.nan if shape.has_quotas else shape.vcpu
-    return Hardware(
-        vcpu=all_alike(cores) if shape.has_quotas or shape.is_vcpu_given else own_first(brokers.cpu_cores, cores),
-        memory_bytes=own_first(brokers.memory_bytes, shape.memory_bytes),
-        network_in_bytes_per_second=own_first(brokers.network_in_bytes_per_second, network),
-        network_out_bytes_per_second=own_first(brokers.network_out_bytes_per_second, network),
-        client_in_bytes_per_second=all_alike(shape.client_in_bytes_per_second),
-        client_out_bytes_per_second=all_alike(shape.client_out_bytes_per_second),
-        disk_bytes=own_first(brokers.disk_capacity_bytes, shape.disk_bytes),
-        disk_bytes_per_second=all_alike(disk_rate),
-        replica_limit=all_alike(shape.replica_limit),
-    )
+    found = {
+        Resource.CLIENT_IN: shape.client_in_bytes_per_second,
+        Resource.CLIENT_OUT: shape.client_out_bytes_per_second,
+        Resource.CPU: math.nan if shape.has_quotas else shape.vcpu,
+        Resource.DISK_IO: disk_rate,
+        Resource.REPLICAS: shape.replica_limit,
+        **dict.fromkeys(RECOVERIES, math.nan),
+    }
+    has = {one: np.full(len(brokers), value) for one, value in found.items()} | {
+        Resource.NETWORK_IN: _own_first(shape, brokers.network_in_bytes_per_second, network),
+        Resource.NETWORK_OUT: _own_first(shape, brokers.network_out_bytes_per_second, network),
+        Resource.DISK: _own_first(shape, brokers.disk_capacity_bytes, shape.disk_bytes),
+    }
+    if not (shape.has_quotas or shape.is_vcpu_given):
+        has[Resource.CPU] = _own_first(shape, brokers.cpu_cores, shape.vcpu)
+    return has
+
+
+def memory_bytes(shape: Shape, brokers: Brokers) -> Floats:
+    """Return float64[B], the memory of each broker when it runs on a shape, NaN where it is not known."""
+    return _own_first(shape, brokers.memory_bytes, shape.memory_bytes)
+
+
+def _own_first(shape: Shape, own: Floats, value: float) -> Floats:
+    is_known = np.isfinite(own) & (shape.name == TODAY)
+    # Where the others were observed, that one is not known to be like them; a shape that was named is that of all.
+    return own if is_known.any() and shape.provider == TODAY else np.where(is_known, own, value)
 
 
 def usd_per_hour(shape: Shape, brokers: Brokers, estimates: Sequence[Shape]) -> Floats:
@@ -189,9 +167,9 @@ def nearest_prices(shape: Shape, brokers: Brokers, estimates: Sequence[Shape]) -
     Only what is known of both counts, and of equals the first; ``None`` where neither cores nor memory are known.
     """
     has = hardware(shape, brokers)
-    network = np.fmin(has.network_in_bytes_per_second, has.network_out_bytes_per_second)
+    network = np.fmin(has[Resource.NETWORK_IN], has[Resource.NETWORK_OUT])
     # Brokers that are alike are looked up once; what is not known is alike too, as NaN is not.
-    figures = np.nan_to_num(np.stack([has.vcpu, has.memory_bytes, network], axis=1), nan=_UNKNOWN)
+    figures = np.nan_to_num(np.stack([has[Resource.CPU], memory_bytes(shape, brokers), network], axis=1), nan=_UNKNOWN)
     machines, machine_of = np.unique(figures, axis=0, return_inverse=True)
     found = [_nearest(estimates, machine) for machine in np.where(machines == _UNKNOWN, np.nan, machines).tolist()]
     return [found[place] for place in machine_of.ravel().tolist()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,10 +11,9 @@ import numpy as np
 
 from kafka_capacity.demand.workload import Lags, Traffic
 from kafka_capacity.hardware.cpu import STATED, CpuCosts
-from kafka_capacity.hardware.limits import Limits
-from kafka_capacity.hardware.shapes import Hardware
+from kafka_capacity.hardware.limits import Limits, Resource
 from kafka_capacity.health.problem import MAX_TOPICS, Problem, some
-from kafka_capacity.kafka.arrays import Flags, Int32s
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
@@ -51,7 +50,7 @@ class ClusterView:
     states: PartitionStates  # its partitions as the controller knows them
     factor: Int32s  # int32[P], how many replicas each has
     traffic: Traffic | None = None  # the hours of its traffic; `None` leaves resources that traffic takes unchecked
-    has: Hardware | None = None  # what its brokers can do; `None` leaves resources unchecked
+    has: Mapping[Resource, Floats] | None = None  # float64[B], of each broker; `None` leaves resources unchecked
     are_rates_known: bool = True  # whether partitions of which none is known hold at most `UNKNOWN_RATE_RATIO`
     costs: CpuCosts = STATED  # what traffic takes of processors
     limits: Limits = field(default_factory=Limits)  # how far each resource may be used

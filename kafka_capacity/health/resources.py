@@ -42,7 +42,7 @@ def check_resources(view: ClusterView) -> Iterator[Problem]:
         return
     brokers = view.snapshot.brokers
     for resource, load in broker_loads_today(view).items():
-        capacity, share = view.has.by_resource()[resource], view.limits.ratio(resource, Condition.NORMAL)
+        capacity, share = view.has[resource], view.limits.ratio(resource, Condition.NORMAL)
         allowed = capacity * share
         over = np.flatnonzero(np.isfinite(allowed) & (load > allowed))
         if not len(over):

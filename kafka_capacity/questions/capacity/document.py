@@ -183,7 +183,7 @@ def _expected_bytes(found: SizingSetup) -> dict[str, list[float | None]]:
 
 def _uneven(inputs: SizingInputs) -> dict[str, tuple[float, float]]:
     """Return the least and the most that one of today's brokers has, by resource, where they are known and differ."""
-    has = hardware(inputs.request.today, inputs.snapshot.brokers).by_resource()
+    has = hardware(inputs.request.today, inputs.snapshot.brokers)
     observed = (Resource.CPU, Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.DISK)
     own = {one: has[one][np.isfinite(has[one])] for one in observed}
     return {str(one): (float(each.min()), float(each.max())) for one, each in own.items() if len(np.unique(each)) > 1}

@@ -24,7 +24,7 @@ from kafka_capacity.demand.workload import HIGH, Lags, Workload
 from kafka_capacity.hardware.cpu import STATED, CpuCosts, cores, speed_factor
 from kafka_capacity.hardware.flows import PEAKS, Placed, flows_after_losses, normal_flows, peaks
 from kafka_capacity.hardware.limits import CONDITIONS, NEVER_SECONDS, RESOURCES, Condition, Resource
-from kafka_capacity.hardware.shapes import DiskKind, Shape, hardware
+from kafka_capacity.hardware.shapes import DiskKind, Shape, hardware, memory_bytes
 from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.reassignment.flow import DEFAULT_THROTTLE_BYTES_PER_SECOND, closing_rates, gate_seconds
@@ -296,8 +296,8 @@ def _per_broker(replicas: Int32s, values: Floats, count: int) -> Floats:
 
 def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> CapacityUse:
     """Put the loads on brokers of a shape: what each has, and what it reads beyond its page cache."""
-    has, settings = hardware(shape, placed.brokers), placed.settings
-    cache = cache_bytes(has.memory_bytes, heap_bytes=settings.heap_bytes)
+    settings = placed.settings
+    cache = cache_bytes(memory_bytes(shape, placed.brokers), heap_bytes=settings.heap_bytes)
     leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
     window = window_seconds(np.broadcast_to(cache, placed.written.shape), placed.written)
     (local, remote), uncached = workload.lags_by_source(), np.zeros_like(window)
@@ -312,7 +312,7 @@ def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> Capac
         cause[_AT[condition], _OF[Resource.DISK_IO]] = why
         more, _ = reads_taken_over(workload, remote, placed.replicas, unit_of, uncached)
         load[_AT[condition], _OF[Resource.NETWORK_IN]] += more
-    capacity = has.by_resource()
+    capacity = hardware(shape, placed.brokers)
     for resource, seconds, share in (
         (Resource.RECOVERY, settings.recovery_seconds, 1.0),
         (Resource.VOLUME_RECOVERY, settings.volume_recovery_seconds, shape.fullest_volume_ratio),

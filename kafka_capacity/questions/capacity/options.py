@@ -17,7 +17,7 @@ import numpy as np
 
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.demand.workload import HIGH, Workload
-from kafka_capacity.hardware.limits import Limits
+from kafka_capacity.hardware.limits import Limits, Resource
 from kafka_capacity.hardware.plain import known_median
 from kafka_capacity.hardware.shapes import TODAY, Shape, hardware
 from kafka_capacity.kafka.arrays import Flags, Floats
@@ -182,7 +182,7 @@ class SizingInputs:
 
     def allowed_bytes(self, key: PlacementKey) -> float:
         """Return what all disks of a number of today's brokers may hold; NaN where the size of one is not known."""
-        disks = hardware(self.request.today, brokers_of(self, key)).disk_bytes
+        disks = hardware(self.request.today, brokers_of(self, key))[Resource.DISK]
         return float(disks.sum()) * self.request.limits.disk_ratio
 
     def has_room(self, key: PlacementKey, factor: float = 1.0) -> Flags:
@@ -245,8 +245,8 @@ def _weaker_brokers(inputs: SizingInputs) -> tuple[int, ...]:
     start = inputs.start
     has = hardware(inputs.request.today, start)
     is_weaker = np.zeros(len(start), dtype=np.bool_)
-    for each in (has.vcpu, has.network_in_bytes_per_second, has.network_out_bytes_per_second):
-        is_weaker |= each < _WEAKER_RATIO * known_median(each)
+    for resource in (Resource.CPU, Resource.NETWORK_IN, Resource.NETWORK_OUT):
+        is_weaker |= has[resource] < _WEAKER_RATIO * known_median(has[resource])
     few = is_weaker.sum() <= max(1, int(_WEAKER_SHARE * len(start))) and len(start) > 1
     return tuple(start.ids[is_weaker].tolist()) if few else ()
 

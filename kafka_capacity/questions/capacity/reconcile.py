@@ -152,7 +152,7 @@ def fits_evenly(
     load: EvenLoad, shape: Shape, limits: Limits, brokers: int, racks: int, resources: Collection[Resource]
 ) -> bool:
     """Return whether so many brokers would do."""
-    capacity = hardware(shape, Brokers.of([0])).by_resource()
+    capacity = hardware(shape, Brokers.of([0]))
     lost = {FailureTolerance.NONE: 0, FailureTolerance.ONE_BROKER: 1, FailureTolerance.ONE_RACK: brokers // racks}
     for gone in (0, lost[limits.tolerance]):
         if gone >= brokers:

@@ -12,7 +12,6 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.flows import percentile
 from kafka_capacity.hardware.limits import Resource
-from kafka_capacity.hardware.shapes import Hardware
 from kafka_capacity.kafka.arrays import Floats
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
@@ -31,7 +30,7 @@ def evaluate_failures(
     scenario: FailureScenario,
     *,
     traffic: Traffic | None = None,
-    has: Hardware | None = None,
+    has: Mapping[Resource, Floats] | None = None,
     costs: CpuCosts = STATED,
     has_majority: Callable[[FailureSet], bool | None] = lambda _: None,
     voter_racks: Collection[str] = (),
@@ -196,7 +195,7 @@ SURVIVOR_RESOURCES = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, R
 """What a loss changes on those that are left: space on disk and replicas stay as they are until somebody moves them."""
 
 
-def capacities(brokers: Brokers, has: Hardware | None) -> Mapping[Resource, Floats]:
+def capacities(brokers: Brokers, has: Mapping[Resource, Floats] | None) -> Mapping[Resource, Floats]:
     """Return float64[B] of each resource that is known of any broker, NaN for those of which it is not.
 
     Networks are those of the brokers where ``has`` says nothing, or is not known.
@@ -205,7 +204,7 @@ def capacities(brokers: Brokers, has: Hardware | None) -> Mapping[Resource, Floa
         Resource.NETWORK_IN: brokers.network_in_bytes_per_second,
         Resource.NETWORK_OUT: brokers.network_out_bytes_per_second,
     }
-    found = networks if has is None else has.by_resource()
+    found = networks if has is None else has
     return {
         resource: found[resource]
         for resource in SURVIVOR_RESOURCES

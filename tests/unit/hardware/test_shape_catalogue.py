@@ -43,7 +43,7 @@ def test_shipped_shapes_are_in_base_units():
     assert small.volume.usd_per_gib_month == 0.08
     large = shapes["kafka.m7g.2xlarge"]
     assert large.disk_bytes_per_second == 312.5 * MIB
-    assert hardware(large, Brokers.of([1])).disk_bytes_per_second == 312.5 * MIB
+    assert hardware(large, Brokers.of([1]))[Resource.DISK_IO] == 312.5 * MIB
     # The volume of an xlarge can be provisioned with no more than 250, but its line gives less than that.
     assert shapes["kafka.m7g.xlarge"].volume.largest_bytes_per_second == 250 * MIB
     assert shapes["express.m7g.large"].client_in_bytes_per_second == 15.625 * MIB
@@ -64,7 +64,7 @@ def test_every_shipped_shape_has_networks_and_disks_or_quotas_of_clients():
             rates = (shape.client_in_bytes_per_second, shape.client_out_bytes_per_second)
         assert all(rate > 0 for rate in rates), shape.name
         assert all(rate > 0 for rate in shape.bursts.values())
-        sustained = hardware(shape, Brokers.of([1])).by_resource()
+        sustained = hardware(shape, Brokers.of([1]))
         assert all(rate > sustained[resource][0] for resource, rate in shape.bursts.items()), shape.name
 
 
@@ -77,9 +77,9 @@ def test_what_is_not_known_is_not_made_up(own_file):
 def test_a_provider_with_quotas_is_judged_by_these_and_not_by_figures_of_processors():
     shapes = read_shapes()
     for name in ("kafka.m7g.large", "express.m7g.large"):
-        assert math.isnan(hardware(shapes[name], Brokers.of([1])).vcpu[0])
+        assert math.isnan(hardware(shapes[name], Brokers.of([1]))[Resource.CPU][0])
         assert shapes[name].client_in_bytes_per_second > 0
-    assert hardware(shapes["m7g.large"], Brokers.of([1])).vcpu[0] == 2
+    assert hardware(shapes["m7g.large"], Brokers.of([1]))[Resource.CPU][0] == 2
 
 
 def test_own_shapes_stand_beside_the_shipped_ones_and_in_their_place(own_file):
