@@ -19,7 +19,7 @@ from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
 from kafka_capacity.questions.capacity.found import sizing_request_of, sizing_setup
 from kafka_capacity.questions.capacity.pricing import TodaysPricing
-from kafka_capacity.questions.capacity.resize import Resizing, resize
+from kafka_capacity.questions.capacity.resize import resize
 from kafka_capacity.questions.capacity.sizing_steps import read_sizing
 from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
@@ -51,14 +51,13 @@ def sized_cluster(asked: PlanContext) -> SizedCluster:
     # Prices and processors as sizing takes those of shapes that are asked for.
     parameters = asked.parameters.model_copy(update={"shapes": tuple(names)})
     with_others, _ = sizing_request_of(dataclasses.replace(asked, parameters=parameters))
-    given = Resizing(inputs=inputs, others=with_others.shapes)
     return SizedCluster(
         snapshot=inputs.snapshot,
         workload=inputs.workload,
         today=inputs.request.today,
-        others=given.others,
+        others=with_others.shapes,
         is_read_in_rack=inputs.request.loads.is_read_in_rack,
-        resize=functools.partial(resize, given),
+        resize=functools.partial(resize, (inputs, with_others.shapes)),
     )
 
 

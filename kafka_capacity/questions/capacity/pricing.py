@@ -20,8 +20,8 @@ from kafka_capacity.questions.capacity.judging import used_ratios
 from kafka_capacity.questions.capacity.options import SizingInputs, as_placed
 from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.capacity.results import CapacityUse, OptionKind
-from kafka_capacity.questions.capacity.simulate import judged_option, provisioned_bytes
-from kafka_capacity.questions.capacity.smallest import SMALLEST, smallest_after
+from kafka_capacity.questions.capacity.simulate import judged_option, provisioned_bytes, unpacked
+from kafka_capacity.questions.capacity.smallest import smallest_after
 from kafka_capacity.questions.question import PlanContext, RunPieces
 
 _NORMAL = CONDITIONS.index(Condition.NORMAL)
@@ -88,10 +88,7 @@ class TodaysPricing:
         inputs = self.inputs
 
         def after(pieces: Sequence[ClusterChange], start: int) -> list[SmallestSize]:
-            done = run(smallest_after, (inputs, start), list(enumerate(pieces)), what="marginal costs")
-            rows = [row for one in done for row in one[SMALLEST].to_pylist()]
-            rows.sort(key=lambda row: int(row["number"]))
-            return [SmallestSize(broker_count=row["broker_count"], usd_per_month=row["usd_per_month"]) for row in rows]
+            return list(unpacked(run(smallest_after, (inputs, start), pieces, what="marginal costs")))
 
         now = len(inputs.snapshot.brokers)
         (whole,) = after([ClusterChange.nothing(len(inputs.workload.partitions))], now)

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import pickle  # of our own results, on their way from our own executors
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -40,41 +38,36 @@ from kafka_capacity.questions.capacity.results import (
 from kafka_capacity.questions.capacity.simulate import (
     evaluate_placed,
     keys_to_try,
+    packed,
     placement_results,
     simulate_sizing,
+    unpacked,
 )
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, view_sizing
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, family_of, is_alike
 from kafka_capacity.questions.capacity.tables import SIZING_USE, sizing_exhaustion_table, sizing_options_table
 from kafka_capacity.text import format_bytes
 
-RESIZED = "resized"
 _OF_DISKS = RECOVERIES | {Resource.DISK, Resource.REPLICAS}  # what an order of replicas does not change
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Resizing:
-    """What is sized again."""
-
-    inputs: SizingInputs  # without any change
-    others: tuple[Shape, ...]  # shapes that a change may ask for
+_Given = tuple[SizingInputs, tuple[Shape, ...]]
+"""What is sized again, without any change, and shapes that a change may ask for."""
 
 
 def resize(
-    given: Resizing, changes: Sequence[ClusterChange], run: Callable[..., Sequence[Mapping[str, pa.Table]]]
+    given: _Given, changes: Sequence[ClusterChange], run: Callable[..., Sequence[Mapping[str, pa.Table]]]
 ) -> list[Resized]:
     """Size the cluster after each change; ``run`` does the pieces of work of a plan."""
-    found = run(resized_tables, given, changes, what="sets of savings actions")
-    return [pickle.loads(one[RESIZED].column("data")[0].as_py()) for one in found]  # noqa: S301 - see above
+    return list(unpacked(run(resized_tables, given, changes, what="sets of savings actions")))
 
 
-def resized_tables(given: Resizing, change: ClusterChange) -> dict[str, pa.Table]:
+def resized_tables(given: _Given, change: ClusterChange) -> dict[str, pa.Table]:
     """Do one piece of work: the answer after one change, as one row."""
-    return {RESIZED: pa.table({"data": pa.array([pickle.dumps(resized(given, change))], pa.large_binary())})}
+    return packed([_resized(given, change)])
 
 
-def resized(given: Resizing, change: ClusterChange) -> Resized:
-    """Size the cluster after a change."""
+def _resized(given: _Given, change: ClusterChange) -> Resized:
     inputs, remote_bytes = _changed(given, change)
     inputs, results = _results(inputs)
     view = _view(inputs, results)
@@ -99,11 +92,11 @@ def resized(given: Resizing, change: ClusterChange) -> Resized:
     )
 
 
-def _changed(given: Resizing, change: ClusterChange) -> tuple[SizingInputs, Floats]:
+def _changed(given: _Given, change: ClusterChange) -> tuple[SizingInputs, Floats]:
     """Return what is sized, and what the object store holds at each date."""
-    before = given.inputs
+    before, others = given
     cluster = changed_cluster(before.snapshot, before.workload, before.sizes, change)
-    shapes = {shape.name: shape for shape in (*before.request.shapes, *given.others)}
+    shapes = {shape.name: shape for shape in (*before.request.shapes, *others)}
     wanted = {*change.shapes, *(shape.name for shape in before.request.shapes)}
     now = before.request.loads
     loads = dataclasses.replace(

@@ -9,8 +9,9 @@ from __future__ import annotations
 import dataclasses
 import math
 import pickle  # of our own results, on their way from our own executors
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -66,20 +67,20 @@ def simulate_sizing(
     keys = placement_keys(inputs.options)
     observed = [key for key in keys if key.is_observed]
     found: dict[str, CapacityResult] = {}
-    for result in _unpacked([placement_results(inputs, key) for key in observed]):
+    for result in unpacked([placement_results(inputs, key) for key in observed]):
         found[result.option_id] = result
         if result.option.kind is OptionKind.DO_NOTHING:
             inputs = dataclasses.replace(inputs, today=result.cost)
     keys = tuple(key for key in keys if not key.is_observed)
     while keys:
-        for result in _unpacked(run(inputs, keys)):
+        for result in unpacked(run(inputs, keys)):
             found[result.option_id] = result
         more = with_more_counts(inputs, found.values())
         keys = () if more is None else keys_to_try(more, found)
         inputs = more or inputs
     again = options_better_idle([found[one.option_id] for one in inputs.options], inputs)
     if again:
-        for result in _unpacked(run(dataclasses.replace(inputs, options=again), placement_keys(again))):
+        for result in unpacked(run(dataclasses.replace(inputs, options=again), placement_keys(again))):
             found[result.option_id] = result
     results = tuple(found[option.option_id] for option in inputs.options)
     advice = advise_size(results, inputs.workload.outlook.dates, inputs.request.budget_usd_per_month)
@@ -93,11 +94,16 @@ def keys_to_try(inputs: SizingInputs, found: Collection[str]) -> tuple[Placement
 
 def placement_results(inputs: SizingInputs, key: PlacementKey) -> dict[str, pa.Table]:
     """Do one piece of work: every option of one placement, as one row each."""
-    results = evaluate_placed(inputs, key)
+    return packed(evaluate_placed(inputs, key))
+
+
+def packed(results: Iterable[object]) -> dict[str, pa.Table]:
+    """Return results of a piece of work as the rows of a table, which an executor can hand over."""
     return {RESULTS: pa.table({"data": pa.array([pickle.dumps(result) for result in results], pa.large_binary())})}
 
 
-def _unpacked(bundles: Iterable[Mapping[str, pa.Table]]) -> Iterable[CapacityResult]:
+def unpacked(bundles: Iterable[Mapping[str, pa.Table]]) -> Iterator[Any]:
+    """Yield the results of pieces of work that were packed."""
     for bundle in bundles:
         for data in bundle[RESULTS].column("data").to_pylist():
             yield pickle.loads(data)  # noqa: S301 - see above

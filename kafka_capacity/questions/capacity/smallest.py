@@ -17,19 +17,17 @@ import math
 import pyarrow as pa
 
 from kafka_capacity.demand.changed import ClusterChange, changed_cluster
+from kafka_capacity.hardware.bill import SmallestSize
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.capacity.options import SizingInputs, are_disks_uneven, useful_counts
 from kafka_capacity.questions.capacity.results import UNKNOWN, CapacityOption, CapacityResult, OptionKind, PlacementKey
-from kafka_capacity.questions.capacity.simulate import evaluate_placed
-
-SMALLEST = "smallest"
-_SCHEMA = pa.schema([("number", pa.int32()), ("broker_count", pa.int32()), ("usd_per_month", pa.float64())])
+from kafka_capacity.questions.capacity.simulate import evaluate_placed, packed
 
 
-def smallest_after(given: tuple[SizingInputs, int], piece: tuple[int, ClusterChange]) -> dict[str, pa.Table]:
-    """Do one piece of work: the smallest size of a cluster, from a count on, after a change with a number, as a row."""
-    (inputs, start), (number, change) = given, piece
+def smallest_after(given: tuple[SizingInputs, int], change: ClusterChange) -> dict[str, pa.Table]:
+    """Do one piece of work: the smallest size of a cluster, searched from a count on, after a change, as a row."""
+    inputs, start = given
     count: int | None = 0
     usd: float | None = 0.0
     if not change.is_removed.all():
@@ -38,7 +36,7 @@ def smallest_after(given: tuple[SizingInputs, int], piece: tuple[int, ClusterCha
         found = smallest(left, start)
         count = None if found is None else found.option.placement.broker_count
         usd = None if found is None or math.isnan(found.cost.total) else found.cost.total
-    return {SMALLEST: pa.table({"number": [number], "broker_count": [count], "usd_per_month": [usd]}, schema=_SCHEMA)}
+    return packed([SmallestSize(broker_count=count, usd_per_month=usd)])
 
 
 def smallest(inputs: SizingInputs, start: int) -> CapacityResult | None:
