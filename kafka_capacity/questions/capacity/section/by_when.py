@@ -1,4 +1,4 @@
-"""How many brokers, by when: the steps to the horizon, when today's run out, and what is expected."""
+"""How many brokers, by when: the steps to the horizon, when today's run out, what is expected, and what is used."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from typing import Any
 from kafka_capacity.hardware.limits import Resource, resource_name
 from kafka_capacity.questions.capacity.cost_words import pay_sentence
 from kafka_capacity.questions.capacity.option_words import CONDITION_WORDS, option_label, option_name
-from kafka_capacity.questions.capacity.section.outlook_chart import outlook_chart
-from kafka_capacity.questions.capacity.section.sizing_use import drawn_options, used_charts
-from kafka_capacity.questions.capacity.sizing_steps import sizing_of
+from kafka_capacity.questions.capacity.sizing_steps import on_the_way, sizing_of
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, has_no_rates
 from kafka_capacity.questions.capacity.sizing_words import not_judged_sentence
 from kafka_capacity.report.anchors import BY_WHEN
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import Column, chart, column, table
 from kafka_capacity.report.view import ReportView
-from kafka_capacity.text import format_limit, format_rate
+from kafka_capacity.text import format_limit, format_percent, format_rate, format_usd, plural
 
 _STEPS = (
     column("from_day", "Needed by", "day"),
@@ -51,6 +49,10 @@ _TRAFFIC = (
 )
 
 _NEVER = "9999-12-31"
+_OTHER = {"high": "middle", "middle": "high"}
+MAX_RESOURCES_DRAWN = 3  # those that are used most; the others are in a table
+
+Worst = Mapping[tuple[str, str, str], float]  # of :meth:`SizingView.worst_used`
 
 
 @section(BY_WHEN, title="How many, by when", order=2)
@@ -173,4 +175,121 @@ def _traffic(view: SizingView) -> dict[str, Any]:
         + ". Peak is the 99th percentile of hours"
         + ("; planned topics count with their own peak." if view.document["added_topics"] else "."),
         is_half_wide=True,
+    )
+
+
+def outlook_chart(view: SizingView) -> dict[str, Any] | None:
+    """Describe the chart; ``None`` where nothing that was tried lasts."""
+    if not view.steps:
+        return None
+    steps = {step.from_day if place else view.dates[0]: step for place, step in enumerate(view.steps)}
+    ends = _ends(view, _OTHER[view.estimate])
+    days = sorted({*view.dates, *steps, *(end for end in ends.values() if end is not None and end <= view.horizon)})
+    values: list[dict[str, Any]] = []
+    for day in days:
+        step = steps[max(start for start in steps if start <= day)]
+        lasting = [count for count, end in ends.items() if end is None or end > day]
+        values.append(
+            {
+                "day": day,
+                "count": step.option["broker_count"] if step.until is None or day <= step.until else None,
+                "other": min(lasting, default=None),
+                "usd": view.usd_on(step.option, day),
+                "label": f"{step.option['broker_count']:,}" if day in steps else None,
+                "price": None if day not in steps or step.usd_per_month is None else format_usd(step.usd_per_month),
+            }
+        )
+    today = view.today["broker_count"]
+    counts = [today, *(row[name] for row in values for name in ("count", "other") if row[name] is not None)]
+    margin = -(-(max(counts) - min(counts)) // 6) or 1  # the label of the highest step has room above it
+    title = "Brokers needed, and cost per month"
+    words = "; ".join(
+        plural(step.option["broker_count"], "broker")
+        + (f" from {day} on" if day > view.dates[0] else " now")
+        + ("" if step.usd_per_month is None else f", {format_usd(step.usd_per_month)} per month")
+        for day, step in steps.items()
+    )
+    columns = (
+        column("day", "Date", "day"),
+        column("count", f"At the {view.estimate} estimate", "count"),
+        column("other", f"At the {_OTHER[view.estimate]} estimate", "count"),
+        column("usd", "Per month then", "usd"),
+    )
+    return chart(
+        "outlook",
+        "count_over_time",
+        title=title,
+        description=f"Step chart of the number of brokers needed: {words}.",
+        values=values,
+        params={"today": today, "bounds": [max(0, min(counts) - margin), max(counts) + margin]},
+        data_table=table(title, columns if any(row["usd"] for row in values) else columns[:-1], values),
+        note=f"Thick: at the {view.estimate} estimate, which decides; thin: at the {_OTHER[view.estimate]} one. "
+        f"Dashed: today’s {today:,}.",
+        is_half_wide=True,
+    )
+
+
+def _ends(view: SizingView, estimate: str) -> dict[int, str | None]:
+    """Return when each count of the steps' hardware first passes a limit at an estimate; ``None`` for not at all."""
+    found: dict[int, str | None] = {}
+    for row in on_the_way(view, view.steps[-1].option):
+        out = view.runs_out(row, estimate)
+        end = None if out is None else str(out[estimate])
+        before = found.setdefault(row["broker_count"], end)
+        found[row["broker_count"]] = None if end is None or before is None else max(before, end)
+    return found
+
+
+def drawn_options(view: SizingView) -> tuple[tuple[str, Row], ...]:
+    """Return the options that details were kept of, with what charts call them."""
+    today, option = ("doing nothing", view.today), view.recommended
+    return (today,) if option is None or option is view.today else (today, ("last step", option))
+
+
+def used_charts(view: SizingView) -> list[dict[str, Any]]:
+    """Draw the resources that are used most, each over time for every option that is kept."""
+    used = {name: view.worst_used(option) for name, option in drawn_options(view)}
+    resources = sorted(
+        {key[0] for worst in used.values() for key in worst},
+        key=lambda one: (-max(ratio for worst in used.values() for key, ratio in worst.items() if key[0] == one), one),
+    )
+    return [
+        _used_chart(view, resource, used, is_in_email=not place)
+        for place, resource in enumerate(resources[:MAX_RESOURCES_DRAWN])
+    ]
+
+
+def _used_chart(view: SizingView, resource: str, used: Mapping[str, Worst], *, is_in_email: bool) -> dict[str, Any]:
+    values = [
+        {"kind": kind, "day": day, "middle": worst[resource, day, "middle"], "high": worst[resource, day, "high"]}
+        for kind, worst in used.items()
+        for day in view.dates
+        if (resource, day, "high") in worst
+    ]
+    title = f"Share of the {resource_name(resource)} limit in use"
+    ends = [
+        f"{kind} {format_percent(worst[resource, view.dates[0], 'high'])} at first and "
+        f"{format_percent(worst[resource, view.horizon, 'high'])} on {view.horizon}"
+        for kind, worst in used.items()
+        if (resource, view.horizon, "high") in worst
+    ]
+    columns = (
+        column("kind", "With"),
+        column("day", "Date", "day"),
+        column("middle", "Middle estimate", "percent"),
+        column("high", "High estimate", "percent"),
+    )
+    return chart(
+        f"used-{resource.replace('_', '-')}",
+        "used_over_time",
+        title=title,
+        description=f"Line chart of how much of the {resource_name(resource)} limit the fullest broker uses, at the "
+        f"high estimate: {'; '.join(ends)}.",
+        values=values,
+        params={"kinds": list(used)},
+        data_table=table(title, columns, values),
+        note="For the fullest broker, under the worst failure that it must tolerate. Thin line: the middle "
+        "estimate; thick line: the high one; 100 % is the limit.",
+        is_half_wide=True,
+        is_in_email=is_in_email,
     )

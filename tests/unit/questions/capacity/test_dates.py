@@ -9,9 +9,8 @@ import pytest
 from kafka_capacity.cli.sizing import size_cluster, view_sized
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.questions.capacity.results import day_before
-from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, steps_table
+from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, outlook_chart, steps_table
 from kafka_capacity.questions.capacity.section.options_costs import OPTIONS
-from kafka_capacity.questions.capacity.section.outlook_chart import outlook_chart
 from kafka_capacity.report.tables import cells
 from tests.frozen.examples import write_examples
 
