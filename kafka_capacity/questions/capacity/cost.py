@@ -47,10 +47,9 @@ class TrafficBetweenRacks:
     ingest: Floats
 
 
-def traffic_between_racks(
-    workload: Workload, placed: PlacedLoads, *, replication_factor: int | None = None
-) -> TrafficBetweenRacks:
+def traffic_between_racks(placed: PlacedLoads, *, replication_factor: int | None = None) -> TrafficBetweenRacks:
     """Add up what leaves its rack; topics that the outlook adds keep their own factor where none is given."""
+    workload = placed.workload
     produced = workload.load.bytes_in_mean_bytes_per_second
     consumed = workload.load.bytes_out_mean_bytes_per_second
     racks = len(placed.brokers.rack_names())
@@ -109,7 +108,6 @@ def monthly_cost(
     use: CapacityUse,
     placed: PlacedLoads,
     traffic: TrafficBetweenRacks,
-    workload: Workload,
     request: SizingRequest,
     *,
     provisioned_bytes: Floats | None = None,
@@ -120,7 +118,7 @@ def monthly_cost(
     Disks are larger than what they hold by how far the request lets them be used. ``provisioned_bytes`` is float64[B],
     the volumes that there are already, 0 for none, or ``None`` where all are bought; smaller ones may replace them.
     """
-    billed = billed_disk_bytes(shape, use, placed, workload, request, provisioned_bytes, is_replaced=is_replaced)
+    billed = billed_disk_bytes(shape, use, placed, request, provisioned_bytes, is_replaced=is_replaced)
     between = traffic.produced + traffic.consumed + (0.0 if shape.is_replication_free else traffic.replicated)
     at_dates = {
         "brokers": np.full(len(use.dates), usd_per_hour(shape, use.brokers, request.estimates).sum() * HOURS_A_MONTH),
@@ -148,7 +146,6 @@ def billed_disk_bytes(
     shape: Shape,
     use: CapacityUse,
     placed: PlacedLoads,
-    workload: Workload,
     request: SizingRequest,
     provisioned_bytes: Floats | None,
     *,
@@ -158,7 +155,7 @@ def billed_disk_bytes(
     limits, estimate = request.limits, request.estimate
     if shape.disk_kind is DiskKind.MANAGED:
         stored = placed.sizes[:, estimate].sum(axis=0)
-        return np.asarray(stored + added_bytes(workload, is_every_replica=False))
+        return np.asarray(stored + added_bytes(placed.workload, is_every_replica=False))
     held = use.load[CONDITIONS.index(Condition.NORMAL), _DISK, estimate] / limits.disk_ratio
     volume = shape.volume
     if volume is None:

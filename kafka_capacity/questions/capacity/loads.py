@@ -107,7 +107,7 @@ class LoadSettings:
 
     cpu: CpuCosts = STATED  # what traffic costs of processors, those of today's brokers
     is_read_in_rack: bool = False  # whether consumers read from followers in their rack (KIP-392)
-    # whether producers that can choose partitions led in their rack (KIP-1123): `PlacedOption.workload` has the effect
+    # whether producers that can choose partitions led in their rack (KIP-1123): `PlacedLoads.workload` has the effect
     is_produced_in_rack: bool = False
     # of reassignments and of brokers that catch up, per broker and direction
     throttle_bytes_per_second: float = DEFAULT_THROTTLE_BYTES_PER_SECOND
@@ -123,6 +123,7 @@ class LoadSettings:
 class PlacedLoads:
     """What a placement puts on brokers, whatever these are."""
 
+    workload: Workload  # the partitions as this placement loads them
     brokers: Brokers  # the B brokers
     replicas: Int32s  # int32[P, W], positions of brokers
     load: Floats  # float64[K, Q, 2, D, B] as in `CapacityUse`, without reads beyond the page cache
@@ -173,6 +174,7 @@ def placed_loads(
     rates = workload.load.bytes_in_mean_bytes_per_second[:, None, None] * workload.rate_ratios()[outlook.class_of]
     _add_movement(load, placed, workload, settings)
     return PlacedLoads(
+        workload=workload,
         brokers=brokers,
         replicas=placed.replicas,
         load=load,
@@ -294,9 +296,9 @@ def _per_broker(replicas: Int32s, values: Floats, count: int) -> Floats:
     return np.ascontiguousarray(np.moveaxis(flat.reshape(count, *values.shape[1:]), 0, -1))
 
 
-def capacity_use(workload: Workload, placed: PlacedLoads, shape: Shape) -> CapacityUse:
+def capacity_use(placed: PlacedLoads, shape: Shape) -> CapacityUse:
     """Put the loads on brokers of a shape: what each has, and what it reads beyond its page cache."""
-    settings = placed.settings
+    workload, settings = placed.workload, placed.settings
     cache = cache_bytes(memory_bytes(shape, placed.brokers), heap_bytes=settings.heap_bytes)
     leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
     window = window_seconds(np.broadcast_to(cache, placed.written.shape), placed.written)

@@ -46,7 +46,6 @@ class PlacedOption:
     excuses: tuple[Excuse, ...]  # of the change itself, and of what cannot be lost; for every shape alike
     loads: PlacedLoads | None = None  # `None` where Kafka would refuse the placement
     traffic: TrafficBetweenRacks | None = None  # what leaves its rack, `None` likewise
-    workload: Workload | None = None  # the partitions as this placement loads them, `None` likewise
     in_place: Copying = field(default_factory=Copying)  # what is copied when brokers keep their machines or disks
     everything: Copying = field(default_factory=Copying)  # all replicas, for brokers that cannot keep their disks
 
@@ -99,8 +98,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
         brokers=brokers,
         excuses=(*size_excuses(snapshot), *excuses, *loss_excuses(inputs, loads, factor)),
         loads=loads,
-        traffic=traffic_between_racks(workload, loads, replication_factor=factor),
-        workload=workload,
+        traffic=traffic_between_racks(loads, replication_factor=factor),
         in_place=in_place,
         everything=Copying(
             moved_bytes=float(held.sum()),

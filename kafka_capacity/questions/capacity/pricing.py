@@ -61,7 +61,6 @@ class TodaysPricing:
             request.today,
             result.use,
             placed.loads,
-            inputs.workload,
             request,
             provisioned_bytes(inputs.snapshot.brokers, placed.brokers),
             is_replaced=False,

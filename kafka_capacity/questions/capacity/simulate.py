@@ -132,10 +132,10 @@ def judged_option(
     inputs: SizingInputs, option: CapacityOption, placed: PlacedOption, *, is_use_kept: bool
 ) -> CapacityResult:
     """Judge one shape on a placement; the arrays are in the result where they are to be kept."""
-    if placed.loads is None or placed.traffic is None or placed.workload is None:
+    if placed.loads is None or placed.traffic is None:
         return CapacityResult(option=option, fits=False, excuses=placed.excuses)
-    shape, workload, request = option.shape, placed.workload, inputs.request
-    use = capacity_use(workload, placed.loads, shape)
+    shape, workload, request = option.shape, placed.loads.workload, inputs.request
+    use = capacity_use(placed.loads, shape)
     found = judge(use, request.limits, shape, estimate=request.estimate)
     # Smaller volumes take the place of today's now: what they save is what is saved from now on.
     is_kept = is_changed_in_place(request.today, shape) and option.kind is not OptionKind.SHRINK_VOLUMES
@@ -144,7 +144,6 @@ def judged_option(
         use,
         placed.loads,
         placed.traffic,
-        workload,
         request,
         provisioned_bytes=provisioned_bytes(inputs.snapshot.brokers, placed.brokers) if is_kept else None,
         is_replaced=not is_kept and option.kind is not OptionKind.SHRINK_VOLUMES,

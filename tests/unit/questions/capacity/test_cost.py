@@ -29,8 +29,8 @@ def costs(shape, *, bytes_in=(30e6,), bytes_out=(90e6,), rows=((1, 2, 3),), rack
     list_of = brokers(len(racks), list(racks))
     loads = placed_loads(work, list_of, replicas(*[list(row) for row in rows]), settings or LoadSettings())
     shape = read_shapes()[shape] if isinstance(shape, str) else shape
-    traffic = traffic_between_racks(work, loads)
-    cost = monthly_cost(shape, capacity_use(work, loads, shape), loads, traffic, work, SizingRequest(today=shape))
+    traffic = traffic_between_racks(loads)
+    cost = monthly_cost(shape, capacity_use(loads, shape), loads, traffic, SizingRequest(today=shape))
     return cost, averages(work, traffic)
 
 
@@ -119,7 +119,7 @@ def test_an_added_topic_is_copied_to_other_racks_as_often_as_its_factor_and_the_
     for racks, factor, copies in (("abc", None, 2.0), ("abc", 2, 1.0), ("abcd", 9, 3.0), ("aabb", None, 4 / 3)):
         work = workload((0.0,), (0.0,), added=(added,))
         loads = placed_loads(work, brokers(len(racks), list(racks)), replicas([1]), LoadSettings())
-        found = averages(work, traffic_between_racks(work, loads, replication_factor=factor))
+        found = averages(work, traffic_between_racks(loads, replication_factor=factor))
         assert found.replicated == pytest.approx(6e6 * copies)
 
 
@@ -151,7 +151,7 @@ def kept(gib, **options):
     work = workload((1e6,), (1e6,), size=85 * GIB, retention=85 * GIB / 1e6, dates=DATES, **options)
     loads = placed_loads(work, brokers(3, list("abc")), replicas([1, 2, 3]), LoadSettings())
     shape = read_shapes()["m5.large"]
-    use, traffic = capacity_use(work, loads, shape), traffic_between_racks(work, loads)
+    use, traffic = capacity_use(loads, shape), traffic_between_racks(loads)
 
     def cost(*, is_replaced):
         provisioned = None if gib is None else np.full(3, gib * GIB)
@@ -160,7 +160,6 @@ def kept(gib, **options):
             use,
             loads,
             traffic,
-            work,
             SizingRequest(today=shape),
             provisioned_bytes=provisioned,
             is_replaced=is_replaced,

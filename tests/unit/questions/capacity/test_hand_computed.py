@@ -55,7 +55,7 @@ def cluster(shape_name=TODAY):
     placed = placed_loads(work, three, replicas([1, 2, 3], [2, 1]), LoadSettings())
     known = {"disk_bytes_per_second": 200.0 * MIB, "vcpu": 32.0}
     shape = observed_shape(three, **known) if shape_name == TODAY else read_shapes()[shape_name]
-    return work, placed, shape, capacity_use(work, placed, shape)
+    return work, placed, shape, capacity_use(placed, shape)
 
 
 def load(use, resource, condition=Condition.NORMAL, *, date):
@@ -81,7 +81,7 @@ def test_processors_of_other_families():
         settings = LoadSettings(cpu=dataclasses.replace(STATED, core_speed_ratio=measured_on))
         work, placed, shape, _ = cluster("m5.xlarge")
         placed = placed_loads(work, placed.brokers, placed.brokers.ids[placed.replicas], settings)
-        use = capacity_use(work, placed, shape)
+        use = capacity_use(placed, shape)
         assert load(use, Resource.CPU, date=0)[0] == pytest.approx(expected)
 
 
@@ -116,29 +116,29 @@ def test_a_reader_twelve_hours_behind():
 
 
 def test_bytes_and_dollars_between_racks():
-    work, placed, shape, use = cluster("m5.large")
-    traffic = traffic_between_racks(work, placed)
+    _, placed, shape, use = cluster("m5.large")
+    traffic = traffic_between_racks(placed)
     # Producers and consumers are evenly in three racks: 2/3 of 14 and of 20; copies: 10 to two racks and 4 to one.
     assert traffic.produced / MIB == pytest.approx([14 * 2 / 3, 28 * 2 / 3])
     assert traffic.consumed / MIB == pytest.approx([20 * 2 / 3, 40 * 2 / 3])
     assert traffic.replicated / MIB == pytest.approx([24, 48])
-    cost = monthly_cost(shape, use, placed, traffic, work, SizingRequest(today=shape))
+    cost = monthly_cost(shape, use, placed, traffic, SizingRequest(today=shape))
     # (9.33 + 13.33 + 24) MiB/s, 1.5 times that on average, over 730 h, at $0.02 a GiB.
     assert cost.between_racks == pytest.approx((14 * 2 / 3 + 20 * 2 / 3 + 24) * 1.5 * 730 * 3600 / 1024 * 0.02)
     assert cost.brokers == pytest.approx(3 * 730 * 0.096)
 
 
 def test_dollars_of_disks():
-    work, placed, shape, use = cluster("m5.large")
+    _, placed, shape, use = cluster("m5.large")
     # At 85 % full: 110 / 0.85 = 129.4 and 100 / 0.85 = 117.6, whole GiB; in the end nearly twice as much: 220 less the
     # 0.2 GiB that were written at the lower rate of the last hours, 258.6 and 235.1. Half of the time each.
-    cost = monthly_cost(shape, use, placed, traffic_between_racks(work, placed), work, SizingRequest(today=shape))
+    cost = monthly_cost(shape, use, placed, traffic_between_racks(placed), SizingRequest(today=shape))
     assert cost.disks == pytest.approx(((130 + 130 + 118) + (259 + 259 + 236)) / 2 * 0.08)
 
 
 def test_a_managed_disk_stores_each_record_once():
-    work, placed, shape, use = cluster("express.m7g.large")
-    cost = monthly_cost(shape, use, placed, traffic_between_racks(work, placed), work, SizingRequest(today=shape))
+    _, placed, shape, use = cluster("express.m7g.large")
+    cost = monthly_cost(shape, use, placed, traffic_between_racks(placed), SizingRequest(today=shape))
     # 110 GiB at first and 220 in the end, whatever the replicas; replication between racks is free.
     assert cost.disks == pytest.approx((110 + 220) / 2 * 0.10, rel=2e-3)
     assert cost.between_racks == pytest.approx((14 * 2 / 3 + 20 * 2 / 3) * 1.5 * 730 * 3600 / 1024 * 0.02)
@@ -148,7 +148,7 @@ def test_the_time_to_recover():
     work, placed, shape, _ = cluster()
     settings = LoadSettings(throttle_bytes_per_second=50 * MIB, recovery_seconds=3_600.0)
     again = placed_loads(work, placed.brokers, replicas([1, 2, 3], [2, 1]), settings)
-    use = capacity_use(work, again, shape)
+    use = capacity_use(again, shape)
     # Broker 1 held 110 GiB, and 14 of 50 MiB/s are produced meanwhile: 110 x 1,024 / 36 = 3,129 s.
     assert load(use, Resource.RECOVERY, date=0)[0] == pytest.approx(110 * 1_024 / 36)
     found = judge(use, dataclasses.replace(Limits(), network_ratio=1.0), shape)

@@ -37,7 +37,7 @@ def judged(*, limits=None, settings=None, growth=(1.0, 1.0), high=None, dates=DA
     )
     loads = placed_loads(work, brokers(2, ["a", "b"]), replicas([1, 2]), settings or LoadSettings())
     kind = shape(**figures)
-    return judge(capacity_use(work, loads, kind), limits or Limits(), kind)
+    return judge(capacity_use(loads, kind), limits or Limits(), kind)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_network_in_binds_where_more_comes_in_than_goes_out():
     work = workload([10 * MIB], [0.0])
     loads = placed_loads(work, brokers(1), replicas([1]), LoadSettings())
     kind = shape(network_bytes_per_second=14 * MIB)
-    (excuse,) = judge(capacity_use(work, loads, kind), Limits(tolerance=FailureTolerance.NONE), kind).excuses
+    (excuse,) = judge(capacity_use(loads, kind), Limits(tolerance=FailureTolerance.NONE), kind).excuses
     assert excuse.reason == (
         "broker 1 would receive 10.0 MiB/s at peak on 2026-11-20, but 9.8 MiB/s are allowed (70 % of 14.0 MiB/s)"
     )
@@ -86,16 +86,16 @@ def test_the_loss_of_a_broker_has_its_own_limit_and_names_what_is_lost():
     work = workload([10 * MIB, 10 * MIB], [20 * MIB, 20 * MIB])
     loads = placed_loads(work, brokers(2, ["a", "b"]), replicas([1, 2], [2, 1]), LoadSettings())
     kind = shape(network_bytes_per_second=39 * MIB)
-    found = judge(capacity_use(work, loads, kind), lax, kind)
+    found = judge(capacity_use(loads, kind), lax, kind)
     (excuse,) = found.excuses
     assert "after the loss of broker" in excuse.reason
     assert excuse.where.endswith("broker-lost")
     assert (excuse.needed, excuse.available) == (40 * MIB, 39 * MIB)
     both = Limits(network_ratio=1.0, lost_ratio=1.0, tolerance=FailureTolerance.ONE_RACK)
-    rack = judge(capacity_use(work, loads, kind), both, kind)
+    rack = judge(capacity_use(loads, kind), both, kind)
     assert [excuse.reason.split("loss of ")[1].split()[0] for excuse in rack.excuses] == ["broker", "rack"]
     none = Limits(network_ratio=1.0, tolerance=FailureTolerance.NONE)
-    assert not judge(capacity_use(work, loads, kind), none, kind).excuses
+    assert not judge(capacity_use(loads, kind), none, kind).excuses
 
 
 def test_movement_counts_when_asked_for():
@@ -182,7 +182,7 @@ def test_more_brokers_never_lose_headroom_when_replicas_are_even():
         rows = [[1 + p % count, 1 + (p + 1) % count] for p in range(12)]
         loads = placed_loads(work, brokers(count), replicas(*rows), LoadSettings())
         kind = shape(network_bytes_per_second=100 * MIB, vcpu=8.0, disk_bytes=100 * GIB)
-        found.append(judge(capacity_use(work, loads, kind), Limits(), kind).headroom_ratio)
+        found.append(judge(capacity_use(loads, kind), Limits(), kind).headroom_ratio)
     assert found == sorted(found)
     assert len(set(np.round(found, 6))) == 5
 
@@ -194,6 +194,6 @@ def test_units_scale_out_of_every_judgement():
         work = workload([10 * MIB * unit], size=GIB * unit, segment=GIB * unit, middle=[[1, 4]])
         loads = placed_loads(work, brokers(2, ["a", "b"]), replicas([1, 2]), LoadSettings())
         kind = shape(network_bytes_per_second=100 * MIB * unit, disk_bytes=20 * GIB * unit)
-        judgement = judge(capacity_use(work, loads, kind), Limits(), kind)
+        judgement = judge(capacity_use(loads, kind), Limits(), kind)
         found.append((round(judgement.headroom_ratio, 6), judgement.exhaustion, judgement.fits_until))
     assert found[0] == found[1]

@@ -70,7 +70,7 @@ def test_who_takes_over_reads_from_its_disk_for_groups_that_are_behind():
     )
     work, three_brokers, lists = three(lags=lags)
     shape = dataclasses.replace(observed_shape(three_brokers), memory_bytes=8 * GIB)
-    use = capacity_use(work, placed_loads(work, three_brokers, lists, LoadSettings(cpu=COSTS)), shape)
+    use = capacity_use(placed_loads(work, three_brokers, lists, LoadSettings(cpu=COSTS)), shape)
     assert load_of(use, Resource.DISK_IO).tolist() == [24 * MIB, 14 * MIB, 10 * MIB]
     for condition in (Condition.BROKER_LOST, Condition.RACK_LOST):
         assert load_of(use, Resource.DISK_IO, condition).tolist() == [24 * MIB, 24 * MIB, 10 * MIB]
@@ -87,7 +87,7 @@ def test_what_only_the_object_store_has_comes_in_over_the_network_and_from_no_di
     for kept in (6, 24):
         work, three_brokers, lists = three(lags=lags, is_tiered=True, retention=kept * 3600.0)
         shape = dataclasses.replace(observed_shape(three_brokers), memory_bytes=8 * GIB)
-        use = capacity_use(work, placed_loads(work, three_brokers, lists, LoadSettings(cpu=COSTS)), shape)
+        use = capacity_use(placed_loads(work, three_brokers, lists, LoadSettings(cpu=COSTS)), shape)
         found[kept] = (
             (use.fallen_out, work.remote_reads().tolist()),
             [

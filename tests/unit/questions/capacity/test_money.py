@@ -308,7 +308,7 @@ def test_a_lost_broker_takes_what_it_held_over_what_the_throttle_leaves():
     settings = LoadSettings(throttle_bytes_per_second=50e6, recovery_seconds=3_600.0)
     work = workload((10e6,), size=100 * GIB, retention=100 * GIB / 10e6, middle=[[1, 5]])
     use = capacity_use(
-        work, placed_loads(work, brokers(3, list("abc")), replicas([1, 2]), settings), read_shapes()["m5.large"]
+        placed_loads(work, brokers(3, list("abc")), replicas([1, 2]), settings), read_shapes()["m5.large"]
     )
     found = use.load[0, RESOURCES.index(Resource.RECOVERY), HIGH]
     assert found[0, 0] == pytest.approx(100 * GIB / 40e6)
@@ -322,11 +322,11 @@ def test_a_lost_disk_takes_what_it_held_and_a_volume_that_is_the_only_one_all():
     work = workload((10e6,), size=100 * GIB, retention=100 * GIB / 10e6)
     placed = placed_loads(work, brokers(3, list("abc")), replicas([1, 2]), settings)
     several = dataclasses.replace(observed_shape(placed.brokers, vcpu=16.0), fullest_volume_ratio=0.4)
-    use = capacity_use(work, placed, several)
+    use = capacity_use(placed, several)
     assert use.load[0, RESOURCES.index(Resource.VOLUME_RECOVERY), HIGH, 0, 0] == pytest.approx(40 * GIB / 46e6)
     (excuse,) = [one for one in judge(use, Limits(), several).excuses if one.constraint == "volume_recovery"]
     assert "would take 0.3 hours to re-replicate the fullest of its disks after the loss of that on" in excuse.reason
-    single = capacity_use(work, placed, read_shapes()["m5.large"])
+    single = capacity_use(placed, read_shapes()["m5.large"])
     assert single.load[0, RESOURCES.index(Resource.VOLUME_RECOVERY), HIGH, 0, 0] == pytest.approx(100 * GIB / 40e6)
     assert not np.isfinite(single.capacity[RESOURCES.index(Resource.RECOVERY)]).any()
     assert asked(volume_recovery_hours=0.5).loads.volume_recovery_seconds == 1_800.0

@@ -83,7 +83,7 @@ def test_the_change_has_the_lists_that_sizing_judged_and_its_losses_the_loads(co
         has=hardware(dataclasses.replace(inputs.request.today, disk_bytes_per_second=1e9), after.snapshot.brokers),
     )
     assert set(lost.capacity) == {Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CPU, Resource.DISK_IO}
-    use = capacity_use(inputs.workload, placed.loads, inputs.request.today)
+    use = capacity_use(placed.loads, inputs.request.today)
     for resource, peaks in lost.peaks().items():
         judged = use.load[CONDITIONS.index(Condition.BROKER_LOST), RESOURCES.index(resource), HIGH, 0]
         assert np.nanmax(peaks, axis=0) == pytest.approx(judged, rel=1e-5)
