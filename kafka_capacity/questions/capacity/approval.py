@@ -13,7 +13,6 @@ from kafka_capacity.hardware.limits import Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.cost_words import month_words
 from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.option_words import (
-    is_other_hardware,
     named_brokers,
     option_name,
     run_verb,
@@ -98,7 +97,7 @@ def _now(view: SizingView) -> str:
         return f"{NO_BROKERS}: today’s {before:,} {lasting}" + (f", and no other count {others}" if is_last else "")
     dollars, removed = _dollars(view, view.steps[0]), removed_brokers(now)
     added = count - before + len(removed)
-    is_nothing_else = not is_other_hardware(now) and family_of(now)[:-1] == family_of(today)[:-1]
+    is_nothing_else = now["kind"] != OptionKind.OTHER_HARDWARE and family_of(now)[:-1] == family_of(today)[:-1]
     if removed and added >= 0 and is_nothing_else:
         names = named_brokers(removed)
         if added:
@@ -115,7 +114,7 @@ def _now(view: SizingView) -> str:
 
 def _is_changed(option: Row, today: Row) -> bool:
     """Return whether more is changed than how many brokers there are, or what they hold."""
-    is_other = is_other_hardware(option) or option["kind"] == OptionKind.SHRINK_VOLUMES
+    is_other = option["kind"] in (OptionKind.OTHER_HARDWARE, OptionKind.SHRINK_VOLUMES)
     return is_other or not is_alike(option, today)
 
 

@@ -18,7 +18,6 @@ from kafka_capacity.questions.capacity.cost_words import (
 )
 from kafka_capacity.questions.capacity.option_words import (
     CONDITION_WORDS,
-    is_rebalance,
     option_name,
     run_verb,
     tightest_phrase,
@@ -104,10 +103,11 @@ def _actions(view: SizingView) -> list[Action]:
         usd = step.usd_per_month
         name = option_name(step.option)
         about, text = f"{StepVerb.HAVE} {name}", f"Have {name}"
-        is_shrunk = step.option["kind"] == OptionKind.SHRINK_VOLUMES
+        kind = step.option["kind"]
+        is_shrunk = kind == OptionKind.SHRINK_VOLUMES
         if is_shrunk:
             about, text = "replace the volumes", f"Replace the volumes with smaller ones, {name.partition(' (')[0]}"
-        elif is_rebalance(step.option):
+        elif kind == OptionKind.REBALANCE:
             about, text = StepVerb.REBALANCE.about(step.option["broker_count"]), f"Rebalance the {name}"
         if place:
             before = view.steps[place - 1]

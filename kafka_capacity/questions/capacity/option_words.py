@@ -34,22 +34,12 @@ def named_brokers(brokers: Sequence[int]) -> str:
     return f"{'broker' if len(brokers) == 1 else 'brokers'} {few_names(brokers, _MOST_BROKERS)}"
 
 
-def is_other_hardware(option: Row) -> bool:
-    """Return whether the brokers of an option are other machines than today's."""
-    return bool(option["kind"] == OptionKind.OTHER_HARDWARE)
-
-
-def is_rebalance(option: Row) -> bool:
-    """Return whether an option keeps today's brokers and moves replicas between them."""
-    return bool(option["kind"] == OptionKind.REBALANCE)
-
-
 def option_name(option: Row) -> str:
     """Name an option: how many brokers of what, and what else is changed."""
     name = plural(option["broker_count"], "broker")
     if option["shape"] != TODAY:
         name += f" of {option['shape']}"
-    elif is_other_hardware(option):
+    elif option["kind"] == OptionKind.OTHER_HARDWARE:
         name += " of the requested hardware"
     more = [f"in {plural(option['extra_racks'], 'new rack')}"] if option["extra_racks"] else []
     more += [f"without {named_brokers(removed)}"] if (removed := removed_brokers(option)) else []
@@ -73,7 +63,7 @@ def option_label(option: Row) -> str:
     """Name an option so that no two of a plan have the same name."""
     if option["kind"] == "do-nothing":
         return f"Do nothing ({option_name(option)})"
-    return option_name(option) + (", rebalanced" if is_rebalance(option) else "")
+    return option_name(option) + (", rebalanced" if option["kind"] == OptionKind.REBALANCE else "")
 
 
 def tightest_phrase(option: Row) -> str | None:

@@ -11,8 +11,8 @@ from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.proposal.constraints.registry import constraint_label
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.questions.capacity.cost_words import month_words, todays_usd
-from kafka_capacity.questions.capacity.option_words import is_other_hardware, is_rebalance, option_name, run_verb
-from kafka_capacity.questions.capacity.results import unknown_of_fewer, worst_reason
+from kafka_capacity.questions.capacity.option_words import option_name, run_verb
+from kafka_capacity.questions.capacity.results import OptionKind, unknown_of_fewer, worst_reason
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, steps_to
 from kafka_capacity.questions.capacity.sizing_view import (
     STEPS_NAMED,
@@ -56,7 +56,8 @@ def later_steps(view: SizingView) -> list[str]:
 
 
 def _counted(option: Row, name: str = "") -> str:
-    return f"{name or format(option['broker_count'], ',')}{' rebalanced' if is_rebalance(option) else ''}"
+    rebalanced = " rebalanced" if option["kind"] == OptionKind.REBALANCE else ""
+    return f"{name or format(option['broker_count'], ',')}{rebalanced}"
 
 
 def headline(view: SizingView) -> str:
@@ -231,7 +232,7 @@ def _change_words(view: SizingView) -> tuple[str, str]:
     """
     first, today = view.steps[0], view.today
     steps = view.steps if today["fits_until"] else (first,)
-    if is_other_hardware(first.option):
+    if first.option["kind"] == OptionKind.OTHER_HARDWARE:
         return "⇄", "Other brokers now"
     more = next((step for step in steps if step.option["broker_count"] > today["broker_count"]), None)
     if more is first:
@@ -241,7 +242,7 @@ def _change_words(view: SizingView) -> tuple[str, str]:
     if first.option["broker_count"] < today["broker_count"]:
         return "↓", "Fewer brokers now"
     change = next(step for step in steps if step.option is not today)
-    words = "Rebalance" if is_rebalance(change.option) else "Change brokers"
+    words = "Rebalance" if change.option["kind"] == OptionKind.REBALANCE else "Change brokers"
     return "⇄", f"{words} {'now' if change is first else 'by ' + _when(view, change.from_day)}"
 
 
