@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafka_capacity.errors import RequestError
 from kafka_capacity.text.amounts import format_bytes, format_rate
 from kafka_capacity.text.wording import told_apart
 
@@ -104,20 +103,12 @@ class Limits:
     cpu_ratio: float = 0.6  # 0.6: Amazon MSK's best practices keep CpuUser + CpuSystem below 60 %
     disk_ratio: float = 0.85  # 0.85 of the space: a disk that is full stops its broker
     disk_io_ratio: float = 0.8  # 0.8 of the disk's throughput
-    client_ratio: float = (
-        0.75  # of client throughput, as Amazon's MSK sizing script uses the ingress of Express brokers
-    )
+    client_ratio: float = 0.75  # of clients' throughput, as Amazon's MSK sizing script uses that of Express brokers
     # of all but space, which does not come back by waiting, while something has failed, is moved or caught up
     lost_ratio: float = 0.9
     tolerance: FailureTolerance = FailureTolerance.ONE_BROKER  # which failures must fit
     is_move_included: bool = False  # whether it must also fit while a reassignment runs
     is_catch_up_included: bool = False  # whether it must also fit while a broker or a reader catches up
-
-    def __post_init__(self) -> None:
-        for name in ("network_ratio", "cpu_ratio", "disk_ratio", "disk_io_ratio", "client_ratio", "lost_ratio"):
-            value = getattr(self, name)
-            if not 0.0 < value <= 1.0:
-                raise RequestError(f"{name}: {value!r} is not a share of a resource; give one above 0 and at most 1")
 
     def ratio(self, resource: Resource, condition: Condition) -> float:
         """Return how far a resource may be used under a condition; all of replicas and of the time to recover."""

@@ -8,6 +8,7 @@ import pytest
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import Condition, FailureTolerance, Limits, Resource
 from kafka_capacity.hardware.shapes import DiskKind, Shape
+from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.questions.capacity.judging import SLOWEST_DISK_BYTES_PER_SECOND, judge
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
 from tests.unit.questions.capacity.workloads import GIB, MIB, brokers, replicas, workload
@@ -163,8 +164,8 @@ def test_a_machine_that_can_do_nothing_is_no_division_by_zero():
 
 
 def test_limits_are_shares():
-    with pytest.raises(RequestError, match=r"network_ratio: 1\.5 is not a share of a resource"):
-        Limits(network_ratio=1.5)
+    with pytest.raises(RequestError, match=r"network_limit_ratio: 1\.5 is invalid"):
+        parse_plan_request({"cluster": "payments", "network_limit_ratio": 1.5})
 
 
 @pytest.mark.parametrize("more", [1.0, 1.3, 2.0, 10.0])
