@@ -64,11 +64,8 @@ def _named_brokers(asked: PlanContext) -> Brokers | None:
 def sizing_request_of(asked: PlanContext) -> tuple[SizingRequest, CpuCalibration | None]:
     """Return what sizing is asked of an inventory, and what its processors are taken to do."""
     parameters, raw = asked.parameters, asked.basis.raw
-    request: SizingRequest = parameters.sizing_request(
-        asked.basis.snapshot.brokers,
-        shapes_beside(asked.own_shapes, asked.own_shapes_name),
-        plan=parameters,
-    )
+    catalogue = shapes_beside(asked.own_shapes, asked.own_shapes_name)
+    request: SizingRequest = parameters.sizing_request(asked.basis.snapshot.brokers, catalogue)
     cpu = observed_costs(raw) if asked.cpu is None else asked.cpu
     share = fullest_dir_ratio(asked.basis.snapshot)
     request = dataclasses.replace(request, today=dataclasses.replace(request.today, fullest_volume_ratio=share))

@@ -64,7 +64,6 @@ class SizingRequest:
     balance: Balance = Balance.BYTES  # what is made even
     pins: tuple[Pin, ...] = ()  # which topics may be on some brokers only
     broker_maxima: tuple[tuple[str, int], ...] = ()  # pairs of a constraint and how many a broker may have
-    tolerance_ratio: float = 0.02  # how far from its share a broker may be
     seed: int = 0  # of every random draw
     budget_usd_per_month: float | None = None  # what an option may cost; `None` for as much as it does
 

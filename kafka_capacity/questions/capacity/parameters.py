@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationInfo, 
 from kafka_capacity.demand.workload import HIGH, MIDDLE
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import FailureTolerance, Limits
-from kafka_capacity.hardware.plain import or_nan
+from kafka_capacity.hardware.plain import filled, or_nan
 from kafka_capacity.hardware.shape_catalogue import (
     chosen_shapes,
     estimated_prices,
@@ -168,24 +168,26 @@ class SizingParameters(BaseModel):
             out_bytes_per_second=self.partition_out_bytes_per_second,
         )
 
-    def sizing_request(self, observed: Brokers, catalogue: Mapping[str, Shape], *, plan: Any) -> SizingRequest:
-        """Return what sizing is asked; it rests on other sections of the plan's form, too.
+    def sizing_request(self, observed: Brokers, catalogue: Mapping[str, Shape]) -> SizingRequest:
+        """Return what sizing is asked, of a whole form: it rests on its other sections, too.
 
         Raises:
             RequestError: a shape is not in the catalogue.
         """
+        plan: Any = self
         catalogue = self._with_core_speeds({name: self._discounted(shape) for name, shape in catalogue.items()})
         racks = {*observed.rack_names(), *plan.new_broker_racks}
         is_over_racks = len(racks) + max(self.extra_racks, default=0) > 1
         today, estimates = self._today(observed, catalogue, is_over_racks=is_over_racks)
         grid = plan.grid()
-        return SizingRequest(
+        return filled(
+            SizingRequest,
+            plan,
             today=today,
             estimates=estimates,
             shapes=tuple(one for one in chosen_shapes(dict(catalogue), self.shapes) if one.name != self.current_shape),
             broker_counts=self.sizing_broker_counts,
             moved_broker_counts=plan.broker_counts,
-            extra_racks=self.extra_racks,
             replication_factors=self.sizing_replication_factors or (plan.replication_factor,),
             moved_replication_factor=plan.replication_factor,
             limits=Limits(
@@ -199,21 +201,17 @@ class SizingParameters(BaseModel):
                 is_move_included=self.is_move_sized,
                 is_catch_up_included=self.is_catch_up_sized,
             ),
-            loads=LoadSettings(
+            loads=filled(
+                LoadSettings,
+                plan,
                 is_read_in_rack=self.is_follower_fetching,
-                throttle_bytes_per_second=plan.throttle_bytes_per_second,
-                reread_ratio=self.reread_ratio,
                 heap_bytes=float(plan.broker_heap_bytes),
                 recovery_seconds=(self.recovery_hours or math.inf) * 3600,
                 volume_recovery_seconds=(self.volume_recovery_hours or math.inf) * 3600,
             ),
-            budget_usd_per_month=self.budget_usd_per_month,
             estimate=HIGH if self.sized_estimate == "high" else MIDDLE,
-            rack_rule=plan.rack_rule,
-            balance=plan.balance,
             pins=grid.pins,
             broker_maxima=grid.broker_maxima,
-            seed=plan.seed,
         )
 
     def _with_core_speeds(self, catalogue: Mapping[str, Shape]) -> dict[str, Shape]:

@@ -23,7 +23,6 @@ from kafka_capacity.questions.capacity.document import to_plain
 from kafka_capacity.questions.capacity.judging import judge
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
-from kafka_capacity.questions.capacity.parameters import SizingParameters
 from kafka_capacity.questions.capacity.results import MonthlyCost, OptionKind
 from kafka_capacity.questions.capacity.section.options_costs import _verdict
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
@@ -54,11 +53,8 @@ def viewed(results, advice, dates=("2026-11-20", "2026-12-20")):
 
 
 def asked(list_of=None, *, cpu_cores=16.0, **given):
-    return SizingParameters(**given).sizing_request(
-        brokers(3, memory_bytes=64 * GIB, cpu_cores=cpu_cores) if list_of is None else list_of,
-        read_shapes(),
-        plan=parse_plan_request({"cluster": "payments"}),
-    )
+    observed = brokers(3, memory_bytes=64 * GIB, cpu_cores=cpu_cores) if list_of is None else list_of
+    return parse_plan_request({"cluster": "payments", **given}).sizing_request(observed, read_shapes())
 
 
 def test_a_budget_is_kept_and_says_what_it_leaves():
