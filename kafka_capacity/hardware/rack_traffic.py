@@ -50,12 +50,8 @@ def leaving_ratios(replicas: Int32s, brokers: Brokers, *, is_read_in_rack: bool)
     return LeavingRatios(produced=away, replicated=leaves.astype(np.float64), consumed=consumed)
 
 
-def usd_of_month(bytes_per_second: float, usd_per_gib: float) -> float:
+def usd_per_month(bytes_per_second: Floats | float, usd_per_gib: float) -> Floats:
     """Return what bytes that are paid for by their number cost a month."""
+    rate = np.asarray(bytes_per_second)
     # What is not there costs nothing, whatever its price.
-    return bytes_per_second * _MONTH_SECONDS / GIB * usd_per_gib if bytes_per_second > 0 else 0.0
-
-
-def usd_per_month(bytes_per_second: Floats, usd_per_gib: float) -> Floats:
-    """Return the same for several, float64[N]."""
-    return np.array([usd_of_month(rate, usd_per_gib) for rate in bytes_per_second.tolist()], dtype=np.float64)
+    return np.where(rate > 0, rate * _MONTH_SECONDS / GIB * usd_per_gib, 0.0)

@@ -23,12 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.calendar_days import HOUR_SECONDS
 from kafka_capacity.demand.profile import PEAK_QUANTILE
 from kafka_capacity.kafka.arrays import Flags, Float32s, Floats
 
 KEEPS_UP_SECONDS = 60.0  # batches and commits take less; a member that cannot keep up is further behind within the hour
 
-_HOUR_SECONDS = 3600.0
 _MAX_SHARE_BEHIND = 0.5  # of the hours that are known: who fell behind by its rate kept up in the others
 
 
@@ -126,5 +126,5 @@ def _best_read(
 def _read_at_least(produced: Floats, lag_bytes: Floats) -> Floats:
     """Return float64[M, H], the mean rate that members must have read at over the last 1, 2, … H hours."""
     last = np.arange(1, produced.shape[1] + 1)
-    read = np.cumsum(produced[:, ::-1], axis=1) - lag_bytes[:, None] / _HOUR_SECONDS
+    read = np.cumsum(produced[:, ::-1], axis=1) - lag_bytes[:, None] / HOUR_SECONDS
     return np.asarray(read / last, dtype=np.float64)

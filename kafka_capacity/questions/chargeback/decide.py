@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.hardware.limits import Resource, resource_name
-from kafka_capacity.hardware.rack_traffic import usd_of_month
+from kafka_capacity.hardware.rack_traffic import usd_per_month
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.chargeback.racks import CONSUME, FLOWS, PRODUCE, REPLICATE
 from kafka_capacity.questions.chargeback.split import USED, Charge
@@ -247,7 +247,7 @@ def _leaders(tables: Mapping[str, pa.Table], price: float | None) -> Iterator[st
 def _worth(bytes_per_second: float, price: float | None) -> str:
     if not price:
         return ""
-    return f" and save {format_usd(usd_of_month(bytes_per_second, price))} per month at today’s rates"
+    return f" and save {format_usd(float(usd_per_month(bytes_per_second, price)))} per month at today’s rates"
 
 
 def _above(ratio: float) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kafka_capacity.demand.calendar_days import DAY_SECONDS
+from kafka_capacity.demand.calendar_days import DAY_SECONDS, HOUR_SECONDS
 from kafka_capacity.demand.changed import ClusterChange, compacted_today, kept_today
 from kafka_capacity.hardware.rack_aware import rack_aware_of
 from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topics
@@ -27,7 +27,6 @@ from kafka_capacity.questions.savings.reach import needed_seconds, reach_seconds
 from kafka_capacity.text import format_rate, plural, whole_percent
 from kafka_capacity.text.wording import few_names
 
-_HOUR_SECONDS = 3600.0
 _NAMED = 3
 _FAR_TOO_MANY = 4  # times as many partitions as are needed
 _LEAST_SKEW = 0.1  # less, of the mean of a topic, is not worth a word
@@ -324,7 +323,7 @@ class _Finder:
     def _target(self, least_seconds: float) -> Floats:
         """Return float64[T], how long records must be kept: whole hours up to a day, else whole days; NaN unknown."""
         wanted = np.maximum(self.needed * self.settings.lag_margin, least_seconds)
-        step = np.where(wanted > DAY_SECONDS, DAY_SECONDS, _HOUR_SECONDS)
+        step = np.where(wanted > DAY_SECONDS, DAY_SECONDS, HOUR_SECONDS)
         return np.asarray(np.ceil(wanted / step) * step, dtype=np.float64)
 
     def _cuts(self) -> tuple[Floats, Chosen]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafka_capacity.demand.calendar_days import HOUR_SECONDS
 from kafka_capacity.demand.profile import PEAK_QUANTILE
 from kafka_capacity.demand.quota import least_quota, throttled
 from kafka_capacity.demand.reading import late_read_seconds
@@ -26,7 +27,6 @@ from kafka_capacity.text.wording import few_names
 BURST_RATIO = 3.0
 _FEW = 5  # topics that are throttled at most
 _LEAST_CUT_RATIO = 0.05  # of the cluster's peak, that all quotas together must take away
-_HOUR_SECONDS = 3600.0
 _NAMED = 3
 
 
@@ -80,7 +80,7 @@ def find_quotas(cluster: SizedCluster, can_wait: Flags, needed: Floats, delay_se
             out_quota=quota if is_on_reads else _of_reads_at_once(coming, going, quota, rows),
             affected=(
                 f"throttled in {plural(int(found.is_waiting.any(axis=0).sum()), 'hour')} of {hours.shape[1]:,}, for up "
-                f"to {format_duration(float(found.late_hours.max()) * _HOUR_SECONDS)}: {who}"
+                f"to {format_duration(float(found.late_hours.max()) * HOUR_SECONDS)}: {who}"
             ),
         )
 
@@ -97,7 +97,7 @@ def _chosen(hours: Float32s, first: Ints, can_wait: Flags, delay_seconds: float)
     for place in most[:_FEW]:
         rows = np.arange(first[place], ends[place])
         rows = rows[hours[rows].max(axis=1) > 0]
-        one = least_quota(hours[rows], delay_seconds / _HOUR_SECONDS)
+        one = least_quota(hours[rows], delay_seconds / HOUR_SECONDS)
         less = after - hours[rows].sum(axis=0, dtype=np.float64) + throttled(hours[rows], one).passed.sum(axis=0)
         if np.quantile(less, PEAK_QUANTILE) < np.quantile(after, PEAK_QUANTILE):
             after, quota[rows] = less, one
@@ -107,7 +107,7 @@ def _chosen(hours: Float32s, first: Ints, can_wait: Flags, delay_seconds: float)
 def _of_reads_at_once(coming: Float32s, going: Float32s, quota: Floats, rows: Ints) -> Floats:
     """Return float64[P], what is read at most of what is read as soon as it is written."""
     read, written = going[rows].sum(axis=1, dtype=np.float64), coming[rows].sum(axis=1, dtype=np.float64)
-    is_at_once = (read > 0) & (late_read_seconds(coming[rows], going[rows]) < 2 * _HOUR_SECONDS)
+    is_at_once = (read > 0) & (late_read_seconds(coming[rows], going[rows]) < 2 * HOUR_SECONDS)
     found = np.full(len(quota), np.inf)
     found[rows] = np.where(is_at_once, quota[rows] * read / written, np.inf)
     return found
