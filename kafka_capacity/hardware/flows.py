@@ -1,4 +1,4 @@
-"""Hourly traffic of every broker, as it is and after each loss, and its peaks at each date.
+"""Float32s traffic of every broker, as it is and after each loss, and its peaks at each date.
 
 A broker's peak is the 99th percentile of its own hourly totals. The totals of an hour are linear in the traffic of the
 partitions, and traffic grows by class; so the hours are summed once by (broker, class), and each date weighs the
@@ -18,12 +18,10 @@ from kafka_capacity.hardware.cpu import CpuCosts
 from kafka_capacity.hardware.limits import MIB, Resource
 from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Int32s, Ints
 
-Weights = Float32s
-
 
 def read_shares(
-    replicas: Int32s, alive: Flags, leader: Weights, rack_of: Int32s, readers: Weights | None = None
-) -> Weights:
+    replicas: Int32s, alive: Flags, leader: Float32s, rack_of: Int32s, readers: Float32s | None = None
+) -> Float32s:
     """Return which replicas consumers read from in their own rack, and from the leader where it has none (KIP-392).
 
     Shares of what is read, float32[N, W], as ``leader`` is, 1 for who leads. ``replicas``, int[N, W], are positions of
@@ -46,8 +44,6 @@ _MAX_CELLS = 1 << 24  # how many hourly figures of one flow are held at once: 64
 
 _CLIENT_IN, _FOLLOWER_IN, _CLIENT_OUT, _REPLICATION_OUT = range(4)
 
-Hourly = Float32s
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Placed:
@@ -64,7 +60,7 @@ class Placed:
         """How many brokers there are."""
         return len(self.rack_of)
 
-    def roles(self, rows: Ints | slice, alive: Flags) -> Weights:
+    def roles(self, rows: Ints | slice, alive: Flags) -> Float32s:
         """Return float32[4, N, W], shares of the traffic of partitions by place in their lists, in the order of flows.
 
         Of what is produced 1 for the leader, 1 for each other replica that is alive, bool[N, W]; of what consumers
@@ -84,7 +80,7 @@ PEAKS = (Resource.NETWORK_IN, Resource.NETWORK_OUT, Resource.CLIENT_IN, Resource
 """Of what :func:`peaks` gives the peaks: written, sent, produced to a broker, read from it, and cores for all that."""
 
 
-def normal_flows(placed: Placed, traffic: Traffic) -> Hourly:
+def normal_flows(placed: Placed, traffic: Traffic) -> Float32s:
     """Return float32[4, B, C, H]: produced, replicated to it, read by consumers, sent to followers."""
     row = np.arange(len(placed.replicas))
     shares = placed.roles(slice(None), placed.replicas >= 0)
@@ -92,8 +88,8 @@ def normal_flows(placed: Placed, traffic: Traffic) -> Hourly:
 
 
 def flows_after_losses(
-    placed: Placed, traffic: Traffic, normal: Hourly, unit_of: Int32s
-) -> Iterator[tuple[int, Hourly]]:
+    placed: Placed, traffic: Traffic, normal: Float32s, unit_of: Int32s
+) -> Iterator[tuple[int, Float32s]]:
     """Yield, for the loss of each unit, the flows as in :func:`normal_flows`, those of what is lost being 0.
 
     ``unit_of`` is int32[B], what is lost together: each broker for itself, or racks.
@@ -119,8 +115,8 @@ def flows_after_losses(
 
 
 def _summed(
-    placed: Placed, traffic: Traffic, row: Ints, state: Ints, parts: list[tuple[Weights, float]], states: int
-) -> Hourly:
+    placed: Placed, traffic: Traffic, row: Ints, state: Ints, parts: list[tuple[Float32s, float]], states: int
+) -> Float32s:
     """Return float32[4, S, B, C, H]: the traffic of partitions, shared out by their roles, one state after another."""
     from scipy.sparse import csr_matrix
 
@@ -142,7 +138,7 @@ def _summed(
 
 
 def peaks(
-    flows: Hourly, ratios: Floats, costs: CpuCosts, *, has_clients: bool = True, known: Floats | None = None
+    flows: Float32s, ratios: Floats, costs: CpuCosts, *, has_clients: bool = True, known: Floats | None = None
 ) -> Floats:
     """Return float64[5, 2, D, B], the :data:`PEAKS` of each broker at each date.
 
@@ -165,7 +161,7 @@ def peaks(
     weights, back = np.unique(ratios.reshape(classes, -1), axis=1, return_inverse=True)
     weights, back = weights.astype(np.float32), back.reshape(-1)
 
-    def peak(hourly: Hourly, known: Floats | None) -> Floats:
+    def peak(hourly: Float32s, known: Floats | None) -> Floats:
         """Return float64[2, D, B], the percentile of each broker's hourly totals."""
         if classes == 1:
             today = percentile(hourly[:, 0])
