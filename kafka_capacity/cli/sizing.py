@@ -104,7 +104,7 @@ def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> 
     columns = terminal_columns(view.options)
     brokers, partitions = plural(len(snapshot.brokers), "broker"), plural(len(snapshot.partitions), "partition")
     title = f"{snapshot.cluster} on {snapshot.ds}: {brokers}, {partitions}, up to {view.horizon}"
-    print_rows(title, columns, [cells(columns, view, row) for row in rows])
+    print_rows(title, columns, [cells(columns, row, view) for row in rows])
     more, cpu = len(view.options) - len(rows), document["cpu"]["reason"]
     print_lines([f"CPU: {cpu}"] if cpu else [])
     print_lines([f"{more:,} more options were tried; --all shows them"] if more else [])
@@ -138,7 +138,7 @@ def _by_date(view: SizingView) -> list[str]:
     # What would do today alone is no answer: it would be missed tomorrow.
     shorter = dict.fromkeys(option for _, option in advice["by_date"][1:] if option not in said)
     found = [row for row in map(view.by_id, shorter) if row is not None]
-    return [f"{row['option_id']}: only until {lasts_until(view, row)}" for row in found]
+    return [f"{row['option_id']}: only until {lasts_until(row, view)}" for row in found]
 
 
 def _worth_a_look(view: SizingView) -> list[Row]:

@@ -27,7 +27,7 @@ def test_each_row_says_what_the_plan_says_of_that_count_and_estimate(view):
         option = sizing.of_count(int(row["count"]))
         assert (row["moved_bytes"], row["seconds"]) == (option["moved_bytes"], option["change_seconds"])
         if row["growth"].startswith(sizing.estimate):
-            assert row["until"] == lasts_until(sizing, option)
+            assert row["until"] == lasts_until(option, sizing)
 
 
 def test_what_cannot_be_placed_today_does_not_last_whatever_its_resources_do(view):
@@ -36,7 +36,7 @@ def test_what_cannot_be_placed_today_does_not_last_whatever_its_resources_do(vie
     refused = {**lasting, "fits": False, "fits_until": None, "excuses": [{"constraint": "leader", "reason": "none"}]}
     assert _end(sizing, lasting, "high")["until"] == f"beyond {sizing.horizon}"
     for estimate in ("high", "middle"):
-        assert _end(sizing, refused, estimate)["until"] == lasts_until(sizing, refused) == "not today"
+        assert _end(sizing, refused, estimate)["until"] == lasts_until(refused, sizing) == "not today"
 
 
 def test_a_plan_that_was_not_sized_has_none():
@@ -49,4 +49,4 @@ def test_a_row_is_not_known_where_its_badge_says_so(view):
     row = {**sizing.options[0], "option_id": "another", "fits": False, "fits_until": None}
     for last, (until, badge) in kinds.items():
         row["excuses"] = [{"constraint": one, "reason": "none"} for one in ("capacities", last)]
-        assert (lasts_until(sizing, row), _verdict(sizing, row)) == (until, badge)
+        assert (lasts_until(row, sizing), _verdict(row, sizing)) == (until, badge)

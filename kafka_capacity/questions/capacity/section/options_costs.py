@@ -26,7 +26,7 @@ MAX_ROWS = 300
 _KINDS = {"do-nothing": "do nothing", "rebalance": "rebalanced", "shrink-volumes": "smaller volumes"}
 
 
-def _verdict(view: SizingView, row: Row) -> str:
+def _verdict(row: Row, view: SizingView) -> str:
     """Return the name of the badge of an option: what is needed now or later, else whether and how long it lasts."""
     places = [place for place, step in enumerate(view.steps) if step.option["option_id"] == row["option_id"]]
     if places and row is not view.today:
@@ -39,7 +39,7 @@ def _verdict(view: SizingView, row: Row) -> str:
     return "lasts" if status is Status.DOES_NOT_FIT and row["fits_until"] is not None else str(status)
 
 
-def lasts_until(view: SizingView, row: Row) -> str:
+def lasts_until(row: Row, view: SizingView) -> str:
     """Return the last day before an option passes a limit, or why there is none."""
     if row["fits"]:
         return f"beyond {view.horizon}"
@@ -48,21 +48,21 @@ def lasts_until(view: SizingView, row: Row) -> str:
     return view.until(row) or str(row["fits_until"])
 
 
-def _tightest(_view: SizingView, row: Row) -> str | None:
+def _tightest(row: Row, _: SizingView) -> str | None:
     if row["tightest_resource"] is None:
         return None
     where = f"broker {row['tightest_broker']}, {row['tightest_date']}"
     return f"{resource_name(row['tightest_resource'])}, {CONDITION_WORDS[row['tightest_condition']]}, {where}"
 
 
-def _change(_view: SizingView, row: Row) -> str:
+def _change(row: Row, _: SizingView) -> str:
     if not row["change_usd"]:
         return ""
     days = row["break_even_days"]
     return format_usd(row["change_usd"]) + ("" if days is None else f", {days_words(days)}")
 
 
-def _label(_view: SizingView, row: Row) -> str:
+def _label(row: Row, _: SizingView) -> str:
     """Name an option in few words, which the page has little room for."""
     shape = "today’s" if row["shape"] == TODAY else row["shape"]
     parts = [f"{row['broker_count']:,} × {shape}"]
@@ -74,32 +74,28 @@ def _label(_view: SizingView, row: Row) -> str:
     return ", ".join(parts) + (" ◆" if row["is_on_front"] else "")
 
 
-def _of_placed(of: Callable[[Row], Any]) -> Callable[[SizingView, Row], Any]:
+def _of_placed(of: Callable[[Row], Any]) -> Callable[[Row, SizingView], Any]:
     """Return what reads a cell of an option, empty where Kafka refuses its placement."""
-    return lambda _, row: None if is_unplaced(row) else of(row)
-
-
-def _field(key: str, label: str, kind: str) -> Column:
-    return column(key, label, kind, lambda _, row: row[key])
+    return lambda row, _: None if is_unplaced(row) else of(row)
 
 
 OPTIONS = (
-    _field("option_id", "Option", "name"),
+    column("option_id", "Option", "name"),
     column("label", "Option", "text", _label),
     column("verdict", "Verdict", "verdict", _verdict),
     column("fits_until", "Lasts until", "day", lasts_until),
-    _field("headroom_ratio", "Headroom", "percent"),
+    column("headroom_ratio", "Headroom", "percent"),
     column("tightest", "Tightest", "text", _tightest),
-    _field("total_usd_per_month", "Per month", "usd"),
-    _field("brokers_usd_per_month", "Machines", "usd"),
-    _field("disks_usd_per_month", "Disks", "usd"),
-    _field("between_racks_usd_per_month", "Rack traffic", "usd"),
-    _field("ingest_usd_per_month", "Ingest", "usd"),
+    column("total_usd_per_month", "Per month", "usd"),
+    column("brokers_usd_per_month", "Machines", "usd"),
+    column("disks_usd_per_month", "Disks", "usd"),
+    column("between_racks_usd_per_month", "Rack traffic", "usd"),
+    column("ingest_usd_per_month", "Ingest", "usd"),
     column("moved_bytes", "To copy", "bytes", _of_placed(lambda row: row["moved_bytes"])),
     column("change_seconds", "Copying", "copying", _of_placed(lambda row: endless(row["change_seconds"]))),
     column("change", "Change, paid back in", "text", _change),
 )
-"""One row an option: made of what sizing found, and of a row of ``sizing_options``."""
+"""One row an option: made of a row of ``sizing_options``, and of what sizing found."""
 _PRICES = tuple(one.key for one in OPTIONS if one.key.endswith("_usd_per_month"))
 
 
@@ -161,7 +157,7 @@ def _is_told(key: str, options: Sequence[Row]) -> bool:
 
 
 def _row(view: SizingView, row: Row) -> dict[str, Any]:
-    return {**cells(OPTIONS, view, row), NOTE: _note(row)}
+    return {**cells(OPTIONS, row, view), NOTE: _note(row)}
 
 
 def _note(row: Row) -> str | None:

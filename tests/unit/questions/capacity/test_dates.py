@@ -44,7 +44,7 @@ def test_what_runs_out_on_a_day_lasts_until_the_day_before(size, name, place):
         is_bare = all(one["when"] for one in option["excuses"])
         if is_bare and days:
             assert option["fits_until"] == (day_before(min(days)) if min(days) > first else None)
-        shown = cells(OPTIONS, view, row)["fits_until"]
+        shown = cells(OPTIONS, row, view)["fits_until"]
         if option["fits"]:
             assert (option["fits_until"], shown) == (view.horizon, f"beyond {view.horizon}")
         elif option["fits_until"] is not None:

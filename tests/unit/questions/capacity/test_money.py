@@ -109,7 +109,7 @@ def test_where_the_budget_is_below_what_todays_brokers_cost_they_still_last_as_l
     now, _, price, _ = key_figures(view)
     assert (now.label, now.value, price.value) == ("Brokers today", 6, view.today["total_usd_per_month"])
     assert cost_of_steps(view).startswith("$4,380 per month on average until December 2026 with 6 brokers")
-    affordable = {row["option_id"]: _verdict(view, row) for row in view.options}
+    affordable = {row["option_id"]: _verdict(row, view) for row in view.options}
     assert affordable["do-nothing"] == affordable["018-brokers.today"] == "over_budget"
 
 

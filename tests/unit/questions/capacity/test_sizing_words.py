@@ -154,8 +154,8 @@ def test_an_option_of_which_something_is_unknown_is_not_called_fitting():
         option("010", "scale-out", 10, until=DATES[3]),
     ]
     view = view_of(rows, [passing("do-nothing", DATES[2])], recommended="009")
-    assert _verdict(view, view.options[2]) == "fits"
+    assert _verdict(view.options[2], view) == "fits"
     unknown = view_of(
         [rows[0], rows[1], rows[2] | {"not_judged": ["disk"]}], [passing("do-nothing", DATES[2])], recommended="009"
     )
-    assert _verdict(unknown, unknown.options[2]) == "not_judged"
+    assert _verdict(unknown.options[2], unknown) == "not_judged"
