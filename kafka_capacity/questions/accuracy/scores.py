@@ -71,8 +71,8 @@ class ScoreSummary:
 
     figure: str  # which
     count: int  # how many
-    first: str  # the days that they are about
-    last: str  # the days that they are about
+    first: str  # the first of the days that they are about
+    last: str  # the last of them
     mean_error_ratio: float  # mean of the errors without their signs
     bias_ratio: float  # median of the errors with their signs
     below_high_ratio: float  # how often the figure stayed below the high estimate
@@ -216,19 +216,16 @@ def score(prediction: Prediction, day: str, observed: float) -> Score | None:
     )
 
 
-def summarise(scores: Sequence[Score], watched: Sequence[Score] | None = None) -> tuple[ScoreSummary, ...]:
+def summarise(scores: Sequence[Score], watched: Sequence[Score]) -> tuple[ScoreSummary, ...]:
     """Sum scores up by figure; what is watched for drift may be more."""
     figures = sorted({one.figure for one in scores})
-    longer = scores if watched is None else watched
-    return tuple(
-        _summary(figure, *([one for one in some if one.figure == figure] for some in (scores, longer)))
-        for figure in figures
-    )
+    return tuple(_summary(figure, [one for one in scores if one.figure == figure], watched) for figure in figures)
 
 
-def _summary(figure: str, scores: list[Score], watched: list[Score]) -> ScoreSummary:
+def _summary(figure: str, scores: list[Score], watched: Sequence[Score]) -> ScoreSummary:
     errors = [one.error_ratio for one in scores]
-    drift = watch(one.held for one in watched)
+    off = mean(abs(error) for error in errors)
+    drift = watch(one.held for one in watched if one.figure == figure)
     below = sum(one.is_below_high for one in scores) / len(scores)
     quantile = mean(one.high_quantile for one in scores)
     return ScoreSummary(
@@ -236,22 +233,21 @@ def _summary(figure: str, scores: list[Score], watched: list[Score]) -> ScoreSum
         count=len(scores),
         first=min(one.scored_on for one in scores),
         last=max(one.scored_on for one in scores),
-        mean_error_ratio=mean(abs(error) for error in errors),
+        mean_error_ratio=off,
         bias_ratio=median(errors),
         below_high_ratio=below,
         high_quantile=quantile,
         has_drifted=drift is not None,
         correction=1.0 if drift is None else drift.ratio,
-        sentence=_sentence(figure, scores, below, quantile),
+        sentence=_sentence(figure, scores, format_percent(off), below, quantile),
     )
 
 
 NAMES = {TRAFFIC: "traffic at peak", STORED: "stored bytes", CPU: "processors", MOVES: "moves"}
 
 
-def _sentence(figure: str, scores: list[Score], below: float, quantile: float) -> str:
+def _sentence(figure: str, scores: list[Score], off: str, below: float, quantile: float) -> str:
     count = len(scores)
-    off = format_percent(mean(abs(one.error_ratio) for one in scores))
     ages = sorted({one.age_days for one in scores})
     ahead = f"{ages[0]}" if len(ages) == 1 else f"{ages[0]} to {ages[-1]}"
     if count == 1:

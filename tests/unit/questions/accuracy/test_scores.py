@@ -70,7 +70,7 @@ def test_what_is_too_young_too_old_or_not_there_is_not_scored():
 
 def test_errors_are_summed_up_by_figure():
     scores = [scored(0.2), scored(-0.1, is_below=False), scored(0.3, figure=STORED)]
-    stored, traffic = summarise(scores)
+    stored, traffic = summarise(scores, scores)
     assert (stored.figure, traffic.figure) == (STORED, TRAFFIC)
     assert traffic.count == 2
     assert traffic.mean_error_ratio == pytest.approx(0.15)
@@ -82,8 +82,10 @@ def test_errors_are_summed_up_by_figure():
         "The last 2 predictions of traffic at peak, 31 days ahead, were off by 15.0 % on average; actual values "
         "stayed below the high estimate in 50.0 % of them (90.0 % expected)."
     )
-    assert summarise([scored(0.2)])[0].sentence.endswith("below the high estimate, as is expected in 90.0 % of cases.")
-    assert summarise([scored(-0.1, is_below=False)])[0].sentence == (
+    assert summarise([scored(0.2)], [])[0].sentence.endswith(
+        "below the high estimate, as is expected in 90.0 % of cases."
+    )
+    assert summarise([scored(-0.1, is_below=False)], [])[0].sentence == (
         "The last prediction of traffic at peak, 31 days ahead, was off by 10.0 %; the actual value exceeded the "
         "high estimate, as is expected in 10.0 % of cases."
     )
@@ -103,14 +105,15 @@ WEEKS = ("2026-02-02", "2026-02-09", "2026-02-16", "2026-02-23")
     ],
 )
 def test_a_drift_is_several_errors_in_one_direction(errors, has_drifted):
-    (found,) = summarise([scored(error, day=day) for error, day in zip(errors, WEEKS, strict=False)])
+    scores = [scored(error, day=day) for error, day in zip(errors, WEEKS, strict=False)]
+    (found,) = summarise(scores, scores)
     assert found.has_drifted is has_drifted
 
 
 @given(st.floats(0.2, 5.0).filter(lambda factor: abs(factor - 1) > 0.25), st.integers(3, 4))
 def test_the_correction_makes_drifted_predictions_right(factor, count):
     scores = [scored(factor - 1, day=day) for day in WEEKS[:count]]
-    (found,) = summarise(scores)
+    (found,) = summarise(scores, scores)
     assert found.has_drifted
     assert scores[0].middle * found.correction == pytest.approx(scores[0].observed)
 
