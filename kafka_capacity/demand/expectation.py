@@ -53,10 +53,8 @@ def expect_demand(
     # What today's load is the mean and the peak of, as far as that is known.
     measured_days = min(max(load.hours // 24, 1), REFERENCE_DAYS) if load.hours else REFERENCE_DAYS
     reference_days = max(measured_days, WEEK_DAYS)
-    planned = planned_events(
-        settings.events, snapshot, horizon_months=settings.horizon_months, measured_days=measured_days
-    )
     horizon = months_later(snapshot.ds, settings.horizon_months)
+    planned = planned_events(settings.events, snapshot, horizon=horizon, measured_days=measured_days)
     history = history or TopicHistory.empty(snapshot.ds)
     full = full_days(snapshot, load, limits, planned, horizon, history) if limits is not None else frozenset()
     dates = outlook_dates(snapshot.ds, settings.horizon_months, (*planned.turns, *full))
@@ -72,15 +70,7 @@ def expect_demand(
         forecast_class(name, one, dates, settings, reference_days=reference_days, silent_since=silent_since)
         for name, one in zip(classes.names, series[:-1], strict=True)
     ]
-    outlook = fold_events(
-        snapshot,
-        classes,
-        paths,
-        planned,
-        dates,
-        settings.high_quantile,
-        measured_days=measured_days,
-    )
+    outlook = fold_events(snapshot, classes, paths, planned, dates, settings.high_quantile, measured_days=measured_days)
     return DemandExpectation(
         outlook=outlook,
         notes=(*_growth_notes(settings, classes), *planned.notes),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafka_capacity.demand.calendar_days import days_between, days_later, months_later
+from kafka_capacity.demand.calendar_days import days_between, days_later
 from kafka_capacity.demand.events import Launch, PlannedEvent, RetentionChange
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.topic_classes import matching
@@ -36,7 +36,7 @@ class PlannedEvents:
 
 
 def planned_events(
-    events: Sequence[PlannedEvent], snapshot: Snapshot, *, horizon_months: int, measured_days: int
+    events: Sequence[PlannedEvent], snapshot: Snapshot, *, horizon: str, measured_days: int
 ) -> PlannedEvents:
     """Choose the events that count up to a horizon, and find their topics.
 
@@ -45,7 +45,6 @@ def planned_events(
     Raises:
         RequestError: one line for each mistake, with the event, the field, the value and the remedy.
     """
-    horizon = months_later(snapshot.ds, horizon_months)
     mistakes: list[str] = []
     of_topics: list[TopicEvent] = []
     added: list[AddedTopic] = []
