@@ -61,9 +61,7 @@ class Shape:
     disk_bytes: float  # how much a broker can store
     fullest_volume_ratio: float = 1.0  # how much of what a broker holds is on the fullest of its disks
     volume: Volume | None = None  # what is attached, `None` for other disks
-    client_in_bytes_per_second: float = (
-        math.nan
-    )  # clients may produce to a broker, NaN where that is no limit of its own
+    client_in_bytes_per_second: float = math.nan  # clients may produce to a broker, NaN for no limit of its own
     client_out_bytes_per_second: float = math.nan  # what clients may read from one broker, likewise
     replica_limit: float  # how many replicas one broker should hold
     usd_per_hour: float  # of one machine
@@ -76,9 +74,7 @@ class Shape:
     has_quotas: bool = False  # whether the provider publishes what a broker takes, which stands for processors
     is_discounted: bool = True  # whether a commitment, reserved or a savings plan, lowers the price of the machine
     priced_as: str | None = None  # whose prices stand in for those that nobody gave, which makes dollars an estimate
-    bursts: Mapping[Resource, float] = field(
-        default_factory=dict
-    )  # more than it sustains, which it reaches for minutes
+    bursts: Mapping[Resource, float] = field(default_factory=dict)  # more than it sustains: what it reaches for minutes
 
 
 def observed_shape(

@@ -33,9 +33,7 @@ from kafka_capacity.text import format_rate, plural, whole_percent
 class PartitionRules:
     """What one partition can take."""
 
-    in_bytes_per_second: float = (
-        10e6  # produced at peak: Jun Rao's article has "10s of MB/sec" of a producer, taken low
-    )
+    in_bytes_per_second: float = 10e6  # produced at peak: Jun Rao has "10s of MB/sec" of a producer, taken low
     out_bytes_per_second: float = 20e6  # read by a group's member; consumers do work, so this is the one to measure
 
 

@@ -74,9 +74,7 @@ class CapacityUse:
     load: Floats
     cause: Int32s  # int32[K, Q, 2, D, B], the position of the broker or rack whose loss makes this load, -1 for none
     capacity: Floats  # float64[Q, B], NaN where it is not known
-    fallen_out: tuple[
-        tuple[str, str], ...
-    ]  # groups that read beyond page caches at the high estimate, and from when on
+    fallen_out: tuple[tuple[str, str], ...]  # groups that read beyond page caches at the high estimate, and from when
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,11 +193,6 @@ def unknown_of_fewer(not_judged: Collection[str]) -> list[Resource]:
     return [one for one in RESOURCES if one in not_judged and one is not Resource.DISK_IO]
 
 
-def unknown_sentence(not_judged: Collection[str]) -> str:
-    """Return them as a sentence without its stop."""
-    return f"the capacity is unknown: {listed([RESOURCE_NAMES[one] for one in unknown_of_fewer(not_judged)])}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judgement:
     """How the loads of an option stand to the limits."""
@@ -207,9 +200,8 @@ class Judgement:
     excuses: tuple[Excuse, ...] = ()  # the limits that it passes; of a result, by day
     not_judged: tuple[Resource, ...] = ()  # resources of which the capacity is not known
     fits_until: str | None = None  # the last day on which it fits, the horizon at most; `None` when not even today
-    headroom_ratio: float | None = (
-        None  # of what is allowed, at the tightest place, negative beyond; `None` for no judgement
-    )
+    # of what is allowed, at the tightest place, negative beyond; `None` for no judgement
+    headroom_ratio: float | None = None
     tightest: Tightest | None = None  # that place
     exhaustion: tuple[Exhaustion, ...] = ()  # one entry a judged resource
 
@@ -229,7 +221,8 @@ class CapacityResult(Judgement):
     @property
     def why_as_far_as_known(self) -> str:
         """What is not known and may take more brokers, as a clause; empty for nothing."""
-        return unknown_sentence(self.not_judged) if unknown_of_fewer(self.not_judged) else self.unknown_load
+        unknown = [RESOURCE_NAMES[one] for one in unknown_of_fewer(self.not_judged)]
+        return f"the capacity is unknown: {listed(unknown)}" if unknown else self.unknown_load
 
     @property
     def is_unproved(self) -> bool:
