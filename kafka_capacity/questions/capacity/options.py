@@ -222,17 +222,17 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     without = tuple(sorted({*inputs.removed, *weaker}))
     keys += [dataclasses.replace(key, removed_brokers=without) for key in keys if weaker and not key.extra_racks]
     shapes = {shape.name: shape for shape in (request.today, *request.shapes)}
-    for key in sorted(set(keys), key=_in_order):
+
+    def in_order(key: PlacementKey) -> tuple[Any, ...]:
+        return key.broker_count, key.extra_racks, key.replication_factor or 0, key.removed_brokers
+
+    for key in sorted(set(keys), key=in_order):
         for shape in shapes.values():
             is_own = shape.name == request.today.name
             if is_own or (key.broker_count in counts and key.removed_brokers == inputs.removed):
                 placement = dataclasses.replace(key, is_by_disk=is_own and are_disks_uneven(inputs, key))
                 options.append(_option(placement, shape, now, is_other_hardware=is_other or not is_own))
     return tuple(options)
-
-
-def _in_order(key: PlacementKey) -> tuple[Any, ...]:
-    return key.broker_count, key.extra_racks, key.replication_factor or 0, key.removed_brokers
 
 
 def _weaker_brokers(inputs: SizingInputs) -> tuple[int, ...]:
@@ -270,9 +270,7 @@ def _machines(brokers: Brokers) -> set[tuple[float, ...]]:
 
 def as_placed(inputs: SizingInputs, kind: OptionKind) -> CapacityOption:
     """Return an option that leaves every replica on the broker where it is, of today's shape."""
-    still = PlacementKey(
-        broker_count=len(inputs.snapshot.brokers), extra_racks=0, replication_factor=None, is_observed=True
-    )
+    still = PlacementKey(broker_count=len(inputs.snapshot.brokers), is_observed=True)
     return CapacityOption(option_id=str(kind), kind=kind, placement=still, shape=inputs.request.today)
 
 

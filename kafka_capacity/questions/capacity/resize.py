@@ -64,17 +64,13 @@ def resize(
 
 def resized_tables(given: _Given, change: ClusterChange) -> dict[str, pa.Table]:
     """Do one piece of work: the answer after one change, as one row."""
-    return packed([_resized(given, change)])
-
-
-def _resized(given: _Given, change: ClusterChange) -> Resized:
     inputs, remote_bytes = _changed(given, change)
     inputs, results = _results(inputs)
     view = _view(inputs, results)
     options = [next((one.option for one in view.steps if view.lasts(one.option, date)), None) for date in view.dates]
     goal = view.steps[-1].option if view.steps else None
     unproved = {one.option_id: one.why_as_far_as_known for one in results if one.is_unproved}
-    return Resized(
+    answer = Resized(
         broker_counts=tuple(None if one is None else int(one["broker_count"]) for one in options),
         steps=tuple((step.from_day, int(step.option["broker_count"])) for step in view.steps),
         usd_per_month=tuple(
@@ -90,6 +86,7 @@ def _resized(given: _Given, change: ClusterChange) -> Resized:
         ),
         in_the_way=None if goal is None else _in_the_way(inputs, view, goal, unproved),
     )
+    return packed([answer])
 
 
 def _changed(given: _Given, change: ClusterChange) -> tuple[SizingInputs, Floats]:

@@ -35,8 +35,8 @@ class PlacementKey:
     """What a placement hangs on; every shape with disks that are alike is judged on the same one."""
 
     broker_count: int  # how many brokers
-    extra_racks: int  # how many racks more than today, which new brokers go to
-    replication_factor: int | None  # of all topics; `None` keeps each topic's own
+    extra_racks: int = 0  # how many racks more than today, which new brokers go to
+    replication_factor: int | None = None  # of all topics; `None` keeps each topic's own
     removed_brokers: tuple[int, ...] = ()  # ids of those of today that go, before brokers are counted
     is_observed: bool = False  # today's placement as it is, and nothing moved
     is_by_disk: bool = False  # brokers hold by the size of their disks, which differ, and not all alike

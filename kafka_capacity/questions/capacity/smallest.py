@@ -12,13 +12,13 @@ Executors have numpy, scipy and pyarrow; nothing here, nor what it imports, may 
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import pyarrow as pa
 
 from kafka_capacity.demand.changed import ClusterChange, changed_cluster
 from kafka_capacity.hardware.bill import SmallestSize
 from kafka_capacity.hardware.limits import RESOURCES
+from kafka_capacity.hardware.plain import plain_number
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.questions.capacity.options import SizingInputs, are_disks_uneven, useful_counts
 from kafka_capacity.questions.capacity.results import UNKNOWN, CapacityOption, CapacityResult, OptionKind, PlacementKey
@@ -35,7 +35,7 @@ def smallest_after(given: tuple[SizingInputs, int], change: ClusterChange) -> di
         left = dataclasses.replace(inputs, snapshot=cluster.snapshot, workload=cluster.workload, sizes=cluster.sizes)
         found = smallest(left, start)
         count = None if found is None else found.option.placement.broker_count
-        usd = None if found is None or math.isnan(found.cost.total) else found.cost.total
+        usd = None if found is None else plain_number(found.cost.total)
     return packed([SmallestSize(broker_count=count, usd_per_month=usd)])
 
 
@@ -54,24 +54,15 @@ def smallest(inputs: SizingInputs, start: int) -> CapacityResult | None:
 
 
 def _enough(inputs: SizingInputs, count: int) -> CapacityResult | None:
-    """Return how so many brokers fare, ``None`` where they do not carry it."""
-    if not inputs.has_room(_count_of(inputs, count))[0]:
+    """Return how so many brokers fare on volumes no larger than they must be, ``None`` where they do not carry it."""
+    key = PlacementKey(broker_count=count)
+    key = dataclasses.replace(key, is_by_disk=are_disks_uneven(inputs, key))
+    if not inputs.has_room(key)[0]:
         return None
-    found = of_count(inputs, count)
-    return found if is_enough(found) else None
-
-
-def of_count(inputs: SizingInputs, count: int) -> CapacityResult:
-    """Return how so many of today's brokers fare, on volumes no larger than they must be."""
-    key = _count_of(inputs, count)
     kind, shape = OptionKind.SHRINK_VOLUMES, inputs.request.today
     option = CapacityOption(option_id=f"{count:03d}-brokers", kind=kind, placement=key, shape=shape)
-    return evaluate_placed(dataclasses.replace(inputs, options=(option,)), key)[0]
-
-
-def _count_of(inputs: SizingInputs, count: int) -> PlacementKey:
-    key = PlacementKey(broker_count=count, extra_racks=0, replication_factor=None)
-    return dataclasses.replace(key, is_by_disk=are_disks_uneven(inputs, key))
+    (found,) = evaluate_placed(dataclasses.replace(inputs, options=(option,)), key)
+    return found if is_enough(found) else None
 
 
 def is_enough(result: CapacityResult) -> bool:
