@@ -62,13 +62,16 @@ def forecast_class(
     forecast = None if asked else _forecast(history, dates, settings, reference_days, silent_days=silent_days)
     if not isinstance(forecast, Forecast):
         why = "As requested" if forecast is None else f"{forecast.why}, and it is assumed"
-        path = growth_path(name, dates, asked or _assumed(high_asked), history_days=history.days, why=why)
+        usual = USUAL_GROWTH
+        if high_asked is not None:
+            usual = Growth(middle=min(USUAL_GROWTH.middle, high_asked), high=high_asked)
+        path = growth_path(name, dates, asked or usual, history_days=history.days, why=why)
         if forecast is not None and forecast.stopped_days:
             return _stopped(path, history)
         if not history.days or days_between(history.last_day, dates[0]) > MAX_STALE_DAYS:
             return path
-        usual = usual_ratio(history.rate_bytes_per_second, reference_days, silent_days=silent_days)
-        return replace(path, mean_ratio=round(usual, 6))
+        ratio = usual_ratio(history.rate_bytes_per_second, reference_days, silent_days=silent_days)
+        return replace(path, mean_ratio=round(ratio, 6))
     weeks = np.array([days_between(history.last_day, date) for date in dates]) / WEEK_DAYS
     measured, reference = _reference(history, reference_days, float(forecast.expected[0]), silent_days=silent_days)
     # Growing by the same share every day of a week, and rounded, so that another machine's last bits change no plan.
@@ -88,13 +91,6 @@ def forecast_class(
         high=np.maximum(middle, high),
         mean_ratio=round(reference / measured, 6),
     )
-
-
-def _assumed(high_asked: float | None) -> Growth:
-    """Return the usual growth, with the high estimate that was asked for."""
-    if high_asked is None:
-        return USUAL_GROWTH
-    return Growth(middle=min(USUAL_GROWTH.middle, high_asked), high=high_asked)
 
 
 def _grown(dates: Sequence[str], growth_per_year_ratio: float) -> Floats:

@@ -64,7 +64,8 @@ def level_shifts(values: Floats) -> tuple[LevelShift, ...]:
         usual = max(_usual(np.delete(part, around)) for part in (of_medians, of_means))
         least = max(LEAST_LOG, NOISE_FACTOR * usual)
         certainty = _certainty(size / least, count - day)
-        if certainty > 0 and not _is_back(logs, day, lasting):
+        before = np.median(logs[max(0, day - SPAN_DAYS) : day])
+        if certainty > 0 and (logs[-WEEK_DAYS:].mean() - before) / lasting >= _KEPT_RATIO:
             found.append(LevelShift(day=day, ratio=float(np.exp(lasting)), certainty=certainty))
     return tuple(sorted(found, key=lambda shift: shift.day))
 
@@ -86,12 +87,6 @@ def _lasting(logs: Floats, day: int, growth: float) -> float:
     of_means = float(np.log(np.exp(after).mean() / np.exp(before).mean()))
     days = (len(after) + len(before)) / 2
     return float(_both(float(np.median(after) - np.median(before)), of_means)) - growth * days
-
-
-def _is_back(logs: Floats, day: int, lasting: float) -> bool:
-    """Return whether the last week is nearer to the level before a day than to the one after it."""
-    before = np.median(logs[max(0, day - SPAN_DAYS) : day])
-    return bool((logs[-WEEK_DAYS:].mean() - before) / lasting < _KEPT_RATIO)
 
 
 def _both(one: Floats | float, other: Floats | float) -> Floats:

@@ -102,10 +102,12 @@ def fit_weeks(values: Floats, weeks_ahead: int) -> WeekModel:
     ago = np.arange(count)[::-1]
     fallen = weeks + min(0.0, float(slope[-1])) * ago
     fallen -= share[-1] * shape[-1][(-1 - ago // WEEK_DAYS) % YEAR_WEEKS]
+    # The largest week to think of is as far above the largest as the largest tenth is above its least, twice.
+    largest, (_, excess) = float(fallen.max()), top_share(fallen, TOP_SHARE)
     return WeekModel(
         level=float(start[-1]),
-        top=max(0.0, _top(fallen) - float(start[-1])),
-        past_top=max(0.0, float(fallen.max()) - float(start[-1])),
+        top=max(0.0, largest + min(2 * excess, MAX_OVER_TOP) - float(start[-1])),
+        past_top=max(0.0, largest - float(start[-1])),
         path=path,
         rising_path=rising_path,
         residuals=np.sort(weeks - target),
@@ -131,12 +133,6 @@ def top_share(values: Floats, share: float) -> tuple[float, float]:
     """Return where the largest share of some values begins, and by how much they are above that on average."""
     least = float(np.quantile(values, 1 - share))
     return least, float(np.maximum(values - least, 0.0).mean()) / share
-
-
-def _top(weeks: Floats) -> float:
-    """Return the largest week to think of: as far above the largest as the largest tenth is above its least, twice."""
-    _, excess = top_share(weeks, TOP_SHARE)
-    return float(weeks.max()) + min(2 * excess, MAX_OVER_TOP)
 
 
 def _around(values: Floats, reach: int) -> Floats:

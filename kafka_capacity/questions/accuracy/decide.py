@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
@@ -34,11 +34,6 @@ def score_sentences(scores: Mapping[str, Any]) -> list[tuple[bool, str]]:
     return drifts + sums + [(bool(one["has_drifted"]), str(one["sentence"])) for one in scores["coefficients"]]
 
 
-def _classes(classes: Iterable[Mapping[str, Any]], amount: Callable[[float], str]) -> str:
-    named = [f"{row['name']} ({amount(row['observed'])} instead of {amount(row['expected'])})" for row in classes]
-    return f"Most of it comes from {listed(named)}"
-
-
 def _problem(drift: Mapping[str, Any]) -> Problem:
     figure, ratio = drift["figure"], drift["ratio"]
     subject, amount, unit = _FIGURES[figure]
@@ -49,8 +44,12 @@ def _problem(drift: Mapping[str, Any]) -> Problem:
         f"{subject} typically been {side} what was predicted since {drift['since']}: {came} on {drift['last']}, where "
         f"the plan of {drift['made_on']} expected {expected}, is {last}"
     )
-    if drift.get("classes"):
-        message += f". {_classes(drift['classes'], amount)}"
+    classes = [
+        f"{row['name']} ({amount(row['observed'])} instead of {amount(row['expected'])})"
+        for row in drift.get("classes", ())
+    ]
+    if classes:
+        message += f". Most of it comes from {listed(classes)}"
     if drift.get("effect"):
         message += f". {drift['effect']}"
     make = serious if drift.get("is_beyond") else warning

@@ -36,7 +36,15 @@ from kafka_capacity.questions.capacity.sizing_view import (
     is_unknown,
     removed_brokers,
 )
-from kafka_capacity.text import capitalised, format_limit, format_percent, format_usd, plural, whole_percent
+from kafka_capacity.text import (
+    capitalised,
+    format_count_delta,
+    format_limit,
+    format_percent,
+    format_usd,
+    plural,
+    whole_percent,
+)
 
 _CLEARLY_LESS_RATIO = 0.1  # of weeks inside the interval of past forecasts than are meant to be
 
@@ -123,13 +131,8 @@ def _then(before: Row, after: Row, gone: Collection[int]) -> str:
     if after["shape"] != before["shape"]:
         return option_name(after)
     removed = len({*removed_brokers(after)} - {*removed_brokers(before), *gone})
-    return _more(int(after["broker_count"]) - int(before["broker_count"]) + removed)
-
-
-def _more(count: int) -> str:
-    if not count:
-        return "rebalanced"
-    return f"+{count:,}" if count > 0 else f"{count:,}".replace("-", "−")
+    more = int(after["broker_count"]) - int(before["broker_count"]) + removed
+    return format_count_delta(more) if more else "rebalanced"
 
 
 def _dollars(view: SizingView, step: Step) -> str:

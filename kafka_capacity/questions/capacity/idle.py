@@ -73,7 +73,12 @@ def _better_idle(family: Sequence[CapacityResult], extra_racks: int) -> Iterator
                         own, used_brokers=smaller.broker_count, is_observed=smaller.is_observed
                     )
                     yield dataclasses.replace(result.option, placement=placement)
-        candidates = [one for one in larger if _is_known(one)]
+        # The headroom is all that may be wrong: racks, or the unknown, are as wrong on more brokers.
+        candidates = [
+            one
+            for one in larger
+            if one.headroom_ratio is not None and all(excuse.constraint in RESOURCES for excuse in one.excuses)
+        ]
         best = max([best, *candidates] if best else candidates, key=_headroom, default=None)
 
 
@@ -83,11 +88,6 @@ def _count(result: CapacityResult) -> int:
 
 def _headroom(result: CapacityResult) -> float:
     return float("-inf") if result.headroom_ratio is None else result.headroom_ratio
-
-
-def _is_known(result: CapacityResult) -> bool:
-    """Return whether the headroom is all that may be wrong: racks, or the unknown, are as wrong on more brokers."""
-    return result.headroom_ratio is not None and all(excuse.constraint in RESOURCES for excuse in result.excuses)
 
 
 def _spread(inputs: SizingInputs, key: PlacementKey, factor: int) -> int:

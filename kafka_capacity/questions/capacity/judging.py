@@ -60,7 +60,9 @@ def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIG
     """Judge one option by the estimate of growth that decides, :data:`MIDDLE` or :data:`HIGH`."""
     ratios = used_ratios(use, limits)
     decisive = ratios[:, :, estimate]
-    tightest = _tightest(use, limits, decisive, estimate)
+    tightest = None
+    if not np.isnan(decisive).all():
+        tightest = _at(use, limits, estimate, *map(int, np.unravel_index(np.nanargmax(decisive), decisive.shape)))
     first = passing_day(decisive.reshape(-1, *decisive.shape[2:]), use.dates)
     last = use.dates[-1] if first is None else day_before(first.date)
     return Judgement(
@@ -105,14 +107,6 @@ def _is_within_the_slowest_disk(use: CapacityUse, limits: Limits, estimate: int,
     )
 
 
-def _tightest(use: CapacityUse, limits: Limits, decisive: Floats, estimate: int) -> Tightest | None:
-    """Return the place where a load comes nearest to its limit; ``None`` where nothing is judged."""
-    if np.isnan(decisive).all():
-        return None
-    k, q, date, broker = (int(i) for i in np.unravel_index(np.nanargmax(decisive), decisive.shape))
-    return _at(use, limits, estimate, k, q, date, broker)
-
-
 def _at(use: CapacityUse, limits: Limits, estimate: int, k: int, q: int, date: int, broker: int) -> Tightest:
     condition, resource = CONDITIONS[k], RESOURCES[q]
     return Tightest(
@@ -131,7 +125,7 @@ def _excuses(use: CapacityUse, limits: Limits, decisive: Floats, estimate: int, 
         ratios = decisive[k, q]
         if not (ratios > 1.0).any():
             continue
-        date, broker = (int(i) for i in np.unravel_index(np.nanargmax(ratios), ratios.shape))
+        date, broker = map(int, np.unravel_index(np.nanargmax(ratios), ratios.shape))
         at = _at(use, limits, estimate, k, q, date, broker)
         day = passing_day(ratios[None], use.dates)
         passed_on = day.date if day else None

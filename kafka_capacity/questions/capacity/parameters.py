@@ -14,6 +14,8 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import FailureTolerance, Limits
 from kafka_capacity.hardware.plain import filled, or_nan
 from kafka_capacity.hardware.shape_catalogue import (
+    Name,
+    Price,
     chosen_shapes,
     estimated_prices,
     shapes_beside,
@@ -31,9 +33,6 @@ _FORM = FormSection("Sizing")
 _NORMAL_LIMITS = ("network_limit_ratio", "cpu_limit_ratio", "disk_io_limit_ratio", "client_limit_ratio")
 _LIMITS, _LOADS, _RULES = Limits(), LoadSettings(), PartitionRules()
 
-ShapeName = Annotated[str, Field(min_length=1, max_length=100)]
-Price = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
-
 _CORE_SPEED = TypeAdapter[float](Annotated[float, Field(ge=0.1, le=10.0, allow_inf_nan=False)])
 
 
@@ -47,7 +46,7 @@ class SizingParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    shapes: tuple[ShapeName, ...] = _FORM.field((), "Shapes to try", max_length=200, is_usual=True)(
+    shapes: tuple[Name, ...] = _FORM.field((), "Shapes to try", max_length=200, is_usual=True)(
         "Shapes of the catalogue to try besides today's hardware: m7g.2xlarge, or m7g.* for the whole family."
     )
     sizing_broker_counts: tuple[BrokerCount, ...] = _FORM.field(
@@ -97,7 +96,7 @@ class SizingParameters(BaseModel):
     reread_ratio: float = _FORM.field(
         _LOADS.reread_ratio, "Re-reading", "--reread", ge=0.0, le=100.0, allow_inf_nan=False
     )("While catching up, everything is read this many additional times at once.")
-    current_shape: ShapeName = _FORM.field(TODAY, "Today's shape", is_usual=True)(
+    current_shape: Name = _FORM.field(TODAY, "Today's shape", is_usual=True)(
         "What the brokers run on, by its name in the catalogue. today: use the inventory's figures."
     )
     broker_vcpu: Rate | None = _FORM.field(None, "Cores per broker", "--broker-vcpu", form={"metavar": "CORES"})(

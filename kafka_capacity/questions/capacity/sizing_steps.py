@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -46,21 +47,15 @@ def view_sizing(tables: Mapping[str, pa.Table], document: Mapping[str, Any], req
     options, exhaustion = tables["sizing_options"].to_pylist(), dict[str, dict[str, Row]]()
     for row in tables["sizing_exhaustion"].to_pylist():
         exhaustion.setdefault(row["option_id"], {})[row["resource"]] = row
-    read: dict[str, Any] = {
-        "options": tuple({**row, "excuses": json.loads(row["excuses"])} for row in options),
-        "exhaustion": exhaustion,
-        "use": tables["sizing_use"],
-        "document": document,
-        "estimate": str(request.get("sized_estimate") or "high"),
-    }
-    view = SizingView(**read)
-    return SizingView(**read, steps=_steps(view))
-
-
-def _steps(view: SizingView) -> tuple[Step, ...]:
-    """Return the steps to what is recommended, or to what lasts longest; none where nothing lasts."""
+    view = SizingView(
+        options=tuple({**row, "excuses": json.loads(row["excuses"])} for row in options),
+        exhaustion=exhaustion,
+        use=tables["sizing_use"],
+        document=document,
+        estimate=str(request.get("sized_estimate") or "high"),
+    )
     goal = view.recommended or _longest_lasting(view)
-    return () if goal is None else steps_to(view, goal)
+    return view if goal is None else dataclasses.replace(view, steps=steps_to(view, goal))
 
 
 def steps_to(view: SizingView, goal: Row) -> tuple[Step, ...]:
@@ -85,12 +80,15 @@ def steps_to(view: SizingView, goal: Row) -> tuple[Step, ...]:
             before = found[-1].option if found else today
             found.append(_step(view, option, (end_of(view, before)[0] or date) if found else day, before))
 
+    def least(row: Row) -> tuple[Any, ...]:
+        return row["broker_count"], row is not cheaper, row["kind"] != OptionKind.DO_NOTHING, row["option_id"]
+
     for date in view.dates:
         lasting = [row for row in way if view.lasts(row, date)]
         if not lasting:
             break
         kept = today if cheaper is None and today in lasting else None
-        best = kept or min(lasting, key=lambda row: (row["broker_count"], row is not cheaper, *_least_change(row)))
+        best = kept or min(lasting, key=least)
         if not found or found[-1].option is not best:
             take(best, date)
     if found:
@@ -105,10 +103,6 @@ def steps_to(view: SizingView, goal: Row) -> tuple[Step, ...]:
 def _is_short(step: Step, today: Row) -> bool:
     """Return whether more has to be approved as soon as a change is."""
     return step.option is not today and step.until is not None and is_soon(step.until, step.from_day)
-
-
-def _least_change(row: Row) -> tuple[bool, str]:
-    return row["kind"] != OptionKind.DO_NOTHING, row["option_id"]
 
 
 def on_the_way(view: SizingView, goal: Row) -> list[Row]:

@@ -40,14 +40,9 @@ def steps_phrase(view: SizingView) -> str:
         when = f"by {_when(view, step.from_day)}" if place else "now"
         is_other = not place or step.option["shape"] != view.steps[place - 1].option["shape"]
         parts.append(f"{_counted(step.option, option_name(step.option) if is_other else '')} {when}")
-    return ", ".join(_few(parts))
-
-
-def _few(parts: list[str]) -> list[str]:
-    """Return the phrases of a few steps as they are, and of many the first two and the last."""
-    if len(parts) <= STEPS_NAMED:
-        return parts
-    return [*parts[:2], f"and after {len(parts) - 3:,} more steps {parts[-1]}"]
+    if len(parts) > STEPS_NAMED:
+        parts = [*parts[:2], f"and after {len(parts) - 3:,} more steps {parts[-1]}"]
+    return ", ".join(parts)
 
 
 def later_steps(view: SizingView) -> list[str]:
