@@ -65,23 +65,18 @@ def simulate_sizing(
     placement, here or elsewhere, in any order.
     """
     keys = placement_keys(inputs.options)
-    observed = [key for key in keys if key.is_observed]
-    found: dict[str, CapacityResult] = {}
-    for result in unpacked([placement_results(inputs, key) for key in observed]):
-        found[result.option_id] = result
-        if result.option.kind is OptionKind.DO_NOTHING:
-            inputs = dataclasses.replace(inputs, today=result.cost)
+    found = {one.option_id: one for key in keys if key.is_observed for one in evaluate_placed(inputs, key)}
+    inputs = dataclasses.replace(inputs, today=found[OptionKind.DO_NOTHING].cost)
     keys = tuple(key for key in keys if not key.is_observed)
     while keys:
-        for result in unpacked(run(inputs, keys)):
-            found[result.option_id] = result
+        found |= {one.option_id: one for one in unpacked(run(inputs, keys))}
         more = with_more_counts(inputs, found.values())
         keys = () if more is None else keys_to_try(more, found)
         inputs = more or inputs
     again = options_better_idle([found[one.option_id] for one in inputs.options], inputs)
     if again:
-        for result in unpacked(run(dataclasses.replace(inputs, options=again), placement_keys(again))):
-            found[result.option_id] = result
+        judged_again = run(dataclasses.replace(inputs, options=again), placement_keys(again))
+        found |= {one.option_id: one for one in unpacked(judged_again)}
     results = tuple(found[option.option_id] for option in inputs.options)
     advice = advise_size(results, inputs.workload.outlook.dates, inputs.request.budget_usd_per_month)
     return Sized(results=tuple(_detailed(inputs, one, advice.recommended) for one in results), advice=advice)
