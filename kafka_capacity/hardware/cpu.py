@@ -90,7 +90,6 @@ class CpuCalibration:
     """What came of fitting the user's samples."""
 
     costs: CpuCosts = STATED  # to be used: the fitted ones where they are good, else the stated ones
-    fitted: CpuCosts | None = None  # what the fit gave; `None` where it was not tried
     is_used: bool = False  # whether `costs` are the fitted ones
     samples: int  # how many there were
     r_squared: float = math.nan  # share of the variance that the fit explains; NaN where there was none
@@ -147,7 +146,6 @@ def calibrate(used_cores: Floats, leader_in: Floats, follower_in: Floats, out: F
     wanted = f"at least {whole_percent(LEAST_R_SQUARED)} is required, so the stated figures are used"
     return CpuCalibration(
         costs=fitted if is_good else STATED,
-        fitted=fitted,
         is_used=is_good,
         samples=count,
         r_squared=r_squared,

@@ -9,14 +9,15 @@ it. Each step's change is the difference of two counts, so that they add up what
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kafka_capacity.hardware.cpu import CpuCosts, cores, speed_factor
 from kafka_capacity.hardware.flows import PEAKS, peaks
-from kafka_capacity.hardware.limits import RECOVERIES, Condition, FailureTolerance, Limits, Resource
+from kafka_capacity.hardware.limits import Condition, FailureTolerance, Limits, Resource
 from kafka_capacity.hardware.shapes import Shape, hardware
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -131,9 +132,7 @@ def even_load(inputs: SizingInputs) -> list[EvenLoad]:
     return [EvenLoad(**today, cpu=request.loads.cpu), EvenLoad(**worst, cpu=request.loads.cpu)]
 
 
-def even_count(
-    load: EvenLoad, shape: Shape, limits: Limits, racks: int, resources: Collection[Resource] = tuple(Resource)
-) -> int:
+def even_count(load: EvenLoad, shape: Shape, limits: Limits, racks: int) -> int:
     """Return the smallest number of brokers that stays within the limits, the same number in every rack.
 
     Where more would be needed it is :data:`MAX_BROKERS` in whole racks.
@@ -141,16 +140,14 @@ def even_count(
     low, high = 1, whole_racks(MAX_BROKERS, racks) // racks
     while low < high:  # more brokers never carry more each
         middle = (low + high) // 2
-        if fits_evenly(load, shape, limits, middle * racks, racks, resources):
+        if fits_evenly(load, shape, limits, middle * racks, racks):
             high = middle
         else:
             low = middle + 1
     return low * racks
 
 
-def fits_evenly(
-    load: EvenLoad, shape: Shape, limits: Limits, brokers: int, racks: int, resources: Collection[Resource]
-) -> bool:
+def fits_evenly(load: EvenLoad, shape: Shape, limits: Limits, brokers: int, racks: int) -> bool:
     """Return whether so many brokers would do."""
     capacity = hardware(shape, Brokers.of([0]))
     lost = {FailureTolerance.NONE: 0, FailureTolerance.ONE_BROKER: 1, FailureTolerance.ONE_RACK: brokers // racks}
@@ -160,7 +157,7 @@ def fits_evenly(
         condition = Condition.BROKER_LOST if gone else Condition.NORMAL
         for resource, needed in _each(load, shape, brokers, gone).items():
             allowed = float(capacity[resource][0]) * limits.ratio(resource, condition)
-            if resource in resources and needed > allowed * (1 + 1e-12):  # what is not known is no limit
+            if needed > allowed * (1 + 1e-12):  # what is not known is no limit
                 return False
     return True
 
@@ -179,7 +176,6 @@ def _each(load: EvenLoad, shape: Shape, brokers: int, gone: int) -> dict[Resourc
         Resource.DISK: load.disk_bytes / brokers,
         Resource.DISK_IO: written,
         Resource.REPLICAS: load.replicas / brokers,
-        **dict.fromkeys(RECOVERIES, 0.0),
     }
 
 
@@ -221,27 +217,23 @@ def _waterfall(
     throughput, space, takes = _THEIR_LIMITS[name]
     none = replace(limits, tolerance=FailureTolerance.NONE)
     theirs = replace(none, network_ratio=throughput, disk_io_ratio=throughput, disk_ratio=space)
-    without_cpu = tuple(resource for resource in Resource if resource is not Resource.CPU)
-    every = tuple(Resource)
+    without_cpu = replace(shape, vcpu=math.nan)
     ours = (
         f"{format_limit(limits.network_ratio)} of the network, {format_limit(limits.disk_io_ratio)} of disks, "
         f"{format_limit(limits.disk_ratio)} of space"
     )
+    processors = f"up to {format_limit(limits.cpu_ratio)}"
     own_terms = "each resource separately, with the real replication factor and fan-out"
 
     limited = f"{whole_percent(throughput)} of throughput, {whole_percent(space)} of space"
     last = "the smallest count tried that fits" if fitting else "no count tried is known to fit: assumed even"
-
-    def count(load: EvenLoad, within: Limits, resources: tuple[Resource, ...]) -> int:
-        return even_count(load, shape, within, racks, resources)
-
-    placed_evenly = count(later, limits, every)
+    placed_evenly = even_count(later, shape, limits, racks)
     end = min(fitting, default=placed_evenly)
     counts = (
-        ("capacity of a broker", takes, own_terms, count(today, theirs, without_cpu)),
-        ("limits", limited, ours, count(today, none, without_cpu)),
-        ("processors", "not considered", f"up to {format_limit(limits.cpu_ratio)}", count(today, none, every)),
-        ("growth", "today", "the horizon", count(later, none, every)),
+        ("capacity of a broker", takes, own_terms, even_count(today, without_cpu, theirs, racks)),
+        ("limits", limited, ours, even_count(today, without_cpu, none, racks)),
+        ("processors", "not considered", processors, even_count(today, shape, none, racks)),
+        ("growth", "today", "the horizon", even_count(later, shape, none, racks)),
         ("failures", "none", _FAILURES[limits.tolerance], placed_evenly),
         ("real placement", "the same on every broker", f"replicas as placed; {last}", end),
     )

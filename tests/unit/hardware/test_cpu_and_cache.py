@@ -51,8 +51,9 @@ def test_processors_that_never_change_leave_the_stated_costs_and_say_why(used):
 
 def test_no_cost_is_fitted_below_zero():
     used, leader, follower, out = samples()
-    found = calibrate(used - 0.03 * out / MIB + 10, leader, follower, out).fitted
-    assert found.out_seconds_per_mib == 0.0
+    found = calibrate(used - 0.03 * out / MIB + 10, leader, follower, out)
+    assert found.is_used
+    assert found.costs.out_seconds_per_mib == 0.0
 
 
 def replay(cache_pages, written_per_second, lag_seconds, seconds=400):

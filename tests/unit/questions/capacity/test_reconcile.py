@@ -1,11 +1,13 @@
 """Calculators as published, and waterfalls that add up; partitions that topics need."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.hardware.cpu import STATED
-from kafka_capacity.hardware.limits import FailureTolerance, Limits, Resource
+from kafka_capacity.hardware.limits import FailureTolerance, Limits
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.questions.capacity.calculators import Totals, msk_answer, plain_answer
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
@@ -55,20 +57,20 @@ def test_even_counts_by_hand():
     load = EvenLoad(
         client_in=100 * MIB, client_out=300 * MIB, copied=200 * MIB, disk_bytes=0.0, replicas=0.0, cpu=STATED
     )
-    network = (Resource.NETWORK_OUT,)
-    shape = read_shapes()["kafka.m7g.large"]  # 117 MiB/s
+    network = read_shapes()["kafka.m7g.large"]  # 117 MiB/s
+    shape = replace(network, disk_bytes_per_second=np.nan, client_in_bytes_per_second=np.nan)
     none = Limits(tolerance=FailureTolerance.NONE)
     # 500 / (117 x 0.7) = 6.1
-    assert even_count(load, shape, none, 1, network) == 7
-    assert even_count(load, shape, none, 3, network) == 9
+    assert even_count(load, shape, none, 1) == 7
+    assert even_count(load, shape, none, 3) == 9
     # With a third gone: 300 / 6 + 200 / 9 = 72.2 of 105.3.
-    assert even_count(load, shape, Limits(tolerance=FailureTolerance.ONE_RACK), 3, network) == 9
+    assert even_count(load, shape, Limits(tolerance=FailureTolerance.ONE_RACK), 3) == 9
     # Normal 55.6 of 58.5; with a third gone 72.2 of 73.7.
     tight = Limits(network_ratio=0.5, lost_ratio=0.63, tolerance=FailureTolerance.ONE_RACK)
-    assert fits_evenly(load, shape, tight, 9, 3, network)
+    assert fits_evenly(load, shape, tight, 9, 3)
     tighter = Limits(network_ratio=0.5, lost_ratio=0.61, tolerance=FailureTolerance.ONE_RACK)
-    assert not fits_evenly(load, shape, tighter, 9, 3, network)
-    assert not fits_evenly(load, shape, Limits(network_ratio=1.0, lost_ratio=1.0), 1, 1, network)
+    assert not fits_evenly(load, shape, tighter, 9, 3)
+    assert not fits_evenly(load, shape, Limits(network_ratio=1.0, lost_ratio=1.0), 1, 1)
 
 
 @pytest.mark.parametrize("shape", ["kafka.m7g.large", "express.m7g.large", "m5.2xlarge"])
