@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kafka_capacity.demand.expectation import DemandExpectation, expect_demand
 from kafka_capacity.demand.settings import DemandSettings
-from kafka_capacity.hardware.cpu import STATED, CpuCalibration, CpuCosts, on_cores
+from kafka_capacity.hardware.cpu import STATED, CpuCalibration, on_cores
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.inventory.daily_history import topic_history
@@ -68,18 +68,15 @@ def sizing_request_of(asked: PlanContext) -> tuple[SizingRequest, CpuCalibration
     request: SizingRequest = parameters.sizing_request(asked.basis.snapshot.brokers, catalogue)
     cpu = observed_costs(raw) if asked.cpu is None else asked.cpu
     share = fullest_dir_ratio(asked.basis.snapshot)
-    request = dataclasses.replace(request, today=dataclasses.replace(request.today, fullest_volume_ratio=share))
+    shapes = (dataclasses.replace(request.today, fullest_volume_ratio=share), *request.shapes)
     speed = request.today.core_speed_ratio
-    if cpu is None or not cpu.is_used:
-        return _with_costs(request, on_cores(STATED, speed)), cpu
-    shapes = tuple(_judged_by_cpu(shape) for shape in request.shapes)
-    request = dataclasses.replace(request, today=_judged_by_cpu(request.today), shapes=shapes)
-    # What was measured is of today's cores: where nobody says how fast these are, all cores count alike.
-    return _with_costs(request, dataclasses.replace(cpu.costs, core_speed_ratio=speed)), cpu
-
-
-def _with_costs(request: SizingRequest, costs: CpuCosts) -> SizingRequest:
-    return dataclasses.replace(request, loads=dataclasses.replace(request.loads, cpu=costs))
+    costs = on_cores(STATED, speed)
+    if cpu is not None and cpu.is_used:
+        shapes = tuple(_judged_by_cpu(shape) for shape in shapes)
+        # What was measured is of today's cores: where nobody says how fast these are, all cores count alike.
+        costs = dataclasses.replace(cpu.costs, core_speed_ratio=speed)
+    loads = dataclasses.replace(request.loads, cpu=costs)
+    return dataclasses.replace(request, today=shapes[0], shapes=shapes[1:], loads=loads), cpu
 
 
 def _judged_by_cpu(shape: Shape) -> Shape:

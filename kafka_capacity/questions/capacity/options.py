@@ -205,9 +205,7 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     more = [] if inputs.named is None else [one for one in default_counts(snapshot.brokers, largest) if one >= now]
     usual = {*default_counts(start, largest), *more}
     factors = tuple(dict.fromkeys(map(inputs.other_factor, request.replication_factors)))
-    counts = set(request.broker_counts) or usual | set(request.moved_broker_counts)
-    if not request.broker_counts:
-        counts.update(inputs.more_counts)
+    counts = {*request.broker_counts} or {*usual, *request.moved_broker_counts, *inputs.more_counts}
     fewer = scale_in_count(start, largest)
     keys = [
         PlacementKey(broker_count=count, extra_racks=racks, replication_factor=factor, removed_brokers=inputs.removed)
@@ -217,8 +215,7 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
         if not racks or count > now
     ]
     if fewer is not None and keys:
-        factor = factors[0]
-        keys.append(dataclasses.replace(keys[0], broker_count=fewer, extra_racks=0, replication_factor=factor))
+        keys.append(dataclasses.replace(keys[0], broker_count=fewer, extra_racks=0, replication_factor=factors[0]))
     without = tuple(sorted({*inputs.removed, *weaker}))
     keys += [dataclasses.replace(key, removed_brokers=without) for key in keys if weaker and not key.extra_racks]
     shapes = {shape.name: shape for shape in (request.today, *request.shapes)}
