@@ -49,13 +49,8 @@ def forecast_class(
     rests on as well: ``reference_days`` of them; or over the level with which the forecast begins, where that is higher
     and a week of these days had it: peaks are measured of all of them, and have it already.
 
-    Args:
-        name: of the class.
-        history: its daily means.
-        dates: D days, ascending; the first is that of the inventory.
-        settings: with growth that was asked for, and the quantile of the high estimate.
-        reference_days: how many days today's load rests on.
-        silent_since: the last day on which the cluster had traffic, where what came after is an outage of metrics.
+    Dates ascend from that of the inventory on; ``silent_since`` is the last day on which the cluster had traffic, where
+    what came after is an outage of metrics.
     """
     asked, high_asked = settings.growth_of(name), settings.growth_high_per_year_ratio
     silent_days = max(0, days_between(silent_since, history.last_day)) if silent_since and history.days else 0

@@ -142,12 +142,9 @@ def peaks(
 ) -> Floats:
     """Return float64[5, 2, D, B], the :data:`PEAKS` of each broker at each date.
 
-    Args:
-        flows: float32[4, B, C, H].
-        ratios: float64[C, 2, D], traffic over today's.
-        costs: of processor time.
-        has_clients: whether peaks of what clients produce and read are wanted; else they are 0.
-        known: float64[5, 2, D, B]; what is not above it may be given as 0, which takes a fraction of the time.
+    Flows are float32[4, B, C, H], ratios float64[C, 2, D], traffic over today's. Without ``has_clients`` peaks of what
+    clients produce and read are 0. What is not above ``known``, float64[5, 2, D, B], may be given as 0, which takes a
+    fraction of the time.
     """
     written = flows[_CLIENT_IN] + flows[_FOLLOWER_IN]
     sent = flows[_CLIENT_OUT] + flows[_REPLICATION_OUT]

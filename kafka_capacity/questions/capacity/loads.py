@@ -146,14 +146,9 @@ def placed_loads(
 ) -> PlacedLoads:
     """Sum up what each broker carries.
 
-    Args:
-        workload: the partitions.
-        brokers: all that replicas are on.
-        replicas: int32[P, W], broker ids, the preferred leader first, padded with -1.
-        settings: what else counts.
-        replication_factor: of topics that the outlook adds; ``None`` keeps each topic's own.
-        sizes: what :func:`partition_sizes` gives, where the caller has it already.
-        conditions: that are judged; losses that are not among them are not looked at, and carry nothing.
+    ``replicas`` is int32[P, W], broker ids, the preferred leader first, padded with -1; the factor is that of topics
+    that the outlook adds, ``None`` keeps each topic's own; ``sizes`` is what :func:`partition_sizes` gives, where the
+    caller has it already. Losses that are not among the conditions are not looked at, and carry nothing.
     """
     outlook = workload.outlook
     placed = Placed(
