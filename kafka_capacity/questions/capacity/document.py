@@ -85,11 +85,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
         "uneven": _uneven(inputs),
         **inputs.request_facts(),
         "shapes": [to_plain(shape) for shape in request.shapes],
-        "waterfalls": [
-            {**to_plain(one), "steps": [{**to_plain(step), "change": step.change} for step in one.steps]}
-            for shape in _reconciled_shapes(sized)
-            for one in waterfalls(inputs, sized.results, shape)
-        ],
+        "waterfalls": [one for shape in _reconciled_shapes(sized) for one in waterfalls(inputs, sized.results, shape)],
         "partitions": [to_plain(one) for one in wanted[:LARGEST_ADVICE]],
         "partitions_advised": len(wanted),
         "groups_beyond_page_cache_today": [

@@ -12,12 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from kafka_capacity.hardware.cpu import CpuCosts, cores, speed_factor
 from kafka_capacity.hardware.flows import PEAKS, peaks
 from kafka_capacity.hardware.limits import Condition, FailureTolerance, Limits, Resource
+from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.hardware.shapes import Shape, hardware
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -48,34 +50,6 @@ class EvenLoad:
     disk_bytes: float
     replicas: float
     cpu: CpuCosts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaterfallStep:
-    """One assumption that is changed."""
-
-    name: str
-    theirs: str
-    ours: str
-    before: int
-    after: int
-
-    @property
-    def change(self) -> int:
-        """How many brokers the assumption makes."""
-        return self.after - self.before
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waterfall:
-    """From a calculator's count to ours, for one shape."""
-
-    calculator: str  # `aws-msk` or `plain`
-    shape: str
-    theirs: CalculatorAnswer
-    steps: tuple[WaterfallStep, ...]  # in order; their changes add up to the difference
-    ours: int  # our count: the smallest one tried that fits, or, where none does, that of the even cluster
-    is_placed: bool  # whether our count is one that was placed and fits
 
 
 def _cluster_totals(inputs: SizingInputs, load: EvenLoad) -> Totals:
@@ -179,8 +153,11 @@ def _each(load: EvenLoad, shape: Shape, brokers: int, gone: int) -> dict[Resourc
     }
 
 
-def waterfalls(inputs: SizingInputs, results: Sequence[CapacityResult], shape: Shape) -> Iterator[Waterfall]:
-    """Reconcile our count for one shape with those of the calculators that know such a shape."""
+def waterfalls(inputs: SizingInputs, results: Sequence[CapacityResult], shape: Shape) -> Iterator[dict[str, Any]]:
+    """Reconcile our count for one shape with those of the calculators that know such a shape, as plain data.
+
+    Our count is the smallest one tried that fits, or, where none does, that of the even cluster.
+    """
     today, later = even_load(inputs)
     totals = _cluster_totals(inputs, today)
     racks = max(1, len(inputs.snapshot.brokers.rack_names()))
@@ -213,7 +190,7 @@ def _waterfall(
     later: EvenLoad,
     racks: int,
     fitting: Sequence[int],
-) -> Waterfall:
+) -> dict[str, Any]:
     throughput, space, takes = _THEIR_LIMITS[name]
     none = replace(limits, tolerance=FailureTolerance.NONE)
     theirs = replace(none, network_ratio=throughput, disk_io_ratio=throughput, disk_ratio=space)
@@ -238,8 +215,9 @@ def _waterfall(
         ("real placement", "the same on every broker", f"replicas as placed; {last}", end),
     )
     before = (answer.brokers, *(brokers for *_, brokers in counts))
-    steps = tuple(
-        WaterfallStep(name=step, theirs=they_take, ours=we_take, before=was, after=brokers)
+    steps = [
+        {"name": step, "theirs": they_take, "ours": we_take, "before": was, "after": brokers, "change": brokers - was}
         for was, (step, they_take, we_take, brokers) in zip(before, counts, strict=False)
-    )
-    return Waterfall(calculator=name, shape=shape.name, theirs=answer, steps=steps, ours=end, is_placed=bool(fitting))
+    ]
+    found = {"calculator": name, "shape": shape.name, "theirs": to_plain(answer), "steps": steps, "ours": end}
+    return {**found, "is_placed": bool(fitting)}

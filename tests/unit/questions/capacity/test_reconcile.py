@@ -1,6 +1,7 @@
 """Calculators as published, and waterfalls that add up; partitions that topics need."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -89,13 +90,14 @@ def test_waterfalls_add_up_from_theirs_to_ours(shape):
     found = list(waterfalls(SizingInputs.of(snapshot, work, request), results, chosen))
     assert found
     for one in found:
-        assert one.theirs.brokers + sum(step.change for step in one.steps) == one.ours
-        assert all(step.before == before.after for before, step in zip(one.steps, one.steps[1:], strict=False))
-        growth = next(step for step in one.steps if step.name == "growth")
-        assert growth.change >= 0
-        if one.is_placed:
+        steps = one["steps"]
+        assert one["theirs"]["brokers"] + sum(step["change"] for step in steps) == one["ours"]
+        assert all(step["before"] == before["after"] for before, step in pairwise(steps))
+        growth = next(step for step in steps if step["name"] == "growth")
+        assert growth["change"] >= 0
+        if one["is_placed"]:
             fits = [r.option.placement.broker_count for r in results if r.fits]
-            assert one.ours == min(fits)
+            assert one["ours"] == min(fits)
 
 
 def advised(rates, growth=(1.0, 1.0), **rules):
