@@ -104,12 +104,8 @@ def _pattern_mistakes(
     if isinstance(event, Launch):
         return []
     # Refused are topics whose logs do not follow their retention, since nobody could say what becomes of them.
-    settings = snapshot.topics
-    compacted = [names[topic] for topic in topics if settings.is_compacted[topic]]
-    is_endless = ~settings.is_compacted & ~np.isfinite(settings.retention_seconds)
-    endless = [names[topic] for topic in topics if is_endless[topic]]
-    is_purged = ~settings.is_compacted & (settings.retention_seconds == 0)
-    purged = [names[topic] for topic in topics if is_purged[topic]]
+    compacted, kept = snapshot.topics.is_compacted, snapshot.topics.retention_seconds
+    purged, endless = ~compacted & (kept == 0), ~compacted & ~np.isfinite(kept)
     reasons = (
         (compacted, "compacted, so their size depends on their keys, not their retention"),
         (purged, "purged today (retention.ms=0), so the effect of another retention cannot be predicted"),
@@ -118,8 +114,8 @@ def _pattern_mistakes(
     return [
         f"planned_events.{index}.topics: {event.topics!r} is invalid: {few_names(found, 3)} "
         f"{'is' if len(found) == 1 else 'are'} {reason}; write a pattern without them"
-        for found, reason in reasons
-        if found
+        for is_refused, reason in reasons
+        if (found := [names[topic] for topic in topics if is_refused[topic]])
     ]
 
 
