@@ -25,13 +25,12 @@ from kafka_capacity.hardware.shapes import TODAY, Shape, observed_shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.questions.capacity.loads import LoadSettings
 from kafka_capacity.questions.capacity.options import SizingRequest
-from kafka_capacity.questions.capacity.partition_advice import PartitionRules
 from kafka_capacity.questions.form_section import BrokerCount, FormSection, Rate, Ratio, named_number, readable
 
 _FORM = FormSection("Sizing")
 
 _NORMAL_LIMITS = ("network_limit_ratio", "cpu_limit_ratio", "disk_io_limit_ratio", "client_limit_ratio")
-_LIMITS, _LOADS, _RULES = Limits(), LoadSettings(), PartitionRules()
+_LIMITS, _LOADS = Limits(), LoadSettings()
 
 _CORE_SPEED = TypeAdapter[float](Annotated[float, Field(ge=0.1, le=10.0, allow_inf_nan=False)])
 
@@ -142,12 +141,14 @@ class SizingParameters(BaseModel):
     volume_recovery_hours: Rate | None = _FORM.field(
         None, "Recovery time of a disk", "--volume-recovery-hours", form={"metavar": "HOURS"}
     )("The same for one disk of a broker, sized like the fullest of today's log directories. Empty: no limit.")
-    partition_in_bytes_per_second: Rate = _FORM.field(
-        _RULES.in_bytes_per_second, "Max produce rate per partition", "--partition-in"
-    )("What one partition may receive at peak.")
-    partition_out_bytes_per_second: Rate = _FORM.field(
-        _RULES.out_bytes_per_second, "Max read rate per partition", "--partition-out"
-    )("What one group member can read from one partition.")
+    # Jun Rao's article has "10s of MB/sec" of a producer, taken low.
+    partition_in_bytes_per_second: Rate = _FORM.field(10e6, "Max produce rate per partition", "--partition-in")(
+        "What one partition may receive at peak."
+    )
+    # Consumers do work, so this is the one to measure.
+    partition_out_bytes_per_second: Rate = _FORM.field(20e6, "Max read rate per partition", "--partition-out")(
+        "What one group member can read from one partition."
+    )
 
     @field_validator("lost_limit_ratio")
     @classmethod
@@ -159,13 +160,6 @@ class SizingParameters(BaseModel):
             msg = f"it must be at least {highest}, which is {normal[highest]:g}; change one of them"
             raise ValueError(msg)
         return value
-
-    def partition_rules(self) -> PartitionRules:
-        """Return what partitions are advised by."""
-        return PartitionRules(
-            in_bytes_per_second=self.partition_in_bytes_per_second,
-            out_bytes_per_second=self.partition_out_bytes_per_second,
-        )
 
     def sizing_request(self, observed: Brokers, catalogue: Mapping[str, Shape]) -> SizingRequest:
         """Return what sizing is asked, of a whole form: it rests on its other sections, too.

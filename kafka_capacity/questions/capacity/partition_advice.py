@@ -3,9 +3,9 @@
 A topic needs, by what falls on its fullest partition (Jun Rao's rule, ``max(t / p, t / c)``, for partitions that are
 not even):
 
-* as many that what is produced to it at peak is at most ``in_bytes_per_second`` each;
-* as many that what one group reads is at most ``out_bytes_per_second`` each: the fan-out of groups is not told by
-  topic, and one group reads what is produced.
+* as many that what is produced to it at peak is at most ``partition_in_bytes_per_second`` each;
+* as many that what one group reads is at most ``partition_out_bytes_per_second`` each: the fan-out of groups is not
+  told by topic, and one group reads what is produced.
 
 The fullest partition counts with its skew: more partitions do not help against a hot key, and the advice says so where
 the fullest partition carries more than :data:`HOT_RATIO` of the mean one. Partitions are never advised away: Kafka
@@ -30,14 +30,6 @@ from kafka_capacity.text import format_rate, plural, whole_percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionRules:
-    """What one partition can take."""
-
-    in_bytes_per_second: float = 10e6  # produced at peak: Jun Rao has "10s of MB/sec" of a producer, taken low
-    out_bytes_per_second: float = 20e6  # read by a group's member; consumers do work, so this is the one to measure
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionAdvice:
     """What one topic needs."""
 
@@ -59,23 +51,25 @@ class PartitionAdvice:
 
 
 def advise_partitions(
-    workload: Workload, replication_factor: Int32s, rules: PartitionRules, *, estimate: int = HIGH
+    workload: Workload, replication_factor: Int32s, limit: float, *, estimate: int = HIGH
 ) -> tuple[PartitionAdvice, ...]:
-    """Describe what each topic needs, in the order of the topics; ``replication_factor`` is int[P]."""
+    """Describe what each topic needs, in the order of the topics.
+
+    ``replication_factor`` is int[P], and the limit what one partition may get, in bytes per second.
+    """
     ratio = workload.rate_ratios()[workload.outlook.class_of, estimate].max(axis=1)
     peak = workload.load.bytes_in_peak_bytes_per_second * ratio
     found = []
     for topic, rows in zip(workload.partitions.topics, workload.partitions.topic_slices(), strict=True):
         rates = peak[rows]
         if len(rates):
-            found.append(_one(topic, rates, int(replication_factor[rows].max()), rules))
+            found.append(_one(topic, rates, int(replication_factor[rows].max()), limit))
     return tuple(found)
 
 
-def _one(topic: str, rates: Floats, factor: int, rules: PartitionRules) -> PartitionAdvice:
+def _one(topic: str, rates: Floats, factor: int, limit: float) -> PartitionAdvice:
     count, total, fullest = len(rates), float(rates.sum()), float(rates.max())
     is_hot = bool(count > 1 and fullest > HOT_RATIO * total / count)
-    limit = min(rules.in_bytes_per_second, rules.out_bytes_per_second)
     # With a hot key the others decide: it would stay as large in as many partitions as one likes.
     deciding = float(np.sort(rates)[: count - 1].max()) if is_hot else fullest
     needed = max(count, math.ceil(count * deciding / limit - 1e-9))

@@ -12,7 +12,7 @@ from kafka_capacity.hardware.limits import FailureTolerance, Limits
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.questions.capacity.calculators import Totals, msk_answer, plain_answer
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
-from kafka_capacity.questions.capacity.partition_advice import PartitionRules, advise_partitions
+from kafka_capacity.questions.capacity.partition_advice import advise_partitions
 from kafka_capacity.questions.capacity.reconcile import EvenLoad, even_count, even_load, fits_evenly, waterfalls
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
 from tests.asking import run_sizes
@@ -100,9 +100,9 @@ def test_waterfalls_add_up_from_theirs_to_ours(shape):
             assert one["ours"] == min(fits)
 
 
-def advised(rates, growth=(1.0, 1.0), **rules):
+def advised(rates, growth=(1.0, 1.0), limit=10e6):
     work = workload(rates, names=["t"] * len(rates), middle=[growth])
-    return advise_partitions(work, np.full(len(rates), 3, np.int32), PartitionRules(**rules))[0]
+    return advise_partitions(work, np.full(len(rates), 3, np.int32), limit)[0]
 
 
 def test_a_topic_gets_as_many_partitions_as_its_fullest_one_needs():
@@ -114,7 +114,7 @@ def test_a_topic_gets_as_many_partitions_as_its_fullest_one_needs():
     assert expanded.remapped_ratio == 0.5
     assert "4 instead of 2 partitions move 50 % of the keys to other partitions" in expanded.reason
     assert "; 2 instead of 1 partition move 50 % of" in advised([10e6], growth=(1.0, 2.0)).reason
-    assert advised([9e6, 10e6], out_bytes_per_second=5e6).needed == 4
+    assert advised([9e6, 10e6], limit=5e6).needed == 4
 
 
 def fits_one():
