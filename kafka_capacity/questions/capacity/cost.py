@@ -23,8 +23,7 @@ from kafka_capacity.demand.disk import time_shares
 from kafka_capacity.demand.outlook import AddedTopic
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.limits import CONDITIONS, GIB, MIB, RESOURCES, Condition, Limits, Resource
-from kafka_capacity.hardware.rack_aware import rack_aware_of
-from kafka_capacity.hardware.rack_traffic import HOURS_A_MONTH, leaving_ratios, usd_per_month
+from kafka_capacity.hardware.rack_traffic import HOURS_A_MONTH, leaving_ratios, rack_aware_of, usd_per_month
 from kafka_capacity.hardware.shapes import DiskKind, Shape, Volume, usd_per_hour
 from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers

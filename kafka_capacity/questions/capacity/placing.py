@@ -17,7 +17,7 @@ import numpy as np
 
 from kafka_capacity.demand.workload import Workload
 from kafka_capacity.hardware.plain import filled
-from kafka_capacity.hardware.rack_aware import rack_aware_of, spread_by_rack
+from kafka_capacity.hardware.rack_traffic import rack_aware_of, spread_by_rack
 from kafka_capacity.kafka.arrays import Flags, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker

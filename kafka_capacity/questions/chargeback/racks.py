@@ -9,7 +9,7 @@ Who is where:
 Follower fetching (KIP-392): who reads does so from the replica in their own rack, and from the leader where it has
 none. Brokers then read out what their rack reads, whoever leads.
 
-Rack-aware partitioner (KIP-1123): :mod:`kafka_capacity.hardware.rack_aware`.
+Rack-aware partitioner (KIP-1123): :mod:`kafka_capacity.hardware.rack_traffic`.
 
 Leaders in the racks of producers: each partition whose producers' racks are known gets the leader that is nearest to
 them: of its replicas the one in the rack that produces most of it, the present leader where that is as good. That is an
@@ -27,7 +27,7 @@ import numpy as np
 
 from kafka_capacity.hardware.bill import Bill
 from kafka_capacity.hardware.flows import read_shares
-from kafka_capacity.hardware.rack_aware import leader_racks, rack_aware
+from kafka_capacity.hardware.rack_traffic import leader_racks, rack_aware
 from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.questions.chargeback.producers import Producers
 from kafka_capacity.questions.chargeback.readers import NOBODY, Readers

@@ -14,7 +14,7 @@ import numpy as np
 
 from kafka_capacity.demand.calendar_days import DAY_SECONDS, HOUR_SECONDS
 from kafka_capacity.demand.changed import ClusterChange, compacted_today, kept_today
-from kafka_capacity.hardware.rack_aware import rack_aware_of
+from kafka_capacity.hardware.rack_traffic import rack_aware_of
 from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topics
 from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
