@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kafka_capacity.demand.calendar_days import days_later
 from kafka_capacity.hardware.limits import RESOURCES, resource_name
-from kafka_capacity.questions.capacity.results import UNKNOWN, day_before
+from kafka_capacity.questions.capacity.results import UNKNOWN
 from kafka_capacity.questions.capacity.sizing_steps import sizing_of
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
 from kafka_capacity.questions.change.choice import Option
@@ -76,7 +77,7 @@ def _end(view: SizingView, option: Row, estimate: str) -> dict[str, str | None]:
         return {"until": "not today", "resource": None}
     if out is None:
         return {"until": f"beyond {view.horizon}", "resource": None}
-    until = "not today" if out[estimate] == view.dates[0] else day_before(out[estimate])
+    until = "not today" if out[estimate] == view.dates[0] else days_later(out[estimate], -1)
     return {"until": until, "resource": resource_name(out["resource"])}
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kafka_capacity.demand.calendar_days import days_later
 from kafka_capacity.hardware.limits import Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.cost_words import month_words
 from kafka_capacity.questions.capacity.judging import passing_day
@@ -22,7 +23,6 @@ from kafka_capacity.questions.capacity.results import (
     LOAD_MARGIN_RATIO,
     OptionKind,
     carries,
-    day_before,
     unknown_of_fewer,
 )
 from kafka_capacity.questions.capacity.sizing_view import (
@@ -246,7 +246,7 @@ def _middle(view: SizingView) -> str:
         return ""
     option = view.steps[0].option
     out = view.runs_out(option, "middle")
-    lasting = "beyond " + view.horizon if out is None else f"until {day_before(out['middle'])}"
+    lasting = "beyond " + view.horizon if out is None else f"until {days_later(out['middle'], -1)}"
     return f"; at the middle estimate {option['broker_count']:,} last {lasting}"
 
 

@@ -25,7 +25,7 @@ from kafka_capacity.hardware.shapes import DiskKind, Shape
 from kafka_capacity.kafka.arrays import Flags, Floats
 from kafka_capacity.proposal.constraints.kinds import where_of
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Judgement, Tightest, day_before
+from kafka_capacity.questions.capacity.results import CapacityUse, Exhaustion, Judgement, Tightest
 from kafka_capacity.text import format_limit
 
 _STILL = {
@@ -64,7 +64,7 @@ def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIG
     if not np.isnan(decisive).all():
         tightest = _at(use, limits, estimate, *map(int, np.unravel_index(np.nanargmax(decisive), decisive.shape)))
     first = passing_day(decisive.reshape(-1, *decisive.shape[2:]), use.dates)
-    last = use.dates[-1] if first is None else day_before(first.date)
+    last = use.dates[-1] if first is None else days_later(first.date, -1)
     return Judgement(
         excuses=_excuses(use, limits, decisive, estimate, shape),
         not_judged=_not_judged(use, limits, shape, estimate, max(last, use.dates[0])),

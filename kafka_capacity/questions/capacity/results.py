@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from kafka_capacity.demand.calendar_days import days_later
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, RESOURCES, Condition, Resource
 from kafka_capacity.hardware.plain import plain_number, to_plain
 from kafka_capacity.hardware.shapes import Shape
@@ -133,15 +132,6 @@ class ChangeCost(Copying):
     usd: float = math.nan  # of traffic, and of brokers until they are empty; NaN for not known, infinite for no end
     break_even_days: float | None = None  # until a lower monthly cost has paid for it; `None` for never or not known
     is_in_place: bool = True  # whether brokers keep their disks
-
-
-def day_before(day: str) -> str:
-    """Return the last day of what a day ends: what passes a limit on a day lasts until the one before.
-
-    >>> day_before("2027-03-01")
-    '2027-02-28'
-    """
-    return days_later(day, -1)
 
 
 LOAD_MARGIN_RATIO = 0.1  # how much less and more load than expected is answered for

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.demand.calendar_days import days_later
 from kafka_capacity.demand.workload import PeakBasis, Workload
 from kafka_capacity.hardware.limits import GIB, RECOVERIES, RESOURCES, Resource
 from kafka_capacity.hardware.plain import filled
@@ -41,7 +42,6 @@ from kafka_capacity.questions.capacity.results import (
     MonthlyCost,
     OptionKind,
     PlacementKey,
-    day_before,
 )
 
 RESULTS = "results"
@@ -181,7 +181,7 @@ def _until(fits_until: str | None, placed: PlacedOption, dates: Sequence[str]) -
     first = min((excuse.when or "" for excuse in placed.excuses), default=None)
     if first is None or fits_until is None:
         return fits_until
-    return min(day_before(first), fits_until) if first > dates[0] else None
+    return min(days_later(first, -1), fits_until) if first > dates[0] else None
 
 
 def _left_open(found: Judgement, unknown: frozenset[Resource]) -> Judgement:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_capacity.demand.calendar_days import days_between
+from kafka_capacity.demand.calendar_days import days_between, days_later
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import RESOURCES
 from kafka_capacity.proposal.constraints.registry import BROKER_MAXIMA
@@ -19,7 +19,6 @@ from kafka_capacity.questions.answer import Status, unknown_traffic
 from kafka_capacity.questions.capacity.cost import DAYS_A_MONTH
 from kafka_capacity.questions.capacity.results import (
     OptionKind,
-    day_before,
     is_refused,
     nearness,
     speaks_of_unknowns,
@@ -212,7 +211,7 @@ class SizingView:
         This is the one date of an option that lasts: steps, tables and sentences show it.
         """
         passed_on = end_of(self, option)[0]
-        return None if passed_on is None else day_before(passed_on)
+        return None if passed_on is None else days_later(passed_on, -1)
 
     def of_count(self, count: int, *, is_moved: bool = False) -> Row | None:
         """Return the option of so many brokers and nothing else changed: that of the steps, else what lasts longest.

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from kafka_capacity.cli.app import load_commands
 from kafka_capacity.cli.plan_input import read_plan_input
+from kafka_capacity.demand.calendar_days import days_later
 from kafka_capacity.health.check import RESOLVED, ListedProblem
 from kafka_capacity.health.problem import Code, Problem, Severity
 from kafka_capacity.inventory.files import write_snapshot_files
@@ -22,7 +23,6 @@ from kafka_capacity.plan.decision_box import approved_actions
 from kafka_capacity.plan.plan_dataset import DECISION, DECISION_DATASET_KIND, DECISION_FOLDER
 from kafka_capacity.plan.publish import publish_report, read_decision
 from kafka_capacity.plan.release import release_plan_files
-from kafka_capacity.questions.capacity.results import day_before
 from kafka_capacity.questions.capacity.sizing_view import is_soon
 from tests.builders import cluster, rows_of, topic, with_rows
 from tests.published import read_published
@@ -127,7 +127,7 @@ def check_one_recommendation(report):
     now, *later = verdict["recommendation"]["steps"]
     # The count that is needed now is what the first figure says, and what the move goes to unless more are due soon.
     assert verdict["sizing"]["figures"][0]["value"] == now["broker_count"]
-    assert now["until"] == day_before(later[0]["from_day"])
+    assert now["until"] == days_later(later[0]["from_day"], -1)
     taken = later[0] if is_soon(later[0]["from_day"], report["ds"]) else now
     assert (verdict["recommendation"]["moves_to"], verdict["recommendation"]["until"]) == (
         taken["broker_count"],

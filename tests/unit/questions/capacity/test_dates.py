@@ -7,8 +7,8 @@ import functools
 import pytest
 
 from kafka_capacity.cli.sizing import size_cluster, view_sized
+from kafka_capacity.demand.calendar_days import days_later
 from kafka_capacity.hardware.limits import RESOURCES
-from kafka_capacity.questions.capacity.results import day_before
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, outlook_chart, steps_table
 from kafka_capacity.questions.capacity.section.options_costs import OPTIONS
 from kafka_capacity.report.tables import cells
@@ -43,7 +43,7 @@ def test_what_runs_out_on_a_day_lasts_until_the_day_before(size, name, place):
         days += [one["when"] for one in option["excuses"] if one["when"] and one["constraint"] not in RESOURCES]
         is_bare = all(one["when"] for one in option["excuses"])
         if is_bare and days:
-            assert option["fits_until"] == (day_before(min(days)) if min(days) > first else None)
+            assert option["fits_until"] == (days_later(min(days), -1) if min(days) > first else None)
         shown = cells(OPTIONS, row, view)["fits_until"]
         if option["fits"]:
             assert (option["fits_until"], shown) == (view.horizon, f"beyond {view.horizon}")
@@ -55,7 +55,7 @@ def test_what_runs_out_on_a_day_lasts_until_the_day_before(size, name, place):
 def test_each_step_begins_on_the_day_after_the_one_before(size, name, place):
     document, view = size(name, place)
     for step, later in zip(view.steps, view.steps[1:], strict=False):
-        assert step.until == day_before(later.from_day) == step.option["fits_until"]
+        assert step.until == days_later(later.from_day, -1) == step.option["fits_until"]
     table = steps_table(view)
     for step, row in zip(view.steps, (table or {"rows": []})["rows"], strict=True):
         assert row["until"] == (step.until or f"beyond {view.horizon}")
@@ -73,7 +73,7 @@ def test_the_table_of_resources_shows_the_day_after_the_last_one(size, name, pla
         assert {"already" if day == view.dates[0] else day} <= {row["high"] for row in rows} | {
             row["middle"] for row in rows
         }
-        assert view.today["fits_until"] == (day_before(day) if day > view.dates[0] else None)
+        assert view.today["fits_until"] == (days_later(day, -1) if day > view.dates[0] else None)
 
 
 @pytest.mark.parametrize(("name", "place"), [(name, place) for name in REQUESTS for place in (0, 1)])
