@@ -35,10 +35,7 @@ class TopicOverhead:
 
 
 def topic_overheads(
-    partitions: Partitions,
-    traffic: Traffic,
-    size_bytes: Ints,
-    limits: LogLimits,
+    partitions: Partitions, traffic: Traffic, size_bytes: Ints, limits: LogLimits
 ) -> tuple[TopicOverhead, ...]:
     """Measure the topics whose logs are limited by time alone and by no more than the hours that are known.
 
@@ -55,19 +52,16 @@ def topic_overheads(
         rows = is_limited & (kept_hours == kept)
         produced[rows] = hours[rows, -kept:].sum(axis=1, dtype=np.float64) * 3600.0
     found = []
-    order = np.argsort(partitions.topic, kind="stable")
-    topics, first = np.unique(partitions.topic[order], return_index=True)
-    for topic, rows in zip(topics.tolist(), np.split(order, first[1:]), strict=True):
+    for topic, rows in zip(partitions.topics, partitions.topic_slices(), strict=True):
         total = float(produced[rows].sum())
-        if not (is_limited[rows].all() and total > 0):
-            continue
-        found.append(
-            TopicOverhead(
-                topic=partitions.topics[topic],
-                ratio=float(size_bytes[rows].sum()) / total,
-                produced_bytes=total,
-                retention_seconds=float(limits.retention_seconds[rows][0]),
+        if is_limited[rows].all() and total > 0:
+            found.append(
+                TopicOverhead(
+                    topic=topic,
+                    ratio=float(size_bytes[rows].sum()) / total,
+                    produced_bytes=total,
+                    retention_seconds=float(limits.retention_seconds[rows][0]),
+                )
             )
-        )
     found.sort(key=lambda one: (-one.produced_bytes, one.topic))
     return tuple(found[:MAX_TOPICS])
