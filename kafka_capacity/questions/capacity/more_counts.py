@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from kafka_capacity.hardware.limits import RESOURCES
@@ -48,15 +47,15 @@ def with_more_counts(inputs: SizingInputs, results: Iterable[CapacityResult]) ->
     roughly = step * (now // (_STEPS_OF_LARGE * step))
     for family, alike in families.items():
         tried = [option.placement.broker_count for option in inputs.options if option.family == family]
-        wanted: list[tuple[_Goal, Callable[[CapacityResult], bool]]] = [
-            (_Goal(place, roughly if 0 < place < last else 0), functools.partial(CapacityResult.lasts, date=date))
+        proved = [one for one in alike if not one.is_unproved]
+        wanted = [
+            (_Goal(place, roughly if 0 < place < last else 0), [one for one in proved if one.lasts(date)])
             for place, date in enumerate(dates)
         ]
         for factor in (1.0 - LOAD_MARGIN_RATIO, 1.0 + LOAD_MARGIN_RATIO):
-            wanted.append((_Goal(last, roughly, factor), functools.partial(CapacityResult.carries, factor=factor)))
-        for goal, is_enough in wanted:
-            enough = [one.option.placement for one in alike if is_enough(one) and not one.is_unproved]
-            fewest = min(enough, key=lambda key: key.broker_count, default=None)
+            wanted.append((_Goal(last, roughly, factor), [one for one in proved if one.carries(factor)]))
+        for goal, enough in wanted:
+            fewest = min((one.option.placement for one in enough), key=lambda key: key.broker_count, default=None)
             # Brokers are given up only where fewer last until the horizon.
             if fewest is not None and (fewest.broker_count > now or goal.date == last):
                 found.add(_count_between(inputs, fewest, tried, goal))
