@@ -9,7 +9,7 @@ from kafka_capacity.demand.expectation import DemandExpectation, expect_demand
 from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.hardware.cpu import STATED, CpuCalibration, on_cores
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
-from kafka_capacity.hardware.shapes import DiskKind, Shape
+from kafka_capacity.hardware.shapes import DiskKind
 from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.sizing_workload import log_limits, observed_costs, sizing_workload
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -72,16 +72,13 @@ def sizing_request_of(asked: PlanContext) -> tuple[SizingRequest, CpuCalibration
     speed = request.today.core_speed_ratio
     costs = on_cores(STATED, speed)
     if cpu is not None and cpu.is_used:
-        shapes = tuple(_judged_by_cpu(shape) for shape in shapes)
+        # Measured figures of processors judge beside a provider's quotas, but with managed disks: brokers there copy
+        # nothing, so that what was measured is another thing.
+        shapes = tuple(
+            shape if shape.disk_kind is DiskKind.MANAGED else dataclasses.replace(shape, has_quotas=False)
+            for shape in shapes
+        )
         # What was measured is of today's cores: where nobody says how fast these are, all cores count alike.
         costs = dataclasses.replace(cpu.costs, core_speed_ratio=speed)
     loads = dataclasses.replace(request.loads, cpu=costs)
     return dataclasses.replace(request, today=shapes[0], shapes=shapes[1:], loads=loads), cpu
-
-
-def _judged_by_cpu(shape: Shape) -> Shape:
-    """Return a shape that measured figures of processors judge beside a provider's quotas.
-
-    Where disks are managed they do not: brokers there replicate nothing, so that what was measured is another thing.
-    """
-    return shape if shape.disk_kind is DiskKind.MANAGED else dataclasses.replace(shape, has_quotas=False)

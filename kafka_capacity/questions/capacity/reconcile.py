@@ -27,7 +27,6 @@ from kafka_capacity.questions.capacity.added import added_bytes, added_totals
 from kafka_capacity.questions.capacity.calculators import (
     SPACE_RATIO,
     STANDARD_RATIO,
-    CalculatorAnswer,
     Totals,
     msk_answer,
     plain_answer,
@@ -153,27 +152,10 @@ def _each(load: EvenLoad, shape: Shape, brokers: int, gone: int) -> dict[Resourc
     }
 
 
-def waterfalls(inputs: SizingInputs, results: Sequence[CapacityResult], shape: Shape) -> Iterator[dict[str, Any]]:
-    """Reconcile our count for one shape with those of the calculators that know such a shape, as plain data.
-
-    Our count is the smallest one tried that fits, or, where none does, that of the even cluster.
-    """
-    today, later = even_load(inputs)
-    totals = _cluster_totals(inputs, today)
-    racks = max(1, len(inputs.snapshot.brokers.rack_names()))
-    alike = [result for result in results if result.fits and result.option.shape.name == shape.name]
-    fitting = [result.option.placement.broker_count for result in alike]
-    for name, answer in (("aws-msk", msk_answer(shape, totals)), ("plain", plain_answer(shape, totals))):
-        if answer is not None:
-            yield _waterfall(name, answer, shape, inputs.request.limits, today, later, racks, fitting)
-
-
 _THEIR_LIMITS = {
     "aws-msk": (STANDARD_RATIO, SPACE_RATIO, "half of the throughput, constants for replication"),
     "plain": (1 / 1.4, 1.0, "only 40 % headroom on the network"),
 }
-
-
 _FAILURES = {
     FailureTolerance.NONE: "no failure tolerated",
     FailureTolerance.ONE_BROKER: "one broker may fail",
@@ -181,43 +163,44 @@ _FAILURES = {
 }
 
 
-def _waterfall(
-    name: str,
-    answer: CalculatorAnswer,
-    shape: Shape,
-    limits: Limits,
-    today: EvenLoad,
-    later: EvenLoad,
-    racks: int,
-    fitting: Sequence[int],
-) -> dict[str, Any]:
-    throughput, space, takes = _THEIR_LIMITS[name]
-    none = replace(limits, tolerance=FailureTolerance.NONE)
-    theirs = replace(none, network_ratio=throughput, disk_io_ratio=throughput, disk_ratio=space)
-    without_cpu = replace(shape, vcpu=math.nan)
+def waterfalls(inputs: SizingInputs, results: Sequence[CapacityResult], shape: Shape) -> Iterator[dict[str, Any]]:
+    """Reconcile our count for one shape with those of the calculators that know such a shape, as plain data.
+
+    Our count is the smallest one tried that fits, or, where none does, that of the even cluster.
+    """
+    today, later = even_load(inputs)
+    totals, limits = _cluster_totals(inputs, today), inputs.request.limits
+    racks = max(1, len(inputs.snapshot.brokers.rack_names()))
+    alike = [result for result in results if result.fits and result.option.shape.name == shape.name]
+    fitting = [result.option.placement.broker_count for result in alike]
+    last = "the smallest count tried that fits" if fitting else "no count tried is known to fit: assumed even"
+    none, without_cpu = replace(limits, tolerance=FailureTolerance.NONE), replace(shape, vcpu=math.nan)
     ours = (
         f"{format_limit(limits.network_ratio)} of the network, {format_limit(limits.disk_io_ratio)} of disks, "
         f"{format_limit(limits.disk_ratio)} of space"
     )
     processors = f"up to {format_limit(limits.cpu_ratio)}"
     own_terms = "each resource separately, with the real replication factor and fan-out"
-
-    limited = f"{whole_percent(throughput)} of throughput, {whole_percent(space)} of space"
-    last = "the smallest count tried that fits" if fitting else "no count tried is known to fit: assumed even"
     placed_evenly = even_count(later, shape, limits, racks)
     end = min(fitting, default=placed_evenly)
-    counts = (
-        ("capacity of a broker", takes, own_terms, even_count(today, without_cpu, theirs, racks)),
-        ("limits", limited, ours, even_count(today, without_cpu, none, racks)),
-        ("processors", "not considered", processors, even_count(today, shape, none, racks)),
-        ("growth", "today", "the horizon", even_count(later, shape, none, racks)),
-        ("failures", "none", _FAILURES[limits.tolerance], placed_evenly),
-        ("real placement", "the same on every broker", f"replicas as placed; {last}", end),
-    )
-    before = (answer.brokers, *(brokers for *_, brokers in counts))
-    steps = [
-        {"name": step, "theirs": they_take, "ours": we_take, "before": was, "after": brokers, "change": brokers - was}
-        for was, (step, they_take, we_take, brokers) in zip(before, counts, strict=False)
-    ]
-    found = {"calculator": name, "shape": shape.name, "theirs": to_plain(answer), "steps": steps, "ours": end}
-    return {**found, "is_placed": bool(fitting)}
+    for name, answer in (("aws-msk", msk_answer(shape, totals)), ("plain", plain_answer(shape, totals))):
+        if answer is None:
+            continue
+        throughput, space, takes = _THEIR_LIMITS[name]
+        theirs = replace(none, network_ratio=throughput, disk_io_ratio=throughput, disk_ratio=space)
+        limited = f"{whole_percent(throughput)} of throughput, {whole_percent(space)} of space"
+        counts = (
+            ("capacity of a broker", takes, own_terms, even_count(today, without_cpu, theirs, racks)),
+            ("limits", limited, ours, even_count(today, without_cpu, none, racks)),
+            ("processors", "not considered", processors, even_count(today, shape, none, racks)),
+            ("growth", "today", "the horizon", even_count(later, shape, none, racks)),
+            ("failures", "none", _FAILURES[limits.tolerance], placed_evenly),
+            ("real placement", "the same on every broker", f"replicas as placed; {last}", end),
+        )
+        before = (answer.brokers, *(brokers for *_, brokers in counts))
+        steps = [
+            {"name": step, "theirs": they, "ours": we, "before": was, "after": brokers, "change": brokers - was}
+            for was, (step, they, we, brokers) in zip(before, counts, strict=False)
+        ]
+        found = {"calculator": name, "shape": shape.name, "theirs": to_plain(answer), "steps": steps, "ours": end}
+        yield {**found, "is_placed": bool(fitting)}
