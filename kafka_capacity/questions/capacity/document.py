@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
-from kafka_capacity.demand.workload import ESTIMATES, MIDDLE, Workload
+from kafka_capacity.demand.workload import ESTIMATES, MIDDLE
 from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.hardware.overhead import topic_overheads
 from kafka_capacity.hardware.plain import to_plain
@@ -39,7 +39,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
     inputs, outlook = found.inputs, found.expectation.outlook
     request, workload = inputs.request, inputs.workload
     wanted, single = _wanting_topics(found), single_replicas(inputs)
-    by_class = _expected_by_class(found)
+    expected, by_class = _expected(found)
     return {
         "advice": to_plain(sized.advice),
         "dates": list(outlook.dates),
@@ -51,7 +51,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
                 "rate_ratio": to_plain(outlook.rate_ratio[number]),
                 "rate_ratio_high": to_plain(outlook.rate_ratio_high[number]),
                 "retention_ratio": to_plain(outlook.retention_ratio[number]),
-                **{figure: to_plain(expected[number]) for figure, expected in by_class.items()},
+                **{figure: to_plain(values[number]) for figure, values in by_class.items()},
             }
             for number, basis in enumerate(outlook.classes)
         ],
@@ -59,8 +59,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
         **found.asked.basis.unknown_traffic,
         "notes": [*_fenced_note(inputs.snapshot.brokers), *found.expectation.notes],
         "silent_since": found.expectation.silent_since,
-        TRAFFIC: _expected_traffic(found),
-        STORED: _expected_bytes(found),
+        **expected,
         "limits": to_plain(request.limits),
         "single_replicas": single
         and {
@@ -139,41 +138,27 @@ def _reconciled_shapes(sized: Sized) -> list[Shape]:
     return list({one.option.shape.name: one.option.shape for one in (chosen, today, cheapest)}.values())
 
 
-def _expected_traffic(found: SizingSetup) -> dict[str, list[float | None]]:
-    """Return what is produced to the whole cluster at each date at peak, added topics as well, both estimates."""
-    workload = found.inputs.workload
-    by_class = _hours_by_class(workload)
-    ratios = workload.rate_ratios()
+def _expected(found: SizingSetup) -> tuple[dict[str, dict[str, list[float | None]]], dict[str, Floats]]:
+    """Return what is expected at each date to be produced at peak, and to be on disk with today's replication factors.
+
+    That is of the whole cluster by estimate, added topics as well, and float64[C, D], the middle estimate of each class
+    of topics: its own peak, and its bytes.
+    """
+    inputs, workload, outlook = found.inputs, found.inputs.workload, found.inputs.workload.outlook
+    hours, ratios = workload.traffic.bytes_in, workload.rate_ratios()
+    factors = replication_factors(inputs.snapshot.replicas).astype(np.float64)
+    by_class = np.zeros((len(outlook.classes), hours.shape[1]))
+    for number in range(len(by_class)):
+        by_class[number] = hours[outlook.class_of == number].sum(axis=0, dtype=np.float64)
     added = added_totals(workload, lambda topic: topic.bytes_in_peak_bytes_per_second)
     peak = np.percentile(np.einsum("ced,ch->edh", ratios, by_class), 99, axis=2) + added
-    return dict(zip(ESTIMATES, to_plain(peak), strict=True))
-
-
-def _hours_by_class(workload: Workload) -> Floats:
-    """Return float64[C, H], what was produced to each class of topics."""
-    hours, of_class = workload.traffic.bytes_in, workload.outlook.class_of
-    found = np.zeros((len(workload.outlook.classes), hours.shape[1]))
-    for number in range(len(found)):
-        found[number] = hours[of_class == number].sum(axis=0, dtype=np.float64)
-    return found
-
-
-def _expected_by_class(found: SizingSetup) -> dict[str, Floats]:
-    """Return float64[C, D], the middle estimate of each class of topics: its own peak, and its bytes on disk."""
-    workload, sizes = found.inputs.workload, found.inputs.sizes[:, MIDDLE]
-    stored = np.zeros((len(workload.outlook.classes), len(workload.outlook.dates)))
-    factors = replication_factors(found.inputs.snapshot.replicas).astype(np.float64)
-    np.add.at(stored, workload.outlook.class_of, factors[:, None] * sizes)
-    peak = np.percentile(_hours_by_class(workload), 99, axis=1)
-    return {TRAFFIC: peak[:, None] * workload.rate_ratios()[:, MIDDLE], STORED: stored}
-
-
-def _expected_bytes(found: SizingSetup) -> dict[str, list[float | None]]:
-    """Return what all replicas take on disk at each date, both estimates, with today's replication factors."""
-    inputs = found.inputs
-    factors = replication_factors(inputs.snapshot.replicas).astype(np.float64)
-    stored = np.einsum("p,ped->ed", factors, inputs.sizes) + added_bytes(inputs.workload, is_every_replica=True)
-    return dict(zip(ESTIMATES, to_plain(stored), strict=True))
+    held = np.einsum("p,ped->ed", factors, inputs.sizes) + added_bytes(workload, is_every_replica=True)
+    own_held = np.zeros((len(outlook.classes), len(outlook.dates)))
+    np.add.at(own_held, outlook.class_of, factors[:, None] * inputs.sizes[:, MIDDLE])
+    own_peak = np.percentile(by_class, 99, axis=1)[:, None] * ratios[:, MIDDLE]
+    whole = {TRAFFIC: peak, STORED: held}
+    by_estimate = {name: dict(zip(ESTIMATES, to_plain(figure), strict=True)) for name, figure in whole.items()}
+    return by_estimate, {TRAFFIC: own_peak, STORED: own_held}
 
 
 def _uneven(inputs: SizingInputs) -> dict[str, tuple[float, float]]:
