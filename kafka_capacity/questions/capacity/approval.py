@@ -258,7 +258,16 @@ def at_other_loads(view: SizingView) -> str | None:
     # What is not recommended for want of a capacity is not at another load, either.
     least = min(goal["broker_count"], view.today["broker_count"]) if unknown_of_fewer(goal["not_judged"]) else 0
     alike = [row for row in view.options if is_alike(row, goal) and row["broker_count"] >= least]
-    less, more = (_count_for(alike, 1.0 + change) for change in (-LOAD_MARGIN_RATIO, LOAD_MARGIN_RATIO))
+
+    def fewest(factor: float) -> int | None:
+        counts = (
+            int(row["broker_count"])
+            for row in alike
+            if carries([excuse["constraint"] for excuse in row["excuses"]], row["headroom_ratio"], factor)
+        )
+        return min(counts, default=None)
+
+    less, more = fewest(1.0 - LOAD_MARGIN_RATIO), fewest(1.0 + LOAD_MARGIN_RATIO)
     tried = max(row["broker_count"] for row in alike)
     above = f"more than {tried:,} (the largest count tried)" if more is None else f"{more:,}"
     below, expected = goal["broker_count"] if less is None else less, goal["broker_count"]
@@ -266,13 +275,3 @@ def at_other_loads(view: SizingView) -> str | None:
         return f"{plural(expected, 'broker')} {run_verb(expected, 'last')} until {view.horizon} either way."
     lower = plural(below, "broker")
     return f"Until {view.horizon}: {lower} at a lower load, {expected:,} as expected, {above} at a higher one."
-
-
-def _count_for(alike: list[Row], factor: float) -> int | None:
-    """Return the fewest brokers tried whose tightest place keeps its limit with every load times a factor."""
-    counts = [
-        int(row["broker_count"])
-        for row in alike
-        if carries([excuse["constraint"] for excuse in row["excuses"]], row["headroom_ratio"], factor)
-    ]
-    return min(counts, default=None)
