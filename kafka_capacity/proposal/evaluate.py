@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import pickle  # of our own problems, within this process
 
 import numpy as np
 
@@ -14,14 +12,12 @@ from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, replication_factors
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
-from kafka_capacity.kafka.cluster.release import KAFKA_4_4
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.placement.bounds import LowerBound
 from kafka_capacity.kafka.placement.exact import bound_of_plan
 from kafka_capacity.kafka.placement.overflow_relief import placed_log_dirs
-from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
-from kafka_capacity.kafka.placement.refining import MAX_STEPS
-from kafka_capacity.kafka.placement.registry import FEWEST_BYTES, placer
+from kafka_capacity.kafka.placement.problem import PlacementProblem, RackRule
+from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.kafka.placement.relaxing import BINDS_FROM_RATIO, LimitState, limit_states
 from kafka_capacity.kafka.placement.shares import balance_limits
 from kafka_capacity.kafka.placement.shares import broker_loads as target_loads
@@ -29,67 +25,15 @@ from kafka_capacity.kafka.reassignment.flow import MoveDuration, move_duration
 from kafka_capacity.proposal.constraints.brokers import NETWORK_IN, NETWORK_OUT
 from kafka_capacity.proposal.constraints.kinds import Proposal
 from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, PLACEMENT
-from kafka_capacity.proposal.constraints.registry import broker_limits, judged, tolerated_limits
+from kafka_capacity.proposal.constraints.registry import judged
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.proposal.expansion import created, expanded, factors_today, size_bytes_to_place
+from kafka_capacity.proposal.expansion import created, expanded, size_bytes_to_place
 from kafka_capacity.proposal.gap import gap_ratio
-from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO
 from kafka_capacity.proposal.loads import broker_loads, is_of_same_hours, network_out
-from kafka_capacity.proposal.log_dirs import log_dir_room, target_log_dirs
-from kafka_capacity.proposal.pins import pinned_brokers
+from kafka_capacity.proposal.log_dirs import target_log_dirs
+from kafka_capacity.proposal.placing import Placed, placed_so, placed_within_goal, placement_problem
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementResult, PlacementScenario
 from kafka_capacity.text.wording import plural
-
-GENERATE_SEEDS = 20
-"""How many seeds stand for what ``--generate`` would do: its own shuffle is not seeded, so one run says little."""
-
-
-def placement_problem(
-    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, *, seed: int
-) -> PlacementProblem:
-    """Put a scenario as the problem that placers solve.
-
-    They can only add up, so that networks are those of partitions that all peak at once: what keeps that keeps less.
-    """
-    own = factors_today(snapshot)
-    wanted = np.full(len(own), scenario.replication_factor) if scenario.replication_factor is not None else own
-    dirs = target_log_dirs(snapshot, scenario.target, dict(scenario.replaced))
-    size_bytes = snapshot.partition_size_bytes()
-    balance, tolerance_ratio = scenario.balance, scenario.tolerance_ratio
-    if balance is Balance.BYTES and not size_bytes.any():
-        # Any placement is even where no replica is known to hold a byte, one that leaves new brokers empty as well.
-        balance, tolerance_ratio = Balance.REPLICAS, DEFAULT_TOLERANCE_RATIO[Balance.REPLICAS]
-    return PlacementProblem(
-        partitions=snapshot.partitions,
-        before=snapshot.replicas,
-        leader=snapshot.leader,
-        size_bytes=size_bytes,
-        bytes_in_bytes_per_second=load.bytes_in_mean_bytes_per_second,
-        target=scenario.target,
-        replication_factor=wanted.astype(np.int32),
-        seed=seed,
-        rack_rule=scenario.rack_rule,
-        balance=balance,
-        tolerance_ratio=tolerance_ratio,
-        allowed_brokers=pinned_brokers(scenario.pins, snapshot.partitions, scenario.target),
-        broker_limits=broker_limits(scenario),
-        tolerated_limits=_tolerated(snapshot, load, scenario),
-        limit_in_bytes_per_second=load.bytes_in_peak_bytes_per_second,
-        limit_out_bytes_per_second=load.bytes_out_peak_bytes_per_second,
-        log_dirs=log_dir_room(snapshot, dirs, scenario.target, scenario.disk_limit_ratio),
-        in_sync=snapshot.in_sync,
-        are_cordons_strict=snapshot.release >= KAFKA_4_4,
-        is_takeover_levelled=scenario.is_takeover_levelled,
-    )
-
-
-def _tolerated(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> BrokerLimits | None:
-    """Return what brokers may carry where a limit cannot be kept: what they carry today."""
-    if not scenario.is_judged_against_today:
-        return None
-    nothing = diff_assignments(snapshot.replicas, snapshot.replicas)
-    today = broker_loads(snapshot, load, scenario.target, nothing, snapshot.partition_size_bytes())
-    return tolerated_limits(scenario, today)
 
 
 def placement_as_made(
@@ -105,16 +49,6 @@ def placement_as_made(
     before = snapshot.replicas if more is None else more.snapshot.replicas
     diff = diff_assignments(before, after)
     return PlacementResult(scenario=scenario, excuses=(), metrics=None, diff=diff, loads=None, expanded=more)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Placed:
-    """A placement, and what the seeds that were tried would copy."""
-
-    diff: AssignmentDiff
-    moved_bytes_low: int
-    moved_bytes_high: int
-    seeds_tried: int
 
 
 def evaluate_placement(
@@ -146,14 +80,14 @@ def evaluate_placement(
     later_bytes = problem.size_bytes if more is None else size_bytes_to_place(more)
     try:
         if like is not None:
-            placed = filled(_Placed, like.metrics, diff=like.diff)
+            placed = filled(Placed, like.metrics, diff=like.diff)
         elif made is not None:
-            placed = _placed_so(problem, made)
+            placed = placed_so(problem, made)
         elif more is not None:
             even = dataclasses.replace(problem, size_bytes=later_bytes)
-            placed = _placed_so(problem, _placed_within_goal(even, scenario).diff.after)
+            placed = placed_so(problem, placed_within_goal(even, scenario).diff.after)
         else:
-            placed = _placed_within_goal(problem, scenario)
+            placed = placed_within_goal(problem, scenario)
     except PlacementError as error:
         return _refused(scenario, problem, error)
     diff = placed.diff
@@ -209,65 +143,6 @@ def _in_the_same_hours(state: LimitState, loads: BrokerLoads) -> LimitState:
     binding = tuple(brokers.ids[ratio >= BINDS_FROM_RATIO].tolist())
     highest = float(ratio.max(initial=0.0))
     return dataclasses.replace(state, binding_brokers=binding, highest_ratio=highest, proven_ratio=0.0, shortages=())
-
-
-_ATTAINABLE_RATIO = 0.98
-"""How much of the goal all brokers together may need: with less room racks and bytes leave no such lists."""
-
-
-def _placed_within_goal(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:
-    """Place; once more, with the goal as a limit, where a broker would hold more replicas and need not.
-
-    What is made even by bytes may leave many small replicas on few brokers.
-    """
-    placed, goal, target = _place(problem, scenario), scenario.replica_goal, scenario.target
-    wanted, takes = int(problem.replication_factor.sum()), int(target.takes_replicas.sum())
-    if goal is None or scenario.placer != FEWEST_BYTES or wanted > _ATTAINABLE_RATIO * goal * takes:
-        return placed
-    after = placed.diff.after
-    if np.bincount(target.index_of(after[after >= 0]), minlength=len(target)).max(initial=0) <= goal:
-        return placed
-    limits = problem.broker_limits or BrokerLimits.of(len(target))
-    limits = dataclasses.replace(limits, replica_count=np.minimum(limits.replica_count, goal))
-    spread = _place(dataclasses.replace(problem, broker_limits=limits), scenario)
-    states = zip(limit_states(problem, after), limit_states(problem, spread.diff.after), strict=True)
-    return spread if all(then.highest_ratio <= max(1.0, now.highest_ratio) for now, then in states) else placed
-
-
-def _place(problem: PlacementProblem, scenario: PlacementScenario) -> _Placed:
-    """Place with one seed, or with several and take the run whose moved bytes are the (lower) median."""
-    name, size = scenario.placer, problem.size_bytes
-    seeds = GENERATE_SEEDS if name == "generate" else 1
-    placed = (_after(dataclasses.replace(problem, seed=scenario.seed + offset), name) for offset in range(seeds))
-    runs = sorted((diff_assignments(problem.before, each) for each in placed), key=lambda run: run.moved_bytes(size))
-    low, high = (runs[at].moved_bytes(size) for at in (0, -1))
-    return _Placed(diff=runs[(seeds - 1) // 2], moved_bytes_low=low, moved_bytes_high=high, seeds_tried=seeds)
-
-
-def _after(problem: PlacementProblem, name: str) -> Int32s:
-    """Return what a placer makes of a problem: int32[P, W], read-only where it may be asked for again.
-
-    Sizing asks for the same placements over and over: after an action that changes only traffic, and on each shape.
-    Those that are refined take far longer than it takes to recognise their problem.
-    """
-    if name != FEWEST_BYTES or int(problem.replication_factor.sum()) * len(problem.target) > MAX_STEPS:
-        return placer(name).place(problem)
-    return refined_after(pickle.dumps(problem))
-
-
-@functools.lru_cache(maxsize=64)
-def refined_after(pickled: bytes) -> Int32s:
-    """Place a small pickled problem with the fewest bytes, once a process."""
-    after = placer(FEWEST_BYTES).place(pickle.loads(pickled))  # noqa: S301 - made just now
-    after.flags.writeable = False
-    return after
-
-
-def _placed_so(problem: PlacementProblem, after: Int32s) -> _Placed:
-    """Return a placement that was made elsewhere."""
-    diff = diff_assignments(problem.before, after)
-    moved = diff.moved_bytes(problem.size_bytes)
-    return _Placed(diff=diff, moved_bytes_low=moved, moved_bytes_high=moved, seeds_tried=1)
 
 
 def _refused(scenario: PlacementScenario, problem: PlacementProblem, error: PlacementError) -> PlacementResult:
@@ -343,7 +218,7 @@ def _metrics(
     load: PartitionLoad,
     scenario: PlacementScenario,
     problem: PlacementProblem,
-    placed: _Placed,
+    placed: Placed,
     loads: BrokerLoads,
     later_bytes: Ints,
     bound: LowerBound,

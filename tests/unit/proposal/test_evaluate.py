@@ -11,7 +11,8 @@ from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement import RackRule, placer
-from kafka_capacity.proposal.evaluate import GENERATE_SEEDS, evaluate_placement, placement_problem, refined_after
+from kafka_capacity.proposal.evaluate import evaluate_placement
+from kafka_capacity.proposal.placing import GENERATE_SEEDS, placement_problem, refined_after
 from tests.properties.strategies import repeatable
 from tests.unit.proposal.snapshots import GIB, observed, scenario, without_leaders
 
