@@ -27,8 +27,8 @@ from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row, excuses_of
 from kafka_capacity.questions.consumers.columns import EVENTS, MEMBERS, VARIANTS, columns_for, event_columns
 from kafka_capacity.questions.consumers.decide import GroupDecision, decide_tables, decided_groups
-from kafka_capacity.questions.consumers.names import variant_name
-from kafka_capacity.questions.consumers.sentences import lost_sentence, part_of
+from kafka_capacity.questions.consumers.known import lost_sentence
+from kafka_capacity.questions.consumers.names import part_name, variant_name
 from kafka_capacity.questions.consumers.share import FoundGroups, find_groups, simulate_found
 from kafka_capacity.questions.consumers.share_groups import SHARE_COLUMNS, VERDICT_WORDS, share_sentences
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES
@@ -88,7 +88,8 @@ def print_group(planned: PlannedGroups, group: GroupDecision) -> None:
     facts = choice.facts or {}
     title = (
         f"{group.group_id}: {plural(facts['member_count'], 'member')}, "
-        f"{plural(facts['partition_count'], part_of(choice))}, {format_rate(facts['peak_bytes_per_second'])} at peak, "
+        f"{plural(facts['partition_count'], part_name(choice.now['protocol']))}, "
+        f"{format_rate(facts['peak_bytes_per_second'])} at peak, "
         f"{_capacity(choice.focus)}"
     )
     print_rows(title, VARIANTS, [cells(VARIANTS, choice, row) for row in choice.scenarios])

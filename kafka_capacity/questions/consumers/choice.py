@@ -117,6 +117,16 @@ class GroupChoice:
         """Whether a member has more to read than it can as the group is, with no event at all."""
         return _is_overloaded(self.now)
 
+    @property
+    def is_streams(self) -> bool:
+        """Whether it is of Kafka Streams, so that what is called its partitions are its tasks."""
+        return self.facts is not None and self.facts.get("standby_replicas") is not None
+
+    @property
+    def unknown_rate_partitions(self) -> int:
+        """Of how many of its partitions no rate is known; earlier versions did not tell, which counts as none."""
+        return int((self.facts or {}).get("unknown_rate_partitions") or 0)
+
     def outcome(self, row: Row | None, event: str) -> Row | None:
         """Return what an event does in a scenario; ``None`` where it was not simulated."""
         return None if row is None else self.churn[row["scenario_id"]].get(event)

@@ -11,9 +11,8 @@ from typing import Any
 
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.consumers.choice import GroupChoice, GroupStatus, Row
-from kafka_capacity.questions.consumers.names import behaviour, event_name, variant_name
+from kafka_capacity.questions.consumers.names import behaviour, catch_up, event_name, variant_name
 from kafka_capacity.questions.consumers.scenario import Verdict
-from kafka_capacity.questions.consumers.sentences import catch_up, is_streams
 from kafka_capacity.report.tables import Column, column
 from kafka_capacity.text import endless, plural
 from kafka_capacity.text.partition_ranges import partition_ranges
@@ -210,7 +209,7 @@ _RESTORED = (
 
 def event_columns(group: GroupChoice) -> tuple[Column, ...]:
     """Return the columns of a table of events: what is restored stands there for a streams group."""
-    return (*EVENTS, *_RESTORED) if is_streams(group) else EVENTS
+    return (*EVENTS, *_RESTORED) if group.is_streams else EVENTS
 
 
 def _member_label(member: Row, _is_beside: bool) -> str:

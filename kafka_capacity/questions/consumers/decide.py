@@ -21,10 +21,12 @@ from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.health.problem import Problem, serious
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.consumers.advice import advice_of, risk_of
 from kafka_capacity.questions.consumers.choice import RISKS, GroupChoice, GroupStatus, Row, choose, excuses_of
 from kafka_capacity.questions.consumers.columns import GROUPS
+from kafka_capacity.questions.consumers.known import is_late_now, known_of
+from kafka_capacity.questions.consumers.names import short
 from kafka_capacity.questions.consumers.scenario import Verdict
-from kafka_capacity.questions.consumers.sentences import advice_of, is_late_now, known_of, risk_of, short
 from kafka_capacity.questions.consumers.tables import stored_rows
 from kafka_capacity.report.tables import cells
 from kafka_capacity.text import plural

@@ -1,4 +1,4 @@
-"""Names of events and variants, as every table and sentence has them."""
+"""Names of events and variants, and other words that several tables and sentences have."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from typing import Any
 
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import Event
-from kafka_capacity.text import format_duration, plural
+from kafka_capacity.text import endless, format_duration, format_wait, plural
+from kafka_capacity.text.names import clipped
+from kafka_capacity.text.wording import capitalised
+
+NAME_LENGTH = 60  # a longer name is cut in a sentence; tables and headings have it whole
 
 _EVENTS = {
     Event.SCALE: ("Scaling, at once", "while its count changes at once"),
@@ -78,3 +82,31 @@ def behaviour(row: Mapping[str, Any]) -> str:
     protocol = row["protocol"]
     classic = _CLASSIC.get(row["assignor"]) if protocol == "classic" else None
     return classic or _PROTOCOLS.get(protocol, str(protocol))
+
+
+def short(name: str) -> str:
+    """Cut a long name for a sentence."""
+    return clipped(name, NAME_LENGTH)
+
+
+def sentence(reason: str) -> str:
+    """Turn a reason into a sentence."""
+    return f"{capitalised(reason)}."
+
+
+def members(row: Mapping[str, Any]) -> str:
+    """Return how many members a scenario has."""
+    return plural(row["member_count"], "member")
+
+
+def catch_up(outcome: Mapping[str, Any]) -> float | str | None:
+    """Return how long catching up takes at peak; ``None`` where it would take more than anybody has been seen to do."""
+    seconds: float | None = outcome["catch_up_seconds"]
+    return None if seconds is None and outcome["keeps_up"] is None else endless(seconds)
+
+
+def unread(deploy: Mapping[str, Any]) -> str:
+    """Return how much is left unread, all partitions and pauses together, those of a member that is away among them."""
+    seconds = deploy["paused_partition_seconds"]
+    total = "unbounded partition-seconds" if seconds is None else f"{seconds:,.0f} partition-seconds"
+    return f" ({total} unread, max pause {format_wait(endless(deploy['pause_max_seconds']))})"

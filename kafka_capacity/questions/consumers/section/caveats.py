@@ -7,7 +7,6 @@ from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import ACCEPTED_SESSION_SECONDS
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row
 from kafka_capacity.questions.consumers.section.view import GroupsView
-from kafka_capacity.questions.consumers.sentences import unknown_rate_partitions
 from kafka_capacity.text import format_bytes, format_duration, format_rate, format_wait, plural
 
 
@@ -24,7 +23,7 @@ def group_caveats(group: GroupChoice) -> list[dict[str, str]]:
             text = f"The member capacity of {capacity} is an observation: no member read more, although the group is"
             found.append(_note(f"{text} behind. Measure it, and give it as a parameter."))
     if facts is not None:
-        found += _on_facts(facts, unknown_rate_partitions(group))
+        found += _on_facts(facts, group.unknown_rate_partitions)
     return sorted(found, key=lambda one: one["severity"] != "serious")
 
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from kafka_capacity.kafka.arrays import Floats, Indices
 from kafka_capacity.questions.consumers.choice import GroupChoice, Row
-from kafka_capacity.questions.consumers.names import event_phrase, variant_name
+from kafka_capacity.questions.consumers.names import event_phrase, short, variant_name
 from kafka_capacity.questions.consumers.section.view import GroupsView
-from kafka_capacity.questions.consumers.sentences import short
 from kafka_capacity.report.tables import chart, column, table
 from kafka_capacity.text import axis_time_unit, format_duration, plural
 

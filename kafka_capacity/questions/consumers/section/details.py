@@ -14,8 +14,9 @@ from kafka_capacity.questions.consumers.columns import (
     columns_for,
     event_columns,
 )
+from kafka_capacity.questions.consumers.known import lag_now_sentence, lost_sentence
+from kafka_capacity.questions.consumers.names import sentence, short
 from kafka_capacity.questions.consumers.section.view import GroupsView
-from kafka_capacity.questions.consumers.sentences import lag_now_sentence, lost_sentence, sentence, short
 from kafka_capacity.report.tables import ANCHOR, NOTE, REST, cells, table
 from kafka_capacity.text import format_duration, plural
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 from kafka_capacity.health.problem import Severity
 from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.objects.tables import merge_tables
+from kafka_capacity.questions.consumers.advice import advice_of
 from kafka_capacity.questions.consumers.choice import worst_outcome
 from kafka_capacity.questions.consumers.decide import decide_tables, decided_groups
-from kafka_capacity.questions.consumers.sentences import advice_of
 from kafka_capacity.questions.consumers.simulate import evaluate_group
 from kafka_capacity.questions.consumers.tables import GROUP_TABLES, group_result_tables
 from tests.made_up_groups import refused, result
