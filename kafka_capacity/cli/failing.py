@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -24,11 +25,10 @@ from kafka_capacity.plan.handing import failures_today
 from kafka_capacity.proposal.pins import RACK_PREFIX
 from kafka_capacity.questions.answer import NO_RATES
 from kafka_capacity.questions.failures.evaluate import SURVIVOR_RESOURCES
-from kafka_capacity.questions.failures.request import LostTogether, lost_together
+from kafka_capacity.questions.failures.request import lost_together
 from kafka_capacity.questions.failures.scenario import (
     CoordinatorState,
     FailureResult,
-    FailureScenario,
     FailureSet,
     SetKind,
 )
@@ -85,19 +85,11 @@ def lose_brokers(
     begin("reading the snapshot", steps=4 if given.get("wanted_controllers") else 3)
     # Sets are read where the brokers are known.
     asked = ask_snapshot(snapshot, {name: value for name, value in given.items() if name != "failure_sets"})
-    request, voter_racks = asked.parameters, asked_losses(asked).controllers.racks
-    sets = _given_sets(asked.basis.snapshot.brokers, given.get("failure_sets", ()), racks, voter_racks)
+    request, losses = asked.parameters, asked_losses(asked)
+    sets = _given_sets(asked.basis.snapshot.brokers, given.get("failure_sets", ()), racks, losses.controllers.racks)
     names = ("pair",) * has_pairs if sets and "failure_kinds" not in given else request.failure_kinds
-    scenario = FailureScenario(
-        kinds=tuple(SetKind(name) for name in dict.fromkeys(names)),
-        given=tuple(members for _, members in sets),
-        given_names=tuple(one.name for one, _ in sets),
-        given_racks=tuple(one.racks for one, _ in sets),
-        rules=request.election_rules,
-        max_sets=request.max_failure_sets,
-        throttle_bytes_per_second=request.throttle_bytes_per_second,
-        seed=request.seed,
-    )
+    kinds = tuple(SetKind(name) for name in dict.fromkeys(names))
+    scenario = dataclasses.replace(losses.asked, kinds=kinds, given=sets)
     begin("aggregating hourly traffic")
     inputs = failures_today(asked)
     begin("simulating broker losses")
@@ -119,23 +111,22 @@ def lose_brokers(
 
 def _given_sets(
     brokers: Brokers, sets: Sequence[str], racks: Sequence[str], voter_racks: Collection[str]
-) -> tuple[tuple[LostTogether, tuple[int, ...]], ...]:
+) -> tuple[FailureSet, ...]:
     """Return sets of brokers and racks, ``1,2,rack:a`` each, and sets of racks, ``a,b`` each, with their brokers."""
     of_racks = [",".join(f"{RACK_PREFIX}{rack}" for rack in split_names(text)) for text in racks]
     given = [("--lost-together", text) for text in sets] + [("--racks", text) for text in of_racks]
     return tuple(_given_set(brokers, option, text, voter_racks) for option, text in given)
 
 
-def _given_set(
-    brokers: Brokers, option: str, text: str, voter_racks: Collection[str]
-) -> tuple[LostTogether, tuple[int, ...]]:
+def _given_set(brokers: Brokers, option: str, text: str, voter_racks: Collection[str]) -> FailureSet:
     try:
         one = lost_together(text)
     except RequestError as error:
         raise RequestError(f"{option}: {error}") from None
     with named_as_options({"racks": option}):  # also where a rack stands among brokers
         of_racks = [broker for rack in one.racks for broker in rack_members(brokers, rack, voter_racks)]
-    return one, tuple(sorted({*one.brokers, *of_racks}))
+    lost = tuple(sorted({*one.brokers, *of_racks}))
+    return FailureSet(kind=SetKind.GIVEN, name=one.name, brokers=lost, racks=one.racks)
 
 
 def _document(result: FailureResult, snapshot: Snapshot) -> dict[str, Any]:

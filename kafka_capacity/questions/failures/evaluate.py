@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from kafka_capacity.demand.workload import Traffic
-from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.cpu import STATED, CpuCosts
 from kafka_capacity.hardware.flows import percentile
 from kafka_capacity.hardware.limits import Resource
@@ -47,9 +46,8 @@ def evaluate_failures(
     processors. ``unknown_traffic`` names what is not known of it, where that may be much.
 
     Raises:
-        RequestError: the throttle or the number of sets is not above 0, or a set names a broker that is not there.
+        RequestError: a set names a broker that is not there.
     """
-    check_positive(scenario, "throttle_bytes_per_second", "max_sets")
     sets, left_out = failure_sets(snapshot.brokers, snapshot.replicas, scenario, voter_racks)
     capacity = capacities(snapshot.brokers, has)
     cluster = Cluster.of(snapshot, load, traffic, scenario.rules, costs if Resource.CPU in capacity else None)
@@ -93,13 +91,6 @@ def evaluate_failures(
         has_majority=majorities,
         **table.columns,
     )
-
-
-def check_positive(scenario: object, *names: str) -> None:
-    """Refuse figures of a scenario that are not above 0."""
-    for name in names:
-        if not getattr(scenario, name) > 0:
-            raise RequestError(f"{name}: {getattr(scenario, name):g} is invalid; give more than 0")
 
 
 def _positions(snapshot: Snapshot, ids: Sequence[int]) -> list[int]:

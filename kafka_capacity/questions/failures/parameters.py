@@ -110,12 +110,14 @@ class FailureParameters(BaseModel):
     def failure_request(self, *, throttle_bytes_per_second: float, seed: int) -> FailureRequest:
         """Return what is asked of every placement."""
         return FailureRequest(
-            kinds=tuple(SetKind(name) for name in dict.fromkeys(self.failure_kinds)),
+            asked=FailureScenario(
+                kinds=tuple(SetKind(name) for name in dict.fromkeys(self.failure_kinds)),
+                rules=self.election_rules,
+                max_sets=self.max_failure_sets,
+                throttle_bytes_per_second=throttle_bytes_per_second,
+                seed=seed,
+            ),
             given=tuple(dict.fromkeys(lost_together(text) for text in self.failure_sets)),
-            rules=self.election_rules,
-            max_sets=self.max_failure_sets,
-            throttle_bytes_per_second=throttle_bytes_per_second,
-            seed=seed,
             controllers=ControllerRequest(
                 voters=parse_voters(self.controllers),
                 wanted=parse_voters(self.wanted_controllers),

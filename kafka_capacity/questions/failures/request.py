@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KafkaRelease
-from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.change import VoterStep, voter_steps
 from kafka_capacity.kafka.controller.quorum.settings import QuorumTimeouts
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter, majority, racks_of
 from kafka_capacity.proposal.pins import RACK_PREFIX
-from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
+from kafka_capacity.questions.failures.scenario import FailureScenario, FailureSet, SetKind
 from kafka_capacity.text.wording import few_names
 
 _MAX_NAMED = 8
@@ -154,14 +152,10 @@ class ControllerRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureRequest:
-    """What is lost of every placement; the meaning of each field is that of :class:`FailureScenario`."""
+    """What is lost of every placement."""
 
-    kinds: tuple[SetKind, ...]
-    given: tuple[LostTogether, ...]  # further sets, by the names that people gave them
-    rules: ElectionRules
-    max_sets: int
-    throttle_bytes_per_second: float
-    seed: int
+    asked: FailureScenario  # of each; without sets that are given, whose brokers hang on the placement
+    given: tuple[LostTogether, ...] = ()  # these, by the names that people gave them
     controllers: ControllerRequest = field(default_factory=ControllerRequest)  # of the quorum
 
     def scenario(
@@ -172,20 +166,13 @@ class FailureRequest:
         ``voter_racks`` are the racks that its controllers are in.
         """
         given = zip(self._names(), self.given, strict=True) if SetKind.GIVEN in kinds else ()
-        there = [
-            (name, members, one.racks)
+        there = tuple(
+            FailureSet(kind=SetKind.GIVEN, name=name, brokers=members, racks=one.racks)
             for name, one in given
             if (members := one.members(brokers)) or not set(one.racks).isdisjoint(voter_racks)
-        ]
-        return filled(
-            FailureScenario,
-            self,
-            kinds=tuple(kind for kind in self.kinds if kind in kinds),
-            given=tuple(members for _, members, _ in there),
-            given_names=tuple(name for name, *_ in there),
-            given_racks=tuple(racks for *_, racks in there),
-            placement_id=placement_id,
         )
+        own = tuple(kind for kind in self.asked.kinds if kind in kinds)
+        return replace(self.asked, kinds=own, given=there, placement_id=placement_id)
 
     def _names(self) -> list[str]:
         """Name the given sets; of many brokers a name shows some, so that two may share it."""

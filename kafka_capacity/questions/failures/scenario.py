@@ -67,9 +67,7 @@ class FailureScenario:
 
     # which sets to make up
     kinds: tuple[SetKind, ...] = (SetKind.BROKER, SetKind.RACK, SetKind.RACK_AND_BROKER, SetKind.PAIR)
-    given: tuple[tuple[int, ...], ...] = ()  # further sets, each of broker ids
-    given_names: tuple[str, ...] = ()  # what people call them, in the same order; empty to name them by their brokers
-    given_racks: tuple[tuple[str, ...], ...] = ()  # racks that each of them names, in the same order; empty for none
+    given: tuple[FailureSet, ...] = ()  # further sets
     placement_id: str = TODAY  # of the placement scenario that this stands on, `TODAY` for none
     rules: ElectionRules = ElectionRules.KRAFT  # by which leaders are elected
     # at most so many pairs, and so many racks with a broker, are looked at. Of more pairs, half are those that share

@@ -9,7 +9,6 @@ import numpy as np
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.questions.failures.request import LostTogether
 from kafka_capacity.questions.failures.scenario import FailureScenario, FailureSet, LeftOut, SetKind
 
 
@@ -22,13 +21,17 @@ def failure_sets(
     ``voter_racks`` are those of controllers: such a rack may be lost even where no broker is in it.
 
     Raises:
-        RequestError: a given set is empty, or names a broker that does not exist.
+        RequestError: a given set names a broker that does not exist.
     """
     in_racks = _racks(brokers, voter_racks)
     alive = brokers.ids[~brokers.is_fenced].tolist()
-    names = scenario.given_names or (None,) * len(scenario.given)
-    racks = scenario.given_racks or ((),) * len(scenario.given)
-    found = [_given(brokers, *one) for one in zip(scenario.given, names, racks, strict=True)]
+    unknown = [one for given in scenario.given for one in given.brokers if one not in brokers.ids]
+    if unknown:
+        raise RequestError(
+            f"brokers: {unknown[0]} is not a broker of this cluster; its {len(brokers)} brokers have ids "
+            f"{brokers.ids.min()} to {brokers.ids.max()}"
+        )
+    found = list(scenario.given)
     left_out: list[LeftOut] = []
     kinds = scenario.kinds
     if SetKind.BROKER in kinds:
@@ -60,19 +63,6 @@ def rack_members(brokers: Brokers, rack: str, voter_racks: Collection[str] = ())
         who = "neither a broker nor a controller" if voter_racks else "no broker"
         raise RequestError(f"racks: {who} is in rack {rack!r}; the racks of this cluster: {names}")
     return members
-
-
-def _given(brokers: Brokers, ids: Sequence[int], name: str | None, racks: tuple[str, ...]) -> FailureSet:
-    wanted = tuple(sorted(set(ids)))
-    if not wanted and not racks:
-        raise RequestError("brokers: a set of lost brokers is empty; name at least one")
-    unknown = [one for one in wanted if one not in brokers.ids]
-    if unknown:
-        raise RequestError(
-            f"brokers: {unknown[0]} is not a broker of this cluster; its {len(brokers)} brokers have ids "
-            f"{brokers.ids.min()} to {brokers.ids.max()}"
-        )
-    return FailureSet(kind=SetKind.GIVEN, name=name or LostTogether(wanted, ()).name, brokers=wanted, racks=racks)
 
 
 def _racks(brokers: Brokers, voter_racks: Collection[str]) -> list[FailureSet]:

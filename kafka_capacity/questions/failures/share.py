@@ -81,7 +81,7 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
             if wants_all or any(scenario.scenario_id == handed.focus for scenario in several)
         ),
         durability=parameters.durability_scenario(
-            rules=request.rules, throttle_bytes_per_second=parameters.throttle_bytes_per_second
+            rules=request.asked.rules, throttle_bytes_per_second=parameters.throttle_bytes_per_second
         ),
         request=request,
         lags=group_lags(asked.basis.raw, snapshot, load),
@@ -118,13 +118,13 @@ def failures_document(
     inputs: FailureInputs, scenarios: Sequence[PlacementScenario], tables: Mapping[str, pa.Table]
 ) -> dict[str, Any]:
     """Describe in plain data what the tables do not: what was asked, and how much of the time there is a quorum."""
-    request = inputs.request
+    request, asked = inputs.request, inputs.request.asked
     there = set(tables["failure_kinds"].column("placement_id").to_pylist())
     return {
-        "rules": str(request.rules),
-        "max_sets": request.max_sets,
-        "throttle_bytes_per_second": request.throttle_bytes_per_second,
-        "seed": request.seed,
+        "rules": str(asked.rules),
+        "max_sets": asked.max_sets,
+        "throttle_bytes_per_second": asked.throttle_bytes_per_second,
+        "seed": asked.seed,
         "durability": assumed(inputs.durability),
         "shape": inputs.shape.name,
         "cpu_source": inputs.costs.source,

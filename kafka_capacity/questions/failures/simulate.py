@@ -182,13 +182,13 @@ def _losses(asked: ControllerRequest, voters: int) -> list[ControllerLoss]:
 
 def _split(request: FailureRequest, brokers: Brokers, replicas: int) -> tuple[tuple[SetKind, ...], ...]:
     """Return the kinds of losses that are done together."""
-    count, racks = len(brokers), len({*brokers.rack_names(), *request.controllers.racks})
+    asked, count, racks = request.asked, len(brokers), len({*brokers.rack_names(), *request.controllers.racks})
     per_broker = replicas / max(1, count)
-    pairs = min(request.max_sets, count * (count - 1) // 2) * 2 * (SetKind.PAIR in request.kinds)
-    with_racks = min(request.max_sets, count * racks) * (SetKind.RACK_AND_BROKER in request.kinds)
+    pairs = min(asked.max_sets, count * (count - 1) // 2) * 2 * (SetKind.PAIR in asked.kinds)
+    with_racks = min(asked.max_sets, count * racks) * (SetKind.RACK_AND_BROKER in asked.kinds)
     if (pairs + with_racks) * per_broker <= MAX_REPLICAS:
         return (tuple(SetKind),)
-    return tuple(kinds for kinds in _APART if not {*kinds}.isdisjoint({*request.kinds, SetKind.GIVEN}))
+    return tuple(kinds for kinds in _APART if not {*kinds}.isdisjoint({*asked.kinds, SetKind.GIVEN}))
 
 
 def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:

@@ -13,7 +13,6 @@ from math import isinf
 
 import numpy as np
 
-from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker, diff_assignments
@@ -26,7 +25,7 @@ from kafka_capacity.kafka.placement.few_copysets import place_in_few_copysets
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule
 from kafka_capacity.questions.failures.baseline import with_replicas
 from kafka_capacity.questions.failures.durability.scenario import DurabilityResult, DurabilityScenario, PlacementLosses
-from kafka_capacity.questions.failures.evaluate import check_positive, evaluate_failures
+from kafka_capacity.questions.failures.evaluate import evaluate_failures
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 
 MAX_PARTITIONS = 100_000  # of more no other placement is tried: it takes partitions one by one
@@ -39,14 +38,7 @@ def evaluate_durability(
     """Work out what the topics of a snapshot, today's or one of a placement, could lose.
 
     ``unknown_traffic`` names what is not known of it, where that may be much.
-
-    Raises:
-        RequestError: a time of the scenario is not above 0.
     """
-    positive = ("mttf_seconds", "crash_mttf_seconds", "replacement_seconds", "throttle_bytes_per_second")
-    check_positive(scenario, *positive, "rack_mttf_seconds")
-    if not scenario.replica_lag_seconds >= 0:
-        raise RequestError(f"replica_lag_seconds: {scenario.replica_lag_seconds:g} is invalid; give at least 0")
     topic, count = snapshot.partitions.topic, len(snapshot.partitions.topics)
     factor = _smallest(replication_factors(snapshot.replicas), topic, count)
     settings = snapshot.topics

@@ -5,6 +5,7 @@ import numpy as np
 from kafka_capacity.kafka.cluster.assignment import Partitions, replica_matrix
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Group, LogDirs, Member, PartitionLag, PartitionLoad, Snapshot, Topics
+from kafka_capacity.questions.failures.scenario import FailureSet, SetKind
 
 
 def made(
@@ -76,3 +77,8 @@ def group(name, *, subscribed=(), assigned=(), lags=()):
         members=(member,),
         lags=tuple(PartitionLag(topic=t, partition=p, committed_offset=1, lag_records=0) for t, p in lags),
     )
+
+
+def lost(*sets):
+    """Return sets of brokers that are lost together."""
+    return tuple(FailureSet(kind=SetKind.GIVEN, name=str(sorted(one)), brokers=tuple(sorted(one))) for one in sets)

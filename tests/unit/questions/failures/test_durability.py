@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.controller.annual_losses import SECONDS_PER_YEAR
 from kafka_capacity.kafka.controller.failing import ElectionRules
@@ -157,15 +156,3 @@ def test_the_closed_form_holds_on_the_copysets_of_the_assignment():
     check = check_formula(snapshot.brokers, snapshot.replicas)
     assert check.error_ratio < 0.05
     assert abs(check.off_ratio) < 4 * check.error_ratio
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("mttf_seconds", 0.0, "mttf_seconds: 0 is invalid; give more than 0"),
-        ("replica_lag_seconds", -1.0, "replica_lag_seconds: -1 is invalid; give at least 0"),
-    ],
-)
-def test_bad_times_are_named(name, value, message):
-    with pytest.raises(RequestError, match=message):
-        found(dataclasses.replace(QUICK, **{name: value}))

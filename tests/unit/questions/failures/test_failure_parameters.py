@@ -46,12 +46,12 @@ def test_a_plan_is_named_by_each_of_them(field):
 
 def test_every_parameter_reaches_the_question():
     found = question(**OTHERS, throttle_bytes_per_second=7e6, seed=5)
-    assert (found.kinds, found.rules) == ((SetKind.BROKER,), ElectionRules.ZOOKEEPER)
+    assert (found.asked.kinds, found.asked.rules) == ((SetKind.BROKER,), ElectionRules.ZOOKEEPER)
     assert [(one.brokers, one.racks, one.name) for one in found.given] == [
         ((1, 2), (), "brokers 1, 2"),
         ((7,), ("a",), "broker 7 + rack a"),
     ]
-    assert (found.max_sets, found.throttle_bytes_per_second, found.seed) == (40, 7e6, 5)
+    assert (found.asked.max_sets, found.asked.throttle_bytes_per_second, found.asked.seed) == (40, 7e6, 5)
     asked = found.controllers
     assert asked.voters == (
         Voter(node_id=1, rack="a"),
@@ -67,11 +67,11 @@ def test_sets_that_share_a_short_name_are_both_lost():
     many = ",".join(map(str, range(1, 9)))
     found = question(failure_sets=[f"{many},9", f"{many},10", f"10,{many}"])
     scenario = found.scenario("today", Brokers.of(range(1, 11), [None] * 10), [SetKind.GIVEN])
-    assert [lost[-1] for lost in scenario.given] == [9, 10]
-    assert scenario.given_names == (
+    assert [lost.brokers[-1] for lost in scenario.given] == [9, 10]
+    assert [lost.name for lost in scenario.given] == [
         "brokers 1, 2, 3, 4, 5, 6, 7, 8 and 1 more",
         "brokers 1, 2, 3, 4, 5, 6, 7, 8 and 1 more (set 2)",
-    )
+    ]
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ import pytest
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica, Voter
 from kafka_capacity.questions.failures.request import ControllerRequest, FailureRequest, lost_together
-from kafka_capacity.questions.failures.scenario import FailureScenario, LeftOut, SetKind
+from kafka_capacity.questions.failures.scenario import FailureScenario, FailureSet, LeftOut, SetKind
 from kafka_capacity.questions.failures.sets import failure_sets, rack_members, shared_partitions
 
 SIX = Brokers.of(range(1, 7), list("aabbcc"))
@@ -49,10 +48,11 @@ def test_shared_partitions_are_counted_by_hand():
 
 
 def test_given_brokers_are_called_by_their_ids_and_racks_by_the_names_they_were_given():
-    found, _ = sets(kinds=(), given=((2, 1), (1,), (1, 6)))
-    assert [one.name for one in found] == ["brokers 1, 2", "broker 1", "brokers 1, 6"]
-    found, _ = sets(kinds=(), given=((2, 1, 6),), given_names=("broker 6 + rack a",), given_racks=(("a",),))
-    assert [(one.name, one.brokers, one.racks) for one in found] == [("broker 6 + rack a", (1, 2, 6), ("a",))]
+    texts = ("2,1", "1", "6,1,1", "6,rack:a")
+    asked = FailureRequest(asked=FailureScenario(), given=tuple(map(lost_together, texts)))
+    found, _ = failure_sets(SIX, REPLICAS, asked.scenario("today", SIX, (SetKind.GIVEN,)))
+    assert [one.name for one in found] == ["brokers 1, 2", "broker 1", "brokers 1, 6", "broker 6 + rack a"]
+    assert [(one.brokers, one.racks) for one in found[2:]] == [((1, 6), ()), ((1, 2, 6), ("a",))]
 
 
 def test_a_rack_that_is_not_there_is_refused():
@@ -62,8 +62,8 @@ def test_a_rack_that_is_not_there_is_refused():
 
 
 def test_a_rack_of_controllers_alone_is_lost_like_any_other():
-    kinds, given = (SetKind.RACK, SetKind.RACK_AND_BROKER), {"given_names": ("rack q",), "given_racks": (("q",),)}
-    scenario = FailureScenario(kinds=kinds, given=((),), **given)
+    given = FailureSet(kind=SetKind.GIVEN, name="rack q", brokers=(), racks=("q",))
+    scenario = FailureScenario(kinds=(SetKind.RACK, SetKind.RACK_AND_BROKER), given=(given,))
     found, _ = failure_sets(SIX, REPLICAS, scenario, ("a", "q"))
     lost = {(one.kind, one.name): (one.brokers, one.racks) for one in found}
     assert lost[SetKind.GIVEN, "rack q"] == lost[SetKind.RACK, "rack q"] == ((), ("q",))
@@ -78,24 +78,21 @@ def test_a_rack_of_controllers_alone_is_lost_like_any_other():
 def test_what_a_plan_asks_of_a_rack_of_controllers_alone_is_lost_where_they_are():
     voters = (Voter(node_id=101, rack="q"), Voter(node_id=102, rack=None))
     asked = FailureRequest(
-        kinds=(),
+        asked=FailureScenario(kinds=()),
         given=(lost_together("rack:q"),),
-        rules=ElectionRules.KRAFT,
-        max_sets=10,
-        throttle_bytes_per_second=1e6,
-        seed=0,
         controllers=ControllerRequest(voters=voters),
     )
     asked.check([SIX])
     lost = asked.scenario("today", SIX, (SetKind.GIVEN,), asked.controllers.racks)
-    assert (lost.given, lost.given_names, lost.given_racks) == (((),), ("rack q",), (("q",),))
+    assert [(one.brokers, one.name, one.racks) for one in lost.given] == [((), "rack q", ("q",))]
     assert asked.scenario("today", SIX, (SetKind.GIVEN,)).given == ()
     with pytest.raises(RequestError, match="rack q"):
         dataclasses.replace(asked, controllers=ControllerRequest()).check([SIX])
 
 
 def test_a_rack_is_lost_with_all_that_is_in_it_where_it_is_a_rack_that_is_lost():
-    found, _ = sets(kinds=(SetKind.BROKER, SetKind.PAIR, SetKind.RACK, SetKind.RACK_AND_BROKER), given=((1, 2),))
+    given = FailureSet(kind=SetKind.GIVEN, name="brokers 1, 2", brokers=(1, 2))
+    found, _ = sets(kinds=(SetKind.BROKER, SetKind.PAIR, SetKind.RACK, SetKind.RACK_AND_BROKER), given=(given,))
     racks = {(one.kind, one.name): one.racks for one in found}
     assert racks[SetKind.RACK, "rack a"] == racks[SetKind.RACK_AND_BROKER, "rack a + broker 6"] == ("a",)
     # Brokers by themselves are no rack, be they all that are in it.
