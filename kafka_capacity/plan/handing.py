@@ -85,7 +85,7 @@ def handed_over(asked: PlanContext, placement: Share, sizing: Share | None) -> H
     options = read_options(placement.tables["scenarios"])
     return Handed(
         count_due=count_due,
-        focus=choose(options, count_due=count_due).nearest.scenario_id if options else None,
+        focus=choose(options, count_due=count_due)[1].scenario_id if options else None,
         made=placement.made,
         hardware=given_hardware(asked),
     )

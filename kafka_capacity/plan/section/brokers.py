@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.compute as pc
 
 from kafka_capacity.hardware.limits import RESOURCES, Resource, resource_name
-from kafka_capacity.questions.change.section.change_tables import broker_name, broker_rows
+from kafka_capacity.questions.change.section.change_tables import broker_rows
 from kafka_capacity.questions.change.section.view import change_of
 from kafka_capacity.questions.failures.scenario import TODAY
 from kafka_capacity.report.heat import Cell, heat, share_cell
@@ -87,7 +87,7 @@ def _heat(drawn: Sequence[Mapping[str, Any]], sides: Mapping[str, Used], known: 
     return heat(
         "Share of each limit in use, today and after the move",
         "Broker",
-        [broker_name(row) for row in drawn] + (list(_SPREAD) if is_cut else []),
+        [row["broker"] for row in drawn] + (list(_SPREAD) if is_cut else []),
         rows,
         groups=[*racks, *([(f"all {len(brokers):,}", len(_SPREAD))] if is_cut else [])],
         note=note,

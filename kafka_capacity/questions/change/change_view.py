@@ -132,11 +132,11 @@ def view_change(results: ReportInputs, *, count_due: int | None) -> ChangeView:
     options = read_options(results.tables["scenarios"])
     if not options:
         raise RenderError("the plan has no scenarios, so there is nothing to decide; evaluate at least one")
-    choice = choose(options, count_due=count_due)
+    recommended, nearest = choose(options, count_due=count_due)
     return ChangeView(
         inputs=results,
         options=options,
-        recommended=choice.recommended,
-        nearest=choice.nearest,
-        move=read_move(results.tables, choice.nearest.scenario_id),
+        recommended=recommended,
+        nearest=nearest,
+        move=read_move(results.tables, nearest.scenario_id),
     )

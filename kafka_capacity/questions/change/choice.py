@@ -87,16 +87,12 @@ class Option:
         return self.broker_ids == other.broker_ids and all(self.figures[a] == other.figures[a] for a in asked)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Choice:
-    """Which option to take."""
+def choose(options: Sequence[Option], *, count_due: int | None = None) -> tuple[Option | None, Option]:
+    """Choose by the rule of this module; ``count_due`` brokers are to be approved now.
 
-    recommended: Option | None  # the best that fits; `None` when none does
-    nearest: Option  # the option to show: the recommended one, else the one that is closest to fitting
-
-
-def choose(options: Sequence[Option], *, count_due: int | None = None) -> Choice:
-    """Return the option to take, by the rule of this module; ``count_due`` brokers are to be approved now."""
+    Returns:
+        The option to take, ``None`` where none fits; and the one to show, which is that or the closest to fitting.
+    """
     fitting = [option for option in options if option.fits]
     recommended = min(
         fitting,
@@ -105,7 +101,7 @@ def choose(options: Sequence[Option], *, count_due: int | None = None) -> Choice
     )
     planning = [option for option in options if not option.is_baseline]
     closest = planning if planning and all(option.is_refused for option in planning) else options
-    return Choice(recommended=recommended, nearest=recommended or min(closest, key=_distance))
+    return recommended, recommended or min(closest, key=_distance)
 
 
 def read_options(scenarios: pa.Table) -> tuple[Option, ...]:

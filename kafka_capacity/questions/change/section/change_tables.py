@@ -97,21 +97,11 @@ def broker_table(brokers: list[dict[str, Any]], *, has_rates: bool) -> dict[str,
     )
 
 
-def _rack_table(brokers: list[dict[str, Any]]) -> dict[str, Any] | None:
-    rows = rack_rows(brokers)
-    return table("Each rack before and after", _RACKS, rows) if len(rows) > 1 else None
-
-
-def _topic_table(moves: pa.Table) -> dict[str, Any]:
-    count = len(pc.unique(moves["topic"]))
-    rows = largest_topics(moves)
-    note = f"The {len(rows)} of {count:,} topics that copy most." if count > TOP_ROWS else None
-    return table("Bytes to copy, by topic", _TOPICS, rows, note=note)
-
-
 def _move_table(moves: pa.Table) -> dict[str, Any]:
+    """Return the partitions that copy most, the largest first."""
     total = pc.sum(moves["moved_bytes"]).as_py()
-    rows = largest_moves(moves)
+    order = [("moved_bytes", "descending"), ("topic", "ascending"), ("partition", "ascending")]
+    rows = moves.sort_by(order).slice(0, TOP_ROWS).to_pylist()
     shown = sum(row["moved_bytes"] for row in rows)
     note = None
     if len(moves) > TOP_ROWS:
@@ -123,27 +113,24 @@ def _move_table(moves: pa.Table) -> dict[str, Any]:
 
 
 def broker_rows(tables: Mapping[str, pa.Table], option: Option) -> list[dict[str, Any]]:
-    """Return each broker before and after, by rack and id; a fill is ``None`` where the disk is not known."""
+    """Return each broker before and after, by rack and id, under ``broker`` named by whether it comes or goes.
+
+    A fill is ``None`` where the disk is not known.
+    """
     loads = tables["broker_load"]
     rows = loads.filter(pc.equal(loads["scenario_id"], option.scenario_id)).to_pylist()
     for row in rows:
         capacity = row["disk_capacity_bytes"]
         is_known = capacity is not None and math.isfinite(capacity) and capacity > 0
-        row["broker"] = broker_name(row)
+        row["broker"] = f"{row['broker_id']}{' (new)' if row['is_new'] else ' (removed)' if row['is_removed'] else ''}"
         row["fill_before"] = row["bytes_before"] / capacity if is_known else None
         row["fill_after"] = row["bytes_after"] / capacity if is_known else None
         row["bytes_change"] = row["bytes_after"] - row["bytes_before"]
     return sorted(rows, key=lambda row: (row["rack"] is None, row["rack"] or "", row["broker_id"]))
 
 
-def broker_name(row: Mapping[str, Any]) -> str:
-    """Name a broker, and say whether it comes or goes."""
-    state = " (new)" if row["is_new"] else (" (removed)" if row["is_removed"] else "")
-    return f"{row['broker_id']}{state}"
-
-
-def rack_rows(brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sum brokers by rack; those without one are a row of their own at the end."""
+def _rack_table(brokers: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Sum brokers by rack; those without one are a row of their own at the end. ``None`` for a single rack."""
     import pandas as pd  # half a second that only a report needs
 
     frame = pd.DataFrame(brokers)
@@ -157,10 +144,10 @@ def rack_rows(brokers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     sums["fill_after"] = (
         (sums["bytes_after"] / capacity).astype(object).where((capacity > 0) & (capacity < math.inf), None)
     )
-    rows = sums.reset_index().to_dict("records")
+    rows: list[Any] = sums.reset_index().to_dict("records")
     for row in rows:
         row["rack"] = row["rack"] if isinstance(row["rack"], str) else "no rack"
-    return [{str(name): value for name, value in row.items()} for row in rows]
+    return table("Each rack before and after", _RACKS, rows) if len(rows) > 1 else None
 
 
 def moves_of(tables: Mapping[str, pa.Table], option: Option) -> pa.Table:
@@ -169,13 +156,7 @@ def moves_of(tables: Mapping[str, pa.Table], option: Option) -> pa.Table:
     return moves.filter(pc.equal(moves["scenario_id"], option.scenario_id))
 
 
-def largest_moves(moves: pa.Table) -> list[dict[str, Any]]:
-    """Return the partitions that copy most, the largest first."""
-    order = [("moved_bytes", "descending"), ("topic", "ascending"), ("partition", "ascending")]
-    return list(moves.sort_by(order).slice(0, TOP_ROWS).to_pylist())
-
-
-def largest_topics(moves: pa.Table) -> list[dict[str, Any]]:
+def _topic_table(moves: pa.Table) -> dict[str, Any]:
     """Return the topics that copy most, the largest first, with what part of all copied bytes is theirs."""
     import pandas as pd  # half a second that only a report needs
 
@@ -191,5 +172,7 @@ def largest_topics(moves: pa.Table) -> list[dict[str, Any]]:
     sums = frame.groupby("topic", as_index=False).sum()
     total = int(sums["moved_bytes"].sum())
     sums["share"] = sums["moved_bytes"] / total if total else 0.0
-    largest = sums.sort_values(["moved_bytes", "topic"], ascending=[False, True]).head(TOP_ROWS)
-    return [{str(name): value for name, value in row.items()} for row in largest.to_dict("records")]
+    largest = sums.sort_values(["moved_bytes", "topic"], ascending=[False, True])
+    rows: list[Any] = largest.head(TOP_ROWS).to_dict("records")
+    note = f"The {len(rows)} of {len(sums):,} topics that copy most." if len(sums) > TOP_ROWS else None
+    return table("Bytes to copy, by topic", _TOPICS, rows, note=note)
