@@ -17,6 +17,7 @@ Counts are pointless where the fullest member has as many partitions as with few
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import functools
 import math
@@ -93,14 +94,7 @@ def same_as_count(simulations: Simulations, count: int) -> int:
     wanted, simulation = fullest(count), simulations.of(count)
     if simulation.proposed is simulation.observed:
         wanted = min(wanted, -(-len(simulation.facts) // count))
-    low, high = 1, count
-    while low < high:
-        middle = (low + high) // 2
-        if fullest(middle) <= wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return high
+    return 1 + bisect.bisect_left(range(1, count), True, key=lambda fewer: fullest(fewer) <= wanted)
 
 
 def smallest_counts(simulations: Simulations) -> SmallestCounts:

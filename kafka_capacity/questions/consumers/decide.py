@@ -35,17 +35,6 @@ MAX_NAMED = 3  # groups at risk that a line names; further ones are counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupFigure:
-    """A figure of a group, today and as recommended; ``None`` where there is none or nothing changes."""
-
-    name: str
-    label: str
-    kind: str
-    definition: str
-    value: tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDecision:
     """What is decided about one group."""
 
@@ -60,7 +49,8 @@ class GroupDecision:
     advice: str  # what to do and why, a sentence with numbers
     risk: str | None  # what is wrong with the group as it is, in a few words; `None` where nothing is
     known: tuple[str, ...]  # what else is to know, sentences
-    figures: tuple[GroupFigure, ...]  # the key figures
+    # the key figures, plain data; `value` is today's and the recommended one, null where there is none or no change
+    figures: tuple[Mapping[str, Any], ...]
     # the rows that all this was read from; no part of the plain data
     choice: GroupChoice = field(repr=False, compare=False)
 
@@ -137,13 +127,13 @@ def _decide(choice: GroupChoice) -> GroupDecision:
         risk=risk_of(choice) if choice.is_at_risk else None,
         known=known_of(choice),
         figures=tuple(
-            GroupFigure(
-                name=one.key,
-                label=one.label,
-                kind=one.kind,
-                definition=one.definition,
-                value=tuple(cells((one,), choice)[one.key]),
-            )
+            {
+                "name": one.key,
+                "label": one.label,
+                "kind": one.kind,
+                "definition": one.definition,
+                "value": cells((one,), choice)[one.key],
+            }
             for one in GROUPS
             if one.is_key
         ),

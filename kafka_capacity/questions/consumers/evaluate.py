@@ -60,30 +60,23 @@ class GroupWork:
     has_details: bool
 
 
-def evaluate_unit(inputs: GroupInputs, unit: GroupUnit) -> tuple[GroupResult, ...]:
-    """Evaluate all scenarios of one unit; the counts that will do are searched for once."""
+def evaluate_unit(inputs: GroupInputs, unit: GroupUnit, *, has_counts: bool = True) -> tuple[GroupResult, ...]:
+    """Evaluate all scenarios of one unit; the counts that will do, where they are wanted, are searched for once."""
     facts, variant, request = inputs.groups[unit.position], unit.variant, inputs.request
     simulations = Simulations(facts, group_scenario(facts, variant, max(1, len(facts.members)), request))
-    smallest = None
+    smallest = None if has_counts else SmallestCounts()
     with contextlib.suppress(AssignmentError):  # the scenarios themselves say why
-        smallest = smallest_counts(simulations)
+        smallest = smallest or smallest_counts(simulations)
     scenarios = variant_scenarios(facts, variant, request, member_counts=unit.member_counts, smallest=smallest)
     return tuple(evaluate_group(facts, scenario, smallest, simulations) for scenario in scenarios)
 
 
 def work_tables(inputs: GroupInputs, work: GroupWork) -> dict[str, pa.Table]:
     """Do one piece of work and give its tables."""
-    evaluate = evaluate_unit if work.has_figures else _without_counts
-    tables = [group_result_tables(result, has_details=work.has_details) for result in evaluate(inputs, work.unit)]
+    results = evaluate_unit(inputs, work.unit, has_counts=work.has_figures)
+    tables = [group_result_tables(result, has_details=work.has_details) for result in results]
     names = tables[0] if work.has_figures else _DETAILS
     return {name: pa.concat_tables([each[name] for each in tables]) for name in names}
-
-
-def _without_counts(inputs: GroupInputs, unit: GroupUnit) -> tuple[GroupResult, ...]:
-    """Evaluate given counts again, for what was not kept of them."""
-    facts = inputs.groups[unit.position]
-    scenarios = variant_scenarios(facts, unit.variant, inputs.request, member_counts=unit.member_counts)
-    return tuple(evaluate_group(facts, scenario, SmallestCounts()) for scenario in scenarios)
 
 
 def simulate_groups(inputs: GroupInputs, run: Callable[[Sequence[GroupWork]], Iterable[Tables]]) -> dict[str, pa.Table]:

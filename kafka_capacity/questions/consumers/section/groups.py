@@ -44,7 +44,14 @@ def build(view: ReportView) -> dict[str, Any] | None:
     folded = [group for group in decided[:MAX_DETAILED] if group not in full]
     anchors = {group.group_id: f"group-{place}" for place, group in enumerate([*full, *folded], start=1)}
     rests_on = common_caveats(groups)
-    parts = [_full(groups, group, anchors[group.group_id]) for group in full]
+    parts = [
+        {
+            **_part(groups, group, anchors[group.group_id], limit=MAX_VARIANTS, most_members=MAX_MEMBERS),
+            "chart": lag_chart(groups, group.choice, f"{anchors[group.group_id]}-lag"),
+            "events": events_table(group.choice),
+        }
+        for group in full
+    ]
     said = decided_groups(groups.answer)
     return {
         "summary": said["summary"],
@@ -56,7 +63,13 @@ def build(view: ReportView) -> dict[str, Any] | None:
         "notes": [one for one in rests_on if one["severity"] != "serious"],
         "full": parts,
         "folded": [
-            _folded(groups, group, anchors[group.group_id], has_tables=place < MAX_TABLES)
+            _part(
+                groups,
+                group,
+                anchors[group.group_id],
+                limit=MAX_FOLDED if place < MAX_TABLES else 0,
+                most_members=MAX_FOLDED if place < MAX_TABLES and group.choice.is_at_risk else 0,
+            )
             for place, group in enumerate(folded, start=len(full))
         ],
         "left_out": len(decided) - len(full) - len(folded),
@@ -70,30 +83,12 @@ def _figures(group: GroupDecision) -> dict[str, Any]:
     """Return the key figures of a group, for the mail."""
     return {
         "group": group.group_id,
-        "figures": [{"label": one.label, "value": list(one.value), "format": one.kind} for one in group.figures],
+        "figures": [{"label": one["label"], "value": one["value"], "format": one["kind"]} for one in group.figures],
     }
 
 
-def _full(view: GroupsView, group: GroupDecision, anchor: str) -> dict[str, Any]:
-    """Return everything about one group."""
-    return {
-        **_common(group, anchor, limit=MAX_VARIANTS),
-        "chart": lag_chart(view, group.choice, f"{anchor}-lag"),
-        "events": events_table(group.choice),
-        "members": members_table(view, group.choice, limit=MAX_MEMBERS),
-    }
-
-
-def _folded(view: GroupsView, group: GroupDecision, anchor: str, *, has_tables: bool) -> dict[str, Any]:
-    """Return the gist of one group; who reads what is for those that are at risk."""
-    is_at_risk = group.choice.is_at_risk
-    return {
-        **_common(group, anchor, limit=MAX_FOLDED if has_tables else 0),
-        "members": members_table(view, group.choice, limit=MAX_FOLDED) if has_tables and is_at_risk else None,
-    }
-
-
-def _common(group: GroupDecision, anchor: str, *, limit: int) -> dict[str, Any]:
+def _part(view: GroupsView, group: GroupDecision, anchor: str, *, limit: int, most_members: int) -> dict[str, Any]:
+    """Return what is said of one group, with as many variants and members as are wanted."""
     return {
         "anchor": anchor,
         "group": group.group_id,
@@ -102,6 +97,7 @@ def _common(group: GroupDecision, anchor: str, *, limit: int) -> dict[str, Any]:
         "sentences": list(group.known),
         "caveats": group_caveats(group.choice),
         "variants": variants_table(group.choice, limit=limit),
+        "members": members_table(view, group.choice, limit=most_members) if most_members else None,
     }
 
 
