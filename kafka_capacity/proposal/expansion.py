@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ from kafka_capacity.kafka.reassignment.runbook import NewPartitions
 if TYPE_CHECKING:
     from kafka_capacity.proposal.scenario import PlacementScenario
 
+_Kind = TypeVar("_Kind", bound=np.generic)
+
 PARTITION_COUNT_IS_FIXED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 """Topics whose partition count says where groups and transactions are kept: another one would lose them."""
 
@@ -42,17 +44,22 @@ class Expanded:
 def shared_traffic(traffic: Traffic, expanded: Expanded) -> Traffic:
     """Share the hours of topics that get more partitions evenly by all of them, as their load is shared."""
     topic = expanded.snapshot.partitions.topic
-    raised = np.unique(topic[expanded.is_new])
 
     def shared(hours: Float32s) -> Float32s:
-        wide = np.zeros((len(topic), hours.shape[1]), dtype=np.float32)
-        wide[~expanded.is_new] = hours
-        for one in raised.tolist():
+        wide = _widened(hours, expanded.is_new, 0)
+        for one in np.unique(topic[expanded.is_new]).tolist():
             rows = topic == one
             wide[rows] = wide[rows].mean(axis=0)
         return wide
 
     return dataclasses.replace(traffic, bytes_in=shared(traffic.bytes_in), bytes_out=shared(traffic.bytes_out))
+
+
+def _widened(values: NDArray[_Kind], is_new: Flags, fill: int) -> NDArray[_Kind]:
+    """Put rows, one a partition, where they are among more of them; what is new gets the fill."""
+    wide = np.full((len(is_new), *values.shape[1:]), fill, dtype=values.dtype)
+    wide[~is_new] = values
+    return wide
 
 
 def check_partition_counts(asked: Mapping[str, int], counts: Mapping[str, int]) -> None:
@@ -93,30 +100,20 @@ def expanded(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenari
     topic = np.repeat(np.arange(len(then)), then).astype(np.int32)
     number = (np.arange(len(topic)) - np.repeat(np.cumsum(then) - then, then)).astype(np.int32)
     is_new = number >= now[topic]
-    places = np.flatnonzero(~is_new)
-    width = max(snapshot.replicas.shape[1], 1)
-
-    def matrix(values: NDArray, fill: int) -> NDArray:  # type: ignore[type-arg]  # of any type, kept
-        wide = np.full((len(topic), width), fill, dtype=values.dtype)
-        wide[places, : values.shape[1]] = values
-        return wide
 
     def shared(rates: Floats) -> Floats:
-        wide = np.zeros(len(topic))
-        wide[places] = rates
+        wide = _widened(rates, is_new, 0)
         return np.where((then > now)[topic], evened(wide, topic), wide)
 
-    leader = np.full(len(topic), -1, dtype=np.int32)
-    leader[places] = snapshot.leader
     return Expanded(
         snapshot=dataclasses.replace(
             snapshot,
             partitions=Partitions(topics=old.topics, topic=topic, partition=number),
-            replicas=matrix(snapshot.replicas, -1),
-            in_sync=matrix(snapshot.in_sync, False),
-            size_bytes=matrix(snapshot.size_bytes, 0),
-            log_dir=matrix(snapshot.log_dir, -1),
-            leader=leader,
+            replicas=_widened(snapshot.replicas, is_new, -1),
+            in_sync=_widened(snapshot.in_sync, is_new, 0),
+            size_bytes=_widened(snapshot.size_bytes, is_new, 0),
+            log_dir=_widened(snapshot.log_dir, is_new, -1),
+            leader=_widened(snapshot.leader, is_new, -1),
         ),
         load=change_columns(load, shared),
         is_new=is_new,

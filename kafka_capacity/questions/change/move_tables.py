@@ -177,8 +177,7 @@ def list_column(matrix: np.ndarray, keep: np.ndarray) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix[keep].astype(np.int32)))
 
 
-def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
-    """Return the one row of ``schedules``."""
+def _schedule_row(scenario_id: str, schedule: Schedule) -> ScheduleRow:
     throttle, settings, leaders = schedule.problem.throttle, schedule.problem.settings, schedule.leadership
     refusals = [
         {
@@ -187,7 +186,7 @@ def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
         }
         for each in schedule.refusals
     ]
-    row = filled(
+    return filled(
         ScheduleRow,
         schedule,
         scenario_id=scenario_id,
@@ -211,7 +210,6 @@ def schedules_table(scenario_id: str, schedule: Schedule) -> pa.Table:
         window=None if settings.window is None else settings.window.text,
         lengths=json.dumps([dataclasses.asdict(each) for each in schedule.lengths], sort_keys=True),
     )
-    return table_of_rows(SCHEDULES, [row])
 
 
 _SMALLEST = "smallest_throttle_{}_bytes_per_second"
@@ -222,14 +220,8 @@ def _band(name: str, values: Sequence[float | None]) -> dict[str, Any]:
     return {name.format(band): value for band, value in zip(BAND, values, strict=True)}
 
 
-def waves_table(scenario_id: str, schedule: Schedule, listed: Sequence[WaveRows]) -> pa.Table:
-    """Return the rows of ``waves`` of one schedule; ``listed`` is what the files of each wave hold."""
-    rows = zip(schedule.waves, listed, strict=True)
-    return table_of_rows(WAVES, [_wave_row(scenario_id, schedule, wave, files_of(own)) for wave, own in rows])
-
-
-def wave_moves_table(scenario_id: str, schedule: Schedule, listed: Sequence[WaveRows]) -> pa.Table:
-    """Return the rows of ``wave_moves`` of one schedule; ``listed`` is what the files of each wave hold."""
+def _wave_moves(scenario_id: str, schedule: Schedule, listed: Sequence[WaveRows]) -> pa.Table:
+    """Return the rows of ``wave_moves``; ``listed`` is what the files of each wave hold."""
     partitions = schedule.problem.partitions
     topics = pa.array(partitions.topics, pa.string())
     tables = [WAVE_MOVES.empty_table()]
@@ -290,38 +282,30 @@ def _times(wave: Wave, clock: Clock | None) -> dict[str, str | None]:
     return {name: clock.moment(seconds) for name, seconds in times.items()}
 
 
-def broker_timeline_table(scenario_id: str, schedule: Schedule) -> pa.Table:
-    """Return the rows of ``broker_timeline`` of one schedule."""
-    line, throttles = schedule.brokers, schedule.throttles
-    place = schedule.problem.brokers.index_of(line.broker_id)
-    given = {
-        "scenario_id": scenario_id,
-        "throttle_in_bytes_per_second": throttles.in_bytes_per_second[place],
-        "throttle_out_bytes_per_second": throttles.out_bytes_per_second[place],
-    }
-    return table_of_columns(BROKER_TIMELINE, len(line.wave), given, of=line)
-
-
-def log_dir_timeline_table(scenario_id: str, schedule: Schedule) -> pa.Table:
-    """Return the rows of ``log_dir_timeline`` of one schedule."""
-    line, dirs = schedule.log_dirs, schedule.problem.log_dirs
-    given = {
-        "scenario_id": scenario_id,
-        "broker_id": dirs.broker_id[line.log_dir],
-        "path": [dirs.path[at] for at in line.log_dir.tolist()],
-    }
-    return table_of_columns(LOG_DIR_TIMELINE, len(line.wave), given, of=line)
-
-
 def schedule_tables(scenario_id: str, schedule: Schedule | None) -> dict[str, pa.Table]:
     """Return all tables of one schedule, empty ones where there is none."""
     if schedule is None:
         return {name: schema.empty_table() for name, (schema, _) in MOVE_TABLES.items()}
     listed = [wave_rows(schedule, wave) for wave in schedule.waves]
+    rows = [
+        _wave_row(scenario_id, schedule, wave, files_of(own)) for wave, own in zip(schedule.waves, listed, strict=True)
+    ]
+    brokers, throttles, dirs = schedule.brokers, schedule.throttles, schedule.log_dirs
+    place, named = schedule.problem.brokers.index_of(brokers.broker_id), schedule.problem.log_dirs
+    of_brokers = {
+        "scenario_id": scenario_id,
+        "throttle_in_bytes_per_second": throttles.in_bytes_per_second[place],
+        "throttle_out_bytes_per_second": throttles.out_bytes_per_second[place],
+    }
+    of_dirs = {
+        "scenario_id": scenario_id,
+        "broker_id": named.broker_id[dirs.log_dir],
+        "path": [named.path[at] for at in dirs.log_dir.tolist()],
+    }
     return {
-        "schedules": schedules_table(scenario_id, schedule),
-        "waves": waves_table(scenario_id, schedule, listed),
-        "wave_moves": wave_moves_table(scenario_id, schedule, listed),
-        "broker_timeline": broker_timeline_table(scenario_id, schedule),
-        "log_dir_timeline": log_dir_timeline_table(scenario_id, schedule),
+        "schedules": table_of_rows(SCHEDULES, [_schedule_row(scenario_id, schedule)]),
+        "waves": table_of_rows(WAVES, rows),
+        "wave_moves": _wave_moves(scenario_id, schedule, listed),
+        "broker_timeline": table_of_columns(BROKER_TIMELINE, len(brokers.wave), of_brokers, of=brokers),
+        "log_dir_timeline": table_of_columns(LOG_DIR_TIMELINE, len(dirs.wave), of_dirs, of=dirs),
     }

@@ -212,11 +212,6 @@ def paid_by(table: pa.Table, column: str) -> list[Row]:
     return sorted(rows, key=lambda row: (row[column] is None, -row["total_cents"], row[column] or ""))
 
 
-def paid_by_group(table: pa.Table) -> list[Row]:
-    """Sum what groups pay, by group and owner, as :func:`paid_by` does; what is read by nobody known is none of it."""
-    return [row for row in paid_by(table, "group_id") if row["group_id"] is not None]
-
-
 def paid_by_client(table: pa.Table) -> list[Row]:
     """Sum what producers and groups pay by client ids; null is of groups whose members are not known."""
     is_client = pc.or_(pc.is_valid(table.column("group_id")), pc.is_valid(table.column("client_id")))

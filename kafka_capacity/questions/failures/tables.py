@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Condition, Limits
+from kafka_capacity.hardware.plain import filled
 from kafka_capacity.health.problem import Problem
 from kafka_capacity.objects.tables import (
     Int32,
@@ -226,19 +227,17 @@ def _kinds(result: FailureResult) -> list[KindRow]:
     asked = dict.fromkeys([*result.scenario.kinds, *(one.kind for one in result.sets)])
     counts = {kind: sum(one.kind is kind for one in result.sets) for kind in asked}
     return [
-        KindRow(
+        filled(
+            KindRow,
+            result,
             placement_id=result.scenario.placement_id,
             kind=kind,
             possible=possible.get(kind, counts[kind]),
             looked_at=counts[kind],
             broker_count=len(result.brokers),
-            partition_count=result.partition_count,
             offline_before=result.offline_today,
             under_min_isr_before=result.under_min_isr_today,
-            assumed_min_isr_topics=result.assumed_min_isr_topics,
             brokers_without_rack=result.brokers.racks.count(None),
-            peak_basis=result.peak_basis,
-            unknown_traffic=result.unknown_traffic,
             resources=tuple(result.capacity),
         )
         for kind in asked

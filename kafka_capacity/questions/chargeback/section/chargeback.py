@@ -16,7 +16,6 @@ from kafka_capacity.questions.chargeback.tables import (
     Row,
     paid_by,
     paid_by_client,
-    paid_by_group,
     rack_matrix,
     scope_of,
 )
@@ -113,12 +112,12 @@ def owners_table(tables: Mapping[str, pa.Table]) -> dict[str, Any] | None:
 def all_tables(tables: Mapping[str, pa.Table], *, most: int) -> dict[str, dict[str, Any]]:
     """Return every table by name, those without rows left out."""
     ledger, leaders = tables["chargeback"], tables["rack_leader_brokers"].to_pylist()
-    groups = _with_marginal(tables, paid_by_group(ledger), GROUP, "group_id")
+    groups = [row for row in paid_by(ledger, "group_id") if row["group_id"] is not None]
     found = {
         "bill": _table("Bill", BILL, bill_rows(tables["chargeback_bill"]), most=most),
         "owners": _table("Owners", OWNERS, _payers(tables, OWNER), most=most),
         "topics": _table("Topics", TOPICS, _payers(tables, TOPIC), most=most),
-        "groups": _table("Consumer groups", GROUPS, groups, most=most),
+        "groups": _table("Consumer groups", GROUPS, _with_marginal(tables, groups, GROUP, "group_id"), most=most),
         "clients": _table("Client ids", CLIENTS, _named(paid_by_client(ledger), "client_id"), most=most),
         "tiered": _table("Tiered topics", TIERED, tables["chargeback_tiered"].to_pylist(), most=most),
         "racks": _table("Racks", RACKS, rack_matrix(tables["rack_flows"]), most=most),

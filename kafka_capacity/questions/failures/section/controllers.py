@@ -103,13 +103,16 @@ def _stop(step: Row, renewed: Sequence[int]) -> dict[str, Any]:
     down = [one for one in voters if one in step["down"]]
     back = [one for one in down if one not in renewed] or down  # what lost its disk comes back without its vote
     must = f"To {step['does']} {step['node_id']}, {step['majority']} of the voters {_ids(voters)} must be up"
-    lost = f"{_ids(down)} {'is' if len(down) == 1 else 'are'} down"
     remedy = f"Bring {_ids(back, 'or')} back with its old disk first, then plan again."
-    return {"does": "Stop", "text": f"{must}, and {lost}. {remedy}", "commands": []}
+    return {"does": "Stop", "text": f"{must}, and {_are_down(down)}. {remedy}", "commands": []}
 
 
 def _ids(nodes: Sequence[int], last: str = "and") -> str:
     return listed([str(one) for one in nodes], last)
+
+
+def _are_down(nodes: Sequence[int]) -> str:
+    return f"{_ids(nodes)} {'is' if len(nodes) == 1 else 'are'} down"
 
 
 def _why(step: Row) -> str:
@@ -228,20 +231,16 @@ def _sentences(asked: Row) -> list[str]:
     may = may if spare <= 0 else f"any {'one' if spare == 1 else spare}{more} may be lost"
     vote = f"{count} controllers vote and {asked['majority']} must be up" if count > 1 else "One controller votes"
     if down:
-        vote += f", and {listed([str(one) for one in down])} {'is' if len(down) == 1 else 'are'} down"
+        vote += f", and {_are_down(down)}"
     return [
         f"{vote}: {may}. While no controller is active, clients continue, but no partition gets a new leader: "
         "partitions led by a broker that dies meanwhile stay offline until then.",
-        f"{_as_it_stands(down)}here is no majority for {_year(asked['down_minutes_per_year'])} if each controller is "
-        f"up {_share(asked['up_ratio'])} of the time and fails independently, and for "
-        f"{_year(asked['down_in_racks_minutes_per_year'])} if racks are up {_share(asked['rack_up_ratio'])} of the "
-        "time. Both ratios are assumptions: the parameters controller_up_ratio and rack_up_ratio.",
+        f"{f'While {_are_down(down)}, t' if down else 'T'}here is no majority for "
+        f"{_year(asked['down_minutes_per_year'])} if each controller is up {_share(asked['up_ratio'])} of the time "
+        f"and fails independently, and for {_year(asked['down_in_racks_minutes_per_year'])} if racks are up "
+        f"{_share(asked['rack_up_ratio'])} of the time. Both ratios are assumptions: the parameters "
+        "controller_up_ratio and rack_up_ratio.",
     ]
-
-
-def _as_it_stands(down: Sequence[int]) -> str:
-    names = listed([str(one) for one in down])
-    return f"While {names} {'is' if len(down) == 1 else 'are'} down, t" if down else "T"
 
 
 def _share(ratio: float) -> str:
