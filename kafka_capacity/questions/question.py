@@ -11,7 +11,7 @@ No question knows another one. What one needs of others the plan hands over (:cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -195,4 +195,15 @@ class Question:
 
     def has_results(self, tables: Mapping[str, pa.Table]) -> bool:
         """Return whether the tables of a plan, whatever they are about, say something of this question."""
-        return any(len(tables[name]) for name in self.tables if name in tables)
+        return _has_rows(self.tables, tables)
+
+
+def _has_rows(of: Iterable[str], tables: Mapping[str, pa.Table]) -> bool:
+    return any(len(tables[name]) for name in of if name in tables)
+
+
+def where_stored(
+    decide: Callable[[Mapping[str, pa.Table]], Answer], of: Tables
+) -> Callable[[ReportInputs, Handed], Answer | None]:
+    """Return :attr:`Question.decide` of a question that its tables alone answer, where a plan has rows of them."""
+    return lambda results, _: decide(results.tables) if _has_rows(of, results.tables) else None

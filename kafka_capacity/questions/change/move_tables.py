@@ -168,7 +168,6 @@ MOVE_TABLES: Tables = {
     "broker_timeline": (BROKER_TIMELINE, ("scenario_id", "wave", "broker_id")),
     "log_dir_timeline": (LOG_DIR_TIMELINE, ("scenario_id", "wave", "broker_id", "path")),
 }
-"""Every table of a schedule: its schema and what it is sorted by."""
 
 
 def list_column(matrix: np.ndarray, keep: np.ndarray) -> pa.Array:

@@ -191,7 +191,6 @@ CHARGEBACK_TABLES: Tables = {
     "rack_leaders": (schema_of(RackLeaderRow), ("topic",)),
     "rack_leader_brokers": (schema_of(RackLeaderBrokerRow), ("broker_id",)),
 }
-"""By name: the schema of each table and what it is sorted by."""
 
 
 def of_rows(name: str, rows: Iterable[object]) -> pa.Table:

@@ -117,7 +117,6 @@ GROUP_TABLES: Tables = {
     "group_timeline": (GROUP_TIMELINE, ("scenario_id", "event", "time_seconds")),
     "group_members": (GROUP_MEMBERS, ("scenario_id", "member_id")),
 }
-"""Every table about groups: its schema and what it is sorted by."""
 
 
 def stored_rows(tables: Mapping[str, pa.Table], name: str) -> list[dict[str, Any]]:

@@ -71,7 +71,6 @@ QUORUM_TABLES: Tables = {
     "quorum": (QUORUM, ("position",)),
     "quorum_failovers": (QUORUM_FAILOVERS, ("failure", "lost_before", "voters")),
 }
-"""By name: the schema of each table and what it is sorted by."""
 
 HOST_LOST = FailureKind.VANISHED
 """What losing a voter is taken to be: its host is gone, and requests to it run into their timeout."""

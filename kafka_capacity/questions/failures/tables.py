@@ -168,7 +168,7 @@ FAILURE_TABLES: Tables = {
     **DURABILITY_TABLES,
     **QUORUM_TABLES,
 }
-"""By name: the schema of each table and what it is sorted by; an older plan may lack them."""
+"""An older plan may lack them."""
 
 
 def failure_tables(result: FailureResult) -> dict[str, pa.Table]:

@@ -50,4 +50,3 @@ IDLE_TABLES: Tables = {
     "idle_brokers": (schema_of(IdleBroker), ("broker_id",)),
     "idle_scope": (schema_of(IdleScope), ("topics",)),
 }
-"""By name: the schema of each table and what it is sorted by."""

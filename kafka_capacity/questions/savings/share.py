@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from kafka_capacity.errors import SimulationError
 from kafka_capacity.objects.tables import merge_tables
-from kafka_capacity.questions.answer import Answer
-from kafka_capacity.questions.question import Handed, PlanContext, Question, RunPieces, Share
+from kafka_capacity.questions.question import Handed, PlanContext, Question, RunPieces, Share, where_stored
 from kafka_capacity.questions.savings.decide import decide_savings
 from kafka_capacity.questions.savings.simulate import find_savings
 from kafka_capacity.questions.savings.tables import SAVINGS_TABLES
-from kafka_capacity.report.inputs import ReportInputs
 
 
 def _simulate(asked: PlanContext, handed: Handed, run: RunPieces) -> Share:
@@ -21,8 +19,10 @@ def _simulate(asked: PlanContext, handed: Handed, run: RunPieces) -> Share:
     return Share(tables=tables, scenario_count=len(tables["savings_sets"]))
 
 
-def _decide(results: ReportInputs, _: Handed) -> Answer | None:
-    return decide_savings(results.tables) if SAVINGS.has_results(results.tables) else None
-
-
-SAVINGS = Question(name="savings", share="savings", tables=SAVINGS_TABLES, simulate=_simulate, decide=_decide)
+SAVINGS = Question(
+    name="savings",
+    share="savings",
+    tables=SAVINGS_TABLES,
+    simulate=_simulate,
+    decide=where_stored(decide_savings, SAVINGS_TABLES),
+)

@@ -96,4 +96,3 @@ SAVINGS_TABLES: Tables = {
     "savings_dates": (schema_of(DateRow), ("set_id", "date")),
     "savings_scope": (schema_of(ScopeRow), ("actions",)),
 }
-"""By name: the schema of each table and what it is sorted by."""

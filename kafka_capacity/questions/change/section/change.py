@@ -41,7 +41,7 @@ def build(report: ReportView) -> dict[str, Any] | None:
         "label": option.label,
         "maps": maps,
         "is_recommended": option is view.recommended,
-        "tables": change_tables(view.inputs.tables, option, has_rates=view.rate_history_hours > 0),
+        "tables": change_tables(view, option),
         "charts": _charts(rows),
     }
 
@@ -181,7 +181,7 @@ def build_alternatives(report: ReportView) -> dict[str, Any] | None:
 
 def _tables(view: ChangePage, option: Option) -> dict[str, Any]:
     """Return the tables of an option, which say in their captions whose they are."""
-    made = change_tables(view.inputs.tables, option, has_rates=view.rate_history_hours > 0, has_topics=False)
+    made = change_tables(view, option, has_topics=False)
     for one in (made["brokers"], made["moves"]):
         if one is not None:
             one["caption"] += f": {option.label}"

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_capacity.questions.change.change_view import ShownChange
 from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.report.tables import column, table
 from kafka_capacity.text import format_bytes, plural
@@ -66,17 +67,14 @@ _SUMMED_BY_RACK = ("bytes_before", "bytes_after", "replicas_before", "replicas_a
 TOP_ROWS = 20  # of partitions and of topics; the reassignment files have all
 
 
-def change_tables(
-    tables: Mapping[str, pa.Table], option: Option, *, has_rates: bool, has_topics: bool = True
-) -> dict[str, Any]:
+def change_tables(view: ShownChange, option: Option, *, has_topics: bool = True) -> dict[str, Any]:
     """Return the tables of one option that Kafka would not refuse; ``None`` for those that would be empty.
 
-    ``has_rates`` says whether peaks are known, ``has_topics`` whether to sum up by topic and rack as well.
+    ``has_topics`` says whether to sum up by topic and rack as well.
     """
-    brokers = broker_rows(tables, option)
-    moves = moves_of(tables, option)
+    brokers, moves = broker_rows(view.inputs.tables, option), moves_of(view.inputs.tables, option)
     return {
-        "brokers": broker_table(brokers, has_rates=has_rates),
+        "brokers": broker_table(brokers, has_rates=view.rate_history_hours > 0),
         "racks": _rack_table(brokers) if has_topics else None,
         "topics": _topic_table(moves) if has_topics and len(moves) else None,
         "moves": _move_table(moves) if len(moves) else None,

@@ -178,7 +178,6 @@ DURABILITY_TABLES: Tables = {
     "durability_placements": (schema_of(PlacementRow), ("placement_id", "is_few_copysets")),
     "durability_outcomes": (schema_of(OutcomeRow), ("placement_id", "setting", "course", "outcome")),
 }
-"""By name: the schema of each table and what it is sorted by."""
 
 
 def durability_tables(result: DurabilityResult) -> dict[str, pa.Table]:

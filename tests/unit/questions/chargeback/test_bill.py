@@ -11,7 +11,7 @@ from kafka_capacity.questions.capacity.share import CAPACITY
 from kafka_capacity.questions.chargeback.decide import decide_chargeback
 from kafka_capacity.questions.chargeback.share import CHARGEBACK
 from kafka_capacity.questions.chargeback.tables import charged as charges_of
-from kafka_capacity.questions.chargeback.tables import paid_by, paid_by_client, paid_by_group
+from kafka_capacity.questions.chargeback.tables import paid_by, paid_by_client
 from kafka_capacity.questions.question import Handed, run_here
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
 from tests.unit.questions.chargeback.clusters import (
@@ -152,7 +152,7 @@ def test_a_topic_carries_what_it_holds_and_a_group_what_it_reads():
     assert own["cross_rack_cents"] == pytest.approx(charges["cross_rack"] * 56 / 70, abs=1)
     assert fraud["cross_rack_cents"] == pytest.approx(charges["cross_rack"] * 14 / 70 * 0.5 / 3, abs=1)
     assert own["storage_cents"] == charges["storage"]
-    assert [row["group_id"] for row in paid_by_group(tables["chargeback"])] == ["billing", "fraud"]
+    assert [row["group_id"] for row in paid_by(tables["chargeback"], "group_id")] == ["billing", "fraud", None]
     assert [row["client_id"] for row in paid_by_client(tables["chargeback"])] == ["billing-app", "fraud-app"]
 
 
