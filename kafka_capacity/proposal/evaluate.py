@@ -11,6 +11,7 @@ from kafka_capacity.errors import PlacementError
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, replication_factors
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff, diff_assignments
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.placement.bounds import LowerBound
@@ -164,32 +165,32 @@ def _refused(scenario: PlacementScenario, problem: PlacementProblem, error: Plac
     return PlacementResult(scenario=scenario, excuses=(excuse,), metrics=None, diff=None, loads=None)
 
 
-def _duration(
-    snapshot: Snapshot,
-    scenario: PlacementScenario,
-    loads: BrokerLoads,
-    diff: AssignmentDiff,
-    size_bytes: Ints,
-    bytes_in: Floats,
-    bytes_out: Floats,
-) -> MoveDuration:
-    brokers = loads.brokers
-    traffic_in = brokers.sum_held(diff.before, bytes_in)
-    traffic_out = network_out(brokers, diff.before, snapshot.leader, bytes_in, bytes_out)
+def _durations(
+    snapshot: Snapshot, load: PartitionLoad, throttle: float, brokers: Brokers, diff: AssignmentDiff, size_bytes: Ints
+) -> tuple[MoveDuration, MoveDuration]:
+    """Time the move at mean rates, and as if all of it ran at each partition's peak."""
     # A fenced broker leads nothing: who has its only replicas in sync there has nobody to copy from.
     is_alive = np.isin(snapshot.replicas, snapshot.brokers.ids[~snapshot.brokers.is_fenced])
     leader = np.where((snapshot.in_sync & is_alive).any(axis=1), snapshot.leader, NO_BROKER)
     is_follower = snapshot.in_sync & (snapshot.replicas >= 0) & (snapshot.replicas != snapshot.leader[:, None])
-    return move_duration(
-        diff,
-        brokers=loads.brokers,
-        leader=leader,
-        in_sync_followers=is_follower.sum(axis=1, dtype=np.int32),
-        size_bytes=size_bytes,
-        bytes_in_bytes_per_second=bytes_in,
-        throttle_bytes_per_second=scenario.throttle_bytes_per_second,
-        spare_in_bytes_per_second=brokers.network_in_bytes_per_second - traffic_in,
-        spare_out_bytes_per_second=brokers.network_out_bytes_per_second - traffic_out,
+
+    def timed(coming: Floats, going: Floats) -> MoveDuration:
+        traffic_out = network_out(brokers, diff.before, snapshot.leader, coming, going)
+        return move_duration(
+            diff,
+            brokers=brokers,
+            leader=leader,
+            in_sync_followers=is_follower.sum(axis=1, dtype=np.int32),
+            size_bytes=size_bytes,
+            bytes_in_bytes_per_second=coming,
+            throttle_bytes_per_second=throttle,
+            spare_in_bytes_per_second=brokers.network_in_bytes_per_second - brokers.sum_held(diff.before, coming),
+            spare_out_bytes_per_second=brokers.network_out_bytes_per_second - traffic_out,
+        )
+
+    return (
+        timed(load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second),
+        timed(load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second),
     )
 
 
@@ -230,12 +231,7 @@ def _metrics(
     limits_then = limits if later_bytes is size else balance_limits(even)
     now = target_loads(problem, limits, diff.before)
     moved_bytes = diff.moved_bytes(size)
-    mean = _duration(
-        snapshot, scenario, loads, diff, size, load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
-    )
-    peak = _duration(
-        snapshot, scenario, loads, diff, size, load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second
-    )
+    mean, peak = _durations(snapshot, load, scenario.throttle_bytes_per_second, loads.brokers, diff, size)
     return filled(
         PlacementMetrics,
         mean,

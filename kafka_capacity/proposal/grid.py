@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,22 +41,11 @@ class BrokerChanges:
     ([1, 13], ('zone-a', 'c'))
     """
 
-    removed: tuple[int, ...] = ()  # ids of brokers that go
+    removed: tuple[int, ...] = ()  # ids of brokers that go, sorted
     # pairs of ids, sorted: a broker that goes, and the new one in its rack and with its hardware
     replaced: tuple[tuple[int, int], ...] = ()
     # pairs, sorted: a rack and its new name. Two racks with one new name become one.
     rack_names: tuple[tuple[str, str], ...] = ()
-
-    @classmethod
-    def of(
-        cls, *, removed: tuple[int, ...], replaced: Mapping[int, int], rack_names: Mapping[str, str]
-    ) -> BrokerChanges:
-        """Build from what was asked, in any order."""
-        return cls(
-            removed=tuple(sorted(set(removed))),
-            replaced=tuple(sorted(replaced.items())),
-            rack_names=tuple(sorted(rack_names.items())),
-        )
 
     def __bool__(self) -> bool:
         return bool(self.removed or self.replaced or self.rack_names)

@@ -256,8 +256,10 @@ class PlacementParameters(BaseModel):
         return filled(
             GridRequest,
             self,
-            broker_changes=BrokerChanges.of(
-                removed=self.removed_brokers, replaced=self.replaced_brokers, rack_names=self.rack_names
+            broker_changes=BrokerChanges(
+                removed=tuple(sorted(set(self.removed_brokers))),
+                replaced=tuple(sorted(self.replaced_brokers.items())),
+                rack_names=tuple(sorted(self.rack_names.items())),
             ),
             partition_counts=tuple(sorted(self.partition_counts.items())),
             pins=pins_of(self.pinned_topics),

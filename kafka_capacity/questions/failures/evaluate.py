@@ -97,6 +97,10 @@ def _positions(snapshot: Snapshot, ids: Sequence[int]) -> list[int]:
     return [int(place) for place in snapshot.brokers.index_of(np.array(ids, dtype=np.int32))]
 
 
+_PEAK_OF = {"peak_in_bytes_per_second": "written", "peak_out_bytes_per_second": "sent", "peak_cores": "cores"}
+"""The columns of peaks: what of :class:`BrokerSums` each is the peak of."""
+
+
 class _Table:
     """The columns of the result, filled some sets at a time."""
 
@@ -110,9 +114,7 @@ class _Table:
             **whole,
             **{name: np.zeros(sets) for name in figures},
             "leaders": np.zeros((sets, brokers), dtype=np.int64),
-            "peak_in_bytes_per_second": np.zeros((sets, brokers)),
-            "peak_out_bytes_per_second": np.zeros((sets, brokers)),
-            "peak_cores": np.zeros((sets, brokers)),
+            **{name: np.zeros((sets, brokers)) for name in _PEAK_OF},
             "group_offline": np.zeros((sets, groups), dtype=np.int64),
             "coordinator": np.full((sets, groups), CoordinatorState.UNKNOWN, dtype=np.int8),
         }
@@ -125,7 +127,7 @@ class _Table:
 
     def mark_dead(self, number: int, brokers: Sequence[int]) -> None:
         """Take out the figures of brokers that are dead."""
-        for name in ("peak_in_bytes_per_second", "peak_out_bytes_per_second", "peak_cores"):
+        for name in _PEAK_OF:
             self.columns[name][number, brokers] = np.nan
 
     def _fill_partitions(self, at: Any, part: Losses, baseline: BaselineState) -> None:
@@ -171,9 +173,8 @@ class _Table:
             sums.append(broker_sums(states, live, lost, cluster.rates, row=part.row, of=part.of, sets=part.count))
         found = baseline.sums.changed_by(*sums)
         columns["leaders"][at] = np.rint(found.leaders).astype(np.int64)
-        columns["peak_in_bytes_per_second"][at] = np.maximum(percentile(found.written), 0.0)
-        columns["peak_out_bytes_per_second"][at] = np.maximum(percentile(found.sent), 0.0)
-        columns["peak_cores"][at] = np.maximum(percentile(found.cores), 0.0)
+        for name, hours in _PEAK_OF.items():
+            columns[name][at] = np.maximum(percentile(getattr(found, hours)), 0.0)
         columns["rebuild_bytes"][at] = found.copied_in.sum(axis=1)
         columns["rebuild_seconds"][at] = found.rebuild_seconds(self._throttle)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.hardware.plain import filled, to_plain
+from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.inventory.sizing_workload import group_lags
 from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.kafka.cluster.brokers import Brokers
@@ -71,9 +71,8 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
     if handed.hardware is None:
         raise TypeError("failures are simulated on hardware that is passed in")
     request, wants_all = asked_losses(asked), parameters.failure_placements == "all"
-    return filled(
-        FailureInputs,
-        handed.hardware,
+    return FailureInputs(
+        given=handed.hardware,
         today=Baseline(snapshot=snapshot, load=load, traffic=asked.basis.traffic),
         placements=tuple(
             ProposedPlacement(scenario=several[0], after=handed.made.get(first))
@@ -126,8 +125,8 @@ def failures_document(
         "throttle_bytes_per_second": asked.throttle_bytes_per_second,
         "seed": asked.seed,
         "durability": assumed(inputs.durability),
-        "shape": inputs.shape.name,
-        "cpu_source": inputs.costs.source,
+        "shape": inputs.given.shape.name,
+        "cpu_source": inputs.given.costs.source,
         "placements": {
             scenario.scenario_id: placement_id
             for placement_id, several in distinct_placements(scenarios).items()

@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.demand.workload import Lags
-from kafka_capacity.hardware.cpu import CpuCosts
-from kafka_capacity.hardware.limits import Limits
-from kafka_capacity.hardware.shapes import Shape, hardware
+from kafka_capacity.hardware.bill import GivenHardware
+from kafka_capacity.hardware.shapes import hardware
 from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Problem, Problems
@@ -66,10 +65,7 @@ class FailureInputs:
     placements: tuple[ProposedPlacement, ...]  # those of the plan that are looked at
     request: FailureRequest  # what is lost
     durability: DurabilityScenario  # what is assumed, to tell what could be lost for good
-    shape: Shape  # what the brokers run on
-    costs: CpuCosts  # what traffic takes of processors
-    limits: Limits  # how far each resource may be used
-    is_read_in_rack: bool  # whether consumers read from followers in their rack
+    given: GivenHardware  # what the brokers run on
     lags: Lags  # how far groups are behind today
     unknown_traffic: str | None = None  # that of which partitions is not known, where they may have much
 
@@ -88,8 +84,8 @@ class FailureInputs:
             baseline.load,
             scenario,
             traffic=baseline.traffic,
-            has=hardware(self.shape, brokers),
-            costs=self.costs,
+            has=hardware(self.given.shape, brokers),
+            costs=self.given.costs,
             has_majority=lambda one: controllers.has_majority_without(one.brokers, one.racks),
             voter_racks=controllers.racks,
             unknown_traffic=self.unknown_traffic,
@@ -111,10 +107,10 @@ class FailureInputs:
             baseline.load,
             traffic=baseline.traffic,
             are_rates_known=self.unknown_traffic is None,
-            has=hardware(self.shape, baseline.snapshot.brokers),
-            costs=self.costs,
-            limits=self.limits,
-            is_read_in_rack=self.is_read_in_rack,
+            has=hardware(self.given.shape, baseline.snapshot.brokers),
+            costs=self.given.costs,
+            limits=self.given.limits,
+            is_read_in_rack=self.given.is_read_in_rack,
             lags=self.lags if baseline is self.today else None,
             voters=controllers.voters,
             quorum=controllers.quorum,
@@ -221,7 +217,7 @@ def piece_tables(inputs: FailureInputs, piece: Piece) -> dict[str, pa.Table]:
     result = inputs.lose(request.scenario(placement_id, snapshot.brokers, piece.kinds, voter_racks), baseline)
     tables = failure_tables(result)
     if piece.is_examined:
-        tables["broker_peaks"] = peaks_table(result, inputs.limits)
+        tables["broker_peaks"] = peaks_table(result, inputs.given.limits)
         tables["diagnoses"] = diagnoses_table(placement_id, inputs.problems(baseline, result))
         assumed = dataclasses.replace(inputs.durability, placement_id=placement_id)
         lost = evaluate_durability(snapshot, baseline.load, assumed, unknown_traffic=inputs.unknown_traffic)

@@ -18,7 +18,10 @@ from tests.unit.proposal.test_grid import REQUEST, SIX
 
 
 def changes(removed=(), replaced=None, rack_names=None):
-    return BrokerChanges.of(removed=tuple(removed), replaced=replaced or {}, rack_names=rack_names or {})
+    pairs = (tuple(sorted((given or {}).items())) for given in (replaced, rack_names))
+    return BrokerChanges(
+        removed=tuple(sorted(set(removed))), **dict(zip(("replaced", "rack_names"), pairs, strict=True))
+    )
 
 
 def targets(changes, counts=()):
