@@ -77,7 +77,7 @@ def evaluate_placement(
         return dataclasses.replace(like, scenario=scenario)
     more = expanded(snapshot, load, scenario)
     start, later = (snapshot, load) if more is None else (more.snapshot, more.load)
-    problem = placement_problem(start, later, scenario, seed=scenario.seed)
+    problem = placement_problem(start, later, scenario)
     later_bytes = problem.size_bytes if more is None else size_bytes_to_place(more)
     try:
         if like is not None:

@@ -41,9 +41,7 @@ class Placed:
     seeds_tried: int
 
 
-def placement_problem(
-    snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario, *, seed: int
-) -> PlacementProblem:
+def placement_problem(snapshot: Snapshot, load: PartitionLoad, scenario: PlacementScenario) -> PlacementProblem:
     """Put a scenario as the problem that placers solve.
 
     They can only add up, so that networks are those of partitions that all peak at once: what keeps that keeps less.
@@ -64,7 +62,7 @@ def placement_problem(
         bytes_in_bytes_per_second=load.bytes_in_mean_bytes_per_second,
         target=scenario.target,
         replication_factor=wanted.astype(np.int32),
-        seed=seed,
+        seed=scenario.seed,
         rack_rule=scenario.rack_rule,
         balance=balance,
         tolerance_ratio=tolerance_ratio,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Literal
 
@@ -68,18 +69,17 @@ def _held_later(proposal: Proposal) -> Floats | None:
     return np.where(later > proposal.loads.bytes_after, later, -np.inf)
 
 
-DISK_LATER = BrokerConstraint(
+DISK_LATER = dataclasses.replace(
+    DISK,
     name="disk_later",
     label="the disk limit later",
-    unit="bytes",
-    limit=disk_limit_bytes,
     after=_held_later,
-    before=lambda loads: _carried(loads, "bytes_before"),
     sentence=lambda scenario, written, needed, available: (
         f"would hold {written(needed)} once the records of the topics with new partitions have been replaced, but may "
         f"be filled to {written(available)} ({format_limit(scenario.disk_limit_ratio)} of its disk)"
     ),
-    figure=_BYTES,
+    placer_limit=None,
+    higher=None,
 )
 
 

@@ -23,7 +23,6 @@ from kafka_capacity.questions.chargeback.ledger import Ledger, Owned, make_ledge
 from kafka_capacity.questions.chargeback.producers import Measured, Producers, stated_producers
 from kafka_capacity.questions.chargeback.racks import (
     FLOWS,
-    has_racks,
     leaders_by_producers,
     rack_aware_topics,
     rack_flows,
@@ -66,7 +65,7 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
     measured = Measured.of(asked.basis.raw, of.topics, produced)
     stated = stated_producers(asked.parameters.stated_racks(), of.topics)
     producers = stated.before(measured.producers(len(of.topics)))
-    racked = rack_tables(bill, readers, producers) if has_racks(bill) else {}
+    racked = rack_tables(bill, readers, producers) if len(bill.brokers.rack_names()) > 1 else {}
     racked |= {"chargeback_tiered": _tiered_table(asked, bill)}
     if reason is not None:
         return {**racked, "chargeback_scope": _scope(asked, bill, brokers, reason=reason)}

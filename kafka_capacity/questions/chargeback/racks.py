@@ -90,11 +90,6 @@ def _placed(bill: Bill, *others: Sequence[str]) -> _Placed:
     )
 
 
-def has_racks(bill: Bill) -> bool:
-    """Return whether bytes can cross racks: brokers are in two at least."""
-    return len(bill.brokers.rack_names()) > 1
-
-
 def produced_share(bill: Bill, producers: Producers) -> Floats:
     """Return float64[T, R + 1], how much of what is produced to topics is in each rack of brokers; nothing in the last.
 
@@ -269,8 +264,10 @@ class MovedLeaders:
 
 def leaders_by_producers(bill: Bill, readers: Readers, producers: Producers) -> MovedLeaders:
     """Move leaders to producers; of brokers in two racks at least."""
-    replicas, topic = bill.replicas, bill.workload.partitions.topic
-    near = np.where(replicas >= 0, produced_share(bill, producers)[topic[:, None], _racks_of(bill)], -1.0)
+    replicas, topic, placed = bill.replicas, bill.workload.partitions.topic, _placed(bill)
+    # Nobody produces in the last: the rack of padding and of brokers without one.
+    rack = np.where(placed.replica < placed.broker_racks, placed.replica, -1)
+    near = np.where(replicas >= 0, produced_share(bill, producers)[topic[:, None], rack], -1.0)
     place = np.where(producers.is_known[topic], near.argmax(axis=1), 0)
     width = np.arange(replicas.shape[1])
     # The chosen one first, the others in their order.
@@ -280,12 +277,6 @@ def leaders_by_producers(bill: Bill, readers: Readers, producers: Producers) -> 
     if bill.shape.is_replication_free:
         kept[:, FLOWS.index(REPLICATE)] = 0.0
     return MovedLeaders(is_moved=place > 0, kept=kept, leader=moved.replicas[:, 0])
-
-
-def _racks_of(bill: Bill) -> Ints:
-    """Return int64[P, W], the rack of each replica; -1, where nobody produces, for padding and brokers without one."""
-    rack = bill.brokers.rack_indexes().astype(np.int64)[bill.replicas.clip(min=0)]
-    return np.where((bill.replicas >= 0) & (rack < len(bill.brokers.rack_names())), rack, -1)
 
 
 def _crossing(bill: Bill, readers: Readers, producers: Producers) -> Floats:

@@ -13,7 +13,7 @@ of them, so that they spread evenly whatever the groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 
 from kafka_capacity.hardware.plain import filled
@@ -150,10 +150,7 @@ def group_scenario(
         scenario_id=scenario_id(facts.group_id, variant, member_count),
         group_id=facts.group_id,
         member_count=member_count,
-        protocol=variant.protocol,
-        assignor=variant.assignor,
-        is_static=variant.is_static,
-        standby_replicas=variant.standby_replicas,
+        **asdict(variant),
         # Where nobody asks what a crash does, nobody is lost for good either: else the advice would be for more members
         # than the verdict.
         failure_count=request.failure_count if Event.CRASH in request.events else 0,

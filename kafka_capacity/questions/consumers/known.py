@@ -28,7 +28,11 @@ def known_of(group: GroupChoice) -> tuple[str, ...]:
     """Return what else is to know about a group: pauses, today's lag, counts, skew, reads from disk."""
     found = [
         _pause_sentence(group),
-        *_count_sentences(group),
+        lag_now_sentence(group),
+        lost_sentence(group),
+        *_pointless(row for row in group.shown if row is not group.recommended),
+        *_idle(group),
+        _smallest(group),
         *dict.fromkeys(_skew_sentence(row) for row in group.shown),
         _state_sentence(group),
         _disk_sentence(group),
@@ -57,20 +61,6 @@ def _pause_sentence(group: GroupChoice) -> str | None:
     if format_count(now) == format_count(then):
         return f"{sentence}, today and with the {word}."
     return f"{sentence} today, and for {format_count(then)} with the {word}{why}."
-
-
-def _count_sentences(group: GroupChoice) -> list[str]:
-    """Return what is to know about today's lag and about counts: the pointless, who gets nothing, the smallest."""
-    lag_now = lag_now_sentence(group)
-    found = [one for one in (lag_now, lost_sentence(group)) if one]
-    found += _pointless(row for row in group.shown if row is not group.recommended)
-    found += _idle(group)
-    row = group.focus
-    if row["smallest_for_all"] is not None:
-        found.append(_smallest(row))
-    elif row["smallest_why_none"] and group.recommended is not None:
-        found.append(f"No count is enough with {variant_name(row)}: {row['smallest_why_none']}.")
-    return found
 
 
 def is_late_now(row: Row) -> bool:
@@ -129,7 +119,11 @@ def _which(group: GroupChoice, row: Row) -> str:
     return "today" if row is group.today else f"with {variant_name(row)}"
 
 
-def _smallest(row: Row) -> str:
+def _smallest(group: GroupChoice) -> str | None:
+    row = group.focus
+    if row["smallest_for_all"] is None:
+        why = row["smallest_why_none"] if group.recommended is not None else None
+        return f"No count is enough with {variant_name(row)}: {why}." if why else None
     failures = row["failure_count"]
     parts = [f"{row['smallest_at_peak']:,} at peak"] if row["smallest_at_peak"] is not None else []
     if row["smallest_after_failures"] is not None and failures:

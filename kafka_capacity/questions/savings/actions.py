@@ -38,7 +38,7 @@ class KindFacts:
 
     effort: int
     needs_restart: str = ""  # what is restarted, empty for nothing
-    is_reversible: bool  # whether undoing it brings back what was there
+    is_reversible: bool = True  # whether undoing it brings back what was there
     risk: str  # what can go wrong, a clause
 
 
@@ -56,12 +56,11 @@ FACTS = {
         risk="somebody may intend to read it later; producers must stop first",
     ),
     ActionKind.REPLICATION_FACTOR: KindFacts(
-        effort=3, is_reversible=True, risk="min.insync.replicas must be 1, and two simultaneous losses lose records"
+        effort=3, risk="min.insync.replicas must be 1, and two simultaneous losses lose records"
     ),
     ActionKind.COMPRESSION: KindFacts(
         effort=5,
         needs_restart="producers",
-        is_reversible=True,
         risk="the ratio is as given, and producers and consumers spend CPU on it; measure it on a sample",
     ),
     ActionKind.COMPACTION: KindFacts(
@@ -81,7 +80,6 @@ FACTS = {
     ActionKind.PARTITIONS: KindFacts(
         effort=8,
         needs_restart="producers and consumers",
-        is_reversible=True,
         risk=(
             "the topics are deleted and recreated: consumers must have read them to the end first, and keys change "
             "partition"
@@ -89,13 +87,11 @@ FACTS = {
     ),
     ActionKind.QUOTAS: KindFacts(
         effort=1,
-        is_reversible=True,
         risk="clients that cannot wait are throttled like those that can, unless each has a client id of its own",
     ),
     ActionKind.FOLLOWER_FETCHING: KindFacts(
         effort=5,
         needs_restart="brokers and consumers",
-        is_reversible=True,
         risk=(
             "records reach followers a little later; consumers without `client.rack`, or in a rack without a replica, "
             "read from leaders as before"
@@ -104,21 +100,16 @@ FACTS = {
     ActionKind.RACK_AWARE_PRODUCERS: KindFacts(
         effort=5,
         needs_restart="producers",
-        is_reversible=True,
         risk=(
             "a rack's partitions share what the rack produces; records with a key go where they went before, so that "
             "the saving is an upper bound; clients must be of Kafka 4.4 with `partitioner.rack.aware` and `client.rack`"
         ),
     ),
     ActionKind.RACKS: KindFacts(
-        effort=8, is_reversible=True, risk="everything on the brokers that are replaced is copied, and more than that"
+        effort=8, risk="everything on the brokers that are replaced is copied, and more than that"
     ),
-    ActionKind.VOLUMES: KindFacts(
-        effort=8, needs_restart="brokers", is_reversible=True, risk="everything is copied to new volumes"
-    ),
-    ActionKind.SHAPE: KindFacts(
-        effort=8, needs_restart="brokers", is_reversible=True, risk="every broker is replaced or restarted"
-    ),
+    ActionKind.VOLUMES: KindFacts(effort=8, needs_restart="brokers", risk="everything is copied to new volumes"),
+    ActionKind.SHAPE: KindFacts(effort=8, needs_restart="brokers", risk="every broker is replaced or restarted"),
 }
 """By kind."""
 

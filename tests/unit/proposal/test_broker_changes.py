@@ -18,10 +18,8 @@ from tests.unit.proposal.test_grid import REQUEST, SIX
 
 
 def changes(removed=(), replaced=None, rack_names=None):
-    pairs = (tuple(sorted((given or {}).items())) for given in (replaced, rack_names))
-    return BrokerChanges(
-        removed=tuple(sorted(set(removed))), **dict(zip(("replaced", "rack_names"), pairs, strict=True))
-    )
+    pairs = {"replaced": replaced or {}, "rack_names": rack_names or {}}
+    return BrokerChanges(removed=tuple(removed), **{name: tuple(sorted(one.items())) for name, one in pairs.items()})
 
 
 def targets(changes, counts=()):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_capacity.health.check import ListedProblem, list_problems
-from kafka_capacity.health.problem import Problem, Severity
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.questions.failures.scenario import TODAY
 from kafka_capacity.report.inputs import ReportInputs
 
@@ -62,11 +62,6 @@ class FailuresView:
     def sides(self) -> tuple[PlacementFailures, ...]:
         """Today, and the option where there is one."""
         return (self.today,) if self.then is None else (self.today, self.then)
-
-    @property
-    def serious(self) -> list[Problem]:
-        """What is seriously wrong today, whatever is decided."""
-        return [one for one in self.today.problems if one.severity is Severity.SERIOUS]
 
     def problems(self, found: Iterable[Mapping[str, Any]]) -> list[ListedProblem]:
         """Return all that is wrong, with what was found in the inventory."""
