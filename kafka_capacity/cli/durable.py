@@ -153,10 +153,10 @@ def _explanation(result: DurabilityResult, place: int) -> list[str]:
     name = result.topics[place]
     if setting < 0:
         return [f"{name}: more than {MAX_REPLICAS} replicas are not explored"]
-    assumed = " (assumed)" if result.is_min_isr_assumed[place] else ""
+    assumed = " (assumed)" if result.configs.is_min_isr_assumed[place] else ""
     lines = [
         f"{name}: factor {result.replication_factor[place]}, "
-        f"min.insync.replicas {result.min_insync_replicas[place]}{assumed}"
+        f"min.insync.replicas {result.configs.min_insync_replicas[place]}{assumed}"
     ]
     reported, crashes = set[Outcome](), result.settings[setting]["crashes"].fewest_failures
     for mode in FAILURE_MODES:

@@ -223,7 +223,7 @@ def _option_lines(one: Judged, move: MoveView | None) -> list[str]:
             *lines,
             f"waves: none planned, since this placer is only for comparison and moves more than {SCHEDULED_UP_TO:,}",
         ]
-    if move is None or not (move.waves or move.refusals):
+    if move is None or not (move.waves or move.facts["refusals"]):
         return [*lines, "waves: none, since nothing changes"]
     refused = refusal_texts(move)
     if refused and not move.copied_bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,16 +71,6 @@ class MoveView:
         """The wave in which a broker comes closest to its disk limit; ``None`` where no limit is known."""
         known = [wave for wave in self.waves if wave["fullest_ratio"] is not None]
         return max(known, key=lambda wave: (wave["fullest_ratio"], -wave["wave"])) if known else None
-
-    @property
-    def orders(self) -> Sequence[Row]:
-        """What each order that was tried would lead to."""
-        return tuple(self.facts["orders"])
-
-    @property
-    def refusals(self) -> Sequence[Row]:
-        """Why some partitions are in no wave."""
-        return tuple(self.facts["refusals"])
 
 
 def read_move(tables: Mapping[str, pa.Table], scenario_id: str) -> MoveView | None:

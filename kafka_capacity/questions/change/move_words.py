@@ -97,15 +97,16 @@ def length_sentence(move: MoveView) -> str | None:
 
 def order_sentence(move: MoveView) -> str | None:
     """Describe in which order partitions move, and why; nothing where there was no choice."""
-    chosen = next((one for one in move.orders if one["order"] == move.facts["order"]), None)
+    orders = move.facts["orders"]
+    chosen = next((one for one in orders if one["order"] == move.facts["order"]), None)
     if chosen is None or len(move.waves) < 2:
         return None
-    others = [one for one in move.orders if one is not chosen]
+    others = [one for one in orders if one is not chosen]
     worst = move.facts["worst_broker"]
     if worst is None:
         return f"Order: {chosen['order']}, the fastest, since the move relieves no broker."
     who = f"broker {worst}, the most loaded ({str(move.facts['worst_resource']).replace('_', ' ')}),"
-    if all(one["relieved_seconds"] is None for one in move.orders):
+    if all(one["relieved_seconds"] is None for one in orders):
         return f"Order: {chosen['order']}; none of the orders tried relieves {who}."
     lead = f"Order: {chosen['order']}. It relieves {who}"
     if move.facts["is_leadership_first"]:
@@ -175,18 +176,19 @@ def detour_sentence(move: MoveView) -> str | None:
 
 def refusal_texts(move: MoveView) -> list[str]:
     """Return which partitions are in no wave, and why, a sentence a reason."""
-    return [f"Not in any wave: {_ended(str(refusal['reason']))}" for refusal in move.refusals]
+    return [f"Not in any wave: {_ended(str(refusal['reason']))}" for refusal in move.facts["refusals"]]
 
 
 def refusal_problem(move: MoveView) -> Problem | None:
     """Return what is in no wave as one problem."""
-    if not move.refusals:
+    refusals = move.facts["refusals"]
+    if not refusals:
         return None
-    count, more = move.left_out, len(move.refusals) - 1
+    count, more = move.left_out, len(refusals) - 1
     verbs = ("is", "stays") if count == 1 else ("are", "stay")
     lead = f"{plural(count, 'partition')} {verbs[0]} not in any wave and {verbs[1]} put"
     rest = f" (and {plural(more, 'more reason')})" if more else ""
-    message = f"{lead}: {_ended(str(move.refusals[0]['reason']))[:-1]}{rest}"
+    message = f"{lead}: {_ended(str(refusals[0]['reason']))[:-1]}{rest}"
     return serious("partitions-in-no-wave", plural(count, "partition"), message, partitions=count)
 
 

@@ -1,6 +1,5 @@
 """What a scenario comes to, and why it does not fit."""
 
-import dataclasses
 from dataclasses import replace
 
 import numpy as np
@@ -186,7 +185,7 @@ def test_generate_is_the_median_of_twenty_seeds():
     asked = scenario(8, placer="generate", seed=5)
     moved = []
     for seed in range(5, 5 + GENERATE_SEEDS):
-        problem = placement_problem(snapshot, load, dataclasses.replace(asked, seed=seed))
+        problem = placement_problem(snapshot, load, replace(asked, seed=seed))
         diff = diff_assignments(problem.before, placer("generate").place(problem))
         moved.append(diff.moved_bytes(problem.size_bytes))
 

@@ -136,11 +136,11 @@ def _added(view: ChangePage) -> list[dict[str, Any]]:
 
 def orders_table(move: MoveView) -> dict[str, Any] | None:
     """Compare the orders that were tried; ``None`` where there was no choice."""
-    if len(move.orders) < 2 or len(move.waves) < 2:
+    if len(move.facts["orders"]) < 2 or len(move.waves) < 2:
         return None
     rows = [
         {**one, "order": one["order"] + (" (chosen)" if one["order"] == move.facts["order"] else "")}
-        for one in move.orders
+        for one in move.facts["orders"]
     ]
     without = ", and without moving leaders first" if move.facts["is_leadership_first"] else ""
     return table("Which partitions move first: orders tried", _ORDERS, rows, note=f"All at mean rates{without}.")

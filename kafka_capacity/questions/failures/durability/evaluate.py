@@ -41,9 +41,7 @@ def evaluate_durability(
     """
     topic, count = snapshot.partitions.topic, len(snapshot.partitions.topics)
     factor = _smallest(replication_factors(snapshot.replicas), topic, count)
-    settings = snapshot.topics
-    minimum = np.asarray(settings.min_insync_replicas, dtype=np.int64)
-    setting, explored = explored_settings(scenario, factor, settings)
+    setting, explored = explored_settings(scenario, factor, snapshot.topics)
     few = _in_few_copysets(snapshot, load, scenario)
     diff = None if few is None else diff_assignments(snapshot.replicas, few.replicas)
     return DurabilityResult(
@@ -51,11 +49,7 @@ def evaluate_durability(
         topics=snapshot.partitions.topics,
         partitions=np.bincount(topic, minlength=count).astype(np.int64),
         replication_factor=factor,
-        min_insync_replicas=minimum,
-        is_min_isr_assumed=settings.is_min_isr_assumed,
-        is_unclean_allowed=settings.allows_unclean_election,
-        is_unclean_assumed=settings.is_unclean_assumed,
-        is_internal=settings.is_internal,
+        configs=snapshot.topics,
         setting=setting,
         settings=explored,
         today=_losses(snapshot, load, scenario),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
+from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
+from kafka_capacity.kafka.cluster.snapshot import Topics
 from kafka_capacity.kafka.controller.annual_losses import AnnualLosses
 from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.kafka.durability import Acks, Explored
@@ -55,11 +56,7 @@ class DurabilityResult:
     topics: tuple[str, ...]  # their names
     partitions: Ints  # int64[T]
     replication_factor: Ints  # int64[T], the smallest of a topic
-    min_insync_replicas: Ints  # int64[T], as it is set
-    is_min_isr_assumed: Flags  # bool[T], whether that is Kafka's default because it is not known
-    is_unclean_allowed: Flags  # bool[T]
-    is_unclean_assumed: Flags  # bool[T], likewise: Kafka's default is not to allow it
-    is_internal: Flags  # bool[T], Kafka's own, which brokers write with `acks=all`
+    configs: Topics  # how they are set; brokers write internal ones with `acks=all`
     setting: Ints  # int64[T], which of `settings` a topic has; -1 where its factor is too large to be explored
     # the distinct ones, in the course of each kind of failure, by its name (`FAILURE_MODES`)
     settings: tuple[dict[str, Explored], ...]

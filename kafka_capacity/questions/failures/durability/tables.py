@@ -203,13 +203,17 @@ def _topics(result: DurabilityResult) -> pa.Table:
     """Return each topic: what is possible after how many failures, and what it loses in a year."""
     today = result.today.losses
     few = None if result.few_copysets is None else result.few_copysets.losses
-    settings = result.setting.tolist()
+    configs, settings = result.configs, result.setting.tolist()
     is_idempotent = result.scenario.is_idempotent and result.scenario.acks is Acks.ALL
     given = {
         "placement_id": result.scenario.placement_id,
         "topic": result.topics,
-        "acks": [str(Acks.ALL if is_internal else result.scenario.acks) for is_internal in result.is_internal],
-        "is_idempotent": is_idempotent & ~result.is_internal,
+        "acks": [str(Acks.ALL if is_internal else result.scenario.acks) for is_internal in configs.is_internal],
+        "is_idempotent": is_idempotent & ~configs.is_internal,
+        "min_insync_replicas": configs.min_insync_replicas,
+        "is_min_isr_assumed": configs.is_min_isr_assumed,
+        "is_unclean_allowed": configs.allows_unclean_election,
+        "is_unclean_assumed": configs.is_unclean_assumed,
         "is_explored": result.setting >= 0,
         "setting": [setting if setting >= 0 else None for setting in settings],
         **{name: [_fewest(result, setting, *which) for setting in settings] for name, which in _FEWEST.items()},

@@ -76,7 +76,7 @@ def test_what_never_ends_at_peak_says_so():
 
 def test_orders_are_compared_by_when_the_worst_broker_is_relieved():
     move = two_waves(limits=[1000.0 * MB, 250.0 * MB, 1000.0 * MB], size=[100 * MB, 50 * MB])
-    orders = {one["order"]: one["relieved_seconds"] for one in move.orders}
+    orders = {one["order"]: one["relieved_seconds"] for one in move.facts["orders"]}
     assert set(orders) == {"relief-first", "smallest-first", "hottest-first"}
     assert order_sentence(move).startswith("Order: relief-first. It relieves broker 2, the most loaded (disk), after ")
     table = section_of(build_report(scheduled()))["orders"]
@@ -91,7 +91,7 @@ def test_orders_that_come_to_the_same_are_not_listed():
     facts = {**move.facts, "is_leadership_first": True, "relieved_seconds": 20.0}
     said = order_sentence(dataclasses.replace(move, facts=facts))
     assert " after 20 s with leaders moved first; without, relief-first after 25 s; other orders " in said
-    facts["orders"] = [{**one, "relieved_seconds": None} for one in move.orders]
+    facts["orders"] = [{**one, "relieved_seconds": None} for one in move.facts["orders"]]
     assert order_sentence(dataclasses.replace(move, facts=facts)) == (
         "Order: relief-first; none of the orders tried relieves broker 2, the most loaded (disk),."
     )
