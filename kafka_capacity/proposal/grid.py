@@ -22,10 +22,9 @@ import numpy as np
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.plain import filled, known_median, to_plain
 from kafka_capacity.kafka.cluster.brokers import DISK_AND_NETWORK, FIGURES, Brokers
-from kafka_capacity.kafka.placement.problem import Balance, RackRule
+from kafka_capacity.kafka.placement.problem import Balance
 from kafka_capacity.proposal.constraints.registry import maxima_by_parameter
-from kafka_capacity.proposal.pins import Pin
-from kafka_capacity.proposal.scenario import PlacementScenario
+from kafka_capacity.proposal.scenario import PlacementRules, PlacementScenario
 from kafka_capacity.text.wording import few_names
 
 _MAX_NAMES = 12
@@ -104,26 +103,16 @@ DEFAULT_TOLERANCE_RATIO = {Balance.BYTES: 0.02, Balance.REPLICAS: 0.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GridRequest:
-    """What spans the grid; the meaning of each field is that of :class:`PlacementScenario`."""
+class GridRequest(PlacementRules):
+    """What spans the grid."""
 
     broker_counts: tuple[int, ...]  # target counts; empty leaves them open (:func:`placement_grid`)
     # the racks of new brokers, in turn; empty means the racks with the fewest brokers
     new_broker_racks: tuple[str, ...]
     placers: tuple[str, ...]  # names of placers
-    replication_factor: int | None
-    throttle_bytes_per_second: float
-    rack_rule: RackRule
-    balance: Balance
-    tolerance_ratio: float | None
-    disk_limit_ratio: float
-    seed: int
-    pins: tuple[Pin, ...] = ()
-    broker_maxima: tuple[tuple[str, int], ...] = ()
-    replica_goal: int | None = None
+    tolerance_ratio: float | None  # how far from its share a broker may be; `None` for the usual
     # several to compare, in place of the one; empty for just that one
     throttles_bytes_per_second: tuple[float, ...] = ()
-    partition_counts: tuple[tuple[str, int], ...] = ()
     # named brokers that go or are replaced, and racks with new names
     broker_changes: BrokerChanges = field(default_factory=BrokerChanges)
 

@@ -16,17 +16,13 @@ from kafka_capacity.proposal.pins import Pin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PlacementScenario:
-    """What if the cluster had these brokers, and this placer put the replicas there?"""
+class PlacementRules:
+    """What is asked of a placement, whatever the brokers and the placer."""
 
-    scenario_id: str  # unique in a plan, readable
-    target: Brokers  # the whole list of brokers: absent is removed, new is hypothetical
-    placer: str  # the placer's name
     replication_factor: int | None  # for all topics; `None` keeps each topic's own
     throttle_bytes_per_second: float  # per broker and direction
     rack_rule: RackRule  # how far replicas must be spread
     balance: Balance  # what is made even
-    tolerance_ratio: float  # how far from its share a broker may be
     disk_limit_ratio: float  # how full a disk may be after the change
     seed: int  # of every random draw
     pins: tuple[Pin, ...] = ()  # which topics may be on some brokers only
@@ -34,9 +30,19 @@ class PlacementScenario:
     broker_maxima: tuple[tuple[str, int], ...] = ()
     # how many replicas a broker should hold, where lists can be had that keep to it; `None` for any number
     replica_goal: int | None = None
-    replaced: tuple[tuple[int, int], ...] = ()  # pairs of an old broker and the new one that has its log directories
     # pairs of a topic and how many partitions it shall have, more than today
     partition_counts: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlacementScenario(PlacementRules):
+    """What if the cluster had these brokers, and this placer put the replicas there?"""
+
+    scenario_id: str  # unique in a plan, readable
+    target: Brokers  # the whole list of brokers: absent is removed, new is hypothetical
+    placer: str  # the placer's name
+    tolerance_ratio: float  # how far from its share a broker may be
+    replaced: tuple[tuple[int, int], ...] = ()  # pairs of an old broker and the new one that has its log directories
     # whether a limit that a broker is over today is no reason against the change if that makes it no worse
     # (`proposal.constraints`)
     is_judged_against_today: bool = False
