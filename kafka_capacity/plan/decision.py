@@ -100,7 +100,7 @@ class Decision:
                 for question, one in self.problems
             ),
             "today": self.today,
-            "figures": [figure.as_dict() for figure in self.change.figures],
+            "figures": [dataclasses.asdict(figure) for figure in self.change.figures],
             "actions": [action.as_dict() for action in self.actions],
             "unknown": list(dict.fromkeys(what for answer in every for what in answer.unknown)),
             "subject": self.subject,
@@ -247,7 +247,7 @@ def _sizing(capacity: Answer, decision: Decision) -> dict[str, Any]:
     return {
         "badge": _badge(capacity.badge),
         "headline": capacity.headline,
-        "figures": [figure.as_dict() for figure in capacity.figures],
+        "figures": [dataclasses.asdict(figure) for figure in capacity.figures],
         "cost": capacity.reasons[0] if capacity.reasons else None,
         "dates": None if sizing is None else _dates(sizing),
         "relation": decision.relation,

@@ -66,10 +66,6 @@ class KeyFigure:
     note: str  # what to know about this value
     definition: str  # what the figure is, whatever its value
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self)
-
 
 class StepVerb(StrEnum):
     """What a step that ends with so many brokers does to get there."""

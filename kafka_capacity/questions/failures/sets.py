@@ -23,7 +23,11 @@ def failure_sets(
     Raises:
         RequestError: a given set names a broker that does not exist.
     """
-    in_racks = _racks(brokers, voter_racks)
+    members = brokers.brokers_by_rack()
+    in_racks = [
+        FailureSet(kind=SetKind.RACK, name=f"rack {rack}", brokers=members.get(rack, ()), racks=(rack,))
+        for rack in sorted({*brokers.rack_names(), *voter_racks})
+    ]
     alive = brokers.ids[~brokers.is_fenced].tolist()
     unknown = [one for given in scenario.given for one in given.brokers if one not in brokers.ids]
     if unknown:
@@ -40,10 +44,9 @@ def failure_sets(
         found += in_racks
     for kind in (SetKind.RACK_AND_BROKER, SetKind.PAIR):
         if kind in kinds:
+            is_pair = kind is SetKind.PAIR
             chosen, possible = (
-                _pairs(brokers, replicas, scenario)
-                if kind is SetKind.PAIR
-                else _racks_and_brokers(brokers, in_racks, scenario)
+                _pairs(brokers, replicas, scenario) if is_pair else _racks_and_brokers(brokers, in_racks, scenario)
             )
             found += chosen
             if possible > len(chosen):
@@ -63,14 +66,6 @@ def rack_members(brokers: Brokers, rack: str, voter_racks: Collection[str] = ())
         who = "neither a broker nor a controller" if voter_racks else "no broker"
         raise RequestError(f"racks: {who} is in rack {rack!r}; the racks of this cluster: {names}")
     return members
-
-
-def _racks(brokers: Brokers, voter_racks: Collection[str]) -> list[FailureSet]:
-    members = brokers.brokers_by_rack()
-    return [
-        FailureSet(kind=SetKind.RACK, name=f"rack {rack}", brokers=members.get(rack, ()), racks=(rack,))
-        for rack in sorted({*brokers.rack_names(), *voter_racks})
-    ]
 
 
 def _racks_and_brokers(
