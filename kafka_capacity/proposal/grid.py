@@ -174,8 +174,20 @@ def placement_grid(
 def target_scenarios(request: GridRequest, observed: Brokers, target: Brokers) -> tuple[PlacementScenario, ...]:
     """Put one target together with the rest of a request: each placer with each throttle."""
     throttles = sorted(set(request.throttles_bytes_per_second)) or [request.throttle_bytes_per_second]
+    tolerance, name = request.tolerance_ratio, f"{len(target):03d}-brokers"
+    against_today = is_judged_against_today(request, observed, target)
     return tuple(
-        _scenario(request, observed, target, placer, throttle, is_only_throttle=len(throttles) == 1)
+        filled(
+            PlacementScenario,
+            request,
+            scenario_id=f"{name}.{placer}{f'.{throttle / 1e6:.12g}MBps' if len(throttles) > 1 else ''}",
+            target=target,
+            placer=placer,
+            throttle_bytes_per_second=throttle,
+            tolerance_ratio=DEFAULT_TOLERANCE_RATIO[request.balance] if tolerance is None else tolerance,
+            replaced=request.broker_changes.replaced,
+            is_judged_against_today=against_today,
+        )
         for placer in dict.fromkeys(request.placers)
         for throttle in throttles
     )
@@ -203,24 +215,6 @@ def _has_other_hardware(observed: Brokers, target: Brokers) -> bool:
     return not all(
         np.array_equal(getattr(observed, name)[stays], getattr(target, name)[at[stays]], equal_nan=True)
         for name in DISK_AND_NETWORK
-    )
-
-
-def _scenario(
-    request: GridRequest, observed: Brokers, target: Brokers, placer: str, throttle: float, *, is_only_throttle: bool
-) -> PlacementScenario:
-    tolerance = request.tolerance_ratio
-    name = f"{len(target):03d}-brokers.{placer}"
-    return filled(
-        PlacementScenario,
-        request,
-        scenario_id=name if is_only_throttle else f"{name}.{throttle / 1e6:.12g}MBps",
-        target=target,
-        placer=placer,
-        throttle_bytes_per_second=throttle,
-        tolerance_ratio=DEFAULT_TOLERANCE_RATIO[request.balance] if tolerance is None else tolerance,
-        replaced=request.broker_changes.replaced,
-        is_judged_against_today=is_judged_against_today(request, observed, target),
     )
 
 

@@ -228,8 +228,7 @@ def _note(option: Option) -> str | None:
     if option.excuses:
         return capitalised(first_reason(option.excuses)) + "."
     if option.standing:
-        sentence = standing_sentence(option.standing)
-        return f"{capitalised(sentence)}."
+        return f"{capitalised(standing_sentence(option.standing))}."
     return draws_note(option)
 
 

@@ -97,14 +97,10 @@ def read_durability(view: ReportView) -> tuple[PlacementDurability, ...]:
 
 def placement_durability(tables: Mapping[str, pa.Table], placement_id: str) -> PlacementDurability:
     """Read what a plan says of one placement."""
-
-    def rows(name: str) -> list[dict[str, Any]]:
-        return placement_rows(tables, name, placement_id)
-
-    whole = {row["is_few_copysets"]: row for row in rows("durability_placements")}
-    return PlacementDurability(
-        topics=rows("durability"), whole=whole[False], few=whole.get(True), outcomes=rows("durability_outcomes")
-    )
+    names = ("durability", "durability_placements", "durability_outcomes")
+    topics, placements, outcomes = (placement_rows(tables, name, placement_id) for name in names)
+    whole = {row["is_few_copysets"]: row for row in placements}
+    return PlacementDurability(topics=topics, whole=whole[False], few=whole.get(True), outcomes=outcomes)
 
 
 def chance(ratio: float | None) -> str:
