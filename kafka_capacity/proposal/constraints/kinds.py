@@ -101,9 +101,27 @@ class BrokerConstraint:
         is_over = ~loads.is_removed & np.isfinite(available) & (needed > available)
         positions = np.nonzero(is_over)[0]
         order = np.argsort(-(needed[positions] / np.maximum(available[positions], 1.0)), kind="stable")
-        found = [
-            self._excuse(scenario, loads.brokers, at, needed, available, before) for at in positions[order].tolist()
-        ]
+        found = []
+        for at in positions[order].tolist():
+            where, broker = where_of(loads.brokers, at), int(loads.brokers.ids[at])
+            need, limit = float(needed[at]), float(available[at])
+            today = None if before is None else float(before[at])
+            replaced = None if today is None else next((old for old, new in scenario.replaced if new == broker), None)
+            written = told_apart(self.figure, need, limit)
+            text = "" if today is None else f"; today it is {written(today)}"
+            text += "" if replaced is None else f" on broker {replaced}, which it replaces"
+            excuse = Excuse(
+                constraint=self.name,
+                where=where,
+                broker_id=broker,
+                needed=need,
+                available=limit,
+                unit=self.unit,
+                reason=f"{where} {self.sentence(scenario, written, need, limit)}{text}",
+                before=today,
+                replaced_broker_id=replaced,
+            )
+            found.append(excuse)
         return self._with_relaxation(scenario, found, proposal.limits)
 
     def tolerated(self, scenario: PlacementScenario, loads: BrokerLoads) -> Floats:
@@ -111,34 +129,6 @@ class BrokerConstraint:
         limit = self.limit(scenario, loads.brokers)
         before = None if self.before is None else baseline(scenario, loads.brokers, self.before(loads))
         return limit if before is None else np.where(np.isnan(limit), limit, np.maximum(limit, before))
-
-    def _excuse(
-        self,
-        scenario: PlacementScenario,
-        brokers: Brokers,
-        at: int,
-        needed: Floats,
-        available: Floats,
-        before: Floats | None,
-    ) -> Excuse:
-        where = where_of(brokers, at)
-        broker = int(brokers.ids[at])
-        today = None if before is None else float(before[at])
-        replaced = None if today is None else next((old for old, new in scenario.replaced if new == broker), None)
-        written = told_apart(self.figure, float(needed[at]), float(available[at]))
-        text = "" if today is None else f"; today it is {written(today)}"
-        text += "" if replaced is None else f" on broker {replaced}, which it replaces"
-        return Excuse(
-            constraint=self.name,
-            where=where,
-            broker_id=broker,
-            needed=float(needed[at]),
-            available=float(available[at]),
-            unit=self.unit,
-            reason=f"{where} {self.sentence(scenario, written, float(needed[at]), float(available[at]))}{text}",
-            before=today,
-            replaced_broker_id=replaced,
-        )
 
     def _with_relaxation(
         self, scenario: PlacementScenario, found: list[Excuse], limits: tuple[LimitState, ...]

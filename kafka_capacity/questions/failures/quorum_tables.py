@@ -138,33 +138,23 @@ def quorum_table(voters: Sequence[Voter], failovers: pa.Table, quorum: Quorum) -
         if row["failure"] == str(HOST_LOST) and row["voters"] in (None, len(voters))
     }
     ids = sorted(voter.node_id for voter in voters)
+    up, needed = set(ids) - quorum.down, majority(len(ids))
     subsets = [lost for size in range(1, len(ids) + 1) for lost in itertools.combinations(ids, size)]
-    rows = [_loss(position, lost, voters, times, quorum) for position, lost in enumerate(subsets)]
+    rows: list[dict[str, Any]] = []
+    for lost in subsets:
+        living = len(up.difference(lost))
+        left = {voter.rack for voter in voters if voter.node_id not in lost}
+        found = times.get(len(ids) - living, {}) if living >= needed and not up.isdisjoint(lost) else {}
+        chance = len(up.intersection(lost)) / max(1, len(up)) if quorum.active is None else float(quorum.active in lost)
+        row = {
+            "position": len(rows),
+            "lost": list(lost),
+            "racks": sorted({*racks_of(voters)} - left),
+            "living": living,
+            "needed": needed,
+            "has_majority": living >= needed,
+            "active_lost_ratio": chance,
+            **{name: found.get(name) for name in (f"leaderless_{name}_seconds" for name in QUANTILES)},
+        }
+        rows.append(row)
     return table_of_rows(QUORUM, rows)
-
-
-def _loss(
-    position: int,
-    lost: tuple[int, ...],
-    voters: Sequence[Voter],
-    times: Mapping[int, Mapping[str, Any]],
-    quorum: Quorum,
-) -> dict[str, Any]:
-    count, needed = len(voters), majority(len(voters))
-    up = {voter.node_id for voter in voters} - quorum.down
-    living = len(up.difference(lost))
-    left = {voter.rack for voter in voters if voter.node_id not in lost}
-    racks = {*racks_of(voters)} - left
-    found = times.get(count - living, {}) if living >= needed and not up.isdisjoint(lost) else {}
-    chance = len(up.intersection(lost)) / max(1, len(up)) if quorum.active is None else float(quorum.active in lost)
-    names = [f"leaderless_{name}_seconds" for name in QUANTILES]
-    return {
-        "position": position,
-        "lost": list(lost),
-        "racks": sorted(racks),
-        "living": living,
-        "needed": needed,
-        "has_majority": living >= needed,
-        "active_lost_ratio": chance,
-        **{name: found.get(name) for name in names},
-    }
