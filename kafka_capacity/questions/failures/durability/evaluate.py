@@ -191,26 +191,23 @@ def explored_settings(
     distinct, which = np.unique(rows[can], axis=0, return_inverse=True)
     setting = np.full(len(rows), -1, dtype=np.int64)
     setting[can] = which.reshape(-1)
-    configurations = tuple(_configuration(scenario, *row) for row in distinct.tolist())
+    configurations = tuple(
+        Configuration(
+            acks=Acks.ALL if is_internal else scenario.acks,
+            replication_factor=replicas,
+            min_insync_replicas=minimum,
+            is_unclean_allowed=bool(is_unclean),
+            is_idempotent=scenario.is_idempotent and scenario.acks is Acks.ALL and not is_internal,
+            has_eligible_leaders=scenario.rules is ElectionRules.KRAFT_ELR,
+        )
+        for replicas, minimum, is_unclean, is_internal in distinct.tolist()
+    )
     found: list[dict[str, Explored]] = [{} for _ in configurations]
     for name, kinds in FAILURE_MODES.items():
         bounds = Bounds(failures=scenario.max_failures, kinds=kinds)
         for place, one in enumerate(_explored(configurations, bounds)):
             found[place][name] = one
     return setting, tuple(found)
-
-
-def _configuration(
-    scenario: DurabilityScenario, factor: int, minimum: int, is_unclean: int, is_internal: int
-) -> Configuration:
-    return Configuration(
-        acks=Acks.ALL if is_internal else scenario.acks,
-        replication_factor=factor,
-        min_insync_replicas=minimum,
-        is_unclean_allowed=bool(is_unclean),
-        is_idempotent=scenario.is_idempotent and scenario.acks is Acks.ALL and not is_internal,
-        has_eligible_leaders=scenario.rules is ElectionRules.KRAFT_ELR,
-    )
 
 
 @lru_cache(maxsize=8)
