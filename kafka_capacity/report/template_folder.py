@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ def environment(folder: Path) -> Environment:
         finalize=_finished,
     )
     made.filters.update({f"as_{name}": write for name, write in FORMATS.items()})
-    made.filters.update(badge=verdict_badge, prose=prose, shown=shown, slug=slug)
+    made.filters.update(badge=verdict_badge, changed=_changed, prose=prose, shown=shown, slug=slug)
     made.tests["figure"] = is_figure
     return made
 
@@ -71,6 +72,15 @@ def render_template(made: Environment, name: str, **values: Any) -> str:
         return made.get_template(name).render(values)
     except TemplateError as error:
         raise RenderError(f"template {name!r} could not be rendered: {error}") from error
+
+
+def _changed(changes: Mapping[str, Any], answer: str, new: Sequence[str] | None = None) -> Iterator[Mapping[str, str]]:
+    """Go through what changed since the last report, a line each; of what is new, all or some is told."""
+    yield from changes["lines"] or [{"label": answer, "text": "the same verdict, dates and dollars"}]
+    told = {"New": changes["new"] if new is None else new, "Worse": changes.get("worse", ())}
+    for label, texts in {**told, "Resolved": changes["resolved"]}.items():
+        yield from ({"label": label, "text": text} for text in texts)
+    yield from changes.get("followed", ())
 
 
 def _finished(value: Any) -> Any:
