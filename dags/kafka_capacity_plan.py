@@ -18,7 +18,7 @@ import os
 import sys
 from pathlib import Path
 
-from airflow.sdk import DAG, Asset, CronTriggerTimetable, task, task_group
+from airflow.sdk import DAG, Asset, CronTriggerTimetable, get_current_context, task, task_group
 
 if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository is a bundle of DAGs, as it is
     sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "plugins")]
@@ -76,7 +76,9 @@ with DAG(
         from kafka_capacity_airflow import steps
 
         run = {"run_id": dag_run.run_id, "run_after": dag_run.run_after}
-        return steps.email_report_named(pinned, params, **run, is_last_try=ti.try_number > ti.max_tries)
+        untold = steps.email_report(pinned, params, **run, is_last_try=ti.try_number > ti.max_tries)
+        get_current_context()["untold"] = f", not reached: {', '.join(untold)}" if untold else ""
+        return untold
 
     @task(map_index_template=_CLUSTER, **mail_retries())
     def tell(pinned: dict, dag_run: object) -> list[str]:

@@ -41,14 +41,11 @@ with DAG(
 
         return steps.newest_inventories(params["cluster"], dag_run.run_after)
 
-    @task(map_index_template="{{ cluster_name }}")
+    @task(map_index_template="{{ task.op_kwargs['inventory']['cluster'] }}")
     def score(inventory: dict) -> list[str]:
         """Score one cluster; returns what a report says of it."""
-        from airflow.sdk import get_current_context
-
         from kafka_capacity_airflow import steps
 
-        get_current_context()["cluster_name"] = inventory["cluster"]
         return steps.score(inventory)
 
     score.expand(inventory=find_inventories())

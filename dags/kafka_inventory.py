@@ -19,7 +19,7 @@ import os
 import sys
 from pathlib import Path
 
-from airflow.sdk import DAG, Asset, CronTriggerTimetable, Param, task, task_group
+from airflow.sdk import DAG, Asset, CronTriggerTimetable, Param, get_current_context, task, task_group
 
 if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository is a bundle of DAGs, as it is
     sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "plugins")]
@@ -80,8 +80,6 @@ with DAG(
     @task(map_index_template="{{ task.op_kwargs['setting']['name'] }}{{ of_day | default('') }}")
     def stage_inventory(setting: dict, day: str) -> dict[str, str]:
         """Read, check and stage one cluster."""
-        from airflow.sdk import get_current_context
-
         from kafka_capacity_airflow import steps
 
         staged = steps.stage_inventory(setting, day)

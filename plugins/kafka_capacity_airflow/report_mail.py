@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from airflow.sdk.exceptions import AirflowException
 
 from kafka_capacity.errors import DamagedObjectError, MissingManifestError, StorageError
-from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.keys import told_key, untold_key
 from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.publish import mail_report, published_report
-from kafka_capacity.plan.untold import read_untold, untold_text
+from kafka_capacity.plan.untold import keep_untold, read_untold, untold_text
 from kafka_capacity.report.email import build_owner_email
 from kafka_capacity_airflow.mail import send_message
 from kafka_capacity_airflow.settings import browser_url, sender
@@ -96,17 +95,8 @@ class ReportMail:
         return untold
 
     def _keep(self, store: ObjectStore, untold: dict[str, str]) -> None:
-        if not untold:
-            store.delete(self.note)
-            return
-        note = {
-            "plan": self.plan.as_dict(),
-            "run_id": self.run_id,
-            "run_after": self.run_after.isoformat(),
-            "recipients": self.recipients,
-            "untold": untold,
-        }
-        store.write_bytes(self.note, canonical_json(note), content_type="application/json")
+        run = {"run_id": self.run_id, "run_after": self.run_after.isoformat(), "recipients": self.recipients}
+        keep_untold(store, self.note, self.plan, untold, **run)
 
 
 def mail_owners(store: ObjectStore, plan: PinnedPlan, run_id: str, run_after: datetime.datetime) -> list[str]:

@@ -8,7 +8,6 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from airflow.sdk import get_current_context
 from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError
@@ -204,13 +203,6 @@ def email_report(
     earlier = [key for key in store.list_objects(untold_prefix(plan.cluster)) if key != mail.note]
     untold = mail.tell(store, is_last_try=is_last_try)
     tell_earlier(store, earlier)
-    return untold
-
-
-def email_report_named(pinned: Mapping[str, str], params: Mapping[str, Any], **run: Any) -> dict[str, str]:
-    """Do as :func:`email_report`, and put who was not told into the name of the task."""
-    untold = email_report(pinned, params, **run)
-    get_current_context()["untold"] = f", not reached: {', '.join(untold)}" if untold else ""  # type: ignore[typeddict-unknown-key]  # read by the task's own template
     return untold
 
 

@@ -21,13 +21,12 @@ from urllib.parse import urlsplit
 from airflow.sdk import BaseHook
 
 from kafka_capacity.errors import MissingManifestError, MissingObjectError, RenderError, RequestError, StorageError
-from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.keys import unheard_key, unheard_prefix
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.news import message, reasons
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.publish import published_report
-from kafka_capacity.plan.untold import read_untold, untold_text
+from kafka_capacity.plan.untold import keep_untold, read_untold, untold_text
 from kafka_capacity_airflow.report_mail import UntoldError, keep_told, told_of
 from kafka_capacity_airflow.settings import browser_url
 
@@ -155,7 +154,7 @@ def tell_news(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Se
         log.info("there is no news to announce")
         return earlier
     told, untold = _tell_all(store, plan, run_id, connections, news)
-    _keep_untold(store, plan, untold)
+    keep_untold(store, unheard_key(plan.cluster, plan.plan_id), plan, untold)
     if untold:
         raise UntoldError(", ".join(f"{name} was not notified: {why}" for name, why in untold.items()))
     return [*earlier, *told]
@@ -188,19 +187,10 @@ def _tell_earlier(store: ObjectStore, plan: PinnedPlan, run_id: str, connections
         for_good = {name: why for name, why in untold.items() if why.startswith("HTTP 4") and why != _TOO_MANY}
         if for_good:
             log.warning("news of %s are rejected again, giving up: %s", of.ds, untold_text(for_good))
-        _keep_untold(store, of, {name: why for name, why in untold.items() if name not in for_good})
+        left_over = {name: why for name, why in untold.items() if name not in for_good}
+        keep_untold(store, unheard_key(of.cluster, of.plan_id), of, left_over)
         told += took
     return told
-
-
-def _keep_untold(store: ObjectStore, plan: PinnedPlan, untold: Mapping[str, str]) -> None:
-    """Keep note of the connections that could not be told of a plan, for the next run; none takes the note away."""
-    key = unheard_key(plan.cluster, plan.plan_id)
-    if untold:
-        note = canonical_json({"plan": plan.as_dict(), "untold": dict(untold)})
-        store.write_bytes(key, note, content_type="application/json")
-    else:
-        store.delete(key)
 
 
 def _news_of(store: ObjectStore, plan: PinnedPlan) -> News | None:
