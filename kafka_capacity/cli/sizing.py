@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +13,10 @@ from kafka_capacity.cli.console import Steps, print_data, print_lines, print_row
 from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
 from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.demand.workload import PeakBasis
-from kafka_capacity.hardware.cpu import CpuCalibration, read_cpu_samples
+from kafka_capacity.hardware.cpu import read_cpu_samples
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
 from kafka_capacity.health.controllers import leaving_voters
+from kafka_capacity.inventory.owners import read_owners
 from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.questions.capacity.cost_words import estimate_sentence
 from kafka_capacity.questions.capacity.found import SizingSetup, sizing_setup
@@ -31,6 +30,7 @@ from kafka_capacity.questions.capacity.simulate import Sized, placement_results,
 from kafka_capacity.questions.capacity.sizing_steps import view_sizing
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, removed_brokers
 from kafka_capacity.questions.capacity.sizing_words import not_judged_sentence
+from kafka_capacity.questions.question import PlanContext
 from kafka_capacity.report.tables import cells
 from kafka_capacity.text import plural
 from kafka_capacity.text.files import read_text_file
@@ -43,9 +43,7 @@ def size_cluster(
     snapshot: str, given: Mapping[str, Any], shapes_file: Path | None, cpu_samples: Path | None, begin: Steps
 ) -> tuple[SizingSetup, Sized]:
     """Read, size and choose."""
-    files = read_size_files(shapes_file, cpu_samples, given)
-    begin("reading the snapshot")
-    asked = ask_snapshot(snapshot, given, **files.given)
+    asked = ask_sized(snapshot, given, begin, shapes_file, cpu_samples)
     begin("projecting demand")
     found = sizing_setup(asked)
     run = functools.partial(run_step_by_step(begin, begun=2), placement_results, what="cluster sizes")
@@ -169,25 +167,25 @@ def _notes(view: SizingView) -> list[str]:
     return [*lines, *document["notes"], *document["warnings"]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeFiles:
-    """What was read of them; empty or ``None`` where there is no file."""
+def ask_sized(
+    snapshot: str,
+    given: Mapping[str, Any],
+    begin: Steps,
+    shapes_file: Path | None,
+    cpu_samples: Path | None,
+    owners: Path | None = None,
+) -> PlanContext:
+    """Read the files and a snapshot, and put to it what was typed."""
+    files, known_owners = read_size_files(shapes_file, cpu_samples, given), read_owners(owners)
+    begin("reading the snapshot")
+    return ask_snapshot(snapshot, given, owners=known_owners, **files)
 
-    own_shapes: str
-    own_shapes_name: str
-    cpu: CpuCalibration | None
-    cpu_samples_sha256: str
 
-    @property
-    def given(self) -> dict[str, Any]:
-        """What :class:`kafka_capacity.questions.question.PlanContext` has of them."""
-        return {"own_shapes": self.own_shapes, "own_shapes_name": self.own_shapes_name, "cpu": self.cpu}
-
-
-def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, given: Mapping[str, Any]) -> SizeFiles:
+def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """Read the files, so that what is wrong with them is told before a large snapshot is read.
 
-    A shape that is asked for and is neither shipped nor in the file is refused, too.
+    Returns:
+        What :class:`kafka_capacity.questions.question.PlanContext` has of them.
 
     Raises:
         KafkaCapacityError: a file is wrong, or a shape that is asked for is neither shipped nor in the file.
@@ -195,9 +193,5 @@ def read_size_files(shapes_file: Path | None, cpu_samples: Path | None, given: M
     own = "" if shapes_file is None else read_text_file(shapes_file)
     name = f"--shapes-file {shapes_file}"
     chosen_shapes(shapes_beside(own, name), request_of("not read yet", "2000-01-01", given).shapes)
-    return SizeFiles(
-        own_shapes=own,
-        own_shapes_name=name,
-        cpu=None if cpu_samples is None else read_cpu_samples(cpu_samples),
-        cpu_samples_sha256="" if cpu_samples is None else hashlib.sha256(cpu_samples.read_bytes()).hexdigest(),
-    )
+    cpu = None if cpu_samples is None else read_cpu_samples(cpu_samples)
+    return {"own_shapes": own, "own_shapes_name": name, "cpu": cpu}

@@ -56,17 +56,14 @@ def chargeback(
 
     With --out it writes chargeback.json and each table as CSV and Parquet into DIR.
     """
-    from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
-    from kafka_capacity.cli.sizing import read_size_files
-    from kafka_capacity.inventory.owners import read_owners
+    from kafka_capacity.cli.plan_input import run_step_by_step
+    from kafka_capacity.cli.sizing import ask_sized
     from kafka_capacity.plan.handing import handed_to_all
     from kafka_capacity.questions.answer import as_far_as_known
     from kafka_capacity.questions.chargeback.decide import decide_chargeback
     from kafka_capacity.questions.chargeback.share import CHARGEBACK
 
-    files, known_owners = read_size_files(shapes_file, cpu_samples, given), read_owners(owners)
-    begin("reading the snapshot")
-    asked = ask_snapshot(snapshot, given, owners=known_owners, **files.given)
+    asked = ask_sized(snapshot, given, begin, shapes_file, cpu_samples, owners)
     begin("splitting the bill")
     tables = CHARGEBACK.simulate(asked, handed_to_all(asked), run_step_by_step(begin, begun=2)).tables
     answer = as_far_as_known(decide_chargeback(tables), asked.basis.unknown_traffic)

@@ -62,38 +62,20 @@ def report(
         raise RequestError(msg)
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
         from kafka_capacity.cli.documents import write_files
-        from kafka_capacity.cli.plan_input import run_step_by_step
-        from kafka_capacity.cli.planning import ask_plan
-        from kafka_capacity.cli.report_files import simulate_report
-        from kafka_capacity.cli.sizing import read_size_files
-        from kafka_capacity.inventory.owners import read_owners
+        from kafka_capacity.cli.report_files import make_report
         from kafka_capacity.objects.dataset import canonical_json
         from kafka_capacity.objects.store import open_store
-        from kafka_capacity.plan.decision import decide
-        from kafka_capacity.plan.owners import topic_rows
         from kafka_capacity.plan.plan_dataset import DECISION
-        from kafka_capacity.plan.report import render_all
-        from kafka_capacity.report.render import read_report, rerender
+        from kafka_capacity.report.render import rerender
 
         store = open_store(out)
+        decision = None
         if earlier is not None:
             begin("drawing")
-            decision = None
             rendered = rerender(earlier.read_bytes())
         else:
-            known_owners = read_owners(owners)
-            before = None if last is None else read_report(last.read_bytes())
-            files = read_size_files(shapes_file, cpu_samples, given)
-            begin("reading the snapshot")
-            asked = ask_plan(str(snapshot), given, brokers, owners=known_owners, **files.given)
-            if before is not None:
-                _check_last(before, asked.basis.snapshot.cluster, asked.basis.snapshot.ds)
-            run = run_step_by_step(begin, begun=1)
-            results = simulate_report(asked, files, run, snapshot=str(snapshot), out=out)
-            begin("drawing")
-            decision = decide(results).as_dict()
-            topics = topic_rows(asked.basis.raw.table("replicas")) if known_owners else []
-            rendered = render_all(results, decision, last=before, owners=known_owners, topics=topics)
+            files = {"brokers": brokers, "shapes_file": shapes_file, "cpu_samples": cpu_samples}
+            rendered, decision = make_report(str(snapshot), given, begin, out=out, last=last, owners=owners, **files)
         decided = {} if decision is None else {DECISION: canonical_json(decision)}
         write_files(store, {**decided, **rendered.files()})  # the page last
     if is_json:
@@ -103,11 +85,3 @@ def report(
     found = [*rendered.verdict["caveats"], *(() if decision is None else decision["problems"])]
     for text in dict.fromkeys(one["text"] for one in found if one["severity"] == "serious"):
         say(f"serious: {text}", is_quiet=is_quiet)
-
-
-def _check_last(last: Mapping[str, Any], cluster: str, ds: str) -> None:
-    """Refuse a report that this one cannot be compared with, before anything is simulated."""
-    if last["cluster"] != cluster:
-        raise RequestError(f"--last: this is a report of cluster {last['cluster']!r}, not of {cluster!r}")
-    if last["ds"] > ds:
-        raise RequestError(f"--last: this is the report of {last['ds']}, which is after the snapshot, of {ds}")

@@ -41,16 +41,14 @@ def savings(
 
     With --out it writes savings.json with everything into DIR. It changes nothing.
     """
-    from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
-    from kafka_capacity.cli.sizing import read_size_files
+    from kafka_capacity.cli.plan_input import run_step_by_step
+    from kafka_capacity.cli.sizing import ask_sized
     from kafka_capacity.plan.handing import handed_to_all
     from kafka_capacity.questions.answer import as_far_as_known
     from kafka_capacity.questions.savings.decide import decide_savings, read_savings
     from kafka_capacity.questions.savings.share import SAVINGS
 
-    files = read_size_files(shapes_file, cpu_samples, given)
-    begin("reading the snapshot")
-    asked = ask_snapshot(snapshot, given, **files.given)
+    asked = ask_sized(snapshot, given, begin, shapes_file, cpu_samples)
     begin("projecting demand")
     tables = SAVINGS.simulate(asked, handed_to_all(asked), run_step_by_step(begin, begun=2)).tables
     if not SAVINGS.has_results(tables):
