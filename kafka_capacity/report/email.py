@@ -190,10 +190,7 @@ def _values(report: Mapping[str, Any]) -> dict[str, Any]:
         "problems_uri": f"{uri}#{anchors.FINDINGS}",
         "caveats": warned,
         "more_caveats": len(caveats) - len(warned),
-        "options": [
-            {**row, REASON: _short_reason(row), **_said(row), **_took(row, is_said=has_waves)}
-            for row in rows[:MAX_OPTIONS]
-        ],
+        "options": [_option(row, is_how_said=has_waves) for row in rows[:MAX_OPTIONS]],
         "option_count": len(rows),
         "more_options": len(rows[MAX_OPTIONS:]),
     }
@@ -204,26 +201,24 @@ def _rank(row: Mapping[str, Any]) -> int:
     return 0 if row["verdict"] in _RECOMMENDED else 1 if row["verdict"] in _CHOOSABLE else 2
 
 
-def _short_reason(row: Mapping[str, Any]) -> str:
-    """Return the first reason why an option of the comparison does not fit; empty for one that does."""
-    reason = row.get(REASON) or ""
-    if row["verdict"] != "does_not_fit":
-        return ""
-    return textwrap.shorten(reason, REASON_LENGTH, placeholder=" …")
-
-
 _RECOMMENDED = frozenset({"recommended", "recommended_now", "recommended_unjudged"})
 _CHOOSABLE = frozenset({*_RECOMMENDED, "fits", "fits_today", "no_worse", "not_judged"})
 
 
-def _said(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the verdict on an option in words, and the mark before it."""
+def _option(row: Mapping[str, Any], *, is_how_said: bool) -> dict[str, Any]:
+    """Return an option of the comparison with its verdict in words, the mark before it, the first reason and a time.
+
+    The reason is why it does not fit. The time is that in waves where it was scheduled, and perhaps says which it is.
+    """
     _, mark, words = verdict_badge(row["verdict"] if row["verdict"] in _CHOOSABLE else "does_not_fit")
-    return {"mark": mark, "said": uncapitalised(words)}
-
-
-def _took(row: Mapping[str, Any], *, is_said: bool) -> dict[str, Any]:
-    """Return the time of an option, that in waves where it was scheduled, and perhaps which of the two it is."""
+    reason = (row.get(REASON) or "") if row["verdict"] == "does_not_fit" else ""
     in_waves = row.get("in_waves")
     how = "in waves" if in_waves else "all at once"
-    return {"took": in_waves or row.get("alone" if is_said else "duration"), "took_how": how if is_said else ""}
+    return {
+        **row,
+        "mark": mark,
+        "said": uncapitalised(words),
+        REASON: textwrap.shorten(reason, REASON_LENGTH, placeholder=" …"),
+        "took": in_waves or row.get("alone" if is_how_said else "duration"),
+        "took_how": how if is_how_said else "",
+    }
