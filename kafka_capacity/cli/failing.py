@@ -15,7 +15,7 @@ from kafka_capacity.cli.plan_options import named_as_options, split_names
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS
-from kafka_capacity.hardware.plain import plain_number, to_plain
+from kafka_capacity.hardware.plain import filled, plain_number, to_plain
 from kafka_capacity.health.problem import counted
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
@@ -85,10 +85,10 @@ def lose_brokers(
     begin("reading the snapshot", steps=4 if given.get("wanted_controllers") else 3)
     # Sets are read where the brokers are known.
     asked = ask_snapshot(snapshot, {name: value for name, value in given.items() if name != "failure_sets"})
-    request, losses = asked.parameters, asked_losses(asked)
+    losses = asked_losses(asked)
     sets = _given_sets(asked.basis.snapshot.brokers, given.get("failure_sets", ()), racks, losses.controllers.racks)
-    names = ("pair",) * has_pairs if sets and "failure_kinds" not in given else request.failure_kinds
-    kinds = tuple(SetKind(name) for name in dict.fromkeys(names))
+    pairs = (SetKind.PAIR,) * has_pairs
+    kinds = pairs if sets and "failure_kinds" not in given else losses.asked.kinds
     scenario = dataclasses.replace(losses.asked, kinds=kinds, given=sets)
     begin("aggregating hourly traffic")
     inputs = failures_today(asked)

@@ -96,7 +96,7 @@ def scenario_files(
 def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], dict[str, dict[str, bytes]]]:
     """Return the document to print, and all files by folder (``""`` is the top), without their timings."""
     snapshot = planned.asked.basis.snapshot
-    caveats, decision_document = plan_caveats(decision), decision.as_dict()
+    (of_cluster, of_moves), decision_document = plan_caveats(decision), decision.as_dict()
     decided = {DECISION: canonical_json(decision_document)}
     statuses = {option["scenario_id"]: option["status"] for option in decision_document["options"]}
     made: list[dict[str, bytes]] = []
@@ -106,7 +106,7 @@ def plan_files(planned: Planned, decision: Decision) -> tuple[dict[str, Any], di
         proposed = planned.facts["proposed"].get(name, ())
         excuses = "; ".join(excuse.reason for excuse in one.result.excuses)
         serious = [] if one.result.fits else [f"This option does not fit: {excuses}."]
-        serious += [*serious_sentences(map(Problem.from_dict, proposed)), *caveats.of(name)]
+        serious += [*serious_sentences(map(Problem.from_dict, proposed)), *of_cluster, *of_moves[name]]
         documents.append(plan_document(snapshot, one, statuses[name], serious))
         made.append(scenario_files(snapshot, one, documents[-1], serious))
     if len(made) == 1:

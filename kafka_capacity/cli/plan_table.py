@@ -107,9 +107,9 @@ def print_plan(
         print_lines([f"Waves take the largest throttles that leave headroom; copying alone is at {rate}."])
     if is_explained:
         print_explanation(planned, view.inputs.tables)
-    caveats = plan_caveats(decision)
-    lines = [f"serious: {text}" for text in caveats.cluster]
-    lines += [f"serious, {name}: {text}" for name, texts in caveats.moves.items() for text in texts]
+    of_cluster, of_moves = plan_caveats(decision)
+    lines = [f"serious: {text}" for text in of_cluster]
+    lines += [f"serious, {name}: {text}" for name, texts in of_moves.items() for text in texts]
     # The facts hold the traps of what is proposed; those of the observed brokers are judged only.
     proposed = planned.facts["proposed"].values()
     found = [trap for traps in (*(one.warnings for one in planned.judged), *proposed) for trap in traps]

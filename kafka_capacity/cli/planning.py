@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -133,18 +133,6 @@ def _judge(found: Basis, scenario: PlacementScenario, move: MoveSettings, placed
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanCaveats:
-    """The serious problems: of what is known about the cluster, and by scenario of its move."""
-
-    cluster: Sequence[str]
-    moves: Mapping[str, Sequence[str]]
-
-    def of(self, scenario_id: str) -> list[str]:
-        """Return all that concern one scenario."""
-        return [*self.cluster, *self.moves[scenario_id]]
-
-
 def plan_decision(planned: Planned) -> Decision:
     """Return the decision of a plan that answers nothing but the question of a change."""
     snapshot = planned.asked.basis.snapshot
@@ -157,16 +145,14 @@ def plan_decision(planned: Planned) -> Decision:
     return decide(plan_results(tables, documents, snapshot.cluster, snapshot.ds, request=request))
 
 
-def plan_caveats(decision: Decision) -> PlanCaveats:
-    """Return what is serious, of the cluster and of every option."""
+def plan_caveats(decision: Decision) -> tuple[list[str], dict[str, list[str]]]:
+    """Return what is serious: of what is known about the cluster, and by scenario of its move."""
     view, tables = decision.view, decision.view.inputs.tables
-    return PlanCaveats(
-        cluster=serious_sentences(cluster_problems(view)),
-        moves={
-            option.scenario_id: serious_sentences(move_problems(view, option, read_move(tables, option.scenario_id)))
-            for option in view.options
-        },
-    )
+    of_moves = {
+        option.scenario_id: serious_sentences(move_problems(view, option, read_move(tables, option.scenario_id)))
+        for option in view.options
+    }
+    return serious_sentences(cluster_problems(view)), of_moves
 
 
 def serious_sentences(problems: Iterable[Problem]) -> list[str]:

@@ -26,7 +26,7 @@ from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.changes import sizing_figure
 from kafka_capacity.plan.lifecycle import followed, read_entries, with_states
 from kafka_capacity.plan.plan_dataset import DECISION_FOLDER
-from kafka_capacity.plan.publish import decision_below, read_request
+from kafka_capacity.plan.publish import read_decision, read_request
 from kafka_capacity.plan.section.request import is_default
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.report.render import render_page
@@ -73,7 +73,7 @@ def newest_standing(store: ObjectStore, cluster: str) -> Standing:
 def standing_of(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> Standing | None:
     """Return what one plan says; ``None`` for one that is not there, or is under way."""
     try:
-        decision = decision_below(store, plan_prefix(cluster, ds, plan_id))
+        decision = read_decision(store, plan_prefix(cluster, ds, plan_id))
         told = with_states(decision, read_entries(store, decision))
         return Standing(cluster=cluster, ds=ds, plan_id=plan_id, decision=told)
     except MissingManifestError:

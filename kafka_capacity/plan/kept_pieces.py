@@ -11,6 +11,7 @@ import logging
 import pickle  # to hash what travels pickled anyway; nothing is unpickled
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -70,23 +71,14 @@ def remove_kept(store: ObjectStore, prefix: str) -> None:
         store.delete(key)
 
 
-class _Hashed:
-    """A file that only its hash is left of."""
-
-    def __init__(self) -> None:
-        self.sha256 = hashlib.sha256()
-
-    def write(self, data: Any) -> None:
-        self.sha256.update(data)
-
-
 def _digest(content: object) -> str:
     """Hash what an object is pickled to; equal ones that do not hash alike are only done again."""
-    hashed = _Hashed()
-    pickler = pickle.Pickler(hashed, protocol=pickle.HIGHEST_PROTOCOL)
+    sha256 = hashlib.sha256()
+    file: Any = SimpleNamespace(write=sha256.update)  # that only its hash is left of
+    pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
     pickler.fast = True  # else it depends on which of equal parts are one object
     pickler.dump(content)
-    return hashed.sha256.hexdigest()
+    return sha256.hexdigest()
 
 
 def _packed(found: Sequence[Tables]) -> bytes:

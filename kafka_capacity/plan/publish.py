@@ -159,17 +159,12 @@ def decide_plan(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
     return decision
 
 
-def read_decision(store: ObjectStore, pinned: PinnedPlan) -> dict[str, Any]:
-    """Read what was decided about a plan.
+def read_decision(store: ObjectStore, plan_prefix: str) -> dict[str, Any]:
+    """Read what was decided about the plan below a prefix.
 
     Raises StorageError where nothing has been decided yet, or by a version that this program does not read.
     """
-    return decision_below(store, pinned.plan_prefix)
-
-
-def decision_below(store: ObjectStore, prefix: str) -> dict[str, Any]:
-    """Read what was decided about the plan below a prefix, as :func:`read_decision` does."""
-    folder = prefix + DECISION_FOLDER
+    folder = plan_prefix + DECISION_FOLDER
     manifest = read_manifest(store, folder, kind=DECISION_DATASET_KIND, schema_version=PLAN_SCHEMA_VERSION)
     return dict(json.loads(read_document(store, manifest, DECISION)))
 

@@ -34,7 +34,7 @@ def release_plan_files(store: ObjectStore, pinned: PinnedPlan) -> list[str]:
         StorageError: the report has not been published, or a wave's file would not be the one that was planned.
     """
     report = report_manifest(store, pinned.report_prefix)
-    decision = read_decision(store, pinned)
+    decision = read_decision(store, pinned.plan_prefix)
     scenario_id = decision["recommended_scenario_id"]
     documents: dict[str, bytes] = {}
     facts: dict[str, Any] = {}

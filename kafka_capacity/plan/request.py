@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, get_args
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.errors import RequestError
@@ -189,8 +189,14 @@ def _complaint(item: Any) -> str:
 
 
 def parameter_schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON schema of each parameter of a plan, as :func:`flat_schemas` does."""
-    return flat_schemas(PlanRequest)
+    """Return the JSON schema of each parameter of a plan, in the words that Airflow's form understands.
+
+    ``anyOf: [T, null]`` becomes ``type: [T, "null"]`` and definitions stand where they are used. Defaults are left out:
+    they are the model's.
+    """
+    document = PlanRequest.model_json_schema()
+    definitions = document.get("$defs", {})
+    return {name: _flattened(schema, definitions) for name, schema in document["properties"].items()}
 
 
 _LIMITS = ("ge", "gt", "le", "lt")
@@ -205,17 +211,6 @@ def shown_bounds(name: str) -> str:
     if low is None or high is None or high >= _FAR_AWAY:
         return ""
     return f"{shown_quantity(name, low) if low else 0} to {shown_quantity(name, high)}"
-
-
-def flat_schemas(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
-    """Return the JSON schema of each field of a model, in the words that Airflow's form understands.
-
-    ``anyOf: [T, null]`` becomes ``type: [T, "null"]`` and definitions stand where they are used. Defaults are left out:
-    they are the model's.
-    """
-    document = model.model_json_schema()
-    definitions = document.get("$defs", {})
-    return {name: _flattened(schema, definitions) for name, schema in document["properties"].items()}
 
 
 def _flattened(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

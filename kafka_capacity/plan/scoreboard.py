@@ -36,7 +36,7 @@ from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
 from kafka_capacity.plan.drift_effects import Effect, drifted_classes, move_effect, sizing_effect
 from kafka_capacity.plan.fleet import own_parameters, usual_first
 from kafka_capacity.plan.plan_dataset import finished_document
-from kafka_capacity.plan.publish import decision_below
+from kafka_capacity.plan.publish import read_decision
 from kafka_capacity.questions.accuracy.executed_moves import planned_times, score_moves
 from kafka_capacity.questions.accuracy.scores import MOVES, Prediction, Score, peak_of_all, score, summarise
 from kafka_capacity.questions.accuracy.stored_scores import (
@@ -201,6 +201,6 @@ PLAN_DOCUMENTS = (SIZING_DOCUMENT, REQUEST_DOCUMENT)
 def _effect_on_moves(store: ObjectStore, cluster: str, ds: str, drift: Drift) -> Effect:
     made_on, plan_id = max(one for one in list_plans(store, cluster) if one[0] < ds)
     prefix = plan_prefix(cluster, made_on, plan_id)
-    wanted = decision_below(store, prefix)["recommended_scenario_id"]
+    wanted = read_decision(store, prefix)["recommended_scenario_id"]
     times = planned_times(store, read_manifest(store, prefix, kind="plan"))
     return move_effect(drift, str(wanted), times.get(wanted, (None, None))[0])

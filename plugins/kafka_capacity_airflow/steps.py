@@ -237,7 +237,7 @@ def keep_answer(pinned: Mapping[str, str], *, is_approved: bool, by: str, on: da
     from kafka_capacity.plan.decision_box import approved_actions
 
     store, plan = airflow_store(), PinnedPlan(**pinned)
-    decision = read_decision(store, plan)
+    decision = read_decision(store, plan.plan_prefix)
     moves = [one["id"] for one in decision["actions"] if one["code"] == "move"]
     asked = approved_actions(decision) if is_approved else moves
     if asked:

@@ -305,7 +305,7 @@ def test_who_approves_has_what_is_due_and_who_rejects_does_without_the_move(
     decision = {"cluster": "north", "ds": DAY, "problems": [], "actions": actions, "today": today}
     store = open_store(str(tmp_path))
     monkeypatch.setattr(steps, "airflow_store", lambda: store)
-    monkeypatch.setattr(steps, "read_decision", lambda store, plan: decision)
+    monkeypatch.setattr(steps, "read_decision", lambda store, prefix: decision)
     pinned = {"cluster": "north", "ds": DAY, "inventory_sha256": "a", "plan_id": "p"}
     operator = OptionalApprovalOperator(task_id="approve", pinned=pinned)
     monkeypatch.setattr(operator, "skip", lambda **given: None)

@@ -62,7 +62,7 @@ def decided_by(decision):
 
 def test_the_scheduled_plan_and_the_command_line_decide_the_same(both):
     store, pinned, folder = both
-    scheduled, typed = read_decision(store, pinned), json.loads((folder / DECISION).read_text())
+    scheduled, typed = read_decision(store, pinned.plan_prefix), json.loads((folder / DECISION).read_text())
     assert scheduled["plan_id"] == pinned.plan_id
     assert json.dumps(decided_by(scheduled), indent=1) == json.dumps(decided_by(typed), indent=1)
 
@@ -81,7 +81,7 @@ def test_with_brokers_that_differ_and_one_that_is_named_they_decide_the_same_too
     typed = ["--remove-brokers", "1", "--member-events", "scale", "--max-savings", "3"]
     typed += ["--marginal-topics", "1", "--failover-runs", "50", "--out", tmp_path / "report", "--quiet"]
     run("report", "--snapshot", tmp_path / "snapshot", *typed)
-    scheduled = read_decision(store, pinned)
+    scheduled = read_decision(store, pinned.plan_prefix)
     assert decided_by(scheduled) == decided_by(json.loads((tmp_path / "report" / DECISION).read_text()))
     assert "5 brokers" in scheduled["headline"]
 
@@ -95,7 +95,7 @@ def check_shown(report, decision):
 
 def test_page_and_released_files_show_what_was_decided(both):
     store, pinned, _ = both
-    decision = read_decision(store, pinned)
+    decision = read_decision(store, pinned.plan_prefix)
     report = json.loads(read_published(store, pinned, "report.json"))
     assert json.loads(read_published(store, pinned, DECISION)) == decision
     check_shown(report, decision)

@@ -50,7 +50,7 @@ def section(store, pinned):
 def test_the_page_says_who_pays_and_its_tables_are_beside_it(tmp_path):
     store, pinned, _ = planned(tmp_path)
     data = section(store, pinned)
-    answer = read_decision(store, pinned)["answers"][CHARGEBACK.name]
+    answer = read_decision(store, pinned.plan_prefix)["answers"][CHARGEBACK.name]
     assert (data["line"], data["sentences"]) == (answer["headline"], answer["reasons"])
     assert data["shown"] is None
     page = read_published(store, pinned, "index.html").decode()
@@ -93,4 +93,4 @@ def test_a_plan_from_before_costs_were_shared_out_is_drawn_without(tmp_path):
     store.write_bytes(key, json.dumps(manifest).encode())
     publish_report(store, pinned)
     assert section(store, pinned) is None
-    assert CHARGEBACK.name not in read_decision(store, pinned)["answers"]
+    assert CHARGEBACK.name not in read_decision(store, pinned.plan_prefix)["answers"]

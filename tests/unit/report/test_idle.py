@@ -31,7 +31,7 @@ def section(store, pinned):
 def test_the_page_lists_them_and_the_decision_names_them(tmp_path):
     store, pinned = planned(tmp_path)
     publish_report(store, pinned)
-    decision = read_decision(store, pinned)
+    decision = read_decision(store, pinned.plan_prefix)
     (problem,) = [one for one in decision["problems"] if one["question"] == IDLE.name]
     assert (problem["code"], problem["severity"], problem["where"]) == ("idle-topics", "info", "old")
     data = section(store, pinned)
@@ -55,4 +55,4 @@ def test_a_plan_from_before_they_were_looked_for_is_drawn_without(tmp_path):
     assert not any(len(read_plan_tables(store, read_plan(store, pinned))[name]) for name in IDLE.tables)
     publish_report(store, pinned)
     assert section(store, pinned) is None
-    assert IDLE.name not in read_decision(store, pinned)["answers"]
+    assert IDLE.name not in read_decision(store, pinned.plan_prefix)["answers"]
