@@ -8,6 +8,7 @@ large is in scientific notation, and what is no number is a dash: no figure is a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from kafka_capacity.text.amounts import (
@@ -21,8 +22,8 @@ from kafka_capacity.text.amounts import (
 )
 from kafka_capacity.text.figures import (
     NOTHING,
+    changed,
     format_count,
-    format_count_change,
     format_count_delta,
     format_factor,
     format_gap,
@@ -43,7 +44,6 @@ from kafka_capacity.text.times import (
     format_month,
     format_time_band,
     format_wait,
-    format_wait_change,
     format_when,
 )
 from kafka_capacity.text.wording import (
@@ -51,7 +51,6 @@ from kafka_capacity.text.wording import (
     format_ids,
     format_ranges,
     format_text,
-    format_text_change,
     format_yes,
     listed,
     plural,
@@ -83,9 +82,9 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "moment": format_moment,
     "yes": format_yes,
     "wait": format_wait,
-    "wait_change": format_wait_change,
-    "count_change": format_count_change,
-    "text_change": format_text_change,
+    "wait_change": partial(changed, write=format_wait),
+    "count_change": partial(changed, write=format_count),
+    "text_change": partial(changed, write=format_text),
     "load": format_load,
     "ranges": format_ranges,
     "usd": format_usd,

@@ -169,17 +169,12 @@ def format_percent_change(pair: Sequence[float | None] | None) -> str:
     return f"{format_percent(pair[0])} → {format_percent(pair[1])}"
 
 
-def format_count_change(pair: Sequence[float | None]) -> str:
-    """Write a count before and after, once where they look the same.
+def changed(pair: Sequence[Any], write: Callable[[Any], str]) -> str:
+    """Write what was before and is after, once where they look the same or one of them is not known.
 
-    >>> [format_count_change(p) for p in ((6, 8), (8, 8), (None, 8), (6, None))]
+    >>> [changed(pair, format_count) for pair in ((6, 8), (8, 8), (None, 8), (6, None))]
     ['6 → 8', '8', '8', '6']
     """
-    return changed(pair, format_count)
-
-
-def changed(pair: Sequence[Any], write: Callable[[Any], str]) -> str:
-    """Write what was before and is after, once where they look the same or one of them is not known."""
     before, after = (write(value) for value in pair)
     if NOTHING in (before, after) or before == after:
         return after if before == NOTHING else before

@@ -6,7 +6,7 @@ import datetime
 import math
 from collections.abc import Sequence
 
-from kafka_capacity.text.figures import NOTHING, as_float, changed, write_number
+from kafka_capacity.text.figures import NOTHING, as_float, write_number
 
 ENDLESS = "endless"  # stands in data for a time that has no end, where `None` is one that is not known
 
@@ -117,15 +117,6 @@ def format_copying(seconds: float | str | None) -> str:
     ['4 min 12 s', 'never finishes', '—']
     """
     return format_duration(None) if seconds == ENDLESS else format_wait(seconds)
-
-
-def format_wait_change(pair: Sequence[float | str | None]) -> str:
-    """Write such a time before and after, once where they look the same.
-
-    >>> [format_wait_change(p) for p in ((252, 48), (48, 48), (None, 48), (ENDLESS, None))]
-    ['4 min 12 s → 48 s', '48 s', '48 s', 'unbounded']
-    """
-    return changed(pair, format_wait)
 
 
 def format_time_band(band: Sequence[float | None] | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
-from kafka_capacity.text.figures import NOTHING, changed
+from kafka_capacity.text.figures import NOTHING
 
 MAIL_PREFIX = "[kafka-capacity] "  # what begins the subject of every mail
 
@@ -42,11 +42,6 @@ def format_ids(ids: Sequence[int]) -> str:
 def format_text(value: object) -> str:
     """Write a word as it is; nothing as a dash."""
     return NOTHING if value is None or value == "" else str(value)
-
-
-def format_text_change(pair: Sequence[str | None]) -> str:
-    """Write a word before and after, once where they are the same."""
-    return changed(pair, format_text)
 
 
 def format_ranges(topics: Sequence[Sequence[str]]) -> str:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kafka_capacity.report import palette
 from kafka_capacity.text import (
+    ENDLESS,
     FORMATS,
     amounts,
     figures,
@@ -225,3 +226,9 @@ def test_no_throttle_or_band_is_too_large_to_be_written(value):
 )
 def test_absurd_figures_have_the_largest_unit(name, value, text):
     assert FORMATS[name](value) == text
+
+
+def test_a_time_before_and_after_is_told_once_where_both_look_the_same():
+    pairs = ((252, 48), (48, 48), (None, 48), (ENDLESS, None))
+    assert [FORMATS["wait_change"](pair) for pair in pairs] == ["4 min 12 s → 48 s", "48 s", "48 s", "unbounded"]
+    assert [FORMATS["text_change"](pair) for pair in (("a", "b"), ("a", "a"))] == ["a → b", "a"]
