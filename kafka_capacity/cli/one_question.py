@@ -39,13 +39,8 @@ def asks(
     """Decorate a function that answers, as a command of that name; the function's docstring is the help.
 
     It is called with ``snapshot``, with ``given``, the parameters of the plan that were typed, with ``begin``, to tell
-    its steps, and with options of its own. ``--out`` writes the document ``NAME.json``, and ``--json`` prints it.
-
-    Args:
-        name: of the command.
-        *fields: parameters of a plan that are options.
-        version: of the document.
-        also: further names that the command has for some of these.
+    its steps, and with options of its own. ``--out`` writes the document ``NAME.json``, of that version, and ``--json``
+    prints it. Fields are parameters of a plan that are options; ``also`` has further names of some.
     """
     document = f"{name}.json"
     is_json = Annotated[bool, option("--json", f"Print the contents of {document} instead of tables.")]

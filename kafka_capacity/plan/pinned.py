@@ -175,11 +175,7 @@ def check_failures(request: PlanRequest, observed: Brokers, scenarios: Sequence[
 
 
 def check_groups(asked: Collection[str], groups: pa.Table, *, cluster: str) -> None:
-    """Refuse groups that are not in the inventory's table of groups, and name the nearest that there are.
-
-    Raises:
-        RequestError: naming each and the nearest that there are.
-    """
+    """Refuse groups that are not in the inventory's table; a RequestError names each and the nearest that there are."""
     known = sorted(groups.column("group_id").to_pylist())
     there = few_names(map(repr, known), 5) or "none at all; leave groups empty"
     complaints = []

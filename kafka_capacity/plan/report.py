@@ -38,13 +38,8 @@ def build_report(
 ) -> dict[str, Any]:
     """Return the data of a report, and what changed since the last one's; the same inputs give the same data.
 
-    Args:
-        inputs: what the report is made of.
-        decision: what was decided from it.
-        last: the data of the last report; ``None`` where there is none.
-        entries: what became of problems so far; ``None`` where nobody keeps that.
-        owners: of topics and groups; ``None`` where nobody says.
-        topics: of the cluster, with partitions and bytes, for the pages of owners.
+    ``last`` is the data of that, and ``entries`` what became of problems so far, each ``None`` where there is none;
+    ``topics`` are those of the cluster, with partitions and bytes, for the pages of ``owners``.
     """
     if entries is not None:
         decision = with_states(decision, entries)

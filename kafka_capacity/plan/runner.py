@@ -97,15 +97,10 @@ def simulate_questions(
     stored: Callable[[Question], Share | None] = lambda _: None,
     side_by_side: bool = False,
 ) -> dict[str, Future[Share]]:
-    """Simulate questions, those that stand on others last.
+    """Simulate questions, those that stand on others last, as :func:`simulate_plan` does.
 
-    Args:
-        asked: of all of them.
-        run: does the pieces of work.
-        questions: which.
-        keep: stores a share, and returns what of it others may stand on.
-        stored: returns the share of a question that is not among these; ``None`` where there is none.
-        side_by_side: see :func:`simulate_plan`.
+    ``keep`` stores a share, and returns what of it others may stand on; ``stored`` returns the share of a question that
+    is not among these, ``None`` where there is none.
 
     Returns:
         What was kept, or what failed, by the name of the share; all are done.

@@ -175,11 +175,7 @@ def pin(
 
 
 def fail_if_unplanned(unplanned: list[str]) -> None:
-    """Fail where a cluster of the deployment could not be planned, so that its owner is told of each and why.
-
-    Raises:
-        InventoryError: there is one; the message names each with its reason.
-    """
+    """Raise InventoryError where a cluster could not be planned, so that its owner is told of each and why."""
     if unplanned:
         raise InventoryError("\n".join(unplanned))
 
@@ -254,10 +250,9 @@ def seal(pinned: Mapping[str, str]) -> dict[str, Any]:
 
 
 def release_if_approved(pinned: Mapping[str, str], params: Mapping[str, Any], ti: Any) -> list[str]:
-    """Release the reassignment files of a plan, and return their addresses; skips where it was not approved.
+    """Release the reassignment files of a plan, and return their addresses.
 
-    Raises:
-        AirflowSkipException: the plan was not approved.
+    Raises AirflowSkipException where the plan was not approved.
     """
     if not is_released(ti, params):
         withdraw(pinned)  # another run may have released the same plan while this one waited for its answer

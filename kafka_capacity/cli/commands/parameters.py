@@ -31,10 +31,10 @@ def parameter_table() -> str:
 
 
 def _row(field: str) -> str:
-    option = FieldOption(field)
-    names = "" if field in NO_OPTIONS else ", ".join(f"`{name}`" for name in option.names)
-    text = (PlanRequest.model_fields[field].description or "").replace("|", "\\|").replace("*", "\\*")
-    return f"| `{field}` | {names} | {option.shown_default()} | {shown_bounds(field)} | {text} |\n"
+    one = _document(field)
+    names = ", ".join(f"`{name}`" for name in one["options"])
+    text = one["meaning"].replace("|", "\\|").replace("*", "\\*")
+    return f"| `{field}` | {names} | {one['default']} | {one['bounds']} | {text} |\n"
 
 
 def _document(field: str) -> dict[str, Any]:
