@@ -71,28 +71,24 @@ def _has_s3a(spark: SparkSession) -> bool:
     return True
 
 
-class GatherInSpark:
-    """Lets executors choose the hours of an inventory's metrics and read them.
+def gather_in_spark(
+    spark: SparkSession, cargo: Cargo, otherwise: Gather, store: ObjectStore, manifest: Manifest, index: PartitionIndex
+) -> ChosenHours:
+    """Let executors choose the hours of an inventory's metrics and read them.
 
     Where Spark cannot read them the driver does, by another :data:`kafka_capacity.inventory.staging.Gather`. Executors
     import this module too, and have no more than it needs.
     """
-
-    def __init__(self, spark: SparkSession, cargo: Cargo, *, otherwise: Gather) -> None:
-        self._spark, self._cargo, self._otherwise = spark, cargo, otherwise
-
-    def __call__(self, store: ObjectStore, manifest: Manifest, index: PartitionIndex) -> ChosenHours:
-        """Return what :func:`kafka_capacity.inventory.staging.gather_here` does."""
-        parts = manifest.tables[METRICS]
-        rows = read_by_itself(self._spark, store, [manifest.prefix + part.key for part in parts])
-        if rows is None:
-            return self._otherwise(store, manifest, index)
-        seconds = choose_hours(hourly_totals_in_spark(rows))
-        log.info("%d hours are read from %d files of metrics", len(seconds), len(parts))
-        packed = self._cargo.pack((index, seconds))
-        found = fetched(rows.mapInArrow(lambda batches: _hours(packed, batches), NAMED))
-        tables = ((row.table_name, unpack_table(bytes(row.data))) for row in found)
-        return assembled(tables, seconds, len(index.keys))
+    parts = manifest.tables[METRICS]
+    rows = read_by_itself(spark, store, [manifest.prefix + part.key for part in parts])
+    if rows is None:
+        return otherwise(store, manifest, index)
+    seconds = choose_hours(hourly_totals_in_spark(rows))
+    log.info("%d hours are read from %d files of metrics", len(seconds), len(parts))
+    packed = cargo.pack((index, seconds))
+    found = fetched(rows.mapInArrow(lambda batches: _hours(packed, batches), NAMED))
+    tables = ((row.table_name, unpack_table(bytes(row.data))) for row in found)
+    return assembled(tables, seconds, len(index.keys))
 
 
 def hourly_totals_in_spark(rows: DataFrame) -> dict[int, int]:

@@ -11,6 +11,7 @@ for large clusters that had better not simulate all at once.
 from __future__ import annotations
 
 import argparse
+import functools
 import logging
 import sys
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from kafka_capacity.plan.pinned import read_plan_inputs
 from kafka_capacity.plan.plan_dataset import SHARES
 from kafka_capacity.plan.runner import simulate_plan
 from spark_jobs.carried import Cargo
-from spark_jobs.reading import GatherInSpark
+from spark_jobs.reading import gather_in_spark
 from spark_jobs.spread import MOST_TASKS, Spread, build_parser, run_job
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def run(spark: SparkSession, args: argparse.Namespace) -> dict[str, str]:
         Spread(spark.sparkContext, cargo, tasks=args.tasks),
         shares=args.shares,
         side_by_side=True,
-        gather=GatherInSpark(spark, cargo, otherwise=gather_here),
+        gather=functools.partial(gather_in_spark, spark, cargo, gather_here),
         keep_from=args.keep_from,
     )
     for share, manifest in made.items():

@@ -15,7 +15,7 @@ from kafka_capacity.plan.changes import changes_since, gist
 from kafka_capacity.plan.lifecycle import CLUSTER, Entry, followed_lines, resolved_lines, with_states
 from kafka_capacity.plan.owners import add_owners
 from kafka_capacity.plan.section.findings import cluster_problems
-from kafka_capacity.report.anchors import FINDINGS, anchor_of
+from kafka_capacity.report.anchors import FINDINGS, OF_PROBLEMS
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION, RenderedReport, rerender
 from kafka_capacity.report.sections import Section, registered_sections
@@ -112,7 +112,7 @@ def _verdict(decision: Mapping[str, Any]) -> dict[str, Any]:
 def _anchor(problem: Mapping[str, Any], answers: Mapping[str, Any]) -> dict[str, str]:
     """Return the section that says more; that of a question that is answered in one go has its name."""
     question = str(problem["question"])
-    anchor = question if question in answers else anchor_of(str(problem["code"]))
+    anchor = question if question in answers else OF_PROBLEMS.get(str(problem["code"]))
     return {} if anchor is None else {"anchor": anchor}
 
 

@@ -11,7 +11,7 @@ GROWTH = "growth"
 SCOREBOARD = "scoreboard"
 WAVES = "waves"
 
-_OF_PROBLEMS = {
+OF_PROBLEMS = {
     "growth-assumed": GROWTH,
     "prediction-drift": SCOREBOARD,
     "groups-at-risk": GROUPS,
@@ -19,8 +19,4 @@ _OF_PROBLEMS = {
     "waves-never-end": WAVES,
     "partitions-in-no-wave": WAVES,
 }
-
-
-def anchor_of(code: str) -> str | None:
-    """Return the section that says more about a kind of problem; ``None`` where none does."""
-    return _OF_PROBLEMS.get(code)
+"""The section that says more about a kind of problem."""

@@ -125,6 +125,7 @@ def test_executors_choose_the_hours_of_a_large_inventory_as_one_process_does(pin
     pq.write_table(odd, tmp_path / "odd.parquet")
     # Found in the driver they would be right as well.
     script = f"""
+import functools
 import logging
 logging.basicConfig(level=logging.INFO)
 import numpy as np
@@ -139,7 +140,7 @@ spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "fals
 staging.MOST_ROWS = 0
 reading.choose_hours.__kwdefaults__["count"] = 100
 store = open_store({str(folder)!r})
-gather = reading.GatherInSpark(spark, Cargo(spark.sparkContext), otherwise=None)
+gather = functools.partial(reading.gather_in_spark, spark, Cargo(spark.sparkContext), None)
 hours = read_basis(store, read_plan_inputs(store, {plan.request_key!r}).pinned, gather=gather).raw.hours
 odd = reading.read_by_itself(spark, open_store({str(tmp_path)!r}), ["odd.parquet"])
 totals = reading.hourly_totals_in_spark(odd)
