@@ -15,7 +15,7 @@ from kafka_capacity.cli.plan_options import named_as_options, split_names
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.errors import RequestError
 from kafka_capacity.hardware.limits import RESOURCE_NAMES, UNITS
-from kafka_capacity.hardware.plain import filled, plain_number, to_plain
+from kafka_capacity.hardware.plain import plain_number, to_plain
 from kafka_capacity.health.problem import counted
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
