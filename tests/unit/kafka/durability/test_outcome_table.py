@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kafka_capacity.kafka.durability.__main__ import outcome_table
+from benchmarks.durability_outcomes import outcome_table
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "durability.md"
 

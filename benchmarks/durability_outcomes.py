@@ -1,6 +1,8 @@
-"""``python -m kafka_capacity.kafka.durability``: which outcomes are possible after how many failures, by settings.
+"""Which outcomes are possible after how many failures, by settings: the table of docs/durability.md.
 
-Nothing in this table for documents is written by hand: each figure is the fewest failures that the explorer found.
+    python -m benchmarks.durability_outcomes
+
+Nothing in the table is written by hand: each figure is the fewest failures that the explorer found.
 """
 
 from __future__ import annotations
