@@ -8,8 +8,8 @@ from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Code, Figure, Problem, serious, some, warning
 from kafka_capacity.kafka.cluster.release import KafkaRelease
 from kafka_capacity.kafka.cluster.snapshot import Group, Snapshot
-from kafka_capacity.kafka.groups.sticky_tasks import Subtopology as TaskParts
-from kafka_capacity.kafka.groups.sticky_tasks import TaskMember, assign_tasks, placed_standbys
+from kafka_capacity.kafka.groups import model
+from kafka_capacity.kafka.groups.sticky_tasks import assign_streams, placed_standbys
 from kafka_capacity.text import plural
 
 
@@ -17,13 +17,10 @@ def check_groups(view: ClusterView) -> Iterator[Problem]:
     """Look at streams groups whose subtopologies are known: who has neither a task nor a standby does nothing."""
     counts = view.snapshot.partitions.counts()
     for group in view.snapshot.groups:
-        parts = [
-            TaskParts(subtopology_id=one.name, partitions=_tasks(one.topics, counts), is_stateful=bool(one.changelogs))
-            for one in group.subtopologies
-        ]
+        tasks = {one.name: _tasks(one.topics, counts) for one in group.subtopologies}
         # Where its topics are not in the inventory, nobody knows what there is to run.
-        if group.members and any(one.partitions for one in parts):
-            yield from _streams(group, parts, view.snapshot.release)
+        if group.members and any(tasks.values()):
+            yield from _streams(group, tasks, view.snapshot.release)
 
 
 def _tasks(topics: Sequence[str], counts: Mapping[str, int]) -> int:
@@ -100,21 +97,27 @@ def _stopped(group: Group, grown: Sequence[str], own: Mapping[str, int | None], 
     return serious("streams-expansion", f"group {group.group_id}", message, remedy, topics=tuple(grown))
 
 
-def _streams(group: Group, parts: Sequence[TaskParts], release: KafkaRelease) -> Iterator[Problem]:
-    active = sum(one.partitions for one in parts)
-    with_state = sum(one.partitions for one in parts if one.is_stateful)
+def _streams(group: Group, tasks: Mapping[str, int], release: KafkaRelease) -> Iterator[Problem]:
+    active = sum(tasks.values())
+    stateful = [one.name for one in group.subtopologies if one.changelogs]
+    with_state = sum(tasks[name] for name in stateful)
     where, name, members = f"group {group.group_id}", f"streams group {group.group_id}", len(group.members)
     processes = len({member.process_id or member.member_id for member in group.members})
     wanted = group.num_standby_replicas or 0
     placed = placed_standbys(wanted, processes)
-    members_of_tasks = assign_tasks(
-        parts,
-        [TaskMember(member_id=one.member_id, process_id=one.process_id or one.member_id) for one in group.members],
-        standby_replicas=wanted,
-        release=release,
+    streams = model.StreamsTopology(
+        sources={}, state_bytes=dict.fromkeys(stateful, ()), standby_replicas=wanted, release=release
     )
-    idle = sum(not (one.active or one.standby) for one in members_of_tasks.values())
-    standbys = sum(len(one.standby) for one in members_of_tasks.values())
+    fresh = model.Group(
+        topics=tuple(model.Topic(name=one, partitions=count) for one, count in tasks.items()),
+        members=tuple(
+            model.Member(member_id=one.member_id, topics=(), process_id=one.process_id) for one in group.members
+        ),
+        streams=streams,
+    )
+    assigned = assign_streams(fresh)
+    idle = sum(not part and name not in assigned.standby for name, part in assigned.lists().items())
+    standbys = sum(map(len, assigned.standby.values()))
     if idle:
         # A process with many threads may have more than there is to do, while others have too few for its standbys.
         is_uneven = members <= active + with_state * placed

@@ -27,8 +27,9 @@ from kafka_capacity.kafka.groups import (
     assignor,
 )
 from kafka_capacity.kafka.groups.life import ClassicLife, ServerLife
+from kafka_capacity.kafka.groups.model import StreamsTopology
 from kafka_capacity.kafka.groups.processes import Task
-from kafka_capacity.kafka.groups.sticky_tasks import Subtopology, TaskMember, assign_tasks
+from kafka_capacity.kafka.groups.sticky_tasks import assign_streams
 
 
 def _by_client(name: str, given: Case) -> Case:
@@ -90,27 +91,29 @@ def group_server_sequence(given: Case) -> Case:
 def _streams_sticky_tasks(release: KafkaRelease, given: Case) -> Case:
     """Assign the tasks of a streams group; only up to 4.3 does an assignment name warm-up tasks, and never has any."""
     warmup: Case = {"warmup": {}} if release < KAFKA_4_4 else {}
-    assigned = assign_tasks(
-        [
-            Subtopology(subtopology_id=each["id"], partitions=each["partitions"], is_stateful=each["stateful"])
-            for each in given["subtopologies"]
-        ],
-        [
-            TaskMember(
-                member_id=member["id"],
-                process_id=member["process_id"],
-                active=_tasks(member.get("active")),
-                standby=_tasks(member.get("standby")),
-            )
-            for member in {member["id"]: member for member in given["members"]}.values()  # the last put of an id counts
-        ],
+    subtopologies = given["subtopologies"]
+    streams = StreamsTopology(
+        sources={},
+        state_bytes={each["id"]: () for each in subtopologies if each["stateful"]},
         standby_replicas=given.get("num_standby_replicas") or 0,
         release=release,
     )
+    members = tuple(
+        Member(
+            member_id=member["id"],
+            topics=(),
+            process_id=member["process_id"],
+            owned=TopicPartitions.of(_tasks(member.get("active"))),
+            standby=_tasks(member.get("standby")),
+        )
+        for member in {member["id"]: member for member in given["members"]}.values()  # the last put of an id counts
+    )
+    topics = tuple(Topic(name=each["id"], partitions=each["partitions"]) for each in subtopologies)
+    assigned = assign_streams(Group(topics=topics, members=members, streams=streams))
     return {
         "members": {
-            name: {"active": _by_name(tasks.active), "standby": _by_name(tasks.standby), **warmup}
-            for name, tasks in assigned.items()
+            name: {"active": _by_name(active), "standby": _by_name(assigned.standby.get(name, ())), **warmup}
+            for name, active in assigned.lists().items()
         }
     }
 

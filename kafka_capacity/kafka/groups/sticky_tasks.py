@@ -10,31 +10,32 @@ Goals, in this order:
 
 Versions:
     Of several members that had a standby of one task the least loaded gets the next. Up to 4.3 nobody does where the
-    process of the first of them has the task already; from 4.4 on those processes are passed over. From 4.4 on members
-    that report offsets of a task's state on their disks come behind those with a standby, the most advanced first, and
-    processes of one bucket of a hash map come the other way round.
+    process of the first of them has the task already; from 4.4 on those processes are passed over, and processes of one
+    bucket of a hash map come the other way round. Not modelled: from 4.4 on members may report state on their disks of
+    tasks that they have no standby of.
 
 Worked example: two processes, the first with two threads, and a standby of each of the two stateful tasks.
 
->>> members = [TaskMember(member_id=name, process_id=name[:2]) for name in ("p1-a", "p1-b", "p2-a")]
->>> words = Subtopology(subtopology_id="words", partitions=2, is_stateful=True)
->>> for name, tasks in assign_tasks([words], members, standby_replicas=1).items():
-...     print(name, tasks.active, tasks.standby)
-p1-a [] [('words', 1)]
-p1-b [('words', 0)] []
-p2-a [('words', 1)] [('words', 0)]
+>>> from kafka_capacity.kafka.groups.model import Topic
+>>> ids = ("p1-a", "p1-b", "p2-a")
+>>> members = tuple(Member(member_id=name, topics=("words",), process_id=name[:2]) for name in ids)
+>>> streams = StreamsTopology(sources={"words": ("lines",)}, state_bytes={"words": ()}, standby_replicas=1)
+>>> answer = assign_streams(Group(topics=(Topic(name="words", partitions=2),), members=members, streams=streams))
+>>> answer.lists()
+{'p1-a': [], 'p1-b': [('words', 0)], 'p2-a': [('words', 1)]}
+>>> answer.standby
+{'p1-a': (('words', 1),), 'p2-a': (('words', 0),)}
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from kafka_capacity.errors import AssignmentError
-from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
+from kafka_capacity.kafka.cluster.release import KAFKA_4_4, KafkaRelease
 from kafka_capacity.kafka.groups.assignment import Assignment
-from kafka_capacity.kafka.groups.model import Group, StreamsTopology
+from kafka_capacity.kafka.groups.model import Group, Member, StreamsTopology
 from kafka_capacity.kafka.groups.processes import Process, Quota, Task
 from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.java.hash_map import JavaHashMap, put_order
@@ -51,122 +52,56 @@ def placed_standbys(standby_replicas: int, processes: int) -> int:
     return max(0, min(standby_replicas, processes - 1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subtopology:
-    """A part of an application's topology that runs as one, and hence a task for each partition that it reads."""
+@register("sticky", GroupProtocol.STREAMS)
+def assign_streams(group: Group) -> Assignment:
+    """Assign a streams group whose topics are subtopologies and whose partitions are tasks; all lists are sorted.
 
-    subtopology_id: str  # its name in the topology
-    partitions: int  # of the topic with the most partitions that it reads
-    is_stateful: bool  # whether it keeps state, of which there can be standbys
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskMember:
-    """A member of a streams group and the tasks it has."""
-
-    member_id: str  # the id that the coordinator knows it by
-    process_id: str  # of the JVM that it is a thread of
-    active: tuple[Task, ...] = ()
-    standby: tuple[Task, ...] = ()
-    # how far the state of tasks on its disks is that it does not run, as it reports it: offsets by task. From 4.4 on.
-    offsets: Mapping[Task, int] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class MemberTasks:
-    """The tasks that a member is to have."""
-
-    active: list[Task] = field(default_factory=list)
-    standby: list[Task] = field(default_factory=list)
-
-
-def assign_tasks(
-    subtopologies: Sequence[Subtopology],
-    members: Iterable[TaskMember],
-    *,
-    standby_replicas: int = 0,
-    release: KafkaRelease = KAFKA_4_3,
-) -> dict[str, MemberTasks]:
-    """Assign the tasks of a streams group.
-
-    Args:
-        subtopologies: what there is to run.
-        members: in the order in which Kafka comes to know them. Ids are unique.
-        standby_replicas: how many standbys a stateful task is to have (``streams.num.standby.replicas``).
-        release: that the brokers run.
-
-    Returns:
-        The tasks of each member by its id, sorted.
+    A member that tells no process is one of its own.
 
     Raises:
         AssignmentError: there are tasks and no members.
     """
-    listed = list(members)
-    tasks = [(each, (each.subtopology_id, number)) for each in subtopologies for number in range(each.partitions)]
-    stateful = [task for each, task in tasks if each.is_stateful] if standby_replicas else []
-    if tasks and not listed:
-        package = "org.apache.kafka.coordinator.group." + ("" if release < KAFKA_4_4 else "api.") + "streams.assignor"
-        raise AssignmentError("a streams group without members", kafka_type=f"{package}.TaskAssignorException")
-    assigning = _Assigning(listed, len(tasks), len(stateful) * standby_replicas, release)
-    assigning.assign_active([task for _, task in tasks])
-    assigning.assign_standbys(stateful, standby_replicas)
-    for given in assigning.given.values():
-        given.active.sort()
-        given.standby.sort()
-    return assigning.given
-
-
-@register("sticky", GroupProtocol.STREAMS)
-def assign_streams(group: Group) -> Assignment:
-    """Assign a streams group whose topics are subtopologies and whose partitions are tasks.
-
-    A member that tells no process is one of its own.
-    """
     streams = group.streams or StreamsTopology(sources={})
-    assigned = assign_tasks(
-        [
-            Subtopology(
-                subtopology_id=topic.name, partitions=topic.partitions, is_stateful=topic.name in streams.state_bytes
-            )
-            for topic in group.topics
-        ],
-        [
-            TaskMember(
-                member_id=member.member_id,
-                process_id=member.process_id or member.member_id,
-                active=tuple(member.owned),
-                standby=member.standby,
-            )
-            for member in group.members
-        ],
-        standby_replicas=streams.standby_replicas,
-        release=streams.release,
-    )
-    answer = Assignment.of(group, {name: tasks.active for name, tasks in assigned.items()})
+    tasks = [(topic.name, number) for topic in group.topics for number in range(topic.partitions)]
+    stateful = [task for task in tasks if task[0] in streams.state_bytes] if streams.standby_replicas else []
+    if tasks and not group.members:
+        api = "" if streams.release < KAFKA_4_4 else "api."
+        kafka_type = f"org.apache.kafka.coordinator.group.{api}streams.assignor.TaskAssignorException"
+        raise AssignmentError("a streams group without members", kafka_type=kafka_type)
+    assigning = _Assigning(group.members, len(tasks), len(stateful) * streams.standby_replicas, streams.release)
+    assigning.assign_active(tasks)
+    assigning.assign_standbys(stateful, streams.standby_replicas)
+    answer = Assignment.of(group, {name: sorted(given) for name, given in assigning.active.items()})
     return dataclasses.replace(
-        answer, standby={name: tuple(tasks.standby) for name, tasks in assigned.items() if tasks.standby}
+        answer, standby={name: tuple(sorted(given)) for name, given in assigning.standby.items() if given}
     )
 
 
 class _Assigning:
-    """One assignment while it is made."""
+    """One assignment while it is made; ``active`` and ``standby`` are the tasks that each member is to have, by id."""
 
-    def __init__(self, members: list[TaskMember], tasks: int, standbys: int, release: KafkaRelease) -> None:
-        self.given = {member.member_id: MemberTasks() for member in members}
+    def __init__(self, members: Sequence[Member], tasks: int, standbys: int, release: KafkaRelease) -> None:
+        self.active: dict[str, list[Task]] = {member.member_id: [] for member in members}
+        self.standby: dict[str, list[Task]] = {member.member_id: [] for member in members}
         self._release = release
         self._active_quota = Quota(tasks=tasks, members=len(members))
         self._quota = Quota(tasks=tasks + standbys, members=len(members))
-        order = put_order(string_hashes([member.member_id for member in members]))
-        in_map = [members[i] for i in order.tolist()]
         self._processes = JavaHashMap[str, Process](string_hash, len(members))
-        for member in in_map:
+        self._process: dict[str, Process] = {}
+        self._was_active: dict[Task, Member] = {}
+        self._had_standby: dict[Task, list[Member]] = {}
+        for place in put_order(string_hashes([member.member_id for member in members])).tolist():
+            member = members[place]
+            process_id = member.process_id or member.member_id
             if release >= KAFKA_4_4:
-                self._processes.compute_if_absent(member.process_id, Process)
-            elif member.process_id not in self._processes:
-                self._processes.put(member.process_id, Process())
-            self._processes[member.process_id].counts.put(member.member_id, 0)
-        self._was_active = {task: member for member in in_map for task in member.active}
-        self._had_state = _holders_of_state(in_map, release)
+                self._processes.compute_if_absent(process_id, Process)
+            elif process_id not in self._processes:
+                self._processes.put(process_id, Process())
+            self._process[member.member_id] = self._processes[process_id]
+            self._process[member.member_id].counts.put(member.member_id, 0)
+            self._was_active |= dict.fromkeys(member.owned, member)
+            for task in member.standby:
+                self._had_standby.setdefault(task, []).append(member)
 
     def assign_active(self, tasks: list[Task]) -> None:
         """Give every task to a member."""
@@ -178,13 +113,13 @@ class _Assigning:
         left = [
             task
             for task in left
-            if not self._give_again(task, self._least_loaded(self._had_state.get(task)), self._active_quota)
+            if not self._give_again(task, self._least_loaded(self._had_standby.get(task)), self._active_quota)
         ]
         queue = self._by_load()
         for task in sorted(left, key=_by_subtopology):
             process = queue.poll()
             member_id, count = process.give_least_loaded(task)
-            self.given[member_id].active.append(task)
+            self.active[member_id].append(task)
             self._active_quota.note(count)
             self._quota.note(count)
             queue.add(process.load, process)
@@ -205,22 +140,21 @@ class _Assigning:
 
     def _give_standby_again(self, task: Task) -> bool:
         was_active = self._was_active.get(task)
-        if was_active is not None and task in self._processes[was_active.process_id].tasks:
+        if was_active is not None and task in self._process[was_active.member_id].tasks:
             was_active = None
         return self._give_again(task, was_active, self._quota, is_active=False) or self._give_again(
-            task, self._least_loaded(self._had_state.get(task), task), self._quota, is_active=False
+            task, self._least_loaded(self._had_standby.get(task), task), self._quota, is_active=False
         )
 
-    def _give_again(self, task: Task, member: TaskMember | None, quota: Quota, *, is_active: bool = True) -> bool:
+    def _give_again(self, task: Task, member: Member | None, quota: Quota, *, is_active: bool = True) -> bool:
         """Give a task to a member that had it, unless there is none or it has reached its quota."""
         if member is None:
             return False
-        process = self._processes[member.process_id]
+        process = self._process[member.member_id]
         if process.counts[member.member_id] >= quota.per_member:
             return False
         count = process.give(member.member_id, task)
-        given = self.given[member.member_id]
-        (given.active if is_active else given.standby).append(task)
+        (self.active if is_active else self.standby)[member.member_id].append(task)
         if is_active:
             self._active_quota.note(count)
         self._quota.note(count)
@@ -234,15 +168,15 @@ class _Assigning:
         is_free = task not in polled[-1].tasks
         if is_free:
             member_id, count = polled[-1].give_least_loaded(task)
-            self.given[member_id].standby.append(task)
+            self.standby[member_id].append(task)
             self._quota.note(count)
         for process in reversed(polled):
             queue.add(process.load, process)
         return is_free
 
-    def _least_loaded(self, members: list[TaskMember] | None, standby_of: Task | None = None) -> TaskMember | None:
+    def _least_loaded(self, members: list[Member] | None, standby_of: Task | None = None) -> Member | None:
         """Choose a member that beats those before it in both loads, of its process and its own."""
-        free = [each for each in members or () if standby_of not in self._processes[each.process_id].tasks]
+        free = [each for each in members or () if standby_of not in self._process[each.member_id].tasks]
         if not members or not free or (free[0] is not members[0] and self._release < KAFKA_4_4):
             return None
         chosen = free[0]
@@ -251,8 +185,8 @@ class _Assigning:
                 chosen = member
         return chosen
 
-    def _loads(self, member: TaskMember) -> tuple[float, int]:
-        process = self._processes[member.process_id]
+    def _loads(self, member: Member) -> tuple[float, int]:
+        process = self._process[member.member_id]
         return process.load, process.counts[member.member_id]
 
     def _by_load(self) -> JavaPriorityQueue[Process]:
@@ -260,18 +194,6 @@ class _Assigning:
         for process in self._processes.values():
             queue.add(process.load, process)
         return queue
-
-
-def _holders_of_state(members: list[TaskMember], release: KafkaRelease) -> dict[Task, list[TaskMember]]:
-    """List by task who had a standby of it and, from 4.4 on, then who has its state otherwise, most advanced first."""
-    holders: dict[Task, list[tuple[bool, int, TaskMember]]] = {}
-    for member in members:
-        offsets = member.offsets if release >= KAFKA_4_4 else {}
-        for task in member.standby:
-            holders.setdefault(task, []).append((False, -offsets.get(task, 0), member))
-        for task in offsets.keys() - set(member.standby):
-            holders.setdefault(task, []).append((True, -offsets[task], member))
-    return {task: [each for *_, each in sorted(rows, key=lambda row: row[:2])] for task, rows in holders.items()}
 
 
 def _by_partition(task: Task) -> tuple[int, bytes]:
