@@ -34,11 +34,9 @@ from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.coordinator import known_partition_count, map_order
 from kafka_capacity.kafka.groups.model import Group, Topic
-from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.groups.subscriptions import Subscribers, Subscriptions, distinct_lists, join_places
 
 
-@register("range", GroupProtocol.CLASSIC)
 def assign_ranges(group: Group) -> Assignment:
     """Assign as clients do by default, with Kafka's oldest assignor."""
     found = Subscriptions.of(group)
@@ -195,7 +193,6 @@ def _match_together(states: list[TopicRanges], partitions: int) -> None:
                 break
 
 
-@register("range", GroupProtocol.CONSUMER)
 def assign_server_ranges(group: Group) -> Assignment:
     """Assign as ``range`` of the group coordinator does (KIP-848, ``RangeAssignor`` there, 4.3.1): by the same runs.
 

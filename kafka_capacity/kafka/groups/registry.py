@@ -1,13 +1,13 @@
 """The assignors by the names users type, Kafka's and users' own.
 
 Kafka has two assignors named ``range`` with one rule for ties of their own each: an assignor is looked up under the
-protocol of the group. Modules are named one by one, so that the lookup also works when the
-package is imported from a zip file on ``sys.path``; each is imported when its assignor is first asked for.
+protocol of the group. Functions are named one by one, so that the lookup also works when the package is imported from
+a zip file on ``sys.path``; the module of each is imported when its assignor is first asked for.
 """
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -60,31 +60,20 @@ class KafkasAssignor:
 
 
 _CLASSIC, _CONSUMER, _, _STREAMS = GroupProtocol
-_MODULES = {
-    (_CLASSIC, "cooperative-sticky"): "kafka_capacity.kafka.groups.sticky",
-    (_CLASSIC, "range"): "kafka_capacity.kafka.groups.range_",
-    (_CLASSIC, "roundrobin"): "kafka_capacity.kafka.groups.roundrobin",
-    (_CLASSIC, "sticky"): "kafka_capacity.kafka.groups.sticky",
-    (_CONSUMER, "range"): "kafka_capacity.kafka.groups.range_",
-    (_CONSUMER, "uniform"): "kafka_capacity.kafka.groups.uniform",
-    (_STREAMS, "sticky"): "kafka_capacity.kafka.groups.sticky_tasks",
+_FUNCTIONS = {
+    (_CLASSIC, "cooperative-sticky"): "sticky:assign_cooperatively",
+    (_CLASSIC, "range"): "range_:assign_ranges",
+    (_CLASSIC, "roundrobin"): "roundrobin:assign_round_robin",
+    (_CLASSIC, "sticky"): "sticky:assign_sticky",
+    (_CONSUMER, "range"): "range_:assign_server_ranges",
+    (_CONSUMER, "uniform"): "uniform:assign_uniformly",
+    (_STREAMS, "sticky"): "sticky_tasks:assign_streams",
 }
-_registered: dict[tuple[GroupProtocol, str], Assignor] = {}
-
-
-def register(name: str, protocol: GroupProtocol, *, is_cooperative: bool = False) -> Callable[[Assigns], Assigns]:
-    """Decorate a function that assigns, so that :func:`assignor` finds it."""
-
-    def add(assign: Assigns) -> Assigns:
-        _registered[protocol, name] = KafkasAssignor(name=name, assign=assign, is_cooperative=is_cooperative)
-        return assign
-
-    return add
 
 
 def assignor_names(protocol: GroupProtocol = GroupProtocol.CLASSIC) -> tuple[str, ...]:
     """Name the assignors for groups of a protocol, sorted: Kafka's and users' own."""
-    return tuple(sorted({name for kind, name in _MODULES if kind is protocol} | own_names()))
+    return tuple(sorted({name for kind, name in _FUNCTIONS if kind is protocol} | own_names()))
 
 
 def assignor(name: str, protocol: GroupProtocol = GroupProtocol.CLASSIC) -> Assignor:
@@ -93,11 +82,9 @@ def assignor(name: str, protocol: GroupProtocol = GroupProtocol.CLASSIC) -> Assi
     Raises:
         RequestError: there is none of this name, or a user's own cannot be loaded.
     """
-    key = (protocol, name)
-    if key not in _registered and key in _MODULES:
-        importlib.import_module(_MODULES[key])
-    if key in _registered:
-        return _registered[key]
+    if (protocol, name) in _FUNCTIONS:
+        assign = pkgutil.resolve_name(f"{__package__}.{_FUNCTIONS[protocol, name]}")
+        return KafkasAssignor(name=name, assign=assign, is_cooperative=name == "cooperative-sticky")
     if name in own_names():
         return load_own(name)
     known = ", ".join(assignor_names(protocol))

@@ -29,11 +29,9 @@ from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.model import Group
-from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.groups.subscriptions import Subscribers, Subscriptions, join_places
 
 
-@register("roundrobin", GroupProtocol.CLASSIC)
 def assign_round_robin(group: Group) -> Assignment:
     """Deal the partitions of all topics to one circle of members, of at least one.
 

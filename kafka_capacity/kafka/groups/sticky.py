@@ -52,7 +52,6 @@ from kafka_capacity.kafka.groups.loads import Loads, balance_score
 from kafka_capacity.kafka.groups.model import Group, Member, TopicPartitions, UserData, known_rows
 from kafka_capacity.kafka.groups.racks import Racks
 from kafka_capacity.kafka.groups.reassigning import Reassigning, Wishes
-from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.groups.sticky_equal import assign_equal, left_over
 from kafka_capacity.kafka.groups.subscriptions import Subscriptions
 from kafka_capacity.kafka.java.hash_map import computed_order, put_order, stable_order
@@ -62,13 +61,11 @@ Rows = tuple[Ints, Ints]
 """Positions of members and numbers of partitions, one row a partition given; a member's rows are in list order."""
 
 
-@register("sticky", GroupProtocol.CLASSIC)
 def assign_sticky(group: Group) -> Assignment:
     """Keep partitions where they were, by members' user data; members let go of all while the group rebalances."""
     return _assign(group, [member.user_data or UserData() for member in group.members], is_cooperative=False)
 
 
-@register("cooperative-sticky", GroupProtocol.CLASSIC, is_cooperative=True)
 def assign_cooperatively(group: Group) -> Assignment:
     """Keep partitions where they are, by what members own; what changes hands takes two rounds."""
     return _assign(group, [_from_owned(member) for member in group.members], is_cooperative=True)

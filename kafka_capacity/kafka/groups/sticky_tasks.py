@@ -37,7 +37,6 @@ from kafka_capacity.kafka.cluster.release import KAFKA_4_4, KafkaRelease
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.model import Group, Member, StreamsTopology
 from kafka_capacity.kafka.groups.processes import Process, Quota, Task
-from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.java.hash_map import JavaHashMap, put_order
 from kafka_capacity.kafka.java.hashing import string_hash, string_hashes, utf16_key
 from kafka_capacity.kafka.java.priority_queue import JavaPriorityQueue
@@ -52,7 +51,6 @@ def placed_standbys(standby_replicas: int, processes: int) -> int:
     return max(0, min(standby_replicas, processes - 1))
 
 
-@register("sticky", GroupProtocol.STREAMS)
 def assign_streams(group: Group) -> Assignment:
     """Assign a streams group whose topics are subtopologies and whose partitions are tasks; all lists are sorted.
 

@@ -39,7 +39,6 @@ from kafka_capacity.kafka.groups.codes import Codes
 from kafka_capacity.kafka.groups.coordinator import KAFKA_TYPE, assign_by_kind, known_partition_count, map_order
 from kafka_capacity.kafka.groups.held import walk
 from kafka_capacity.kafka.groups.model import Group, known_rows
-from kafka_capacity.kafka.groups.registry import GroupProtocol, register
 from kafka_capacity.kafka.groups.uniform_mixed import assign_mixed
 from kafka_capacity.kafka.java.hash_map import copied_set_capacity, put_order, stable_order
 from kafka_capacity.kafka.java.hashing import uuid_hashes
@@ -48,7 +47,6 @@ Rows = tuple[Ints, Ints]
 """Places of members in the coordinator's map, and numbers of partitions."""
 
 
-@register("uniform", GroupProtocol.CONSUMER)
 def assign_uniformly(group: Group) -> Assignment:
     """Assign as groups do by default that the coordinator assigns, by what the members are to have now."""
     return assign_by_kind(group, _assign_homogeneous, assign_mixed)

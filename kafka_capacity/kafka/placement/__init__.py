@@ -1,7 +1,7 @@
 """Where replicas go: Kafka's own placers, reproduced, and one that moves the fewest bytes."""
 
 from kafka_capacity.kafka.placement.problem import Balance, BrokerLimits, PlacementProblem, RackRule, allowed_brokers
-from kafka_capacity.kafka.placement.registry import Placer, placer, placer_names, register
+from kafka_capacity.kafka.placement.registry import Placer, placer, placer_names
 
 __all__ = [
     "Balance",
@@ -12,5 +12,4 @@ __all__ = [
     "allowed_brokers",
     "placer",
     "placer_names",
-    "register",
 ]

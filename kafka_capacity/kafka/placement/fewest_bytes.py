@@ -46,7 +46,6 @@ from kafka_capacity.kafka.placement.levelling import Levelling
 from kafka_capacity.kafka.placement.overflow_relief import relieve_log_dirs
 from kafka_capacity.kafka.placement.problem import Balance, PlacementProblem, RackRule
 from kafka_capacity.kafka.placement.refining import refine
-from kafka_capacity.kafka.placement.registry import register
 from kafka_capacity.kafka.placement.relaxing import with_attainable_limits
 from kafka_capacity.kafka.placement.takeover import level_takeovers
 from kafka_capacity.kafka.placement.topics import INVALID_REPLICATION_FACTOR
@@ -59,7 +58,6 @@ _WORTH_LARGEST_FIRST_RATIO = 0.01  # of its share, from which on what a broker i
 _LEFT_OUTSIDE_RATIO = 0.5  # of how far the worst is outside otherwise, at most: topics that give alike come first
 
 
-@register("fewest-bytes")
 def place_with_fewest_bytes(problem: PlacementProblem) -> Int32s:
     """Place so that the balance is kept and the fewest bytes are copied.
 

@@ -12,7 +12,6 @@ from kafka_capacity.kafka.java.hash_map import computed_order, put_order
 from kafka_capacity.kafka.java.hashing import string_hash, topic_partition_hashes
 from kafka_capacity.kafka.java.random import JavaRandom
 from kafka_capacity.kafka.placement.problem import PlacementProblem, RackRule
-from kafka_capacity.kafka.placement.registry import register
 from kafka_capacity.kafka.placement.striped import StripedReplicaPlacer
 from kafka_capacity.kafka.placement.topics import topic_counts
 
@@ -36,7 +35,6 @@ def generate_order(topic_names: Sequence[str], topic: Int32s, partition: Int32s)
     return numbers[placed].astype(np.int64), visited[first_visits[placed]].astype(np.int64)
 
 
-@register("generate")
 def place_as_generate(problem: PlacementProblem) -> Int32s:
     """Place what ``--generate`` would propose: every topic afresh by the striped placer.
 

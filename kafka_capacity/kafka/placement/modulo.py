@@ -7,7 +7,6 @@ import numpy as np
 from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER
 from kafka_capacity.kafka.placement.problem import PlacementProblem
-from kafka_capacity.kafka.placement.registry import register
 from kafka_capacity.kafka.placement.topics import check_factor_fits, check_factor_is_positive, cut_to_factor
 
 
@@ -29,7 +28,6 @@ def modulo_placement(broker_ids: Int32s, partitions: Int32s, replication_factor:
     return np.asarray(np.sort(broker_ids)[position % len(broker_ids)], dtype=np.int32)
 
 
-@register("modulo")
 def place_by_modulo(problem: PlacementProblem) -> Int32s:
     """Place every topic afresh by :func:`modulo_placement`; looks at partition numbers and factors only."""
     factors = problem.replication_factor

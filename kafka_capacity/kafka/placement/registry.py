@@ -1,12 +1,12 @@
 """The placers by the names users type.
 
-Modules are named one by one, so that the lookup also works when the package is imported from a zip file on
-``sys.path``; each is imported when its placer is first asked for.
+Functions are named one by one, so that the lookup also works when the package is imported from a zip file on
+``sys.path``; the module of each is imported when its placer is first asked for.
 """
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -28,35 +28,22 @@ class Placer:
 
 
 FEWEST_BYTES = "fewest-bytes"  # the placer that knows rack rules and balances; those of Kafka spread in their own way
-_MODULES = {
-    FEWEST_BYTES: "kafka_capacity.kafka.placement.fewest_bytes",
-    "generate": "kafka_capacity.kafka.placement.generate",
-    "modulo": "kafka_capacity.kafka.placement.modulo",
-    "striped": "kafka_capacity.kafka.placement.striped",
-    "zk": "kafka_capacity.kafka.placement.zk",
+_FUNCTIONS = {
+    FEWEST_BYTES: "fewest_bytes:place_with_fewest_bytes",
+    "generate": "generate:place_as_generate",
+    "modulo": "modulo:place_by_modulo",
+    "striped": "striped:place_striped",
+    "zk": "zk:place_as_zookeeper",
 }
-_registered: dict[str, Placer] = {}
-
-
-def register(name: str) -> Callable[[Places], Places]:
-    """Decorate a function that places, so that :func:`placer` finds it."""
-
-    def add(place: Places) -> Places:
-        _registered[name] = Placer(name=name, place=place)
-        return place
-
-    return add
 
 
 def placer_names() -> tuple[str, ...]:
     """Name all placers, sorted."""
-    return tuple(sorted({*_MODULES, *_registered}))
+    return tuple(sorted(_FUNCTIONS))
 
 
 def placer(name: str) -> Placer:
     """Find a placer by its name; RequestError where there is none."""
-    if name not in _registered and name in _MODULES:
-        importlib.import_module(_MODULES[name])
-    if name not in _registered:
+    if name not in _FUNCTIONS:
         raise RequestError(f"placer: {name!r} is unknown; choose one of {', '.join(placer_names())}")
-    return _registered[name]
+    return Placer(name=name, place=pkgutil.resolve_name(f"{__package__}.{_FUNCTIONS[name]}"))

@@ -12,7 +12,6 @@ from kafka_capacity.kafka.cluster.assignment import NO_BROKER
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.java.random import JavaRandom
 from kafka_capacity.kafka.placement.problem import PlacementProblem
-from kafka_capacity.kafka.placement.registry import register
 from kafka_capacity.kafka.placement.striped_arrays import place_stripes, stripe_patterns, stripe_rows
 from kafka_capacity.kafka.placement.striped_draws import StripeDraws, draw_stripes
 from kafka_capacity.kafka.placement.striped_walk import StripeLayout, StripeWalk
@@ -140,7 +139,6 @@ class StripedReplicaPlacer:
         check_factor_fits(replication_factor, len(self._layout.brokers))
 
 
-@register("striped")
 def place_striped(problem: PlacementProblem) -> Int32s:
     """Place every topic afresh, in the order of names, as if all had been created one after another.
 

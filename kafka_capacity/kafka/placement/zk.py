@@ -44,7 +44,6 @@ from kafka_capacity.kafka.arrays import Int32s, Ints
 from kafka_capacity.kafka.java.hashing import utf16_key
 from kafka_capacity.kafka.java.random import JavaRandom
 from kafka_capacity.kafka.placement.problem import PlacementProblem
-from kafka_capacity.kafka.placement.registry import register
 from kafka_capacity.kafka.placement.topics import (
     check_factor_fits,
     check_factor_is_positive,
@@ -150,7 +149,6 @@ def _row_of_brokers(broker_ids: Int32s, racks: Sequence[str | None], release: Zk
     return np.array(row, dtype=np.int32), np.array(rack_of, dtype=np.int32)
 
 
-@register("zk")
 def place_as_zookeeper(problem: PlacementProblem) -> Int32s:
     """Place every topic afresh, in the order of names, as if all had been created one after another.
 
