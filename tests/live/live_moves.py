@@ -24,6 +24,7 @@ from kafka_capacity.kafka.cluster.assignment import replica_lists, replica_matri
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.placement.log_dirs import place_log_dirs
+from kafka_capacity.kafka.placement.problem import LogDirRoom
 from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
 from kafka_capacity.kafka.reassignment.problem import MoveProblem, Throttle, WaveSettings, move_problem
 from kafka_capacity.kafka.reassignment.runbook import SERVERS, WAVES_FOLDER, RunbookStep, runbook_page
@@ -207,11 +208,14 @@ class LiveMoves:
         after, dirs = replica_matrix(lists), snapshot.log_dirs
         placed = place_log_dirs(
             before=snapshot.replicas,
-            log_dir_before=snapshot.log_dir,
             after=after,
             size_bytes=snapshot.partition_size_bytes(),
-            broker_id=dirs.broker_id,
-            limit_bytes=dirs.total_bytes,
+            room=LogDirRoom(
+                broker_id=dirs.broker_id,
+                limit_bytes=np.nan_to_num(dirs.total_bytes, nan=np.inf),
+                before=snapshot.log_dir,
+                takes_replicas=np.ones(len(dirs.path), dtype=bool),
+            ),
         )
         return move_problem(
             snapshot,

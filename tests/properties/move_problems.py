@@ -12,6 +12,7 @@ from kafka_capacity.kafka.cluster.assignment import Partitions, replica_lists, r
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
 from kafka_capacity.kafka.placement.log_dirs import place_log_dirs
+from kafka_capacity.kafka.placement.problem import LogDirRoom
 from kafka_capacity.kafka.reassignment.problem import MoveProblem, Order, Throttle, WaveSettings
 from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
 
@@ -49,11 +50,14 @@ def move_problem_of(
     room = np.full(len(known), np.nan) if dir_limits is None else np.array(dir_limits, dtype=float)
     placed = place_log_dirs(
         before=held,
-        log_dir_before=log_dirs,
         after=wanted,
         size_bytes=sizes,
-        broker_id=np.array(known, dtype=np.int32),
-        limit_bytes=room,
+        room=LogDirRoom(
+            broker_id=np.array(known, dtype=np.int32),
+            limit_bytes=np.nan_to_num(room, nan=np.inf),
+            before=log_dirs,
+            takes_replicas=np.ones(len(known), dtype=bool),
+        ),
     )
     return MoveProblem(
         partitions=Partitions(

@@ -38,15 +38,7 @@ def placed_log_dirs(problem: PlacementProblem, after: Int32s) -> LogDirPlacement
     room = problem.log_dirs
     if room is None:
         return None
-    return place_log_dirs(
-        before=problem.before,
-        log_dir_before=room.before,
-        after=after,
-        size_bytes=problem.size_bytes,
-        broker_id=room.broker_id,
-        limit_bytes=room.limit_bytes,
-        takes_replicas=room.takes_replicas,
-    )
+    return place_log_dirs(before=problem.before, after=after, size_bytes=problem.size_bytes, room=room)
 
 
 def _relieve(layout: Layout, room: LogDirRoom, placed: LogDirPlacement) -> bool:

@@ -4,19 +4,23 @@ import numpy as np
 import pytest
 
 from kafka_capacity.kafka.placement.log_dirs import place_log_dirs
+from kafka_capacity.kafka.placement.problem import LogDirRoom
 
-NONE = np.nan
+NONE = np.inf  # no limit
 
 
 def place(before, dirs_before, after, sizes, owners, limits, takes=None):
-    return place_log_dirs(
-        before=np.array(before, dtype=np.int32),
-        log_dir_before=np.array(dirs_before, dtype=np.int32),
-        after=np.array(after, dtype=np.int32),
-        size_bytes=np.array(sizes, dtype=np.int64),
+    room = LogDirRoom(
         broker_id=np.array(owners, dtype=np.int32),
         limit_bytes=np.array(limits, dtype=float),
-        takes_replicas=None if takes is None else np.array(takes),
+        before=np.array(dirs_before, dtype=np.int32),
+        takes_replicas=np.ones(len(owners), dtype=bool) if takes is None else np.array(takes),
+    )
+    return place_log_dirs(
+        before=np.array(before, dtype=np.int32),
+        after=np.array(after, dtype=np.int32),
+        size_bytes=np.array(sizes, dtype=np.int64),
+        room=room,
     )
 
 
