@@ -16,7 +16,6 @@ from kafka_capacity.kafka.reassignment.budgets import Budgets, lacking_room, use
 from kafka_capacity.kafka.reassignment.cells import copies_of
 from kafka_capacity.kafka.reassignment.cut import cut
 from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops
-from kafka_capacity.kafka.reassignment.log_dirs import emptiest_dir
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
 
 _MAX_DETOURS = 64  # of one plan; whoever needs more should add a disk
@@ -124,7 +123,7 @@ def _by_way_of(
                 return None
             tried = middle.copy()
             tried[column] = brokers.ids[candidate]
-            log_dir = emptiest_dir(problem, int(brokers.ids[candidate]), left[len(brokers) :])
+            log_dir = _emptiest_dir(problem, int(brokers.ids[candidate]), left[len(brokers) :])
             has_dir = log_dir < 0 or left[len(brokers) + log_dir] >= size
             if has_dir and rack_count(tried) >= rack_count(after):
                 middle, room[candidate] = tried, -np.inf
@@ -133,6 +132,13 @@ def _by_way_of(
         else:
             return None
     return _two_hops(hop, middle, middle_dir)
+
+
+def _emptiest_dir(problem: MoveProblem, broker_id: int, free_bytes: Floats) -> int:
+    """Return the directory of one broker with the most room, -1 where it has none that is known."""
+    own = np.flatnonzero(problem.log_dirs.broker_id == broker_id)
+    free = np.where(problem.log_dirs.takes_replicas[own], free_bytes[own], -np.inf)
+    return int(own[np.argmax(free)]) if len(own) else -1
 
 
 def _two_hops(hop: Hops, middle: Int32s, middle_dir: Int32s) -> tuple[Hops, Hops]:

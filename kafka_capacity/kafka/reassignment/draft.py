@@ -14,7 +14,6 @@ from kafka_capacity.kafka.reassignment.cells import Flows, copies_of
 from kafka_capacity.kafka.reassignment.cut import Uses, cut
 from kafka_capacity.kafka.reassignment.detours import find_way_out
 from kafka_capacity.kafka.reassignment.hops import NO_WAVE, Hops, State, first_state, hops_between
-from kafka_capacity.kafka.reassignment.log_dirs import only_log_dirs
 from kafka_capacity.kafka.reassignment.orders import Pressure, in_order, pressure, relieving_wave
 from kafka_capacity.kafka.reassignment.problem import EXPECTED, MoveProblem, Order
 from kafka_capacity.kafka.reassignment.refusal import MoveRefusal, no_room, unmovable
@@ -95,7 +94,7 @@ def groundwork(problem: MoveProblem) -> Groundwork:
     throttles = broker_throttles(problem, before, after)
     budgets = budgets_of(problem, throttles, before)
     if problem.log_dir_after is None:
-        dirs = only_log_dirs(problem, diff)
+        dirs = _only_log_dirs(problem, diff)
     else:
         dirs = np.where(diff.added, widened(problem.log_dir_after, width), -1).astype(np.int32)
     rows = np.flatnonzero(may)
@@ -113,6 +112,19 @@ def groundwork(problem: MoveProblem) -> Groundwork:
         worst=pressure(problem, before, after),
         plain=_steps(problem, budgets, hops_between(state, target, rows, dirs), None),
     )
+
+
+def _only_log_dirs(problem: MoveProblem, diff: AssignmentDiff) -> Int32s:
+    """Return int32[P, V] like ``diff.after``, the directory of joining replicas whose broker has but one, -1 else.
+
+    Of several a broker takes the one with the fewest partitions (``LogManager.nextLogDirs``), however large they are.
+    """
+    owners, first, counts = np.unique(problem.log_dirs.broker_id, return_index=True, return_counts=True)
+    owners, first = owners[counts == 1], first[counts == 1]
+    if not len(owners):
+        return np.full(diff.after.shape, -1, dtype=np.int32)
+    place = np.minimum(np.searchsorted(owners, diff.after), len(owners) - 1)
+    return np.where(diff.added & (owners[place] == diff.after), first[place], -1).astype(np.int32)
 
 
 def _steps(problem: MoveProblem, budgets: Budgets, hops: Hops, first: Hops | None) -> Steps:
