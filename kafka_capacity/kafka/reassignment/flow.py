@@ -38,26 +38,6 @@ DEFAULT_THROTTLE_BYTES_PER_SECOND = 50e6  # per broker and direction, where nobo
 DECADES_SECONDS = 1e9
 
 
-def closing_rates(throttle: Floats, load: Floats, spare: Floats, joining_load: Floats) -> Floats:
-    """Return the rate at which gates close gaps, in bytes per second, 0 or below for never.
-
-    Args:
-        throttle: what may pass each gate.
-        load: what is produced to the moving partitions and counts against it.
-        spare: what the network can take beside its traffic, NaN where that is not known.
-        joining_load: the part of ``load`` that is not in that traffic yet.
-    """
-    return np.fmin(*closing_limits(throttle, load, spare, joining_load))
-
-
-def closing_limits(throttle: Floats, load: Floats, spare: Floats, joining_load: Floats) -> tuple[Floats, Floats]:
-    """Return the rates that throttles and networks allow, the smaller of which counts; each is linear in traffic.
-
-    Arguments are those of :func:`closing_rates`; of a network that is not known it is NaN.
-    """
-    return throttle - load, spare - joining_load
-
-
 def gate_seconds(amount_bytes: Floats, closing: Floats) -> Floats:
     """Return the time each gate needs: infinite for never or for decades, 0 where nothing passes.
 
@@ -192,8 +172,8 @@ def move_duration(
         return MoveDuration(unreachable_partitions=unreachable)
     unknown = np.full(len(brokers), np.nan)
     spare = [unknown if given is None else given for given in (spare_in_bytes_per_second, spare_out_bytes_per_second)]
-    throttles = np.full(len(load), throttle_bytes_per_second)
-    closing = closing_rates(throttles, load, np.concatenate(spare), np.concatenate([in_load, joining_load]))
+    by_network = np.concatenate(spare) - np.concatenate([in_load, joining_load])
+    closing = np.fmin(throttle_bytes_per_second - load, by_network)
     seconds = np.where(is_used, gate_seconds(amount, closing), -1.0)
     # Among brokers that never end, the one that needs the largest throttle is the one to name.
     stuck = is_used & (closing <= 0)

@@ -17,7 +17,7 @@ import numpy as np
 from kafka_capacity.kafka.arrays import Floats, Indices, Int32s, Ints
 from kafka_capacity.kafka.reassignment.cells import Cells, Flows, disk_levels
 from kafka_capacity.kafka.reassignment.clock import Clock, gates_seconds
-from kafka_capacity.kafka.reassignment.flow import closing_limits, copy_seconds, gate_seconds
+from kafka_capacity.kafka.reassignment.flow import copy_seconds, gate_seconds
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import BAND, EXPECTED, LOW, MoveProblem
 from kafka_capacity.kafka.reassignment.schedule import BrokerTimeline, LogDirTimeline, Overrun
@@ -211,17 +211,15 @@ def _gates(
     out_load = cells.sums(hops.wave, flows.leader, rate * fetchers)
     joining_load = cells.sums(hops.wave, flows.leader, rate * flows.joining)
     load = np.concatenate([in_load, out_load], axis=1)
-    by_throttle, by_network = closing_limits(
-        throttle, load, np.concatenate(spare, axis=1), np.concatenate([in_load, joining_load], axis=1)
-    )
     gates = Gates(
         wave=np.tile(cells.wave, 2),
         broker=np.tile(cells.thing, 2),
         direction=np.repeat([0, 1], count),
         amount_bytes=np.concatenate([in_bytes, cells.sum(copy_wave, flows.source, flows.size)]),
         load=load,
-        by_throttle=by_throttle,
-        by_network=by_network,
+        by_throttle=throttle - load,
+        # What followers in sync fetch is in the traffic already.
+        by_network=np.concatenate(spare, axis=1) - np.concatenate([in_load, joining_load], axis=1),
         of_copy=np.stack([dest, source + count], axis=1),
     )
     return _with_fetchers(problem, hops, flows, gates)

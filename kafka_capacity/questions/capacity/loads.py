@@ -27,7 +27,7 @@ from kafka_capacity.hardware.limits import CONDITIONS, NEVER_SECONDS, RESOURCES,
 from kafka_capacity.hardware.shapes import DiskKind, Shape, hardware, memory_bytes
 from kafka_capacity.kafka.arrays import Floats, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.reassignment.flow import DEFAULT_THROTTLE_BYTES_PER_SECOND, closing_rates, gate_seconds
+from kafka_capacity.kafka.reassignment.flow import DEFAULT_THROTTLE_BYTES_PER_SECOND, gate_seconds
 from kafka_capacity.kafka.storage.page_cache import HEAP_BYTES, cache_bytes, window_seconds
 from kafka_capacity.questions.capacity.added import AddedLoad, added_load
 from kafka_capacity.questions.capacity.results import CapacityUse
@@ -257,10 +257,7 @@ def _add_movement(load: Floats, placed: Placed, workload: Workload, settings: Lo
 def _recovery_seconds(placed: PlacedLoads, share: float) -> Floats:
     """Return float64[2, D, B], how long it takes to copy a share of what a broker held, and what comes meanwhile."""
     held, produced = share * placed.load[0, _OF[Resource.DISK]], share * placed.produced
-    unknown = np.full(held.shape, np.nan)
-    throttle = np.full(held.shape, placed.settings.throttle_bytes_per_second)
-    closing = closing_rates(throttle, produced, unknown, produced)
-    return np.minimum(gate_seconds(held, closing), NEVER_SECONDS)
+    return np.minimum(gate_seconds(held, placed.settings.throttle_bytes_per_second - produced), NEVER_SECONDS)
 
 
 def _largest_source_share(placed: Placed, workload: Workload) -> Floats:

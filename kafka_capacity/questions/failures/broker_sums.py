@@ -18,7 +18,7 @@ from kafka_capacity.demand.workload import Traffic
 from kafka_capacity.hardware.cpu import CpuCosts, cores
 from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Ints
 from kafka_capacity.kafka.controller.partition_states import PartitionStates
-from kafka_capacity.kafka.reassignment.flow import closing_rates, gate_seconds
+from kafka_capacity.kafka.reassignment.flow import gate_seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,10 +57,8 @@ class BrokerSums:
         """Return float64[S], how long the slowest broker takes to copy; infinite for never."""
         amount = np.concatenate([self.copied_in, self.copied_out], axis=1)
         load = np.concatenate([self.load_in, self.load_out], axis=1)
-        unknown = np.full(amount.shape, np.nan)
-        closing = closing_rates(np.full(amount.shape, throttle_bytes_per_second), load, unknown, load)
         # What was added and taken away again leaves rounding errors, less than a byte.
-        seconds = gate_seconds(np.where(amount >= 1.0, amount, 0.0), closing)
+        seconds = gate_seconds(np.where(amount >= 1.0, amount, 0.0), throttle_bytes_per_second - load)
         return np.asarray(seconds.max(axis=1, initial=0.0), dtype=np.float64)
 
 
