@@ -6,6 +6,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from kafka_capacity.conformance.models.leadership import (
+    VALID_PREVIOUS,
     LeaderAndIsr,
     PartitionState,
     RecoveryState,
@@ -43,7 +44,7 @@ def zk_valid_previous_states(_: Case) -> Case:
     """Write down which state may follow which."""
 
     def table(states: type[PartitionState] | type[ReplicaState]) -> dict[str, list[StrEnum]]:
-        return {state.value: sorted(state.valid_previous) for state in states}
+        return {state.value: sorted(VALID_PREVIOUS[state]) for state in states}
 
     return {"partition": table(PartitionState), "replica": table(ReplicaState)}
 

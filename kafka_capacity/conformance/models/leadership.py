@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
@@ -97,15 +97,6 @@ class PartitionState(StrEnum):
     ONLINE = "OnlinePartition"
     OFFLINE = "OfflinePartition"
 
-    @property
-    def valid_previous(self) -> frozenset[PartitionState]:
-        """The states from which a partition may come to this one.
-
-        >>> [state.name for state in PartitionState if state in PartitionState.NEW.valid_previous]
-        ['NON_EXISTENT']
-        """
-        return _PARTITION_PREVIOUS[self]
-
 
 class ReplicaState(StrEnum):
     """The state of a replica (``kafka.controller.ReplicaState``)."""
@@ -118,22 +109,14 @@ class ReplicaState(StrEnum):
     DELETION_SUCCESSFUL = "ReplicaDeletionSuccessful"
     DELETION_INELIGIBLE = "ReplicaDeletionIneligible"
 
-    @property
-    def valid_previous(self) -> frozenset[ReplicaState]:
-        """The states from which a replica may come to this one."""
-        return _REPLICA_PREVIOUS[self]
-
 
 _CREATED = frozenset({PartitionState.NEW, PartitionState.ONLINE, PartitionState.OFFLINE})
-_PARTITION_PREVIOUS = {
+_IN_USE = frozenset({ReplicaState.NEW, ReplicaState.ONLINE, ReplicaState.OFFLINE, ReplicaState.DELETION_INELIGIBLE})
+VALID_PREVIOUS: Mapping[PartitionState | ReplicaState, frozenset[PartitionState | ReplicaState]] = {
     PartitionState.NON_EXISTENT: frozenset({PartitionState.OFFLINE}),
     PartitionState.NEW: frozenset({PartitionState.NON_EXISTENT}),
     PartitionState.ONLINE: _CREATED,
     PartitionState.OFFLINE: _CREATED,
-}
-
-_IN_USE = frozenset({ReplicaState.NEW, ReplicaState.ONLINE, ReplicaState.OFFLINE, ReplicaState.DELETION_INELIGIBLE})
-_REPLICA_PREVIOUS = {
     ReplicaState.NON_EXISTENT: frozenset({ReplicaState.DELETION_SUCCESSFUL}),
     ReplicaState.NEW: frozenset({ReplicaState.NON_EXISTENT}),
     ReplicaState.ONLINE: _IN_USE,
@@ -142,3 +125,4 @@ _REPLICA_PREVIOUS = {
     ReplicaState.DELETION_SUCCESSFUL: frozenset({ReplicaState.DELETION_STARTED}),
     ReplicaState.DELETION_INELIGIBLE: frozenset({ReplicaState.OFFLINE, ReplicaState.DELETION_STARTED}),
 }
+"""The states from which a partition, or a replica, may come to each."""

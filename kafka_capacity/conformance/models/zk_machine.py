@@ -37,6 +37,7 @@ from dataclasses import dataclass, field, replace
 
 from kafka_capacity.conformance.models.leadership import (
     NO_LEADER,
+    VALID_PREVIOUS,
     LeaderAndIsr,
     PartitionState,
     ReplicaAssignment,
@@ -84,7 +85,7 @@ class ControlledPartition:
         election may be unclean whatever the topic says.
         """
         source = self.state = self.state or PartitionState.NON_EXISTENT
-        if source not in target.valid_previous:
+        if source not in VALID_PREVIOUS[target]:
             refusal: Refusal | None = _illegal(source, target)
         elif target is not PartitionState.ONLINE:
             refusal = None
@@ -99,7 +100,7 @@ class ControlledPartition:
     def move_replica(self, replica: int, target: ReplicaState) -> Refusal | None:
         """Change the state of a replica (``handleStateChanges``), or tell why it stays as it was."""
         source = self.replica_states.setdefault(replica, ReplicaState.NON_EXISTENT)
-        if source not in target.valid_previous:
+        if source not in VALID_PREVIOUS[target]:
             refusal: Refusal | None = _illegal(source, target)
         else:
             try:
@@ -212,5 +213,5 @@ def _has_preferred_leader(assignment: ReplicaAssignment, known: LeaderAndIsr) ->
 
 
 def _illegal(source: PartitionState | ReplicaState, target: PartitionState | ReplicaState) -> Refusal:
-    allowed = ", ".join(sorted(target.valid_previous))
+    allowed = ", ".join(sorted(VALID_PREVIOUS[target]))
     return Refusal(kafka_type="IllegalStateException", reason=f"{target} follows on {allowed}, not on {source}")

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from kafka_capacity.conformance.models.leadership import (
     NO_LEADER,
+    VALID_PREVIOUS,
     LeaderAndIsr,
     PartitionState,
     RecoveryState,
@@ -135,11 +136,11 @@ def test_a_reassignment_replaced_starts_from_where_the_first_one_started(before,
 
 
 def test_a_new_partition_goes_online_only_by_way_of_new():
-    assert PartitionState.ONLINE.valid_previous == {PartitionState.NEW, PartitionState.ONLINE, PartitionState.OFFLINE}
-    assert PartitionState.NON_EXISTENT.valid_previous == {PartitionState.OFFLINE}
+    assert VALID_PREVIOUS[PartitionState.ONLINE] == {PartitionState.NEW, PartitionState.ONLINE, PartitionState.OFFLINE}
+    assert VALID_PREVIOUS[PartitionState.NON_EXISTENT] == {PartitionState.OFFLINE}
 
 
 def test_a_replica_is_deleted_step_by_step_and_may_come_back_from_a_failed_deletion():
-    assert ReplicaState.DELETION_STARTED.valid_previous == {ReplicaState.OFFLINE}
-    assert ReplicaState.DELETION_INELIGIBLE in ReplicaState.ONLINE.valid_previous
-    assert ReplicaState.DELETION_STARTED not in ReplicaState.OFFLINE.valid_previous
+    assert VALID_PREVIOUS[ReplicaState.DELETION_STARTED] == {ReplicaState.OFFLINE}
+    assert ReplicaState.DELETION_INELIGIBLE in VALID_PREVIOUS[ReplicaState.ONLINE]
+    assert ReplicaState.DELETION_STARTED not in VALID_PREVIOUS[ReplicaState.OFFLINE]

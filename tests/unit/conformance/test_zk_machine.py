@@ -7,6 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from kafka_capacity.conformance.models.leadership import (
     NO_LEADER,
+    VALID_PREVIOUS,
     LeaderAndIsr,
     PartitionState,
     RecoveryState,
@@ -236,7 +237,7 @@ class AnyLife(RuleBasedStateMachine):
         refusal = self.partition.move_replica(replica, state)
         after = self.partition.replica_states.get(replica, ReplicaState.NON_EXISTENT)
         assert after is (state if refusal is None else before)
-        assert refusal is not None or before in state.valid_previous
+        assert refusal is not None or before in VALID_PREVIOUS[state]
 
     @rule(replicas=st.lists(st.integers(0, 6), unique=True, min_size=1, max_size=3))
     def reassignment_starts(self, replicas):
