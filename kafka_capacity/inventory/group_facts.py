@@ -28,7 +28,7 @@ from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partiti
 from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import OFFSETS_TOPIC, PartitionLoad, Snapshot, made_up_topic_id
 from kafka_capacity.kafka.controller.partition_states import states_of
-from kafka_capacity.kafka.groups.coordinators import coordinator_partitions
+from kafka_capacity.kafka.groups.coordinator import coordinator_partitions
 from kafka_capacity.kafka.groups.model import Member, StreamsTopology, Topic, TopicPartitions, known_rows
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupFacts

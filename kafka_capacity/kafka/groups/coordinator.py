@@ -1,4 +1,4 @@
-"""How the group coordinator sees a group: members by index and topics by id, in Java's order (4.3.1).
+"""The group coordinator: which broker it is, and how it sees a group, members by index and topics by id (4.3.1).
 
 The coordinator holds the members in a ``HashMap`` by id, each member's topics in a ``HashSet``, and what it is to
 have in a ``HashMap`` of a ``HashSet`` of partitions for each topic.
@@ -6,13 +6,18 @@ have in a ``HashMap`` of a ``HashSet`` of partitions for each topic.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from kafka_capacity.errors import AssignmentError
+from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.assignment import Assignment
 from kafka_capacity.kafka.groups.model import Group, TopicPartitions
 from kafka_capacity.kafka.java.hash_map import JavaHashMap, copied_set_capacity, put_order
 from kafka_capacity.kafka.java.hashing import integer_hash, string_hashes, uuid_hash
+
+_LEAST_HASH = np.iinfo(np.int32).min
 
 KAFKA_TYPE = "org.apache.kafka.coordinator.group.api.assignor.PartitionAssignorException"
 
@@ -63,3 +68,18 @@ def known_partition_count(group: Group, topic: str) -> int:
     if count is None:
         raise AssignmentError(f"a member subscribes to topic {topic}, which does not exist", kafka_type=KAFKA_TYPE)
     return count
+
+
+def coordinator_partitions(groups: Sequence[str], count: int) -> Ints:
+    """Return the partition of ``__consumer_offsets`` whose leader coordinates each group: int64[G].
+
+    This is ``GroupCoordinator.partitionFor``; ``count`` is how many partitions there are.
+
+    >>> coordinator_partitions(("billing", "polygenelubricants"), 50).tolist()
+    [9, 0]
+    """
+    if not count or not groups:
+        return np.zeros(len(groups), dtype=np.int64)
+    hashes = string_hashes(groups).astype(np.int64)
+    # Kafka's Utils.abs gives 0 for the least number, which has no positive counterpart.
+    return np.where(hashes == _LEAST_HASH, 0, np.abs(hashes)) % count

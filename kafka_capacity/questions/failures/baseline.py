@@ -25,7 +25,7 @@ from kafka_capacity.kafka.controller.partition_states import (
     live_on,
     states_of,
 )
-from kafka_capacity.kafka.groups.coordinators import coordinator_partitions
+from kafka_capacity.kafka.groups.coordinator import coordinator_partitions
 from kafka_capacity.proposal.expansion import shared_traffic
 from kafka_capacity.proposal.scenario import PlacementResult
 from kafka_capacity.questions.failures.broker_sums import BrokerSums, PartitionRates, broker_sums

@@ -14,7 +14,7 @@ from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.sizing_workload import group_lags
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.cluster.snapshot import made_up_topic_id
-from kafka_capacity.kafka.groups.coordinators import coordinator_partitions
+from kafka_capacity.kafka.groups.coordinator import coordinator_partitions
 from kafka_capacity.kafka.groups.registry import GroupProtocol
 from kafka_capacity.questions.consumers.events import offline_partitions
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
