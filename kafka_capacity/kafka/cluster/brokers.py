@@ -9,7 +9,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_capacity.kafka.arrays import Flags, Floats, Int32s
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.columns import change_columns, join_columns
 
 DISK_AND_NETWORK = ("disk_capacity_bytes", "network_in_bytes_per_second", "network_out_bytes_per_second")
@@ -105,13 +105,16 @@ class Brokers:
         position[position == len(self.ids)] = 0
         return np.where(self.ids[position] == broker_ids, position, -1).astype(np.int32)
 
-    def sum_at(self, broker_id: Int32s, amount: Floats) -> Floats:
-        """Sum amounts by the broker they belong to: float64[B]; those of brokers not in this list are left out."""
+    def sum_at(self, broker_id: Int32s, amount: Floats | Ints) -> Floats:
+        """Sum amounts by the broker they belong to: float64[B]; those of brokers not in this list are left out.
+
+        Sums of whole numbers, such as bytes, are exact up to 2**53.
+        """
         index = self.index_of(broker_id)
         known = index >= 0
         return np.bincount(index[known], weights=amount[known], minlength=len(self)).astype(np.float64)
 
-    def sum_held(self, replicas: Int32s, amount: Floats) -> Floats:
+    def sum_held(self, replicas: Int32s, amount: Floats | Ints) -> Floats:
         """Sum amounts of partitions, float64[P], by the brokers that hold them: float64[B].
 
         ``replicas`` is int32[P, W], broker ids, padded with -1; those of brokers not in this list are left out.

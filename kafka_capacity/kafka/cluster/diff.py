@@ -66,7 +66,7 @@ class AssignmentDiff:
     def in_bytes(self, brokers: Brokers, size_bytes: Ints) -> Ints:
         """Return int64[B], what each broker of ``brokers`` must fetch."""
         rows, columns = np.nonzero(self.added)
-        return _sum_by_broker(brokers, self.after[rows, columns], size_bytes[rows])
+        return brokers.sum_at(self.after[rows, columns], size_bytes[rows]).astype(np.int64)
 
     def out_bytes(self, brokers: Brokers, leader: Int32s, size_bytes: Ints) -> Ints:
         """Return int64[B], what each broker must send, the current leader being the source.
@@ -75,15 +75,7 @@ class AssignmentDiff:
         """
         copies = self.added.sum(axis=1)
         rows = np.nonzero(copies)[0]
-        return _sum_by_broker(brokers, leader[rows], copies[rows] * size_bytes[rows])
-
-
-def _sum_by_broker(brokers: Brokers, broker_id: Int32s, amount: Ints) -> Ints:
-    index = brokers.index_of(broker_id)
-    known = index >= 0
-    totals = np.zeros(len(brokers), dtype=np.int64)
-    np.add.at(totals, index[known], amount[known])
-    return totals
+        return brokers.sum_at(leader[rows], copies[rows] * size_bytes[rows]).astype(np.int64)
 
 
 def _is_in(matrix: Int32s, other: Int32s) -> Flags:
@@ -112,17 +104,15 @@ def diff_assignments(before: Int32s, after: Int32s) -> AssignmentDiff:
 
 def replicas_per_broker(brokers: Brokers, matrix: Int32s) -> Ints:
     """Count the replicas on each broker: int64[B]."""
-    held = matrix[matrix >= 0]
-    return _sum_by_broker(brokers, held, np.ones(len(held), dtype=np.int64))
+    return bytes_per_broker(brokers, matrix, np.ones(len(matrix), dtype=np.int64))
 
 
 def bytes_per_broker(brokers: Brokers, matrix: Int32s, size_bytes: Ints) -> Ints:
     """Sum the replica bytes on each broker: int64[B]; ``size_bytes`` is int64[P], the size of one replica."""
-    rows, columns = np.nonzero(matrix >= 0)
-    return _sum_by_broker(brokers, matrix[rows, columns], size_bytes[rows])
+    return brokers.sum_held(matrix, size_bytes).astype(np.int64)
 
 
 def preferred_leaders_per_broker(brokers: Brokers, matrix: Int32s) -> Ints:
     """Count the partitions that each broker is the preferred leader of: int64[B]."""
     first = matrix[:, 0] if matrix.shape[1] else np.empty(0, dtype=np.int32)
-    return _sum_by_broker(brokers, first, np.ones(len(first), dtype=np.int64))
+    return brokers.sum_at(first, np.ones(len(first))).astype(np.int64)
