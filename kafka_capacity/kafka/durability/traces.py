@@ -40,7 +40,8 @@ def trace(explored: Explored, outcome: Outcome) -> list[str]:
     """
     reached, rules = explored.reached, explored.reached.rules
     way = reached.way_to(explored.shortest[outcome])
-    here = _named(reached.states.one(way[0]))
+    here = reached.states.one(way[0])
+    here = here.with_words(NAME.put(here.replicas, np.arange(here.replicas.shape[1])), here.rest)
     lines = []
     for number in way[1:]:
         wanted = reached.states.one(number)
@@ -48,10 +49,6 @@ def trace(explored: Explored, outcome: Outcome) -> list[str]:
         lines.append(_Words(rules, here, after).of(int(reached.step[number])))
         here = after
     return [*lines, _end(here)]
-
-
-def _named(states: States) -> States:
-    return states.with_words(NAME.put(states.replicas, np.arange(states.replicas.shape[1])), states.rest)
 
 
 def _step(rules: Rules, here: States, wanted: States, code: int) -> States:
@@ -88,7 +85,8 @@ class _Words:
         if step in (Step.FETCH, Step.ASK):
             return self._fetched(is_answered=step is Step.FETCH)
         if step is Step.RETURN:
-            return self._returned()
+            name = next(name for name, word in self._is.items() if LIVE.get(word) > LIVE.get(self._was[name]))
+            return f"replica {name} is back{self._cut(name)}{self._now_leads()}"
         if step is Step.DISCONNECT:
             return f"the connection of the producer breaks{self._unanswered()}"
         if step is Step.PRODUCER_RESTART:
@@ -121,10 +119,6 @@ class _Words:
         if HIGH_WATERMARK.get(now) > HIGH_WATERMARK.get(was):
             parts.append(f"learns of the high watermark {int(HIGH_WATERMARK.get(now))}")
         return ", ".join(parts) + self._mark()
-
-    def _returned(self) -> str:
-        name = next(name for name, word in self._is.items() if LIVE.get(word) > LIVE.get(self._was[name]))
-        return f"replica {name} is back{self._cut(name)}{self._now_leads()}"
 
     def _died(self, step: Step) -> str:
         gone = [name for name, word in self._is.items() if LIVE.get(word) < LIVE.get(self._was[name])]
@@ -162,12 +156,10 @@ class _Words:
         if now == "nobody":
             return "; no replica can lead"
         name = now.removeprefix("replica ")
-        unclean = "" if IN_SYNC.get(self._was[name]) or self._was_eligible(name) else ", which was not in sync,"
+        may_lead = any(flag.get(self._was[name]) for flag in (IN_SYNC, ELIGIBLE, LED_LAST))
+        unclean = "" if may_lead else ", which was not in sync,"
         cuts = "".join(self._cut(other) for other in self._is if other != name and LIVE.get(self._is[other]))
         return f"; {now}{unclean} leads{cuts}"
-
-    def _was_eligible(self, name: str) -> bool:
-        return bool(ELIGIBLE.get(self._was[name]) or LED_LAST.get(self._was[name]))
 
     def _unanswered(self) -> str:
         parts = []

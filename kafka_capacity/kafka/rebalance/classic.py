@@ -24,7 +24,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kafka_capacity.kafka.arrays import Ints
 from kafka_capacity.kafka.groups.life import MAX_ROUNDS, ClassicLife
 from kafka_capacity.kafka.rebalance.member_events import Kind, MemberEvent, Phases
 from kafka_capacity.kafka.rebalance.model import NOBODY, GroupScenario
@@ -85,9 +84,8 @@ class ClassicGroup(RunningGroup):
         was_empty = set(state.live) == at_once
         joins = {member: begins for member in at_once}
         self._call_in([member for member in state.live if member not in at_once], begins, joins)
-        until = (
-            begins + settings.initial_rebalance_delay_seconds if was_empty and not self._is_rejoin(at_once) else begins
-        )
+        is_rejoin = self.rebalances > 0 and all(member in self._beat for member in at_once)
+        until = begins + settings.initial_rebalance_delay_seconds if was_empty and not is_rejoin else begins
         while True:
             waiting = [member for member in state.live if member not in joins]
             ready = max([until, *joins.values()])
@@ -100,9 +98,6 @@ class ClassicGroup(RunningGroup):
         for member in [member for member in state.live if member not in joins or joins[member] > ends]:
             state.remove(member, ends)
         return ends
-
-    def _is_rejoin(self, at_once: set[int]) -> bool:
-        return self.rebalances > 0 and all(member in self._beat for member in at_once)
 
     def _call_in(self, members: Sequence[int], begins: float, joins: dict[int, float]) -> None:
         """Work out when members learn of the rebalance and join; eager ones stop reading then."""
@@ -151,11 +146,8 @@ class ClassicGroup(RunningGroup):
         losers = set(reader[lost].tolist())
         state.reading.stop(lost, reads_at)
         state.owner = owner
-        self._start(np.flatnonzero(owner != NOBODY), owner, reads_at, lost)
+        # Everyone who is awake reads what it owns, but for what somebody has to let go of first.
+        rows = np.flatnonzero(~np.isin(owner, [NOBODY, *state.silent]))
+        rows = np.setdiff1d(rows, lost)
+        state.reading.start(rows, reads_at, owner[rows])
         return losers
-
-    def _start(self, rows: Ints, owner: Ints, when: float, lost: Ints) -> None:
-        """Let everyone who is awake read what it owns."""
-        state = self.state
-        keep = np.isin(owner[rows], list(state.silent), invert=True) & np.isin(rows, lost, invert=True)
-        state.reading.start(rows[keep], when, owner[rows[keep]])

@@ -95,6 +95,8 @@ def lag_over_time(
     peak_seconds = np.where(is_growing, np.inf, record.peak / record.pace)
     highest, slowest = float(peak_seconds.max(initial=0.0)), float(waits.max(initial=0.0))
     has_waited = bool(record.peak.any() or waits.any())
+    # To say when would take a capacity that is not known.
+    caught_up = math.nan if math.isinf(capacity) and math.isfinite(slowest) else settled + slowest
     return LagOverTime(
         time_seconds=np.concatenate([times, tail]),
         lag_bytes=np.array(record.lag_bytes),
@@ -103,7 +105,7 @@ def lag_over_time(
         max_lag_seconds=highest,
         max_lag_row=int(np.argmax(peak_seconds)) if highest > 0 else NOBODY,
         peak_lag_bytes=record.peak,
-        catch_up_seconds=_catch_up_seconds(settled, slowest, capacity) if has_waited else 0.0,
+        catch_up_seconds=caught_up if has_waited else 0.0,
         # Several partitions wait as long as their reader does: name the one with the most.
         catch_up_row=int(np.lexsort((-record.peak, -waits))[0]) if has_waited else NOBODY,
     )
@@ -153,11 +155,6 @@ def _tail(settled: float, waits: Floats) -> Floats:
     if np.isinf(slowest):
         slowest = max([NEVER_TAIL_SECONDS, *(waits[np.isfinite(waits)].tolist())])
     return settled + np.linspace(0.0, slowest, TAIL_STEPS + 1)[1:]
-
-
-def _catch_up_seconds(settled: float, slowest: float, capacity: float) -> float:
-    """Return when the slowest partition has caught up; NaN where that would take a capacity that is not known."""
-    return math.nan if math.isinf(capacity) and math.isfinite(slowest) else settled + slowest
 
 
 def _waits(backlog: Floats, rate: Floats, capacity: float, owner: Ints) -> tuple[Floats, Flags]:

@@ -21,7 +21,12 @@ MAX_FETCH_WAIT_SECONDS = 0.5  # how long a fetch waits for records (`KafkaRaftCl
 def handle_request(replica: Replica, request: Request, now: float) -> None:
     """Take in a request and put the answer, if there is one already, into the outbox."""
     if request.rpc is Rpc.FETCH:
-        _on_fetch(replica, request, now)
+        answer = _fetched(replica, request, now)
+        is_empty = answer.error is Error.NONE and not answer.records and answer.diverging is None
+        if is_empty and request.high_watermark >= answer.high_watermark:
+            replica.parked.append((now + MAX_FETCH_WAIT_SECONDS, request, answer))
+        else:
+            replica.outbox.append(answer)
         return
     if request.epoch < replica.epoch:
         replica.outbox.append(replica.answer(request, Error.FENCED_LEADER_EPOCH))
@@ -65,15 +70,6 @@ def _succession_backoff(replica: Replica, successors: tuple[int, ...]) -> float:
     if position >= len(successors):
         return max_ms / 1000
     return min(max_ms, (max_ms >> (len(successors) - 1)) << (position - 1)) / 1000
-
-
-def _on_fetch(replica: Replica, request: Request, now: float) -> None:
-    answer = _fetched(replica, request, now)
-    is_empty = answer.error is Error.NONE and not answer.records and answer.diverging is None
-    if is_empty and request.high_watermark >= answer.high_watermark:
-        replica.parked.append((now + MAX_FETCH_WAIT_SECONDS, request, answer))
-    else:
-        replica.outbox.append(answer)
 
 
 def _fetched(replica: Replica, request: Request, now: float) -> Response:
@@ -240,7 +236,8 @@ def _deadline(replica: Replica) -> float:
     return replica.shutdown_at if replica.shutdown_at < inf else replica.deadline
 
 
-def _poll_unattached(replica: Replica, now: float) -> float:
+def _poll_fetching(replica: Replica, now: float) -> float:
+    """Fetch until the timer ends, or without a leader wait for the end of a shutdown: a follower is through then."""
     if replica.is_voter and _deadline(replica) <= now:
         replica.become_prospective(now)
         return now
@@ -263,14 +260,6 @@ def _poll_nominee(replica: Replica, now: float) -> float:
     open_votes = [voter for voter in replica.others if voter not in replica.granted and voter not in replica.rejected]
     wake = _send_all(replica, Rpc.PRE_VOTE if is_pre_vote else Rpc.VOTE, open_votes, now)
     return min(wake, _deadline(replica))
-
-
-def _poll_follower(replica: Replica, now: float) -> float:
-    if replica.is_voter and replica.deadline <= now:
-        replica.become_prospective(now)
-        return now
-    wake = _look_for_leader(replica, now)
-    return min(wake, replica.deadline) if replica.is_voter else wake
 
 
 def _look_for_leader(replica: Replica, now: float) -> float:
@@ -328,10 +317,10 @@ def _send_all(replica: Replica, rpc: Rpc, targets: Iterable[int], now: float) ->
 
 
 _POLLS = {
-    State.UNATTACHED: _poll_unattached,
+    State.UNATTACHED: _poll_fetching,
     State.PROSPECTIVE: _poll_nominee,
     State.CANDIDATE: _poll_nominee,
-    State.FOLLOWER: _poll_follower,
+    State.FOLLOWER: _poll_fetching,
     State.LEADER: _poll_leader,
     State.RESIGNED: _poll_resigned,
 }
