@@ -44,11 +44,10 @@ from kafka_capacity.kafka.durability.rules import (
     States,
     Words,
     copies,
-    has_leader,
     status_of,
 )
 from kafka_capacity.kafka.durability.settings import Bounds, Configuration, Outcome
-from kafka_capacity.kafka.durability.steps import is_outstanding, ordinary_steps
+from kafka_capacity.kafka.durability.steps import ordinary_steps
 
 _AT_ONCE = 64
 _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD)
@@ -202,7 +201,7 @@ def outcomes(rules: Rules, states: States) -> Flags:
     verdict.
     """
     found = np.zeros((len(states), len(Outcome)), dtype=np.bool_)
-    found[:, Outcome.UNAVAILABLE] = ~has_leader(states)
+    found[:, Outcome.UNAVAILABLE] = ~states.is_led
     settled = _is_settled(rules, states)
     found[settled] = _judged(rules, states.where(settled))
     return found
@@ -214,7 +213,7 @@ def _is_settled(rules: Rules, states: States) -> Mask:
     caught_up = (IN_SYNC.get(replicas) == 1) & (LENGTH.get(replicas) == end) & (KNOWN_END.get(replicas) == end)
     caught_up[:, 0] = True
     all_caught_up = (caught_up | (LIVE.get(replicas) == 0)).all(axis=1)
-    return np.asarray(has_leader(states) & ~is_outstanding(rules, states) & all_caught_up, dtype=np.bool_)
+    return np.asarray(states.is_led & ~rules.is_outstanding(states) & all_caught_up, dtype=np.bool_)
 
 
 def _judged(rules: Rules, states: States) -> Flags:

@@ -9,6 +9,7 @@ any replica that may lead, since their order is that of the assignment.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,21 +32,14 @@ from kafka_capacity.kafka.durability.rules import (
     Rules,
     States,
     Words,
-    advanced,
     attempts_of,
-    canonical,
     cut,
-    elected,
-    has_leader,
-    is_short_of_isr,
     is_under_way,
-    lost_under_way,
     status_of,
-    unanswered,
     waits_for,
 )
 from kafka_capacity.kafka.durability.settings import FailureKind
-from kafka_capacity.kafka.durability.steps import Following, Step, is_outstanding
+from kafka_capacity.kafka.durability.steps import Following, Step
 
 
 def failing_steps(rules: Rules, states: States) -> Iterator[Following]:
@@ -53,7 +47,7 @@ def failing_steps(rules: Rules, states: States) -> Iterator[Following]:
     for place in range(rules.replicas):
         yield from _come_back(rules, states, place)
     left = states.where(FAILURES.get(states.rest) < rules.bounds.failures)
-    left = left.with_words(left.replicas, FAILURES.put(left.rest, FAILURES.get(left.rest) + 1))
+    left = replace(left, rest=FAILURES.put(left.rest, FAILURES.get(left.rest) + 1))
     if not len(left):
         return
     for place in range(rules.replicas):
@@ -90,8 +84,8 @@ def _crash(rules: Rules, states: States, place: int, *, is_clean: bool = False) 
         # Only eligible leader replicas depend on how a broker stopped.
         has_eligible = rules.has_eligible[CONFIGURATION.get(states.rest)]
         word = STOPPED_CLEANLY.put(states.replicas[:, place], has_eligible)
-        states = states.with_words(states.with_replica(place, word), states.rest)
-    is_leader = has_leader(states) if place == 0 else np.zeros(len(states), dtype=np.bool_)
+        states = states.with_replica(place, word)
+    is_leader = states.is_led if place == 0 else np.zeros(len(states), dtype=np.bool_)
     follower = states.where(~is_leader)
     if len(follower):
         yield _follower_dies(rules, follower, place)
@@ -104,24 +98,23 @@ def _both_ways(rules: Rules, states: States) -> Iterator[States]:
     """Break the connection, with nothing more sent, and with the next record lost on its way."""
     if not len(states):
         return
-    yield states.with_words(states.replicas, unanswered(rules, states.rest))
-    lost, is_any = lost_under_way(rules, states.rest)
-    part = States(states.replicas[is_any], unanswered(rules, lost[is_any]), states.number[is_any])
+    yield replace(states, rest=rules.unanswered(states.rest))
+    lost, is_any = rules.lost_under_way(states.rest)
+    part = States(states.replicas[is_any], rules.unanswered(lost[is_any]), states.number[is_any])
     if len(part):
         yield part
 
 
 def _follower_dies(rules: Rules, states: States, place: int) -> States:
     word = states.replicas[:, place]
-    leaves = has_leader(states) & (IN_SYNC.get(word) == 1)
+    leaves = states.is_led & (IN_SYNC.get(word) == 1)
     word = KNOWN_END.put(LIVE.put(word, 0), 0)
     word = np.where(leaves, IN_SYNC.put(word, 0), word)
-    found = states.with_words(states.with_replica(place, word), states.rest)
+    found = states.with_replica(place, word)
     has_eligible = rules.has_eligible[CONFIGURATION.get(states.rest)]
-    becomes = leaves & has_eligible & is_short_of_isr(rules, found)
+    becomes = leaves & has_eligible & rules.is_short_of_isr(found)
     word = np.where(becomes, ELIGIBLE.put(word, 1), word)
-    found = advanced(rules, found.with_words(found.with_replica(place, word), states.rest))
-    return found.with_words(canonical(found.replicas), found.rest)
+    return rules.advanced(found.with_replica(place, word)).in_order()
 
 
 def _leader_dies(rules: Rules, states: States) -> Iterator[States]:
@@ -132,9 +125,9 @@ def _leader_dies(rules: Rules, states: States) -> Iterator[States]:
     word = np.where(leaves, IN_SYNC.put(word, 0), word)
     becomes = has_eligible & (others < rules.min_isr[CONFIGURATION.get(states.rest)])
     word = np.where(becomes, ELIGIBLE.put(word, 1), word)
-    replicas = LED_LAST.put(KNOWN_END.put(states.with_replica(0, word), 0), 0)
+    replicas = LED_LAST.put(KNOWN_END.put(states.with_replica(0, word).replicas, 0), 0)
     replicas[:, 0] = LED_LAST.put(replicas[:, 0], has_eligible)
-    yield from _elections(rules, states.with_words(replicas, states.rest))
+    yield from _elections(rules, replace(states, replicas=replicas))
 
 
 def _elections(rules: Rules, states: States) -> Iterator[States]:
@@ -149,10 +142,10 @@ def _elections(rules: Rules, states: States) -> Iterator[States]:
         for may_lead, is_clean in ((in_sync, True), (other, False)):
             part = states.where(may_lead[:, place])
             if len(part):
-                yield elected(rules, part, place, is_clean=is_clean)
+                yield rules.elected(part, place, is_clean=is_clean)
     nobody = states.where(~(in_sync | other).any(axis=1))
     if len(nobody):
-        yield nobody.with_words(canonical(nobody.replicas), nobody.rest)
+        yield nobody.in_order()
 
 
 def _come_back(rules: Rules, states: States, place: int) -> Iterator[Following]:
@@ -165,13 +158,13 @@ def _come_back(rules: Rules, states: States, place: int) -> Iterator[Following]:
     is_struck = rules.has_eligible[which] & (STOPPED_CLEANLY.get(word) == 0)
     word = np.where(is_struck, ELIGIBLE.put(IN_SYNC.put(word, 0), 0), word)
     word = STOPPED_CLEANLY.put(word, 0)
-    led = has_leader(states)
+    led = states.is_led
     cuts = led & ~rules.cuts_by_epoch[which]
     word = np.where(cuts, cut(word, HIGH_WATERMARK.get(word)), word)
-    back = states.with_words(states.with_replica(place, word), states.rest)
+    back = states.with_replica(place, word)
     with_leader = back.where(led)
     if len(with_leader):
-        yield Step.RETURN, place, with_leader.with_words(canonical(with_leader.replicas), with_leader.rest)
+        yield Step.RETURN, place, with_leader.in_order()
     without = back.where(~led)
     if not len(without):
         return
@@ -180,7 +173,7 @@ def _come_back(rules: Rules, states: States, place: int) -> Iterator[Following]:
     is_last &= rules.has_eligible[CONFIGURATION.get(without.rest)]
     last = without.where(is_last)
     if len(last):
-        yield Step.RETURN, place, elected(rules, last, place, is_clean=False)
+        yield Step.RETURN, place, rules.elected(last, place, is_clean=False)
     rest = without.where(~is_last)
     if len(rest):
         for found in _elections(rules, rest):
@@ -199,7 +192,7 @@ def _power_lost(rules: Rules, states: States) -> States:
     states = states.where(POWER_LOSSES.get(states.rest) < rules.bounds.power_losses)
     if rules.bounds.power_losses >= rules.bounds.failures:
         return states
-    return states.with_words(states.replicas, POWER_LOSSES.put(states.rest, POWER_LOSSES.get(states.rest) + 1))
+    return replace(states, rest=POWER_LOSSES.put(states.rest, POWER_LOSSES.get(states.rest) + 1))
 
 
 def _shorter(rules: Rules, states: States, place: int) -> Iterator[States]:
@@ -211,11 +204,11 @@ def _shorter(rules: Rules, states: States, place: int) -> Iterator[States]:
         if len(part):
             word = cut(part.replicas[:, place], np.full(len(part), kept))
             # Its flags stay, and so its place among the replicas of the state does not matter until it has died.
-            yield part.with_words(part.with_replica(place, word), part.rest)
+            yield part.with_replica(place, word)
 
 
 def _all_power_loss(rules: Rules, states: States) -> Iterator[Following]:
-    states = _power_lost(rules, states.where(has_leader(states)))
+    states = _power_lost(rules, states.where(states.is_led))
     for parted in _both_ways(rules, states):
         parts = [parted]
         for place in range(rules.replicas):
@@ -229,28 +222,27 @@ def _all_power_loss(rules: Rules, states: States) -> Iterator[Following]:
             live = LIVE.get(part.replicas) == 1
             is_leader = (LEADS.get(part.replicas) == 1) & rules.has_eligible[CONFIGURATION.get(part.rest)][:, None]
             replicas = LED_LAST.put(KNOWN_END.put(LIVE.put(LEADS.put(part.replicas, 0), 0), 0), is_leader)
-            found = part.with_words(canonical(replicas), part.rest)
+            found = replace(part, replicas=replicas).in_order()
             yield Step.ALL_POWER_LOSS, 0, found.where(live.any(axis=1))
 
 
 def _quick_restart(rules: Rules, states: States, place: int) -> Iterator[Following]:
     """Cut by the old rule; since leader epochs decide, a restart that nobody notices changes nothing."""
     by_epoch = rules.cuts_by_epoch[CONFIGURATION.get(states.rest)]
-    states = states.where(has_leader(states) & _is_live(states, place) & ~by_epoch)
+    states = states.where(states.is_led & _is_live(states, place) & ~by_epoch)
     if len(states):
         word = states.replicas[:, place]
-        replicas = canonical(states.with_replica(place, cut(word, HIGH_WATERMARK.get(word))))
-        yield Step.QUICK_RESTART, place, states.with_words(replicas, states.rest)
+        yield Step.QUICK_RESTART, place, states.with_replica(place, cut(word, HIGH_WATERMARK.get(word))).in_order()
 
 
 def _disconnect(rules: Rules, states: States) -> Iterator[Following]:
-    states = states.where(has_leader(states) & is_outstanding(rules, states))
+    states = states.where(states.is_led & rules.is_outstanding(states))
     for found in _both_ways(rules, states):
         yield Step.DISCONNECT, 0, found
 
 
 def _restart_producer(rules: Rules, states: States) -> Iterator[Following]:
-    states = states.where((LIFE.get(states.rest) == 0) & is_outstanding(rules, states))
+    states = states.where((LIFE.get(states.rest) == 0) & rules.is_outstanding(states))
     if not len(states):
         return
     rest: Words = LIFE.put(states.rest, 1)
@@ -258,4 +250,4 @@ def _restart_producer(rules: Rules, states: States) -> Iterator[Following]:
         again = (status_of(record).get(rest) == UNSENT) | is_under_way(rest, record)
         anew = waits_for(record).put(attempts_of(record).put(status_of(record).put(rest, UNSENT), 0), 0)
         rest = np.where(again, anew, rest)
-    yield Step.PRODUCER_RESTART, 0, states.with_words(states.replicas, rest)
+    yield Step.PRODUCER_RESTART, 0, replace(states, rest=rest)

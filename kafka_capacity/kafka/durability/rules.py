@@ -9,7 +9,7 @@ are the same state, words are kept sorted from the highest, and the leader, wher
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -136,11 +136,6 @@ def copies(words: Words, record: int, life: Words | None = None) -> tuple[Words,
     return count, first
 
 
-def canonical(replicas: Words) -> Words:
-    """Sort the words of each state, the leader first."""
-    return -np.sort(-replicas, axis=1)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class States:
     """S states."""
@@ -160,15 +155,26 @@ class States:
         """Choose the one at a place."""
         return States(self.replicas[place : place + 1], self.rest[place : place + 1], self.number[place : place + 1])
 
-    def with_words(self, replicas: Words, rest: Words) -> States:
-        """Put others in their place."""
-        return States(replicas, rest, self.number)
-
-    def with_replica(self, place: int, word: Words) -> Words:
-        """Return the replicas with another word for one of them."""
+    def with_replica(self, place: int, word: Words) -> States:
+        """Put another word in the place of one replica of each."""
         replicas = self.replicas.copy()
         replicas[:, place] = word
-        return replicas
+        return replace(self, replicas=replicas)
+
+    def in_order(self) -> States:
+        """Sort the words of each, the leader first."""
+        return replace(self, replicas=-np.sort(-self.replicas, axis=1))
+
+    @property
+    def is_led(self) -> Mask:
+        """Return where somebody leads."""
+        return np.asarray(LEADS.get(self.replicas[:, 0]) == 1, dtype=np.bool_)
+
+
+def is_under_way(rest: Words, record: int) -> Mask:
+    """Return where a record was sent and is not answered."""
+    status = status_of(record).get(rest)
+    return np.asarray((status == WAITING) | (status == REFUSAL_UNDER_WAY), dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -212,107 +218,95 @@ class Rules:
         rest = CONFIGURATION.put(np.zeros(count, dtype=np.int64), np.arange(count))
         return States(word, rest, np.full(count, -1, dtype=np.int64))
 
+    def is_short_of_isr(self, states: States) -> Mask:
+        """Return where fewer replicas are in sync than must be."""
+        count = IN_SYNC.get(states.replicas).sum(axis=1)
+        return np.asarray(count < self.min_isr[CONFIGURATION.get(states.rest)], dtype=np.bool_)
 
-def has_leader(states: States) -> Mask:
-    """Return where somebody leads."""
-    return np.asarray(LEADS.get(states.replicas[:, 0]) == 1, dtype=np.bool_)
+    def advanced(self, states: States) -> States:
+        """Move the leader's high watermark to the smallest known end of the ISR; it stands still below the minimum."""
+        replicas, rest = states.replicas, states.rest
+        ends = KNOWN_END.get(replicas)
+        ends[:, 0] = LENGTH.get(replicas[:, 0])
+        smallest = np.where(IN_SYNC.get(replicas) == 1, ends, MAX_APPENDS).min(axis=1)
+        is_led = states.is_led
+        moves = is_led & ~self.is_short_of_isr(states)
+        leader = replicas[:, 0]
+        mark = np.maximum(HIGH_WATERMARK.get(leader), np.where(moves, smallest, 0))
+        leader = HIGH_WATERMARK.put(leader, mark)
+        read = READ.get(rest)
+        for number in range(MAX_APPENDS):
+            record = slot(leader, number) & 0b11
+            is_seen = is_led & (number < mark) & (record > 0)
+            read = np.where(is_seen, read | (1 << np.maximum(record - 1, 0)), read)
+        return replace(states.with_replica(0, leader), rest=READ.put(rest, read))
 
+    def without_idle_eligible(self, states: States) -> States:
+        """Forget the eligible leader replicas wherever enough are in sync."""
+        enough = ~self.is_short_of_isr(states)[:, None]
+        return replace(states, replicas=np.where(enough, ELIGIBLE.put(states.replicas, 0), states.replicas))
 
-def is_short_of_isr(rules: Rules, states: States) -> Mask:
-    """Return where fewer replicas are in sync than must be."""
-    count = IN_SYNC.get(states.replicas).sum(axis=1)
-    return np.asarray(count < rules.min_isr[CONFIGURATION.get(states.rest)], dtype=np.bool_)
+    def elected(self, states: States, place: int, *, is_clean: bool) -> States:
+        """Let a live replica lead; nobody does before.
 
+        Where it ``is_clean``, in the ISR, its dead members leave that; else it is the whole ISR.
+        """
+        replicas, which = states.replicas, CONFIGURATION.get(states.rest)
+        live = LIVE.get(replicas)
+        in_sync = IN_SYNC.get(replicas) & live if is_clean else np.zeros_like(live)
+        in_sync[:, place] = 1
+        replicas = KNOWN_END.put(LED_LAST.put(IN_SYNC.put(replicas, in_sync), 0), 0)
+        replicas[:, place] = ELIGIBLE.put(LEADS.put(replicas[:, place], 1), 0)
+        by_epoch = self.cuts_by_epoch[which]
+        cuts = (live == 1) & ~by_epoch[:, None]
+        cuts[:, place] = False
+        replicas = np.where(cuts, cut(replicas, HIGH_WATERMARK.get(replicas)), replicas)
+        rest = EPOCH_START.put(states.rest, LENGTH.get(replicas[:, place]))
+        rest = EPOCH.put(rest, EPOCH.get(rest) + by_epoch)
+        found = replace(states, replicas=replicas, rest=rest).in_order()
+        return self.advanced(self.without_idle_eligible(found))
 
-def advanced(rules: Rules, states: States) -> States:
-    """Move the leader's high watermark to the smallest known end of the ISR; it stands still below the minimum."""
-    replicas, rest = states.replicas, states.rest
-    ends = KNOWN_END.get(replicas)
-    ends[:, 0] = LENGTH.get(replicas[:, 0])
-    smallest = np.where(IN_SYNC.get(replicas) == 1, ends, MAX_APPENDS).min(axis=1)
-    is_led = has_leader(states)
-    moves = is_led & ~is_short_of_isr(rules, states)
-    leader = replicas[:, 0]
-    mark = np.maximum(HIGH_WATERMARK.get(leader), np.where(moves, smallest, 0))
-    leader = HIGH_WATERMARK.put(leader, mark)
-    read = READ.get(rest)
-    for number in range(MAX_APPENDS):
-        record = slot(leader, number) & 0b11
-        is_seen = is_led & (number < mark) & (record > 0)
-        read = np.where(is_seen, read | (1 << np.maximum(record - 1, 0)), read)
-    return states.with_words(states.with_replica(0, leader), READ.put(rest, read))
+    def told_error(self, rest: Words, record: int, where: Mask) -> Words:
+        """Let the producer hear of an error: it sends again while it may, else gives up."""
+        is_last = attempts_of(record).get(rest) > self.bounds.retries
+        return np.where(where, status_of(record).put(rest, np.where(is_last, TOLD_ERROR, UNSENT)), rest)
 
+    def unanswered(self, rest: Words) -> Words:
+        """Break the connection: what the producer waits for is not answered."""
+        for record in range(self.bounds.records):
+            rest = self.told_error(rest, record, is_under_way(rest, record))
+        return rest
 
-def without_idle_eligible(rules: Rules, states: States) -> Words:
-    """Forget the eligible leader replicas wherever enough are in sync."""
-    enough = ~is_short_of_isr(rules, states)[:, None]
-    return np.where(enough, ELIGIBLE.put(states.replicas, 0), states.replicas)
+    def next_to_send(self, rest: Words) -> list[Mask]:
+        """Return for each record whether it is the one that the producer sends next: it keeps their order."""
+        waiting = sum(is_under_way(rest, record) for record in range(self.bounds.records))
+        free = np.asarray(waiting < self.bounds.in_flight, dtype=np.bool_)
+        found = []
+        for record in range(self.bounds.records):
+            is_unsent = status_of(record).get(rest) == UNSENT
+            found.append(is_unsent & free)
+            free = free & ~is_unsent
+        return found
 
+    def lost_under_way(self, rest: Words) -> tuple[Words, Mask]:
+        """Let the next record be sent and lost on its way; also tell where there is one."""
+        is_any = np.zeros(len(rest), dtype=np.bool_)
+        found = rest
+        is_untold = self.has_no_acks[CONFIGURATION.get(rest)]
+        for record, is_next in enumerate(self.next_to_send(rest)):
+            sent = attempts_of(record).put(rest, attempts_of(record).get(rest) + 1)
+            sent = np.where(
+                is_untold,
+                status_of(record).put(sent, SENT_UNTOLD),
+                self.told_error(sent, record, np.ones(len(rest), dtype=np.bool_)),
+            )
+            found = np.where(is_next, sent, found)
+            is_any |= is_next
+        return found, is_any
 
-def elected(rules: Rules, states: States, place: int, *, is_clean: bool) -> States:
-    """Let a live replica lead; nobody does before.
-
-    Where it ``is_clean``, in the ISR, its dead members leave that; else it is the whole ISR.
-    """
-    replicas, which = states.replicas, CONFIGURATION.get(states.rest)
-    live = LIVE.get(replicas)
-    in_sync = IN_SYNC.get(replicas) & live if is_clean else np.zeros_like(live)
-    in_sync[:, place] = 1
-    replicas = KNOWN_END.put(LED_LAST.put(IN_SYNC.put(replicas, in_sync), 0), 0)
-    replicas[:, place] = ELIGIBLE.put(LEADS.put(replicas[:, place], 1), 0)
-    by_epoch = rules.cuts_by_epoch[which]
-    cuts = (live == 1) & ~by_epoch[:, None]
-    cuts[:, place] = False
-    replicas = np.where(cuts, cut(replicas, HIGH_WATERMARK.get(replicas)), replicas)
-    rest = EPOCH_START.put(states.rest, LENGTH.get(replicas[:, place]))
-    rest = EPOCH.put(rest, EPOCH.get(rest) + by_epoch)
-    found = states.with_words(canonical(replicas), rest)
-    return advanced(rules, found.with_words(without_idle_eligible(rules, found), rest))
-
-
-def told_error(rules: Rules, rest: Words, record: int, where: Mask) -> Words:
-    """Let the producer hear of an error: it sends again while it may, else gives up."""
-    is_last = attempts_of(record).get(rest) > rules.bounds.retries
-    return np.where(where, status_of(record).put(rest, np.where(is_last, TOLD_ERROR, UNSENT)), rest)
-
-
-def is_under_way(rest: Words, record: int) -> Mask:
-    """Return where a record was sent and is not answered."""
-    status = status_of(record).get(rest)
-    return np.asarray((status == WAITING) | (status == REFUSAL_UNDER_WAY), dtype=np.bool_)
-
-
-def unanswered(rules: Rules, rest: Words) -> Words:
-    """Break the connection: what the producer waits for is not answered."""
-    for record in range(rules.bounds.records):
-        rest = told_error(rules, rest, record, is_under_way(rest, record))
-    return rest
-
-
-def next_to_send(rules: Rules, rest: Words) -> list[Mask]:
-    """Return for each record whether it is the one that the producer sends next: it keeps their order."""
-    waiting = sum(is_under_way(rest, record) for record in range(rules.bounds.records))
-    free = np.asarray(waiting < rules.bounds.in_flight, dtype=np.bool_)
-    found = []
-    for record in range(rules.bounds.records):
-        is_unsent = status_of(record).get(rest) == UNSENT
-        found.append(is_unsent & free)
-        free = free & ~is_unsent
-    return found
-
-
-def lost_under_way(rules: Rules, rest: Words) -> tuple[Words, Mask]:
-    """Let the next record be sent and lost on its way; also tell where there is one."""
-    is_any = np.zeros(len(rest), dtype=np.bool_)
-    found = rest
-    is_untold = rules.has_no_acks[CONFIGURATION.get(rest)]
-    for record, is_next in enumerate(next_to_send(rules, rest)):
-        sent = attempts_of(record).put(rest, attempts_of(record).get(rest) + 1)
-        sent = np.where(
-            is_untold,
-            status_of(record).put(sent, SENT_UNTOLD),
-            told_error(rules, sent, record, np.ones(len(rest), dtype=np.bool_)),
-        )
-        found = np.where(is_next, sent, found)
-        is_any |= is_next
-    return found, is_any
+    def is_outstanding(self, states: States) -> Mask:
+        """Return where the producer has something to send or waits for an answer."""
+        found = np.zeros(len(states), dtype=np.bool_)
+        for record in range(self.bounds.records):
+            found |= (status_of(record).get(states.rest) == UNSENT) | is_under_way(states.rest, record)
+        return found

@@ -8,6 +8,7 @@ lost (:func:`~kafka_capacity.kafka.durability.rules.lost_under_way`), but never 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import IntEnum
 
 import numpy as np
@@ -26,30 +27,21 @@ from kafka_capacity.kafka.durability.rules import (
     REFUSAL_UNDER_WAY,
     SENT_UNTOLD,
     TOLD_WRITTEN,
-    UNSENT,
     WAITING,
     WRITTEN_ELSEWHERE,
     Mask,
     Rules,
     States,
     Words,
-    advanced,
     appended,
     attempts_of,
-    canonical,
     common_length,
     copies,
     cut,
     entry,
-    has_leader,
-    is_short_of_isr,
-    is_under_way,
-    next_to_send,
     prefix,
     status_of,
-    told_error,
     waits_for,
-    without_idle_eligible,
 )
 
 
@@ -77,7 +69,7 @@ Following = tuple[Step, int, States]  # the kind of step, which replica or recor
 
 def ordinary_steps(rules: Rules, states: States) -> Iterator[Following]:
     """Take every step that is no failure, except that brokers come back."""
-    led = states.where(has_leader(states))
+    led = states.where(states.is_led)
     for record in range(rules.bounds.records):
         yield from _send(rules, led, record)
         yield from _answer(rules, led, record)
@@ -88,7 +80,7 @@ def ordinary_steps(rules: Rules, states: States) -> Iterator[Following]:
 
 
 def _send(rules: Rules, states: States, record: int) -> Iterator[Following]:
-    states = states.where(next_to_send(rules, states.rest)[record])
+    states = states.where(rules.next_to_send(states.rest)[record])
     if rules.bounds.moves_on_resend:
         states = states.where(LIFE.get(states.rest) == 0)
     if not len(states):
@@ -99,7 +91,7 @@ def _send(rules: Rules, states: States, record: int) -> Iterator[Following]:
     has_all, is_idempotent = rules.has_all_acks[which], rules.is_idempotent[which]
     known = copies(leader, record, life)[1]
     is_known = is_idempotent & (known > 0)
-    is_refused = has_all & is_short_of_isr(rules, states)
+    is_refused = has_all & rules.is_short_of_isr(states)
     is_refused |= is_idempotent & ~is_known & _is_out_of_order(rules, leader, record, life)
     appends = ~is_refused & ~is_known
     end = LENGTH.get(leader)
@@ -109,9 +101,8 @@ def _send(rules: Rules, states: States, record: int) -> Iterator[Following]:
     rest = status_of(record).put(rest, np.where(is_refused, REFUSAL_UNDER_WAY, status))
     rest = waits_for(record).put(rest, np.where(rules.has_no_acks[which], 0, waits_for(record).get(rest)))
     if rules.bounds.in_flight == 1:
-        rest = told_error(rules, rest, record, is_refused)
-    found = advanced(rules, states.with_words(states.with_replica(0, written), rest))
-    yield Step.SEND, record, found
+        rest = rules.told_error(rest, record, is_refused)
+    yield Step.SEND, record, rules.advanced(replace(states.with_replica(0, written), rest=rest))
 
 
 def _is_out_of_order(rules: Rules, leader: Words, record: int, life: Words) -> Mask:
@@ -123,17 +114,17 @@ def _is_out_of_order(rules: Rules, leader: Words, record: int, life: Words) -> M
 
 
 def _send_elsewhere(rules: Rules, states: States, record: int) -> Iterator[Following]:
-    is_next = next_to_send(rules, states.rest)[record] & (LIFE.get(states.rest) == 1)
+    is_next = rules.next_to_send(states.rest)[record] & (LIFE.get(states.rest) == 1)
     states = states.where(is_next)
     if len(states):
         rest = status_of(record).put(states.rest, WRITTEN_ELSEWHERE)
-        yield Step.SEND_ELSEWHERE, record, states.with_words(states.replicas, rest)
+        yield Step.SEND_ELSEWHERE, record, replace(states, rest=rest)
 
 
 def _answer(rules: Rules, states: States, record: int) -> Iterator[Following]:
     which, status = CONFIGURATION.get(states.rest), status_of(record).get(states.rest)
     is_waiting, has_all = status == WAITING, rules.has_all_acks[which]
-    is_short = is_short_of_isr(rules, states)
+    is_short = rules.is_short_of_isr(states)
     is_replicated = HIGH_WATERMARK.get(states.replicas[:, 0]) >= waits_for(record).get(states.rest)
     is_done = is_waiting & (rules.has_leader_acks[which] | (has_all & is_replicated & ~is_short))
     # Refused after it was appended; or it waits for a high watermark that stands still, until it times out.
@@ -146,8 +137,8 @@ def _answer(rules: Rules, states: States, record: int) -> Iterator[Following]:
         if step is Step.ANSWER:
             rest = status_of(record).put(rest, TOLD_WRITTEN)
         else:
-            rest = told_error(rules, rest, record, np.ones(len(part), dtype=np.bool_))
-        yield step, record, part.with_words(part.replicas, rest)
+            rest = rules.told_error(rest, record, np.ones(len(part), dtype=np.bool_))
+        yield step, record, replace(part, rest=rest)
 
 
 def _fetch(rules: Rules, states: States, place: int) -> Iterator[Following]:
@@ -160,21 +151,11 @@ def _fetch(rules: Rules, states: States, place: int) -> Iterator[Following]:
     start, mark = LENGTH.get(follower), HIGH_WATERMARK.get(leader)
     joins = (start >= mark) & (start >= EPOCH_START.get(states.rest))
     follower = KNOWN_END.put(IN_SYNC.put(follower, IN_SYNC.get(follower) | joins), start)
-    asked = states.with_words(states.with_replica(place, follower), states.rest)
     # The answer was made before the request moved the high watermark: the follower learns of it one fetch later.
-    asked = advanced(rules, asked.with_words(without_idle_eligible(rules, asked), asked.rest))
-    yield Step.ASK, place, asked.with_words(canonical(asked.replicas), asked.rest)
+    asked = rules.advanced(rules.without_idle_eligible(states.with_replica(place, follower)))
+    yield Step.ASK, place, asked.in_order()
     leader, follower = asked.replicas[:, 0], asked.replicas[:, place]
     log = prefix(follower, start) | (LOG.get(leader) & ~prefix(leader, start))
     follower = LENGTH.put(LOG.put(follower, log), LENGTH.get(leader))
     follower = HIGH_WATERMARK.put(follower, np.maximum(HIGH_WATERMARK.get(follower), mark))
-    found = asked.with_words(canonical(asked.with_replica(place, follower)), asked.rest)
-    yield Step.FETCH, place, found
-
-
-def is_outstanding(rules: Rules, states: States) -> Mask:
-    """Return where the producer has something to send or waits for an answer."""
-    found = np.zeros(len(states), dtype=np.bool_)
-    for record in range(rules.bounds.records):
-        found |= (status_of(record).get(states.rest) == UNSENT) | is_under_way(states.rest, record)
-    return found
+    yield Step.FETCH, place, asked.with_replica(place, follower).in_order()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from kafka_capacity.kafka.durability.explore import Explored, following
@@ -21,8 +23,6 @@ from kafka_capacity.kafka.durability.rules import (
     States,
     Words,
     attempts_of,
-    has_leader,
-    is_short_of_isr,
     slot,
     status_of,
 )
@@ -41,7 +41,7 @@ def trace(explored: Explored, outcome: Outcome) -> list[str]:
     reached, rules = explored.reached, explored.reached.rules
     way = reached.way_to(explored.shortest[outcome])
     here = reached.states.one(way[0])
-    here = here.with_words(NAME.put(here.replicas, np.arange(here.replicas.shape[1])), here.rest)
+    here = replace(here, replicas=NAME.put(here.replicas, np.arange(here.replicas.shape[1])))
     lines = []
     for number in way[1:]:
         wanted = reached.states.one(number)
@@ -100,7 +100,7 @@ class _Words:
         sent = f"the producer sends record {record + 1}{again}; {leader}"
         if LENGTH.get(self._is[name]) > LENGTH.get(self._was[name]):
             return f"{sent} appends it at offset {int(LENGTH.get(self._was[name]))}{self._mark()}"
-        if bool(is_short_of_isr(self._rules, self._before)[0]):
+        if bool(self._rules.is_short_of_isr(self._before)[0]):
             return f"{sent} rejects it because too few replicas are in sync"
         if status_of(record).get(self._after.rest)[0] in (UNSENT, TOLD_ERROR):
             return f"{sent} rejects it as out of sequence"
@@ -191,7 +191,7 @@ def _content(word: Words) -> str:
 
 def _end(states: States) -> str:
     replicas = _by_name(states)
-    if not has_leader(states)[0]:
+    if not states.is_led[0]:
         return "in the end there is no leader"
     leader = next(name for name, word in replicas.items() if LEADS.get(word))
     others = [
