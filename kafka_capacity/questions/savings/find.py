@@ -92,13 +92,16 @@ class _Finder:
         is_planned = (workload.outlook.retention_ratio != 1.0).any(axis=1)[self.class_of]
         rate = np.bincount(self.topic, weights=workload.load.bytes_in_mean_bytes_per_second, minlength=len(self.topics))
         self.is_compacted = workload.limits.is_compacted[first]
-        self.is_shortened = ~self.is_compacted & ~use.is_own & ~is_planned & (rate > 0)
+        self.is_state = self._kept_by_streams()
+        self.is_shortened = ~self.is_compacted & ~self.is_state & ~use.is_own & ~is_planned & (rate > 0)
         self.is_limited = self.is_shortened & np.isfinite(self.retention)
         self.needed, self.unknown_groups = needed_seconds(cluster, use)
-        # However idle, what is compacted is read when something starts, such as schemas, and a group may come back.
+        # However long nobody reads it, what is compacted and the state of Kafka Streams are read when something starts,
+        # such as schemas, and a group may come back.
         named = {name for group in cluster.snapshot.groups for name in named_topics(group)}
-        self.is_kept_idle = use.is_idle & (self.is_compacted | self._flags(name in named for name in self.topics))
-        self.is_unused = use.is_idle & ~self.is_kept_idle
+        is_needed = self.is_compacted | self.is_state | self._flags(name in named for name in self.topics)
+        self.is_kept = (use.is_idle | use.is_write_only) & is_needed
+        self.is_unused, self.is_unread = use.is_idle & ~is_needed, use.is_write_only & ~is_needed
 
     def retention_of_classes(self) -> Iterator[Action]:
         """Yield a cut of each class of topics, to what the topic of it that needs most needs."""
@@ -119,12 +122,16 @@ class _Finder:
                 yield from self._cut(np.arange(len(self.topics)) == place, float(target[place]))
 
     def removals(self) -> Iterator[Action]:
-        """Yield the removal of idle topics, and of those that are never read."""
+        """Yield the removal of idle topics, and of those that are never read; by their names, since it is for good."""
         for kind, chosen, which in (
             (ActionKind.IDLE, self.is_unused, "which nobody uses"),
-            (ActionKind.WRITE_ONLY, self.use.is_write_only, "which nobody reads, and stop producing to it"),
+            (ActionKind.WRITE_ONLY, self.is_unread, "which nobody reads, and stop producing to"),
         ):
-            yield from self._action(kind, f"remove {{}}, {which}", chosen, self._size(), is_removed=chosen[self.topic])
+            names = self._names(chosen)
+            named = f" ({few_names(names, _NAMED)})" if len(names) > 1 else ""
+            to = "" if kind is ActionKind.IDLE else " them" if named else " it"
+            text = f"remove {{}}{named}, {which}{to}"
+            yield from self._action(kind, text, chosen, self._size(), is_removed=chosen[self.topic])
 
     def fewer_replicas(self) -> Iterator[Action]:
         """Yield two replicas of what is not critical, where failures must be tolerated still."""
@@ -149,7 +156,9 @@ class _Finder:
     def compactions(self) -> Iterator[Action]:
         """Yield compaction of the topics of each pattern; Kafka compacts no tiered topic (KIP-405)."""
         for pattern, ratio in self.settings.compaction_ratios():
-            chosen = self._matching([pattern]) & ~self.is_compacted & ~self.is_tiered & ~self.use.is_own
+            chosen = (
+                self._matching([pattern]) & ~self.is_compacted & ~self.is_state & ~self.is_tiered & ~self.use.is_own
+            )
             left, workload = np.where(chosen[self.topic], ratio, 1.0), self.cluster.workload
             freed = (workload.size_bytes - compacted_today(workload, left)) * self.factors
             text = f"compact {{}} (cleanup.policy=compact,delete) to {whole_percent(ratio)}"
@@ -177,7 +186,7 @@ class _Finder:
         ).astype(np.float64)
         most, readers = values.max(axis=1, initial=0.0), self._readers()
         into = np.arange(len(self.topic))
-        is_left = self.use.is_own | self.is_tiered | self.is_compacted | self.is_unused | self.use.is_write_only
+        is_left = self.use.is_own | self.is_tiered | self.is_compacted | self.is_unused | self.is_unread
         chosen = np.zeros(len(self.topics), dtype=np.bool_)
         for place, rows in enumerate(partitions.topic_slices()):
             count = rows.stop - rows.start
@@ -203,7 +212,7 @@ class _Finder:
     def _readers(self) -> dict[str, int | None]:
         """Return how many members the largest group of each topic has; ``None`` where partitions are tied to state."""
         # What Kafka Streams keeps for a group begins with its name.
-        kept = [name for name in self.topics if name.endswith(("-changelog", "-repartition"))]
+        kept = self._names(self.is_state)
         found: dict[str, int | None] = dict.fromkeys(kept)
         for group in self.cluster.snapshot.groups:
             is_tied = group.group_type == "streams" or any(name.startswith(f"{group.group_id}-") for name in kept)
@@ -212,6 +221,13 @@ class _Finder:
                 most = found.get(name, 1)
                 found[name] = None if is_tied or most is None else max(most, members)
         return found
+
+    def _kept_by_streams(self) -> Chosen:
+        """Return which topics Kafka Streams makes, fills and empties itself, by their names or by what groups tell."""
+        changelogs = {
+            name for group in self.cluster.snapshot.groups for one in group.subtopologies for name in one.changelogs
+        }
+        return self._flags(name in changelogs or name.endswith(("-changelog", "-repartition")) for name in self.topics)
 
     def quotas(self) -> Iterator[Action]:
         """Yield quotas on who reads, and on who writes, the few topics that make the cluster's peak."""
@@ -292,10 +308,10 @@ class _Finder:
                 f"The retention of {plural(count, 'topic')} is not cut: how far back {are} read is unknown, "
                 f"because {why}."
             )
-        if self.is_kept_idle.any():
+        if self.is_kept.any():
             yield (
-                "Idle but not removed, since they are compacted or consumer groups have committed offsets: "
-                f"{few_names(self._names(self.is_kept_idle), _NAMED)}."
+                "Not read but not removed, since compacted, kept by Kafka Streams, or named by consumer groups: "
+                f"{few_names(self._names(self.is_kept), _NAMED)}."
             )
         named = {
             "being uncritical": self.settings.uncritical_topics,

@@ -17,6 +17,7 @@ from tests.unit.questions.savings.small import (
     DAY,
     DOLLARS,
     GIB,
+    PRODUCED,
     action_rows,
     asked_of,
     idle,
@@ -229,8 +230,36 @@ def test_what_is_read_when_something_starts_is_not_removed():
     tables = savings_of(raw)
     assert action_rows(tables)["idle:old"]["topics"] == ["old"]
     assert (
-        "Idle but not removed, since they are compacted or consumer groups have committed offsets: _schemas, inbox."
+        "Not read but not removed, since compacted, kept by Kafka Streams, or named by consumer groups: "
+        "_schemas, inbox."
     ) in tables["savings_scope"].to_pylist()[0]["notes"]
+
+
+def test_what_is_only_written_is_not_removed_where_it_is_read_when_something_starts():
+    settings = {"cleanup_policy": "compact"}
+    kept = [
+        unread("app-store-changelog", settings=settings),
+        unread("windows", settings=settings | {"cleanup_policy": "compact,delete"}),
+        unread("app-join-changelog"),  # by Streams' names
+        unread("state"),  # as a streams group tells
+    ]
+    parts = [{"subtopology": "0", "topics": ["logs"], "changelogs": ["state"]}]
+    group = [{"group_id": "app", "state": "Stable", "group_type": "streams", "subtopologies": parts}]
+    tables = savings_of(inventory(logs(), *kept, unread("audit"), unread("trace"), groups=group))
+    rows = action_rows(tables)
+    removed = next(row for row in rows.values() if row["kind"] == "write-only")
+    assert removed["topics"] == ["audit", "trace"]
+    assert removed["text"] == "remove 2 topics (audit, trace), which nobody reads, and stop producing to them"
+    (notes,) = tables["savings_scope"].column("notes").to_pylist()
+    assert any("app-join-changelog, app-store-changelog, state and 1 more" in note for note in notes)
+    # Streams empties what it keeps itself.
+    others = ("retention", "tiered-storage", "compaction", "partitions")
+    assert not [row for row in rows.values() if row["kind"] in others and {*row["topics"]} & {"state"}]
+
+
+def unread(name, **options):
+    """Twelve partitions of 80 GiB that are written and that nobody reads."""
+    return idle(name, bytes_in=PRODUCED, **options)
 
 
 def test_patterns_that_match_nothing_are_told():
