@@ -90,6 +90,7 @@ def next_step(view: SizingView, snapshot: str) -> str:
     without = f" --remove-brokers {','.join(map(str, removed))}" if removed else ""
     factor = option["replication_factor"]
     counts = f"--broker-counts {option['broker_count']}" + (f" --replication-factor {factor}" if factor else "")
+    counts += f" --new-broker-racks {','.join(['NAME'] * option['extra_racks'])}" if option["extra_racks"] else ""
     return f"kafka-capacity plan {snapshot}{without} {counts} --out DIR, for what the move takes"
 
 

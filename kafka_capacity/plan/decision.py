@@ -296,9 +296,16 @@ def _lasting(sizing: SizingView | None, option: Option) -> dict[str, str | None]
 
 
 def _option_status(view: ChangeView, sizing: SizingView | None, option: Option) -> Status:
-    """Return the verdict on an option: what sizing misses of its brokers is not judged, as :func:`verdict` has it."""
+    """Return the verdict on an option: what sizing knows nothing of is not judged, as :func:`verdict` has it."""
     status = view.status(option)
-    return Status.NOT_JUDGED if status is Status.FITS and missing_of(sizing, option.broker_count) else status
+    return Status.NOT_JUDGED if status is Status.FITS and _unjudged(sizing, option) else status
+
+
+def _unjudged(sizing: SizingView | None, option: Option) -> tuple[str, ...]:
+    """Return why sizing does not tell whether an option fits, as sentences; none where it does or was not asked."""
+    if sizing is not None and sizing.of_count(option.broker_count, is_moved=option.is_moved) is None:
+        return (count_sentence(sizing, option.broker_count, is_moved=option.is_moved),)
+    return tuple(f"{resource_name(one)} is unknown" for one in missing_of(sizing, option.broker_count))
 
 
 SUBJECT_NAME_LENGTH = 60  # a longer cluster name is cut in the subject, where the verdict must stay in sight
@@ -308,7 +315,7 @@ def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tupl
     """Return whether a plan fits, and why not; nothing where it fits.
 
     A count that sizing says is too small today does not fit, whatever fits at today's sizes and without failures; nor
-    is a count judged of which sizing misses what may bind.
+    is a count judged that sizing did not try, or of which it misses what may bind.
     """
     status = change.status or Status.NOT_JUDGED
     if status is Status.DOES_NOT_FIT:
@@ -320,10 +327,8 @@ def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tupl
     if sizing is not None and row is not None and not row["fits"] and row["fits_until"] is None:
         because = count_sentence(sizing, count, is_moved=is_moved)
         return (Status.DOES_NOT_FIT if status is Status.FITS else status), (because,)
-    missing = missing_of(sizing, count)
-    if status is Status.FITS and missing:
-        return Status.NOT_JUDGED, tuple(f"{resource_name(one)} is unknown" for one in missing)
-    return status, ()
+    unjudged = _unjudged(sizing, view.nearest)
+    return (Status.NOT_JUDGED, unjudged) if status is Status.FITS and unjudged else (status, ())
 
 
 def subject(view: ChangeView, sizing: SizingView | None, *, cluster: str, ds: str) -> str:

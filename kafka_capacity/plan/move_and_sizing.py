@@ -14,7 +14,7 @@ from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown, removed_brokers
 from kafka_capacity.questions.change.change_view import ChangeView
 from kafka_capacity.questions.change.choice import counts_by_fit
-from kafka_capacity.text import format_month, plural
+from kafka_capacity.text import format_month, listed, plural
 
 _COUNTS_NAMED = 6  # broker counts of the move that are named; of more the first
 
@@ -29,21 +29,25 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
     if needed is None:
         return sentence, None
     today, wanted = sizing.today, int(needed["broker_count"])
-    remedy = f"plan the move to {wanted:,} with broker_counts {wanted}"
-    again = f"A run with broker_counts {wanted} plans the move to {wanted:,}."
-    if view.recommended is None:
-        if needed["shape"] != today["shape"] or wanted in {one.broker_count for one in view.options}:
-            return sentence, None
-        other = f"No planned move fits, and none goes to the {wanted:,} brokers that are needed now"
-        return f"{sentence} {other}. {again}", serious("other-count", plural(count, "broker"), other, remedy)
+    where, asked = _asked_for(needed)
+    remedy = f"plan the move to {wanted:,}{where} with {asked}"
+    again = f"A run with {asked} plans the move to {wanted:,}{where}."
     if needed["shape"] != today["shape"]:
-        return f"{sentence} It moves replicas on today’s hardware, not onto {needed['shape']}.", None
+        onto = f" It moves replicas on today’s hardware, not onto {needed['shape']}."
+        return sentence + (onto if view.recommended else ""), None
+    if view.recommended is None:
+        if not where and wanted in {one.broker_count for one in view.options}:
+            return sentence, None
+        other = f"No planned move fits, and none goes to the {wanted:,} brokers{where} that are needed now"
+        return f"{sentence} {other}. {again}", serious("other-count", plural(count, "broker"), other, remedy)
     if weaker := sorted({*removed_brokers(needed)} - {*sizing.removed_brokers}):
         names = named_brokers(weaker)
-        asked = f"removed_brokers {','.join(map(str, removed_brokers(needed)))} and broker_counts {wanted}"
         other = f"The move keeps {names}, which sizing does without"
         problem = serious("other-count", names, other, f"plan the move to {wanted:,} without {names} with {asked}")
         return f"{sentence} {other}.", problem
+    if where:
+        other = f"The move keeps to other racks than the {wanted:,} brokers{where} that are needed now"
+        return f"{sentence} {other}. {again}", serious("other-count", plural(count, "broker"), other, remedy)
     _, failing = counts_by_fit(view.options)
     if today["shape"] != TODAY and today["broker_count"] in failing and today["fits_until"]:
         sentence += (
@@ -51,20 +55,8 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
             f"networks in the inventory; the answer above uses those of {today['shape']}."
         )
     is_moved = view.recommended.is_moved
-    if count == needed["broker_count"]:
-        how, until = lasts_until(sizing, count, is_moved=is_moved)
-        if how == "not-today":
-            other = count_sentence(sizing, count, is_moved=is_moved)
-            return f"{sentence} It goes to {plural(count, 'broker')}: {other}.", None
-        # Where nothing is moved, a rebalance that is due later makes today's brokers last no longer.
-        lasts = until_words(sizing, until if is_moved else sizing.steps[0].until) + _once_back(view)
-        return f"{sentence} It goes to the {count:,} that are needed now, which last {lasts}.", None
-    if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
-        lasts = until_words(sizing, due.until) + _once_back(view)
-        return f"{sentence} It goes to the {count:,} that are needed by {due.from_day}, which last {lasts}.", None
-    if needed["kind"] in (OptionKind.DO_NOTHING, OptionKind.SHRINK_VOLUMES):
-        enough = until_words(sizing, sizing.steps[0].until)
-        return f"{sentence} It goes to {plural(count, 'broker')}; today’s {wanted:,} last {enough}.", None
+    if goes := _where_needed(view, sizing, is_moved=is_moved):
+        return f"{sentence} It goes to {goes}.", None
     other = f"It goes to {plural(count, 'broker')}, not to the {wanted:,} that are needed now: "
     other += count_sentence(sizing, count, is_moved=is_moved)
     if wanted in failing:
@@ -73,6 +65,34 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
     message = other.replace("It goes", "The move goes", 1)
     problem = make("other-count", plural(count, "broker"), message, remedy)
     return f"{sentence} {other}. {again}", problem
+
+
+def _where_needed(view: ChangeView, sizing: SizingView, *, is_moved: bool) -> str:
+    """Return to what count a move goes and how long that lasts; nothing where more or fewer are needed now."""
+    count, needed = view.nearest.broker_count, sizing.steps[0].option
+    if count == needed["broker_count"]:
+        how, until = lasts_until(sizing, count, is_moved=is_moved)
+        if how == "not-today":
+            return f"{plural(count, 'broker')}: {count_sentence(sizing, count, is_moved=is_moved)}"
+        # Where nothing is moved, a rebalance that is due later makes today's brokers last no longer.
+        lasts = until_words(sizing, until if is_moved else sizing.steps[0].until) + _once_back(view)
+        return f"the {count:,} that are needed now, which last {lasts}"
+    if (due := sizing.due_soon) is not None and count == due.option["broker_count"]:
+        lasts = until_words(sizing, due.until) + _once_back(view)
+        return f"the {count:,} that are needed by {due.from_day}, which last {lasts}"
+    if needed["kind"] in (OptionKind.DO_NOTHING, OptionKind.SHRINK_VOLUMES):
+        enough = until_words(sizing, sizing.steps[0].until)
+        return f"{plural(count, 'broker')}; today’s {needed['broker_count']:,} last {enough}"
+    return ""
+
+
+def _asked_for(option: Mapping[str, Any]) -> tuple[str, str]:
+    """Return where the new brokers of an option are, and by which parameters a move to it is planned."""
+    racks, removed = int(option["extra_racks"]), removed_brokers(option)
+    given = [f"removed_brokers {','.join(map(str, removed))}"] if removed else []
+    given += [f"broker_counts {option['broker_count']}"]
+    given += [f"new_broker_racks {','.join(['NAME'] * racks)}"] if racks else []
+    return f" in {plural(racks, 'new rack')}" if racks else "", listed(given)
 
 
 def _once_back(view: ChangeView) -> str:

@@ -53,6 +53,7 @@ class SizingRequest:
     shapes: tuple[Shape, ...] = ()  # to try, besides today's
     broker_counts: tuple[int, ...] = ()  # to try; empty for `default_counts` and those of the planned move
     moved_broker_counts: tuple[int, ...] = ()  # those of the planned move
+    new_broker_racks: tuple[str, ...] = ()  # which its new brokers go to in turn; empty for the smallest of today's
     extra_racks: tuple[int, ...] = (0,)  # how many racks more than today, which new brokers go to
     replication_factors: tuple[int | None, ...] = (None,)  # to try, of all topics; `None` is each topic's own
     moved_replication_factor: int | None = None  # the one that the planned move gives all topics, likewise
@@ -306,10 +307,11 @@ def placement_keys(options: Iterable[CapacityOption]) -> tuple[PlacementKey, ...
 def brokers_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
     """Return the brokers of a placement, idle ones as well; those in new racks take turns."""
     start, taken = _start_of(inputs, key), inputs.snapshot.brokers.ids.tolist()
-    names = set(start.rack_names())
+    named = inputs.request.new_broker_racks
+    names = {*start.rack_names(), *named}
     free = (name for name in (f"new-rack-{number}" for number in itertools.count(1)) if name not in names)
     racks = list(itertools.islice(free, key.extra_racks))
-    return proposed_brokers(start, key.broker_count, racks, ids_taken=taken)
+    return proposed_brokers(start, key.broker_count, racks or named, ids_taken=taken)
 
 
 def _start_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:

@@ -269,3 +269,13 @@ def test_a_count_that_sizing_finds_too_small_today_does_not_fit():
     assert "plan-again" in [action["code"] for action in decision["actions"]]
     comparison = table_of(build_report(changed), "comparison")
     assert "recommended" not in [row["verdict"] for row in comparison]
+
+
+def test_a_count_that_sizing_did_not_try_is_not_judged():
+    inputs = sized_inputs()
+    assert 7 not in inputs.tables["sizing_options"].column("broker_count").to_pylist()
+    decision = decision_of(inputs)
+    assert (decision["status"], decision["fits"]) == ("not_judged", False)
+    (because,) = decision["because"]
+    assert because.startswith("sizing did not try 7 brokers of today’s hardware; ")
+    assert {(one["status"], one["lasts"]) for one in decision["options"]} == {("not_judged", "not-judged")}

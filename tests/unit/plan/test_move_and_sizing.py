@@ -71,3 +71,21 @@ def test_where_no_planned_move_fits_the_one_to_the_count_needed_is_named():
     assert sentence.endswith("A run with broker_counts 15 plans the move to 15.")
     assert problem.remedy == "plan the move to 15 with broker_counts 15"
     assert relation_of(planned(11, 15), view, {})[1] is None
+
+
+def test_a_move_that_keeps_to_other_racks_than_sizing_asks_for_is_planned_again():
+    own = option("do-nothing", "do-nothing", 6, until=None)
+    needed = {**option("008.1-more-racks", "scale-out", 8, until=DATES[-1]), "extra_racks": 1}
+    view = view_of([own, needed], [], recommended="008.1-more-racks")
+    chosen = SimpleNamespace(broker_count=8, is_moved=True, fits=True, figures={"changed_partitions": 1})
+    move = SimpleNamespace(recommended=chosen, nearest=chosen, options=(chosen,), fenced_broker_ids=[])
+    sentence, problem = relation_of(move, view, {})
+    asked = "broker_counts 8 and new_broker_racks NAME"
+    assert sentence.endswith(
+        "The move keeps to other racks than the 8 brokers in 1 new rack that are needed now. "
+        f"A run with {asked} plans the move to 8 in 1 new rack."
+    )
+    assert (problem.severity, problem.remedy) == ("serious", f"plan the move to 8 in 1 new rack with {asked}")
+    # Where no move fits, one to as many brokers in today's racks is not the one.
+    none = SimpleNamespace(recommended=None, nearest=chosen, options=(chosen,))
+    assert relation_of(none, view, {})[1].remedy == problem.remedy

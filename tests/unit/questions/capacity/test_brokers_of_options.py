@@ -31,6 +31,21 @@ def test_new_brokers_take_no_id_of_those_that_are_named_to_go():
     assert brokers_of(inputs, inputs.options[0].placement).ids.tolist() == [1, 2, 3, 4, 5, 6]
 
 
+def test_new_brokers_go_to_the_racks_that_the_move_names_or_to_as_many_more_as_are_asked_for():
+    snapshot, _ = observed()
+    today = snapshot.brokers.rack_names()
+    named = SizingRequest(today=observed_shape(snapshot.brokers), new_broker_racks=("z", today[0]))
+    inputs = SizingInputs.of(snapshot, workload([1e3] * len(snapshot.partitions)), named)
+    added = {
+        more: list(brokers_of(inputs, PlacementKey(broker_count=9, extra_racks=more)).racks[6:]) for more in (0, 1, 2)
+    }
+    assert added == {
+        0: ["z", today[0], "z"],
+        1: ["new-rack-1"] * 3,
+        2: ["new-rack-1", "new-rack-2", "new-rack-1"],
+    }
+
+
 def test_few_brokers_that_are_far_weaker_than_the_others_are_tried_without():
     snapshot, _ = observed()
     work, now = workload([1e3] * len(snapshot.partitions)), snapshot.brokers
