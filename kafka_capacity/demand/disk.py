@@ -2,7 +2,8 @@
 
 A log holds what was written since its oldest segment. What is asked of it may change: traffic grows, and a planned
 change of retention moves the line behind which segments go. With today's traffic w, its ratio r(t) to come (1 today,
-straight between two dates) and today's size S0:
+straight between two dates, and that of the first over a single day, since planned events begin and end with days) and
+today's size S0:
 
 * What a log holds was written at a mean rate p: that of the hours that its retention R covers, where all of them are
   known and explain it, else w. A burst of three weeks ago is in w and not in the log.
@@ -153,14 +154,15 @@ def _integral(ratio: Floats, times: Floats, until: Floats | float, row_class: In
     Before it the ratio of that date counts, times the partition's own ``past``, float64[P].
     """
     step = np.diff(times)
-    pieces = (ratio[:, :-1] + ratio[:, 1:]) / 2 * step
+    ends = np.where(step > DAY_SECONDS, ratio[:, 1:], ratio[:, :-1])
+    pieces = (ratio[:, :-1] + ends) / 2 * step
     whole = np.concatenate([np.zeros((len(ratio), 1)), np.cumsum(pieces, axis=1)], axis=1)
     at = np.broadcast_to(np.asarray(until, dtype=np.float64), row_class.shape)
     at = np.where(np.isfinite(at), at, 0.0)
     place = np.clip(np.searchsorted(times, at, side="right") - 1, 0, max(0, len(times) - 2))
     inside = at - times[place]
     if len(times) > 1:
-        slope = (ratio[row_class, place + 1] - ratio[row_class, place]) / step[place]
+        slope = (ends[row_class, place] - ratio[row_class, place]) / step[place]
     else:
         slope = np.zeros(len(row_class))
     after = whole[row_class, place] + inside * (ratio[row_class, place] + slope * inside / 2)

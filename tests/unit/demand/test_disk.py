@@ -42,16 +42,31 @@ def test_a_log_is_as_old_as_what_was_written_of_late_says():
     # Half as much for eleven days, three days ago: the log has four of them, and is full of the mean a week later.
     dip = [1.0] * 14 + [0.5] * 11 + [1.0] * 3
     assert later(dip, held_days=7) == pytest.approx([5.0, 7 * 22.5 / 28, 7 * 22.5 / 28], rel=1e-3)
-    # Midway it holds the half of both, where the mean rate alone took the log of the burst for one that fills up.
+    # A day later one of its seven days has come at the mean rate, by which alone the log would be one that fills up.
     hours = np.repeat(burst, day) * GIB / DAY
     soon = workload(
         dates=("2026-11-20", "2026-11-21"), bytes_in=[hours.mean()], hours_in=[hours], size=7 * GIB, retention=7 * DAY,
         middle=[[1, 28 / 32]],
     )  # fmt: skip
-    assert partition_sizes(soon)[0, 0, 1] / GIB == pytest.approx(7.0, rel=0.02)
+    assert partition_sizes(soon)[0, 0, 1] / GIB == pytest.approx(6 + 32 / 28, rel=1e-6)
     # A log that holds far more than its hours explain tells nothing of them.
     quiet = [1.0] * 21 + [1e-6] * 7
     assert later(quiet, held_days=28)[1:] == pytest.approx([21.0, 21.0], rel=1e-3)
+
+
+@pytest.mark.parametrize(("days", "held"), [(1, 4.0), (3, 6.0), (5, 6.0)])
+def test_a_planned_event_counts_from_its_first_day_to_the_end_of_its_last(days, held):
+    """Twice as much on so many days: where these end, as many of the last three days that the log keeps have it."""
+    dates = ("2026-11-20", "2026-11-30", "2026-12-01", f"2026-12-{days:02d}", f"2026-12-{days + 1:02d}", "2026-12-20")
+    ratios = dict(zip(dates, [1, 1, 2, 2, 1, 1], strict=True))
+    at = sorted(ratios)  # of a single day the first is the last
+    launch = workload(
+        dates=tuple(at), bytes_in=[GIB / DAY], size=3 * GIB, retention=3 * DAY, middle=[[ratios[day] for day in at]]
+    )
+    by_day = dict(zip(at, (partition_sizes(launch)[0, 0] / GIB).tolist(), strict=True))
+    assert by_day["2026-12-01"] == pytest.approx(3.0)  # as it begins
+    assert by_day[f"2026-12-{days + 1:02d}"] == pytest.approx(held)
+    assert by_day["2026-12-20"] == pytest.approx(3.0)
 
 
 def test_a_filling_log_fills_until_its_retention_and_one_more_segment():
