@@ -69,7 +69,8 @@ def sizing_effect(drift: Drift, view: SizingView, broker_count: int) -> Effect:
         option = next(same, None)
     if option is None:
         return Effect()
-    path = _path(view, drift.figure)
+    expected = view.document[STORED if drift.figure == STORED else TRAFFIC]
+    path = {"dates": view.dates, "values": expected[view.estimate]}  # by the estimate that decides
     before, now = _end(view, option, drift, path, 1.0), _end(view, option, drift, path, drift.ratio)
     count, name = option["broker_count"], option_name(option)
     if now == before:
@@ -93,11 +94,6 @@ def sizing_effect(drift: Drift, view: SizingView, broker_count: int) -> Effect:
     elif min(enough) != count:
         effect += f"; {min(enough):,} are enough" if is_beyond else f", or {min(enough):,} instead of {count:,}"
     return Effect(effect=effect, is_beyond=is_beyond)
-
-
-def _path(view: SizingView, figure: str) -> Mapping[str, Any]:
-    """Return what the plan expects, by the estimate that decides."""
-    return {"dates": view.dates, "values": view.document[STORED if figure == STORED else TRAFFIC][view.estimate]}
 
 
 def _end(view: SizingView, option: Row, drift: Drift, path: Mapping[str, Any], ratio: float) -> str | None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
-from typing import Any
 
 from kafka_capacity.hardware.bill import GivenHardware
 from kafka_capacity.hardware.shape_catalogue import next_sizes, shapes_beside
@@ -21,7 +19,6 @@ from kafka_capacity.questions.capacity.found import sizing_request_of, sizing_se
 from kafka_capacity.questions.capacity.pricing import TodaysPricing
 from kafka_capacity.questions.capacity.resize import resize
 from kafka_capacity.questions.capacity.sizing_steps import read_sizing
-from kafka_capacity.questions.capacity.sizing_view import SizingView
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from kafka_capacity.questions.change.choice import choose, read_options
 from kafka_capacity.questions.failures.share import find_failures
@@ -73,14 +70,14 @@ def handed_to_all(asked: PlanContext) -> Handed:
 
 def placements_to_try(asked: PlanContext, sizing: Share) -> tuple[PlacementScenario, ...]:
     """Return the placements to try where the broker count is open: today's, and what is needed first beside it."""
-    view = _view(sizing, asked.request)
+    view = read_sizing(sizing.tables, sizing.documents[SIZING_DOCUMENT], asked.request)
     needed = None if view is None else view.count_to_move_to
     return placement_grid(asked.basis.snapshot.brokers, asked.parameters.grid(), needed=needed)
 
 
 def handed_over(asked: PlanContext, placement: Share, sizing: Share | None) -> Handed:
     """Return what follows from the shares of the change and of sizing; without that the placements alone decide."""
-    view = None if sizing is None else _view(sizing, asked.request)
+    view = None if sizing is None else read_sizing(sizing.tables, sizing.documents[SIZING_DOCUMENT], asked.request)
     count_due = None if view is None else view.count_due
     options = read_options(placement.tables["scenarios"])
     return Handed(
@@ -89,7 +86,3 @@ def handed_over(asked: PlanContext, placement: Share, sizing: Share | None) -> H
         made=placement.made,
         hardware=given_hardware(asked),
     )
-
-
-def _view(sizing: Share, request: Mapping[str, Any]) -> SizingView | None:
-    return read_sizing(sizing.tables, sizing.documents[SIZING_DOCUMENT], request)

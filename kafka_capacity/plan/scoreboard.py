@@ -185,7 +185,9 @@ def _consequences(
             return dataclasses.asdict(_effect_on_moves(store, cluster, ds, drift))
         manifest = read_manifest(store, plan_prefix(cluster, drift.made_on, drift.plan_id), kind="plan")
         tables = {name: read_table(store, manifest, name) for name in SIZING_TABLES}
-        documents = {name: json.loads(read_document(store, manifest, name)) for name in PLAN_DOCUMENTS}
+        documents = {
+            name: json.loads(read_document(store, manifest, name)) for name in (SIZING_DOCUMENT, REQUEST_DOCUMENT)
+        }
     except (MissingManifestError, StorageError):
         return dataclasses.asdict(Effect())  # taken away since, or of a time before plans looked ahead
     document, request = documents[SIZING_DOCUMENT], documents[REQUEST_DOCUMENT]["request"]
@@ -193,9 +195,6 @@ def _consequences(
     effect = dataclasses.asdict(Effect() if view is None else sizing_effect(drift, view, len(snapshot.brokers)))
     hours = _scored_hours(raw, snapshot, load)
     return effect | {"classes": drifted_classes(drift, document, request.get("topic_classes", ()), snapshot, hours)}
-
-
-PLAN_DOCUMENTS = (SIZING_DOCUMENT, REQUEST_DOCUMENT)
 
 
 def _effect_on_moves(store: ObjectStore, cluster: str, ds: str, drift: Drift) -> Effect:

@@ -44,7 +44,8 @@ def build(view: ReportView) -> dict[str, Any] | None:
     known = sorted((one for one in RESOURCES if most[one] is not None), key=lambda one: -(most[one] or 0.0))
     if not known:
         return None
-    worst = {row["broker_id"]: max(_all_of(row["broker_id"], sides.values()), default=0.0) for row in rows}
+    every = [used for side in sides.values() for used in side.values()]
+    worst = {row["broker_id"]: max(used.get(row["broker_id"], 0.0) for used in every) for row in rows}
     drawn = sorted(worst, key=lambda broker: (-worst[broker], broker))[:MAX_BROKERS]
     return {"label": option.label, "heat": _heat([row for row in rows if row["broker_id"] in drawn], sides, known)}
 
@@ -64,16 +65,12 @@ def _peaks(view: ReportView, placement_id: str | None) -> dict[str, dict[int, fl
     return found
 
 
-def _all_of(broker: int, sides: Iterable[Used]) -> list[float]:
-    return [used[broker] for side in sides for used in side.values() if broker in used]
-
-
 def _heat(drawn: Sequence[Mapping[str, Any]], sides: Mapping[str, Used], known: Sequence[Resource]) -> dict[str, Any]:
     brokers = {broker for side in sides.values() for used in side.values() for broker in used}
     is_cut = len(drawn) < len(brokers)
     racks = [(rack or "no rack", len(list(of))) for rack, of in groupby(drawn, key=lambda row: row["rack"])]
     rows = [
-        (f"{_headed(resource)}, {side}", _cells(drawn, resource, side, used[resource], is_cut))
+        (f"{capitalised(resource_name(resource))}, {side}", _cells(drawn, resource, side, used[resource], is_cut))
         for resource in known
         for side, used in sides.items()
         if used.get(resource)
@@ -106,7 +103,3 @@ def _cells(
 
 def _cell(ratio: float | None, what: str) -> Cell:
     return share_cell(ratio, f"{what}: {format_percent(ratio)} of the limit")
-
-
-def _headed(resource: Resource) -> str:
-    return capitalised(resource_name(resource))
