@@ -151,8 +151,6 @@ class ReplicaColumns:
 
     def per_partition(self, values: Flags) -> Ints:
         """Count the rows of each partition for which this holds."""
-        if not len(self.starts):
-            return np.zeros(0, dtype=np.int64)
         return np.add.reduceat(values.astype(np.int64), self.starts)
 
     def has_any(self, values: Flags) -> Flags:
@@ -183,8 +181,6 @@ class PartitionIndex:
 
     def find(self, topic: Column, partition: Column) -> Ints:
         """Return the place of each (topic, partition), -1 where there is no such partition."""
-        if not len(topic):
-            return np.empty(0, dtype=np.int64)
         # Rows of one partition stand together in most tables: look up each run once.
         runs = pc.run_end_encode(topic.combine_chunks())
         ends, number = runs.run_ends.to_numpy(), partition.to_numpy()

@@ -87,7 +87,7 @@ def _read(
         return {}, []
     now, server = (Server(client=client, settings=settings) for _ in range(2))  # what has hours is noticed by itself
     stored = _stored_record_bytes(now, raw, places, end)
-    noticed = Noticed.nothing(places)
+    noticed = Noticed(*np.zeros((3, len(places.topics)), dtype=np.bool_))
     metrics: list[pa.Table] = []
     brokers: list[pa.Table] = []
     failure: list[Problem] = []

@@ -18,7 +18,7 @@ LEAST_COUNTED_RATIO = 0.95
 """Of what brokers take in, topics' counters must explain so much; the rest is scrapes at other moments."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Noticed:
     """What was noticed, day by day; flags are bool[N] by topic."""
 
@@ -29,12 +29,6 @@ class Noticed:
     ids: dict[str, int] = field(default_factory=dict)
     counted_in: float = 0.0
     brokers_in: float = 0.0
-
-    @classmethod
-    def nothing(cls, places: Places) -> Noticed:
-        """Begin."""
-        is_even, is_from_records, is_known = np.zeros((3, len(places.topics)), dtype=np.bool_)
-        return cls(is_even=is_even, is_from_records=is_from_records, is_known=is_known)
 
     def add(self, hours: Hours, rates: PartitionRates, ids: Mapping[str, int]) -> None:
         """Take note of a day."""
