@@ -114,17 +114,9 @@ def is_utc_moment(text: str) -> bool:
 
 def cluster_document(raw: RawInventory) -> dict[str, Any]:
     """Return what ``cluster.json`` says about an inventory."""
-    document: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "cluster": raw.cluster,
-        "ds": raw.ds,
-        "captured_at": raw.captured_at,
-        "source": raw.source,
-        "kafka_version": raw.kafka_version,
-    }
-    if raw.remarks:
-        document["remarks"] = [remark.as_dict() for remark in raw.remarks]
-    return document
+    told = {name: getattr(raw, name) for name in ("cluster", "ds", "captured_at", "source", "kafka_version")}
+    remarks = {"remarks": [remark.as_dict() for remark in raw.remarks]} if raw.remarks else {}
+    return {"schema_version": SCHEMA_VERSION, **told, **remarks}
 
 
 def parse_cluster_document(data: bytes, name: str) -> ClusterDocument:

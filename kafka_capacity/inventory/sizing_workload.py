@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -110,21 +109,16 @@ def _topic_column(raw: RawInventory, snapshot: Snapshot, column: str) -> Floats:
     return np.array([np.nan if value is None else float(value) for value in found], dtype=np.float64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RemoteSizes:
-    """What the object store holds of T topics."""
-
-    held: Floats  # float64[T], bytes; infinite or NaN where that is not known
-    is_measured: Flags  # bool[T], whether brokers measured it
-
-
-def remote_sizes(raw: RawInventory, snapshot: Snapshot, rate: Floats) -> RemoteSizes:
+def remote_sizes(raw: RawInventory, snapshot: Snapshot, rate: Floats) -> tuple[Floats, Flags]:
     """Return what the object store holds of each topic, if all of it is tiered (KIP-405).
 
     Brokers measure it topic by topic, of the partitions that they lead (``RemoteLogSizeBytes``, KIP-963). Without that,
     it is what is produced on average, ``rate`` as float64[P], over the whole retention, less the time by which uploads
     are held back (KIP-1241, Kafka 4.4): a closed segment is uploaded as soon as it is as old as
     ``remote.copy.lag.ms`` or as far from the end of the log as ``remote.copy.lag.bytes``, whichever comes first.
+
+    Returns:
+        float64[T], bytes, infinite or NaN where that is not known; and bool[T], whether brokers measured it.
     """
     topics, topic = snapshot.topics, snapshot.partitions.topic
     local = kept_seconds(raw, snapshot)
@@ -143,7 +137,7 @@ def remote_sizes(raw: RawInventory, snapshot: Snapshot, rate: Floats) -> RemoteS
     estimate = np.bincount(topic, weights=left, minlength=len(snapshot.partitions.topics))
     measured = _topic_column(raw, snapshot, "remote_bytes")
     is_measured = np.asarray(measured >= 0, dtype=np.bool_)  # not known is not
-    return RemoteSizes(held=np.where(is_measured, measured, estimate), is_measured=is_measured)
+    return np.where(is_measured, measured, estimate), is_measured
 
 
 def known_hours(load: PartitionLoad, snapshot: Snapshot) -> int:

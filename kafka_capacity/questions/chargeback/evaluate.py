@@ -104,9 +104,9 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
 def _tiered_table(asked: PlanContext, bill: Bill) -> pa.Table:
     """Return what the object store holds of tiered topics, and what is read from there."""
     workload, of = bill.workload, bill.workload.partitions
-    sizes = remote_sizes(asked.basis.raw, asked.basis.snapshot, workload.load.bytes_in_mean_bytes_per_second)
-    is_known = sizes.is_measured | (workload.traffic.basis is not PeakBasis.UNKNOWN)
-    held = np.where(is_known, sizes.held, np.nan)
+    rate = workload.load.bytes_in_mean_bytes_per_second
+    held, is_measured = remote_sizes(asked.basis.raw, asked.basis.snapshot, rate)
+    held = np.where(is_measured | (workload.traffic.basis is not PeakBasis.UNKNOWN), held, np.nan)
     read = np.bincount(of.topic, weights=workload.remote_reads(), minlength=len(of.topics))
     tiered = np.unique(of.topic[workload.is_tiered])
     topics = [of.topics[place] for place in tiered.tolist()]
@@ -115,7 +115,7 @@ def _tiered_table(asked: PlanContext, bill: Bill) -> pa.Table:
         "owner": [owner_of(asked.owners, topic) for topic in topics],
         "remote_bytes": held[tiered],
         "usd_per_month": held[tiered] / GIB * asked.parameters.object_store_usd_per_gib_month,
-        "is_measured": sizes.is_measured[tiered],
+        "is_measured": is_measured[tiered],
         "remote_read_bytes_per_second": read[tiered],
     }
     return of_columns("chargeback_tiered", columns)
