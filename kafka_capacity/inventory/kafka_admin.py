@@ -76,10 +76,10 @@ def _read_tables(session: AdminSession, remarks: list[Problem], say: Callable[[s
     add_missing_brokers(brokers, replica_holders(topics), remarks)
     say(f"{plural(len(brokers), 'broker')}, {plural(len(topics), 'topic')}")
     # Right after the metadata: the longer between the two, the more often they are of different moments.
-    storage = read_storage(session, brokers, remarks)
-    replicas = replicas_table(topics, storage.replicas)
+    log_dirs, stored = read_storage(session, brokers, remarks)
+    replicas = replicas_table(topics, stored)
     remark_on_partitions(session, remarks)
-    say(f"{plural(len(replicas), 'replica')} in {plural(len(storage.log_dirs), 'log dir')}")
+    say(f"{plural(len(replicas), 'replica')} in {plural(len(log_dirs), 'log dir')}")
     topic_settings = topics_table(session, topics, remarks)
     groups, members = read_groups(session, brokers, remarks)
     lags = lags_table(session, [group["group_id"] for group in groups], topics, remarks)
@@ -87,7 +87,7 @@ def _read_tables(session: AdminSession, remarks: list[Problem], say: Callable[[s
     return {
         "brokers": _table("brokers", brokers),
         "quorum_replicas": _table("quorum_replicas", quorum),
-        "log_dirs": storage.log_dirs,
+        "log_dirs": log_dirs,
         "topics": topic_settings,
         "replicas": replicas,
         "groups": _table("groups", groups),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -19,12 +18,7 @@ _CORDONED = "cordoned.log.dirs"
 _BROKERS_AT_ONCE = 8  # so that a few silent brokers cost one timeout, not one each
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Storage:
-    """The log directories of a cluster: the table, and what is in them by (broker, topic, partition)."""
-
-    log_dirs: pa.Table
-    replicas: dict[tuple[int, str, int], StoredReplica]
+Stored = dict[tuple[int, str, int], StoredReplica]  # what is in log directories, by (broker, topic, partition)
 
 
 def read_brokers(session: AdminSession, remarks: list[Problem]) -> list[dict[str, Any]]:
@@ -73,7 +67,9 @@ def add_missing_brokers(rows: list[dict[str, Any]], holders: set[int], remarks: 
     remarks.append(warning("broker_not_registered", "brokers.broker_id", message))
 
 
-def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Problem]) -> Storage:
+def read_storage(
+    session: AdminSession, brokers: Sequence[dict[str, Any]], remarks: list[Problem]
+) -> tuple[pa.Table, Stored]:
     """Ask every broker what lies in its log directories; one that does not answer gets a row with the reason."""
     with ThreadPoolExecutor(_BROKERS_AT_ONCE) as pool:
         answers = list(pool.map(lambda broker: _ask_broker(session, broker), brokers))
@@ -81,7 +77,7 @@ def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remar
         told = [one for one, answer in zip(ids, answers, strict=True) if not isinstance(answer, str)]
         cordoned = dict(zip(told, pool.map(lambda broker_id: _cordoned(session, broker_id), told), strict=True))
     rows: list[dict[str, Any]] = []
-    replicas: dict[tuple[int, str, int], StoredReplica] = {}
+    replicas: Stored = {}
     for broker_id, answer in zip(ids, answers, strict=True):
         if isinstance(answer, str):
             rows.append({"broker_id": broker_id, "path": UNKNOWN_PATH, "error": answer})
@@ -94,7 +90,7 @@ def read_storage(session: AdminSession, brokers: Sequence[dict[str, Any]], remar
         message = f"sizes are unknown or incomplete for brokers {some(silent)}; table log_dirs says why"
         remarks.append(warning("log_dirs_unknown", "log_dirs.error", message))
     rows.sort(key=lambda row: (row["broker_id"], row["path"]))
-    return Storage(log_dirs=pa.Table.from_pylist(rows, TABLES["log_dirs"].schema), replicas=replicas)
+    return pa.Table.from_pylist(rows, TABLES["log_dirs"].schema), replicas
 
 
 def _ask_broker(session: AdminSession, broker: dict[str, Any]) -> list[dict[str, Any]] | str:
@@ -149,7 +145,7 @@ def _known(number: int) -> int | None:
     return None if number < 0 else number
 
 
-def _collect(found: dict[tuple[int, str, int], StoredReplica], broker_id: int, directory: dict[str, Any]) -> None:
+def _collect(found: Stored, broker_id: int, directory: dict[str, Any]) -> None:
     path = directory["log_dir"]
     for topic in directory["topics"]:
         name = topic["name"]

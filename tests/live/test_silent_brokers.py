@@ -65,15 +65,16 @@ def test_a_silent_broker_costs_its_own_sizes_only() -> None:
         return {"broker": {resource.name: {"cordoned.log.dirs": {"value": "/b"}}}}
 
     remarks: list[Problem] = []
-    storage = read_storage(session(describe_log_dirs=describe, describe_configs=cordoned), [UP, SILENT], remarks)
-    assert [row["is_cordoned"] for row in storage.log_dirs.to_pylist()] == [False, True, None]
-    rows = [(row["broker_id"], row["path"], row["error"]) for row in storage.log_dirs.to_pylist()]
+    asked = session(describe_log_dirs=describe, describe_configs=cordoned)
+    log_dirs, stored = read_storage(asked, [UP, SILENT], remarks)
+    assert [row["is_cordoned"] for row in log_dirs.to_pylist()] == [False, True, None]
+    rows = [(row["broker_id"], row["path"], row["error"]) for row in log_dirs.to_pylist()]
     assert rows == [
         (1, "/a", None),
         (1, "/b", None),
         (2, UNKNOWN_PATH, "the broker does not answer: ClusterAuthorizationFailedError"),
     ]
-    assert {key: each.log_dir for key, each in storage.replicas.items()} == {
+    assert {key: each.log_dir for key, each in stored.items()} == {
         (1, "orders", 0): "/a",
         (1, "orders", 1): "/b",
     }
@@ -85,19 +86,19 @@ def test_a_broken_disk_and_an_old_broker_have_no_volume() -> None:
     old = directory("/b")
     del old["total_bytes"], old["usable_bytes"]
     answer = [{"broker": 1, "log_dirs": [broken, old]}]
-    table = read_storage(session(describe_log_dirs=answer), [UP], []).log_dirs
+    table, _ = read_storage(session(describe_log_dirs=answer), [UP], [])
     assert table.column("error").to_pylist() == ["KafkaStorageError", None]
     assert table.column("total_bytes").to_pylist() == table.column("usable_bytes").to_pylist() == [None, None]
 
 
 def test_a_replica_on_its_way_between_two_disks_is_counted_once() -> None:
     answer = [{"broker": 1, "log_dirs": [directory("/new", is_future_key=True, partition_size=3), directory("/old")]}]
-    (found,) = read_storage(session(describe_log_dirs=answer), [UP], []).replicas.values()
+    (found,) = read_storage(session(describe_log_dirs=answer), [UP], [])[1].values()
     assert (found.log_dir, found.size_bytes) == ("/old", 5)
 
 
 def test_a_broker_that_may_not_be_asked_is_told_from_an_empty_one() -> None:
-    table = read_storage(session(describe_log_dirs=[{"broker": 1, "log_dirs": []}]), [UP], []).log_dirs
+    table, _ = read_storage(session(describe_log_dirs=[{"broker": 1, "log_dirs": []}]), [UP], [])
     assert table.column("error").to_pylist() == ["the broker lists none: reading them needs DESCRIBE on the cluster"]
 
 

@@ -172,7 +172,7 @@ def test_a_log_dir_is_cordoned_where_its_broker_says_so(describe_configs, is_cor
     dirs = [{"log_dir": path, "error_code": 0, "topics": []} for path in ("/a", "/b")]
     asked = session(describe_configs=describe_configs, describe_log_dirs=lambda **_: [{"log_dirs": dirs}])
 
-    assert read_storage(asked, [UP], []).log_dirs.column("is_cordoned").to_pylist() == is_cordoned
+    assert read_storage(asked, [UP], [])[0].column("is_cordoned").to_pylist() == is_cordoned
 
 
 def test_logs_have_their_first_and_last_offsets_where_they_are_known():
