@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.inventory.column_values import column_map, encode, floats, ints, known, partition_of_rows
-from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, place_of, subscribed_group
+from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, subscribed_group
 from kafka_capacity.inventory.group_traffic import group_traffic
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
@@ -113,11 +113,11 @@ class _Cluster:
         leader = snapshot.brokers.index_of(snapshot.leader)
         self.cache_window_seconds = np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
         self.is_offline = states_of(snapshot).is_offline
-        offsets_topic = place_of(snapshot.partitions.topics, OFFSETS_TOPIC)
-        self._are_offsets_offline = self.is_offline[snapshot.partitions.topic == offsets_topic]
+        self._rows = dict(zip(snapshot.partitions.topics, snapshot.partitions.topic_slices(), strict=True))
+        self._are_offsets_offline = self.is_offline[self._rows.get(OFFSETS_TOPIC, slice(0))]
         self.offsets = _Offsets.of(raw, snapshot)
         self.topic_ids = column_map(raw.table("topics"), "topic", "topic_id")
-        self._topics: dict[tuple[int, bool], Topic] = {}
+        self._topics: dict[tuple[str, bool], Topic] = {}
 
     def offline_coordinator(self, group_id: str) -> int | None:
         """Return the partition of ``__consumer_offsets`` of a group where nobody leads it; else ``None``."""
@@ -127,25 +127,22 @@ class _Cluster:
 
     def topic_bytes(self, name: str) -> list[float]:
         """Return the size of each partition of a topic; nothing where it is not in the inventory."""
-        partitions = self.snapshot.partitions
-        place = place_of(partitions.topics, name)
-        rows = slice(*np.searchsorted(partitions.topic, [place, place + 1])) if place >= 0 else slice(0)
-        return [float(size) for size in self.size_bytes[rows]]
+        sizes: list[float] = self.size_bytes[self._rows.get(name, slice(0))].astype(np.float64).tolist()
+        return sizes
 
-    def topic(self, index: int, *, with_racks: bool) -> Topic:
+    def topic(self, name: str, *, with_racks: bool) -> Topic:
         """Return a topic of the snapshot as assignors see it."""
-        key = (index, with_racks)
+        key = (name, with_racks)
         if key not in self._topics:
-            partitions = self.snapshot.partitions
-            start, end = np.searchsorted(partitions.topic, [index, index + 1]).tolist()
-            racks = self._racks(start, end) if with_racks else None
-            self._topics[key] = Topic(name=partitions.topics[index], partitions=end - start, racks=racks)
+            rows = self._rows[name]
+            racks = self._racks(rows) if with_racks else None
+            self._topics[key] = Topic(name=name, partitions=rows.stop - rows.start, racks=racks)
         return self._topics[key]
 
-    def _racks(self, start: int, end: int) -> tuple[tuple[str | None, ...], ...]:
+    def _racks(self, rows: slice) -> tuple[tuple[str | None, ...], ...]:
         brokers = self.snapshot.brokers
         racks = [*brokers.racks, None]
-        replicas = self.snapshot.replicas[start:end]
+        replicas = self.snapshot.replicas[rows]
         index = brokers.index_of(replicas)
         return tuple(
             tuple(racks[place] for place, broker in zip(places, row, strict=True) if broker >= 0)
@@ -203,7 +200,8 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
     traffic = group_traffic(cluster.rates.of(rows), mean, reader, unread_bytes)
     # Assignors look at racks only where members have one too.
     with_racks = cluster.has_racks and any(member.rack for member in members)
-    topics = tuple(cluster.topic(index, with_racks=with_racks) for index in found.topics.tolist())
+    names = cluster.snapshot.partitions.topics
+    topics = tuple(cluster.topic(names[index], with_racks=with_racks) for index in found.topics.tolist())
     return GroupFacts(
         group_id=group.group_id,
         protocol=found.protocol,

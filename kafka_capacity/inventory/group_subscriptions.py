@@ -53,7 +53,7 @@ def subscribed_group(group: Group, snapshot: Snapshot) -> SubscribedGroup | Skip
     subscriptions = _subscriptions(group)
     names = snapshot.partitions.topics
     wanted = {name for subscription in subscriptions for name in subscription}
-    places = [place_of(names, name) for name in sorted(wanted)]
+    places = [_place_of(names, name) for name in sorted(wanted)]
     topics = np.array([place for place in places if place >= 0], dtype=np.int64)
     if not len(topics):
         reason = f"None of its topics is in the inventory ({_some(sorted(wanted))})."
@@ -70,7 +70,7 @@ def subscribed_group(group: Group, snapshot: Snapshot) -> SubscribedGroup | Skip
     )
 
 
-def place_of(names: Sequence[str], name: str) -> int:
+def _place_of(names: Sequence[str], name: str) -> int:
     """Return the place of a name in a sorted list of them, -1 where it is not there."""
     place = bisect_left(names, name)
     return place if place < len(names) and names[place] == name else -1

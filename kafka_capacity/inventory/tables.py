@@ -1,8 +1,6 @@
 """The tables of an inventory: their Arrow schemas, which are the native snapshot format, version 1.
 
-A native snapshot is a folder (or a prefix in S3) with ``cluster.json`` and one file a table, ``<table>.parquet``,
-``<table>.json`` (a list of rows) or ``<table>.csv``. The staged inventory holds the same tables as Parquet with a
-manifest.
+A snapshot has them as files (:mod:`kafka_capacity.inventory.files`), a staged inventory as Parquet with a manifest.
 Sizes are bytes, rates are bytes per second, times are UTC. A null means "not known", and so does a column that is left
 out, unless every row must have it: columns may be added without another version.
 """
