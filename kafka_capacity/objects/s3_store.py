@@ -38,7 +38,7 @@ class S3Store:
             try:
                 return action()
             except (ClientError, BotoCoreError, ResponseParserError, ValueError, KeyError) as error:
-                if _code(error) in _NOT_THERE and doing == "read":
+                if _code(error) in _NOT_THERE and doing in {"read", "look for"}:
                     raise MissingObjectError(f"there is no object {self.uri(key)}") from error
                 if is_last or not _may_pass(error):
                     raise StorageError(f"could not {doing} {self.uri(key)}: {error}") from error
@@ -119,18 +119,11 @@ class S3Store:
 
     def exists(self, key: str) -> bool:
         """Ask for the object's head."""
-        from botocore.exceptions import ClientError
-
-        def ask() -> bool:
-            try:
-                self._client.head_object(Bucket=self._bucket, Key=self._prefix + key)
-            except ClientError as error:
-                if _code(error) in _NOT_THERE:
-                    return False
-                raise
-            return True
-
-        return self._try("look for", key, ask)
+        try:
+            self._try("look for", key, lambda: self._client.head_object(Bucket=self._bucket, Key=self._prefix + key))
+        except MissingObjectError:
+            return False
+        return True
 
     def delete(self, key: str) -> None:
         """Delete the object."""
