@@ -10,7 +10,7 @@ import pyarrow as pa
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import IncompatibleBrokerVersion, KafkaError, UnsupportedVersionError, for_code
 
-from kafka_capacity.health.problem import Problem, info, some, warning
+from kafka_capacity.health.problem import Problem, info, problem_of, warning
 from kafka_capacity.inventory.kafka_admin_session import AdminSession
 from kafka_capacity.inventory.tables import TABLES, UNKNOWN_PATH, StoredReplica
 
@@ -59,12 +59,10 @@ def _controller(session: AdminSession, described: dict[str, Any], remarks: list[
 def add_missing_brokers(rows: list[dict[str, Any]], holders: set[int], remarks: list[Problem]) -> None:
     """Add the brokers that hold replicas and are not told of: Kafka before 4.0 leaves out those that are down."""
     missing = sorted(holders - {row["broker_id"] for row in rows})
-    if not missing:
-        return
     rows += [{"broker_id": broker_id, "is_fenced": True, "is_controller": False} for broker_id in missing]
     rows.sort(key=lambda row: row["broker_id"])
-    message = f"brokers that hold replicas but are down, with unknown racks: {some(missing)}"
-    remarks.append(warning("broker_not_registered", "brokers.broker_id", message))
+    message = "brokers that hold replicas but are down, with unknown racks: {names}"
+    remarks += problem_of(missing, "broker", warning, "broker_not_registered", "brokers.broker_id", message)
 
 
 def read_storage(
@@ -86,9 +84,8 @@ def read_storage(
             rows.append(_log_dir_row(broker_id, directory, cordoned.get(broker_id)))
             _collect(replicas, broker_id, directory)
     silent = sorted({row["broker_id"] for row in rows if row.get("error")})
-    if silent:
-        message = f"sizes are unknown or incomplete for brokers {some(silent)}; table log_dirs says why"
-        remarks.append(warning("log_dirs_unknown", "log_dirs.error", message))
+    message = "sizes are unknown or incomplete for brokers {names}; table log_dirs says why"
+    remarks += problem_of(silent, "broker", warning, "log_dirs_unknown", "log_dirs.error", message)
     rows.sort(key=lambda row: (row["broker_id"], row["path"]))
     return pa.Table.from_pylist(rows, TABLES["log_dirs"].schema), replicas
 

@@ -14,7 +14,7 @@ from typing import Any
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, for_code
 
-from kafka_capacity.health.problem import Problem, info, problem_of, some, warning
+from kafka_capacity.health.problem import Problem, info, problem_of, warning
 from kafka_capacity.inventory.kafka_admin_messages import (
     ConsumerGroupDescribeRequest,
     ShareGroupDescribeRequest,
@@ -74,9 +74,8 @@ def _list(
             # Before ListGroups v5 there was one protocol.
             kind = (group.get("group_type") or "classic").lower()
             found[group["group_id"]] = group | {"coordinator": broker["broker_id"], "group_type": kind}
-    if silent:
-        message = f"the groups coordinated by these brokers are unknown: {some(silent)}"
-        remarks.append(warning("groups_not_listed", "groups.group_id", message))
+    message = "the groups coordinated by these brokers are unknown: {names}"
+    remarks += problem_of(silent, "broker", warning, "groups_not_listed", "groups.group_id", message)
     return found
 
 

@@ -93,10 +93,9 @@ def _check_streams(groups: pa.Table, members: pa.Table) -> Iterator[Problem]:
         for task in row["standby_tasks"]
         if parts.get(row["group_id"]) and task["subtopology"] not in parts[row["group_id"]]
     }
-    if strangers:
-        shown = some(sorted(strangers))
-        message = f"standby tasks of subtopologies that their group lacks ({shown}); they are left out"
-        yield warning("standby_of_unknown_subtopology", "members.standby_tasks", message)
+    message = "standby tasks of subtopologies that their group lacks ({names}); they are left out"
+    code, where = "standby_of_unknown_subtopology", "members.standby_tasks"
+    yield from problem_of(sorted(strangers), "task", warning, code, where, message)
 
 
 def _check_owned_twice(names: list[str], group: Ints, place: Ints) -> Iterator[Problem]:
