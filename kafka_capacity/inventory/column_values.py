@@ -188,7 +188,7 @@ class PartitionIndex:
         is_start[1:] = number[1:] != number[:-1]
         is_start[ends[:-1]] = True
         starts = np.flatnonzero(is_start)
-        known = pc.index_in(runs.values, value_set=pa.array(list(self.topic_codes), pa.string()))
+        known = pc.index_in(runs.values, value_set=pa.array(list(self.topic_codes), runs.values.type))
         code = ints(known, null=-1)[np.searchsorted(ends, starts, side="right")]
         wanted = partition_keys(code, number[starts].astype(np.int64))
         place = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
