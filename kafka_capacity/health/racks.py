@@ -14,7 +14,7 @@ import numpy as np
 from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.controllers import controllers_remedy
 from kafka_capacity.health.problem import Code, Problem, info, serious, some, warning
-from kafka_capacity.kafka.arrays import Int32s, Ints
+from kafka_capacity.kafka.arrays import Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.kafka.placement.shares import distinct_racks
@@ -46,14 +46,9 @@ def check_racks(view: ClusterView) -> Iterator[Problem]:
         yield from _losses(view)
 
 
-def racks_per_partition(view: ClusterView) -> Ints:
-    """Count the racks that each partition has replicas in: int64[P]; a broker without a rack counts as one."""
-    return distinct_racks(view.snapshot.brokers.rack_indexes(), view.states.replicas)
-
-
 def _spread(view: ClusterView) -> Iterator[Problem]:
-    used = racks_per_partition(view)
-    available = int(view.snapshot.brokers.rack_indexes().max()) + 1
+    racks = view.snapshot.brokers.rack_indexes()
+    used, available = distinct_racks(racks, view.states.replicas), int(racks.max()) + 1
     possible = np.minimum(view.factor, available)
     together = (used == 1) & (view.factor > 1)
     what = f"have all their replicas in one rack although there are {available}: losing that rack stops them"

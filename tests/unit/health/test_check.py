@@ -11,12 +11,13 @@ from kafka_capacity.health.check import check_health
 from kafka_capacity.health.cluster_view import ClusterView, RackLoss
 from kafka_capacity.health.controllers import controllers_remedy
 from kafka_capacity.health.problem import Code, Severity
-from kafka_capacity.health.racks import racks_per_partition
 from kafka_capacity.health.settings import lower_factor_problems
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
+from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, QuorumReplica, Voter
+from kafka_capacity.kafka.placement.shares import distinct_racks
 from kafka_capacity.questions.failures.evaluate import evaluate_failures
 from kafka_capacity.questions.failures.scenario import FailureScenario, SetKind
 from tests.builders import cluster, topic
@@ -301,7 +302,7 @@ def test_the_most_serious_comes_first():
 def test_racks_of_partitions_are_counted(rows):
     snapshot = made({"orders": rows})
     rack = dict(zip(range(10, 16), "aabbcc", strict=True))
-    counted = racks_per_partition(ClusterView.of(snapshot, loaded(len(rows))))
+    counted = distinct_racks(snapshot.brokers.rack_indexes(), states_of(snapshot).replicas)
     assert counted.tolist() == [len({rack[b] for b in row}) for row in rows]
     assert np.array_equal(counted, np.asarray(counted, dtype=np.int64))
 
