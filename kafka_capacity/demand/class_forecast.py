@@ -141,16 +141,8 @@ def _reference(history: DailySeries, days: int, level: float, *, silent_days: in
     if clean is None or len(clean.values) < len(rates):
         return measured, measured
     bridged = clean.values[-len(rates) :]
-    return measured, max(float(bridged[np.isfinite(rates)].mean()), peak_level(bridged, level))
-
-
-def peak_level(days: Floats, level: float) -> float:
-    """Return the mean of days that peaks of the same days go with, if traffic goes on at some level.
-
-    It is that level, as far as the busiest week of the days, float64[N], had it, and their own mean at least.
-    """
-    busiest = float(sliding_window_view(days, min(WEEK_DAYS, len(days))).mean(axis=1).max())
-    return max(float(days.mean()), min(level, busiest))
+    busiest = float(sliding_window_view(bridged, min(WEEK_DAYS, len(bridged))).mean(axis=1).max())
+    return measured, max(float(bridged[np.isfinite(rates)].mean()), float(bridged.mean()), min(level, busiest))
 
 
 def _stopped(path: ExpectedPath, history: DailySeries) -> ExpectedPath:

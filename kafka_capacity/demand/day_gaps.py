@@ -114,16 +114,6 @@ def _dips(values: Floats) -> Flags:
     return found
 
 
-def without_bursts(values: Floats) -> Floats:
-    """Return days, float64[N], without gaps, of which none has much more than is usual around it.
-
-    They are what they were where the last days have more: what has not ended yet may be no burst.
-    """
-    most = _usual(values, HALF) / DIP_RATIO
-    is_over = values[-BACK_DAYS:].mean() <= most[-BACK_DAYS:].mean()
-    return np.minimum(values, most) if is_over else values
-
-
 def usual_ratio(values: Floats, days: int, *, silent_days: int = 0) -> float:
     """Return the mean of so many last days without outages, dips and bursts over the measured one.
 
@@ -132,8 +122,11 @@ def usual_ratio(values: Floats, days: int, *, silent_days: int = 0) -> float:
     rates, clean = values[-days:], clean_days(values, silent_days=silent_days)
     if clean is None or clean.stopped_days or len(clean.values) < len(rates) or not np.nansum(rates) > 0:
         return 1.0
-    usual = without_bursts(clean.values)[-len(rates) :][np.isfinite(rates)]
-    return float(usual.mean() / np.nanmean(rates))
+    most = _usual(clean.values, HALF) / DIP_RATIO
+    # Much more than is usual around it is a burst, but for the last days: what has not ended yet may be none.
+    is_over = clean.values[-BACK_DAYS:].mean() <= most[-BACK_DAYS:].mean()
+    usual = np.minimum(clean.values, most) if is_over else clean.values
+    return float(usual[-len(rates) :][np.isfinite(rates)].mean() / np.nanmean(rates))
 
 
 def _runs(is_in: Flags) -> Ints:
