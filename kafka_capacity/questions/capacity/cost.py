@@ -65,15 +65,12 @@ def traffic_between_racks(placed: PlacedLoads, *, replication_factor: int | None
         copied,
     )
     ingest = _at_dates(workload, produced) + new_in
-    if racks < 2:
-        none = np.zeros_like(ingest)
-        return TrafficBetweenRacks(produced=none, replicated=none, consumed=none, ingest=ingest)
     leaving = leaving_ratios(placed.replicas, placed.brokers, is_read_in_rack=placed.settings.is_read_in_rack)
     # Replicas and leaders of new topics are spread over the racks.
     if placed.settings.is_read_in_rack:
         new_out = np.zeros_like(new_out)
     away = leaving.produced * ingest
-    if placed.settings.is_produced_in_rack:
+    if placed.settings.is_produced_in_rack and racks > 1:
         aware = rack_aware_of(workload, placed.replicas, placed.brokers)
         away = _at_dates(workload, produced * aware.leaving[workload.partitions.topic])
     return TrafficBetweenRacks(
