@@ -77,8 +77,10 @@ def _fast_order(hashes: Int32s, member: Ints, topic: Ints, partition: Ints, memb
     bucket = spread_hashes(partition) & (set_table[run] - 1)
     width = int(set_table.max(initial=1))
     rows = np.argsort(run_place[run] * width + bucket, kind="stable")
-    if _repeats(run, partition):
-        _, once = np.unique(np.stack((run, partition)), axis=1, return_index=True)
+    low = int(partition.min(initial=0))
+    key = run * (int(partition.max(initial=0)) - low + 1) + partition - low
+    if (np.diff(np.sort(key)) == 0).any():
+        once = np.unique(key, return_index=True)[1]
         is_first = np.zeros(len(rows), dtype=np.bool_)
         is_first[once] = True
         rows = rows[is_first[rows]]
@@ -86,11 +88,3 @@ def _fast_order(hashes: Int32s, member: Ints, topic: Ints, partition: Ints, memb
     crowded = crowded_tables(run_member, topic_bucket, put_tables(topics_of))
     crowded[run_member[crowded_runs]] = True
     return rows, crowded
-
-
-def _repeats(run: Ints, partition: Ints) -> bool:
-    if not len(partition):
-        return False
-    low, high = int(partition.min()), int(partition.max())
-    key = np.sort(run * (high - low + 1) + partition - low)
-    return bool((key[1:] == key[:-1]).any())

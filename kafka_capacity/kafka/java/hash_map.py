@@ -31,7 +31,7 @@ Limits:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -153,43 +153,28 @@ class JavaHashMap(Generic[K, V]):
                 self._buckets[self._spread[key] & mask].append(key)
 
 
-class JavaHashSet(Generic[K]):
-    """A set that iterates as ``java.util.HashSet`` does: the keys of a :class:`JavaHashMap`.
+class JavaHashSet(JavaHashMap[K, None]):
+    """A set that iterates as ``java.util.HashSet`` does, which is a map of its items.
 
     Java's constructor is given either ``items``, in this order (the table is sized for them), or a ``capacity``.
     """
 
-    __slots__ = ("_map",)
+    __slots__ = ()
 
     def __init__(
-        self, hash_of: Callable[[K], int], items: Iterable[K] | None = None, capacity: int | None = None
+        self, hash_of: Callable[[K], int], items: Sequence[K] | None = None, capacity: int | None = None
     ) -> None:
-        listed = list(items) if items is not None else []
-        size = capacity if items is None else copied_set_capacity(len(listed))
-        self._map = JavaHashMap[K, None](hash_of, size)
-        for item in listed:
+        super().__init__(hash_of, capacity if items is None else copied_set_capacity(len(items)))
+        for item in items or ():
             self.add(item)
 
-    def add(self, item: K) -> bool:
-        """Add an item; tell whether it was new."""
-        is_new = item not in self._map
-        self._map.put(item, None)
-        return is_new
+    def add(self, item: K) -> None:
+        """Add an item, if it is new."""
+        self.put(item, None)
 
-    def discard(self, item: K) -> bool:
-        """Take an item out; tell whether it was there."""
-        was_there = item in self._map
-        self._map.remove(item)
-        return was_there
-
-    def __contains__(self, item: object) -> bool:
-        return item in self._map
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self._map)
-
-    def __len__(self) -> int:
-        return len(self._map)
+    def discard(self, item: K) -> None:
+        """Take an item out, if it is there."""
+        self.remove(item)
 
 
 def _table(size: int) -> list[list[K]]:
