@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
+from kafka_capacity.kafka.arrays import Flags, Floats, Indices, Int32s, Ints
 from kafka_capacity.kafka.placement.problem import LimitedLoad, PlacementProblem
 from kafka_capacity.kafka.placement.shares import wanted_racks
 
@@ -61,12 +61,21 @@ def shortages(
     rack, names = target.rack_indexes(), target.rack_names()
     count = int(rack.max(initial=-1)) + 1
     is_in = rack[:, None] == np.arange(count)
-    kinds = _kinds(problem, unit, is_in)
+    sets, of_topic = np.ones((1, len(rack)), dtype=np.bool_), np.zeros(len(problem.partitions.topics), dtype=np.int64)
+    if problem.allowed_brokers is not None:
+        sets, of_topic = np.unique(problem.allowed_brokers, axis=0, return_inverse=True)
+        of_topic = of_topic.ravel()
+    kinds = _kinds(problem, unit, is_in, sets, of_topic)
     whole = np.ones(len(limit), dtype=np.bool_)
     places: list[tuple[Flags, str | None, tuple[str, ...]]] = [(whole, None, ())]
     if count > 1 and len(names) == count:
         places += [(is_in[:, number], name, ()) for number, name in enumerate(names)]
-    places += [(allowed, None, topics) for allowed, topics in _pinned_sets(problem)]
+    every_topic = np.array(problem.partitions.topics, dtype=object)
+    places += [
+        (inside, None, tuple(every_topic[of_topic == number].tolist()))
+        for number, inside in enumerate(sets)
+        if inside.any() and not inside.all()
+    ]
     found = []
     for inside, name, topics in places:
         must, grown = (_least(kinds, inside, is_in, leaders_only=leaders_only, may_grow=each) for each in (False, True))
@@ -74,13 +83,10 @@ def shortages(
     return tuple(found)
 
 
-def _kinds(problem: PlacementProblem, unit: Floats, is_in: Flags) -> _Kinds:
+def _kinds(problem: PlacementProblem, unit: Floats, is_in: Flags, sets: Flags, of_topic: Indices) -> _Kinds:
+    """Join partitions whose topics may be on the same of the sets, bool[S, B]; ``of_topic``, int[T], says on which."""
     factors = problem.replication_factor.astype(np.int64)
-    if problem.allowed_brokers is None:
-        sets, of_topic = np.ones((1, len(is_in)), dtype=np.bool_), np.zeros(len(problem.partitions.topics), np.int64)
-    else:
-        sets, of_topic = np.unique(problem.allowed_brokers, axis=0, return_inverse=True)
-    keys = np.stack([of_topic.ravel()[problem.partitions.topic], factors], axis=1)
+    keys = np.stack([of_topic[problem.partitions.topic], factors], axis=1)
     kinds, of_row = np.unique(keys, axis=0, return_inverse=True)
     allowed, factor = sets[kinds[:, 0]], kinds[:, 1]
     reach = (allowed.astype(np.int64) @ is_in.astype(np.int64)).reshape(len(kinds), is_in.shape[1])
@@ -92,19 +98,6 @@ def _kinds(problem: PlacementProblem, unit: Floats, is_in: Flags) -> _Kinds:
         reach=reach,
         spread=np.minimum(spread, (reach > 0).sum(axis=1)),
     )
-
-
-def _pinned_sets(problem: PlacementProblem) -> list[tuple[Flags, tuple[str, ...]]]:
-    """List the sets of brokers that topics are pinned to, with these topics."""
-    if problem.allowed_brokers is None:
-        return []
-    sets, of_topic = np.unique(problem.allowed_brokers, axis=0, return_inverse=True)
-    names = np.array(problem.partitions.topics, dtype=object)
-    return [
-        (inside, tuple(names[of_topic.ravel() == number].tolist()))
-        for number, inside in enumerate(sets)
-        if inside.any() and not inside.all()
-    ]
 
 
 def _least(kinds: _Kinds, inside: Flags, is_in: Flags, *, leaders_only: bool, may_grow: bool) -> float:
