@@ -20,8 +20,9 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from kafka_capacity.inventory.kafka_admin_messages import StreamsGroupDescribeRequest
 from kafka_capacity.kafka.cluster.release import kafka_release
+from kafka_capacity.kafka.groups.model import NO_PARTITIONS, Group, Member, StreamsTopology, Topic, TopicPartitions
 from kafka_capacity.kafka.groups.processes import Task
-from kafka_capacity.kafka.groups.sticky_tasks import Subtopology, TaskMember, assign_tasks
+from kafka_capacity.kafka.groups.sticky_tasks import assign_streams
 from kafka_capacity.kafka.rebalance.model import Event, GroupSettings
 from kafka_capacity.kafka.rebalance.simulate import GroupSimulation
 from tests.live import kafka_jars
@@ -186,7 +187,7 @@ def tasks_of(assignment: Any) -> list[Task]:
     return sorted((tasks.subtopology_id, number) for tasks in assignment.active_tasks for number in tasks.partitions)
 
 
-def settled(cluster: KafkaCluster, count: int) -> list[TaskMember]:
+def settled(cluster: KafkaCluster, count: int) -> list[Member]:
     """Wait until so many members have what they are to have, and return them with their tasks."""
     found: list[Any] = []
 
@@ -201,27 +202,26 @@ def settled(cluster: KafkaCluster, count: int) -> list[TaskMember]:
         )
 
     cluster.wait_for(is_settled, f"{count} members have their tasks", seconds=120)
-    return [
-        TaskMember(member_id=one.member_id, process_id=one.process_id, active=tuple(tasks_of(one.assignment)))
-        for one in found
-    ]
+    return [having(one.member_id, one.process_id, TopicPartitions.of(tasks_of(one.assignment))) for one in found]
 
 
-def predicted(before: list[TaskMember], after: list[TaskMember], version: str) -> Mapping[str, list[Task]]:
+def having(member_id: str, process_id: str | None, tasks: TopicPartitions) -> Member:
+    return Member(member_id=member_id, topics=("0", "1"), process_id=process_id, owned=tasks)
+
+
+def predicted(before: list[Member], after: list[Member], version: str) -> Mapping[str, list[Task]]:
     """Return the tasks of those that are there afterwards, who have had what they had."""
-    had = {one.member_id: one.active for one in before}
-    members = [
-        TaskMember(member_id=one.member_id, process_id=one.process_id, active=had.get(one.member_id, ()))
-        for one in after
-    ]
-    parts = [Subtopology(subtopology_id=name, partitions=PARTITIONS, is_stateful=name == "1") for name in ("0", "1")]
-    return {name: tasks.active for name, tasks in assign_tasks(parts, members, release=kafka_release(version)).items()}
+    had = {one.member_id: one.owned for one in before}
+    members = [having(one.member_id, one.process_id, had.get(one.member_id, NO_PARTITIONS)) for one in after]
+    topics = tuple(Topic(name=name, partitions=PARTITIONS) for name in ("0", "1"))
+    streams = StreamsTopology(sources={}, state_bytes={"1": ()}, release=kafka_release(version))
+    return assign_streams(Group(topics=topics, members=tuple(members), streams=streams)).lists()
 
 
 def test_it_grows_from_one_to_three_and_shrinks_to_two(
     broker: KafkaCluster, application: Application, watch: Watch
 ) -> None:
-    before: list[TaskMember] = []
+    before: list[Member] = []
     moved = []
     for count in (1, 2, 3, 2):
         began = time.monotonic()
@@ -230,9 +230,9 @@ def test_it_grows_from_one_to_three_and_shrinks_to_two(
         else:
             application.start()
         after = settled(broker, count)
-        assert {one.member_id: list(one.active) for one in after} == predicted(before, after, broker.version), count
-        had = {task: one.member_id for one in before for task in one.active}
-        moved.append(sum(had.get(task, one.member_id) != one.member_id for one in after for task in one.active))
+        assert {one.member_id: list(one.owned) for one in after} == predicted(before, after, broker.version), count
+        had = {task: one.member_id for one in before for task in one.owned}
+        moved.append(sum(had.get(task, one.member_id) != one.member_id for one in after for task in one.owned))
         if before:
             broker.wait_for(lambda: watch.is_flowing(time.monotonic() - 1.0), "every word comes out again")
             low, high = pause_band(len(before), count)
