@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -165,32 +166,32 @@ def _refused(scenario: PlacementScenario, problem: PlacementProblem, error: Plac
     return PlacementResult(scenario=scenario, excuses=(excuse,), metrics=None, diff=None, loads=None)
 
 
-def _durations(
-    snapshot: Snapshot, load: PartitionLoad, throttle: float, brokers: Brokers, diff: AssignmentDiff, size_bytes: Ints
-) -> tuple[MoveDuration, MoveDuration]:
-    """Time the move at mean rates, and as if all of it ran at each partition's peak."""
+def time_move(
+    snapshot: Snapshot,
+    coming: Floats,
+    going: Floats,
+    *,
+    throttle_bytes_per_second: float,
+    brokers: Brokers,
+    diff: AssignmentDiff,
+    size_bytes: Ints,
+) -> MoveDuration:
+    """Time a move between ``brokers`` while so much, float64[P], is written to each partition and read from it."""
     # A fenced broker leads nothing: who has its only replicas in sync there has nobody to copy from.
     is_alive = np.isin(snapshot.replicas, snapshot.brokers.ids[~snapshot.brokers.is_fenced])
     leader = np.where((snapshot.in_sync & is_alive).any(axis=1), snapshot.leader, NO_BROKER)
     is_follower = snapshot.in_sync & (snapshot.replicas >= 0) & (snapshot.replicas != snapshot.leader[:, None])
-
-    def timed(coming: Floats, going: Floats) -> MoveDuration:
-        traffic_out = network_out(brokers, diff.before, snapshot.leader, coming, going)
-        return move_duration(
-            diff,
-            brokers=brokers,
-            leader=leader,
-            in_sync_followers=is_follower.sum(axis=1, dtype=np.int32),
-            size_bytes=size_bytes,
-            bytes_in_bytes_per_second=coming,
-            throttle_bytes_per_second=throttle,
-            spare_in_bytes_per_second=brokers.network_in_bytes_per_second - brokers.sum_held(diff.before, coming),
-            spare_out_bytes_per_second=brokers.network_out_bytes_per_second - traffic_out,
-        )
-
-    return (
-        timed(load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second),
-        timed(load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second),
+    traffic_out = network_out(brokers, diff.before, snapshot.leader, coming, going)
+    return move_duration(
+        diff,
+        brokers=brokers,
+        leader=leader,
+        in_sync_followers=is_follower.sum(axis=1, dtype=np.int32),
+        size_bytes=size_bytes,
+        bytes_in_bytes_per_second=coming,
+        throttle_bytes_per_second=throttle_bytes_per_second,
+        spare_in_bytes_per_second=brokers.network_in_bytes_per_second - brokers.sum_held(diff.before, coming),
+        spare_out_bytes_per_second=brokers.network_out_bytes_per_second - traffic_out,
     )
 
 
@@ -231,7 +232,16 @@ def _metrics(
     limits_then = limits if later_bytes is size else balance_limits(even)
     now = target_loads(problem, limits, diff.before)
     moved_bytes = diff.moved_bytes(size)
-    mean, peak = _durations(snapshot, load, scenario.throttle_bytes_per_second, loads.brokers, diff, size)
+    timed = functools.partial(
+        time_move,
+        snapshot,
+        throttle_bytes_per_second=scenario.throttle_bytes_per_second,
+        brokers=loads.brokers,
+        diff=diff,
+        size_bytes=size,
+    )
+    mean = timed(load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second)
+    peak = timed(load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second)
     return filled(
         PlacementMetrics,
         mean,

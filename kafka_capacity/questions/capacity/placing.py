@@ -20,16 +20,17 @@ from kafka_capacity.hardware.plain import filled
 from kafka_capacity.hardware.rack_traffic import rack_aware_of, spread_by_rack
 from kafka_capacity.kafka.arrays import Flags, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.cluster.diff import bytes_per_broker
+from kafka_capacity.kafka.cluster.diff import bytes_per_broker, diff_assignments
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
 from kafka_capacity.kafka.placement.problem import Balance
 from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.kafka.placement.takeover import level_takeovers
+from kafka_capacity.kafka.reassignment.flow import MoveDuration
 from kafka_capacity.proposal.constraints.brokers import DISK, DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.moves import THROTTLE
 from kafka_capacity.proposal.constraints.partitions import IN_SYNC, LEADERS, size_excuses
 from kafka_capacity.proposal.constraints.registry import ASKED
-from kafka_capacity.proposal.evaluate import evaluate_placement
+from kafka_capacity.proposal.evaluate import evaluate_placement, time_move
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO
 from kafka_capacity.proposal.scenario import PlacementScenario
@@ -82,7 +83,7 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
         )
         if request.is_takeover_levelled:
             after = _with_level_takeovers(brokers, after, workload)
-    held = bytes_per_broker(brokers, after, workload.size_bytes)
+    held, onto_others = bytes_per_broker(brokers, after, workload.size_bytes), _time_onto_others(inputs, brokers, after)
     sizes = inputs.sizes
     if request.loads.is_produced_in_rack:
         share = rack_aware_of(workload, brokers.index_of(after), brokers).share
@@ -105,8 +106,25 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
         everything=Copying(
             moved_bytes=float(held.sum()),
             moved_between_racks_bytes=between_racks(after >= 0),
-            seconds=float(held.max(initial=0)) / request.loads.throttle_bytes_per_second,
+            seconds=onto_others.seconds,
+            least_throttle_bytes_per_second=onto_others.smallest_throttle_bytes_per_second,
         ),
+    )
+
+
+def _time_onto_others(inputs: SizingInputs, brokers: Brokers, after: Int32s) -> MoveDuration:
+    """Time the copying of all replicas to as many other brokers, none of which has any, whatever their networks."""
+    snapshot, load = inputs.snapshot, inputs.workload.load
+    first = 1 + max(snapshot.brokers.ids.max(initial=0), brokers.ids.max(initial=0))
+    today = Brokers.of(snapshot.brokers.ids.tolist(), snapshot.brokers.racks)
+    return time_move(
+        snapshot,
+        load.bytes_in_mean_bytes_per_second,
+        load.bytes_out_mean_bytes_per_second,
+        throttle_bytes_per_second=inputs.request.loads.throttle_bytes_per_second,
+        brokers=today.joined(Brokers.of((first + brokers.ids).tolist(), brokers.racks)),
+        diff=diff_assignments(snapshot.replicas, np.where(after >= 0, first + after, -1).astype(np.int32)),
+        size_bytes=inputs.workload.size_bytes,
     )
 
 

@@ -12,7 +12,7 @@ from kafka_capacity.hardware.shapes import hardware
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import placement_grid
-from kafka_capacity.questions.capacity.loads import capacity_use, placed_loads
+from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
 from kafka_capacity.questions.capacity.options import SizingInputs
 from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.capacity.results import PlacementKey
@@ -108,3 +108,20 @@ def test_no_other_order_of_followers_carries_more_by_the_judgement_of_sizing(see
         for turns in itertools.product((False, True), repeat=len(lists))
     )
     assert worst(lists) == pytest.approx(min(map(worst, every)), rel=1e-6)
+
+
+@pytest.mark.parametrize("throttle", [50 * MIB, 20 * MIB])
+def test_copying_onto_other_machines_waits_for_what_is_written_meanwhile(throttle):
+    """Three brokers that all hold 12 partitions of 1 GiB: each new one fetches 12 GiB, and 12 MiB/s beside.
+
+    Each of today's leads four, which three others fetch, as much. What the two followers in sync fetch of them counts
+    for the throttle of the leader too: 12 + 8 MiB/s.
+    """
+    inputs = made_up(
+        [MIB] * 12, brokers=3, racks=3, counts=(3,), loads=LoadSettings(throttle_bytes_per_second=throttle)
+    )
+    copied = place_option(inputs, inputs.options[0].placement).everything
+    assert copied.moved_bytes == 36 * 2**30
+    assert copied.least_throttle_bytes_per_second == pytest.approx(20 * MIB)
+    ends = throttle > 20 * MIB
+    assert copied.seconds == (pytest.approx(12 * 2**30 / (throttle - 20 * MIB)) if ends else None)
