@@ -27,6 +27,7 @@ from kafka_capacity.questions.consumers.scenario import Verdict
 from kafka_capacity.text import ENDLESS, endless, format_duration, format_rate, format_wait, plural
 from kafka_capacity.text.wording import told_apart
 
+_FAR_MORE_RATIO = 1.05  # times what was seen is worth a figure
 _ALWAYS_AT_PEAK_RATIO = 0.99  # of the peak: with a mean so high nobody catches up between peaks
 
 
@@ -89,7 +90,21 @@ def _within(group: GroupChoice, row: Row) -> str:
     never = any(catch_up(one) == ENDLESS for one in group.outcomes(row))
     late = f"; what falls behind is {_caught_up_late(group.facts)}" if never else ""
     lag = format_wait(endless(worst["lag_max_seconds"]))
-    return f"; the worst max lag is {lag}{when}, within {allowed}{unknown}{late}"
+    return f"; the worst max lag is {lag}{when}, within {allowed}{_if_more_than_seen(group, row)}{unknown}{late}"
+
+
+def _if_more_than_seen(group: GroupChoice, row: Row) -> str:
+    """Return what members must be able to do in the event that asks most of them, where none was seen to do as much."""
+    unseen = [one["members_after"] for one in group.outcomes(row) if one["keeps_up"] is None]
+    if not unseen or group.facts is None:
+        return ""
+    # The busiest reads no less than the mean of all.
+    needed = group.facts["peak_bytes_per_second"] / max(1, min(unseen))
+    seen = group.facts["estimated_capacity_bytes_per_second"]
+    if seen is None or not needed > seen * _FAR_MORE_RATIO:
+        return " if members can process more than seen so far"
+    each = f"{format_rate(needed)}, {needed / seen:.1f} times the highest rate seen so far"
+    return f" if {'each member' if min(unseen) > 1 else 'the one that is left'} can process {each}"
 
 
 def _caught_up_late(facts: Row | None) -> str:

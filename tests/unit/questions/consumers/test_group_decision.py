@@ -242,3 +242,26 @@ def test_groups_at_risk_are_a_problem_of_the_answer_as_of_any_question():
     assert problem.message.startswith("1 of 1 consumer group at risk: orders-etl (")
     assert decided_groups(answer)["at_risk"] == f"{problem.message}."
     assert answered(result(count=6, is_today=True)).problems == ()
+
+
+def test_what_nobody_was_seen_to_do_is_a_condition_with_its_figure():
+    (one,) = decided(result(count=4, is_today=True, events=(Event.CRASH,)))
+    today = one.choice.today
+    (crash,) = one.choice.outcomes(today)
+    facts = {"mean_bytes_per_second": 10e6, "peak_bytes_per_second": 20e6, "estimated_capacity_bytes_per_second": 5e6}
+
+    def conditions(seen, **changed):
+        churn = {today["scenario_id"]: {Event.CRASH: crash | changed}}
+        known = {**facts, "estimated_capacity_bytes_per_second": seen}
+        text = advice_of(replace(one.choice, facts=known, churn=churn))
+        return text.partition(", within 2 min")[2].partition(" (not simulated")[0]
+
+    assert conditions(5e6, keeps_up=True) == ""
+    per_second = "19.1 MiB/s, 4.0 times the highest rate seen so far"
+    unknown = {"keeps_up": None}
+    assert conditions(5e6, members_after=1, **unknown) == f" if the one that is left can process {per_second}"
+    each = "6.4 MiB/s, 1.3 times the highest rate seen so far"
+    assert conditions(5e6, members_after=3, **unknown) == f" if each member can process {each}"
+    # The mean was seen: who has the most was not.
+    assert conditions(7e6, members_after=3, **unknown) == " if members can process more than seen so far"
+    assert conditions(None, members_after=3, **unknown) == " if members can process more than seen so far"
