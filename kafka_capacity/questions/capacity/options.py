@@ -51,8 +51,8 @@ class SizingRequest:
     today: Shape  # the shape of the observed brokers
     estimates: tuple[Shape, ...] = ()  # today's brokers cost what the nearest of them does; empty for today's price
     shapes: tuple[Shape, ...] = ()  # to try, besides today's
-    broker_counts: tuple[int, ...] = ()  # to try; empty for `default_counts` and those of the planned move
-    moved_broker_counts: tuple[int, ...] = ()  # those of the planned move
+    broker_counts: tuple[int, ...] = ()  # to try; empty for `default_counts`
+    moved_broker_counts: tuple[int, ...] = ()  # those of the planned move, which are tried as well
     new_broker_racks: tuple[str, ...] = ()  # which its new brokers go to in turn; empty for the smallest of today's
     extra_racks: tuple[int, ...] = (0,)  # how many racks more than today, which new brokers go to
     replication_factors: tuple[int | None, ...] = (None,)  # to try, of all topics; `None` is each topic's own
@@ -206,7 +206,7 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     more = [] if inputs.named is None else [one for one in default_counts(snapshot.brokers, largest) if one >= now]
     usual = {*default_counts(start, largest), *more}
     factors = tuple(dict.fromkeys(map(inputs.other_factor, request.replication_factors)))
-    counts = {*request.broker_counts} or {*usual, *request.moved_broker_counts, *inputs.more_counts}
+    counts = {*(request.broker_counts or {*usual, *inputs.more_counts}), *request.moved_broker_counts}
     fewer = scale_in_count(start, largest)
     keys = [
         PlacementKey(broker_count=count, extra_racks=racks, replication_factor=factor, removed_brokers=inputs.removed)

@@ -52,8 +52,8 @@ class SizingParameters(BaseModel):
         (), "Broker counts to size", "--size-broker-counts", max_length=50, is_usual=True
     )(
         "Empty: down to the fewest, in steps of one broker per rack, and of one in the smallest rack until racks are "
-        "even; up to twice today's count, more where none lasts, and the counts that the move is planned to. Scaling "
-        "in is always tried."
+        "even; up to twice today's count, more where none lasts. Scaling in and the counts that the move is planned "
+        "to are always tried."
     )
     extra_racks: tuple[Annotated[int, Field(ge=0, le=20)], ...] = _FORM.field(
         (0,), "Additional racks", min_length=1, max_length=5

@@ -43,7 +43,7 @@ def store(tmp_path, decision):
     store = LocalStore(tmp_path)
     decide(store, decision, "full", "2026-11-08", "old")
     decide(store, decision, "full", "2026-11-15", "new")
-    decide(store, decision, ODD, "2026-11-15", "p", sizing=None)
+    decide(store, decision, ODD, "2026-11-15", "p", sizing=None, badge={"kind": "good", "text": "✓ Fits"})
     decide(store, decision, "damaged", "2026-11-08", "older")
     decide(store, decision, "damaged", "2026-11-15", "p")
     store.write_bytes(plan_prefix("damaged", "2026-11-15", "p") + DECISION_FOLDER + DECISION, b"{")

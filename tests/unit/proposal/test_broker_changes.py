@@ -1,6 +1,7 @@
 """Brokers that are named to go or to be replaced, and racks with new names."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from kafka_capacity.errors import RequestError
 from kafka_capacity.health.cordons import uncordoned_problems
 from kafka_capacity.health.problem import Severity
-from kafka_capacity.health.racks import changed_rack_problems, new_rack_problems
+from kafka_capacity.health.racks import proposed_problems
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_4, KafkaRelease
+from kafka_capacity.kafka.placement.problem import RackRule
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.grid import BrokerChanges, placement_grid, proposed_brokers
 from tests.unit.proposal.snapshots import observed
@@ -140,12 +142,16 @@ def test_a_rack_that_is_renamed_whole_is_no_slip_of_the_pen_but_somebody_must_se
     renamed = changes(rack_names={"a": "zone-a"}).apply(SIX)
     slip = Brokers.of(SIX.ids.tolist(), ["a", "b", "c", "a", "B", "c"])
 
-    assert new_rack_problems(SIX, renamed, what="") == ()
-    assert len(new_rack_problems(SIX, slip, what="")) == 1
-    (note,) = changed_rack_problems(SIX, renamed, what="6 brokers")
+    def found(target):
+        proposed = SimpleNamespace(target=target, replication_factor=None, rack_rule=RackRule.STRICT)
+        return {one.code: one for one in proposed_problems(SIX, np.array([2]), proposed)}
+
+    assert "new-rack" in found(slip)
+    assert "new-rack" not in found(renamed)
+    note = found(renamed)["changed-racks"]
     assert note.message == ("2 brokers have a different rack from today (1: a → zone-a, 4: a → zone-a)")
     assert note.remedy == "set broker.rack and restart them before the move"
-    assert changed_rack_problems(SIX, SIX, what="") == ()
+    assert found(SIX) == {}
 
 
 def test_replicas_that_a_new_name_puts_into_one_rack_are_spread_again():
