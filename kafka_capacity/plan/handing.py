@@ -54,6 +54,7 @@ def sized_cluster(asked: PlanContext) -> SizedCluster:
         today=inputs.request.today,
         others=with_others.shapes,
         is_read_in_rack=inputs.request.loads.is_read_in_rack,
+        partition_limit_bytes_per_second=parameters.partition_limit_bytes_per_second,
         resize=functools.partial(resize, (inputs, with_others.shapes)),
     )
 

@@ -148,6 +148,7 @@ class SizedCluster:
     today: Shape  # of the observed brokers
     others: tuple[Shape, ...]  # that a change may ask for: the next sizes of the family
     is_read_in_rack: bool  # whether consumers read from followers in their rack
+    partition_limit_bytes_per_second: float  # what one partition may get at peak
     # sizes it after each of several changes, as sizing would: answers in the order of the changes
     resize: Callable[[Sequence[ClusterChange], RunPieces], Sequence[Resized]]
 

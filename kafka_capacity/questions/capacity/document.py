@@ -113,7 +113,7 @@ def _wanting_topics(found: SizingSetup) -> list[PartitionAdvice]:
     """Return the topics of which a partition gets more than is allowed, those that lack most partitions first."""
     inputs, asked = found.inputs, found.asked.parameters
     factors = replication_factors(inputs.snapshot.replicas)
-    limit = min(asked.partition_in_bytes_per_second, asked.partition_out_bytes_per_second)
+    limit = asked.partition_limit_bytes_per_second
     advised = advise_partitions(inputs.workload, factors, limit, estimate=inputs.request.estimate)
     wanting = [one for one in advised if one.is_wanting]
     stopped = stopped_applications(inputs.snapshot, {one.topic: one.needed for one in wanting})

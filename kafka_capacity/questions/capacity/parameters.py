@@ -161,6 +161,11 @@ class SizingParameters(BaseModel):
             raise ValueError(msg)
         return value
 
+    @property
+    def partition_limit_bytes_per_second(self) -> float:
+        """What is produced to one partition at peak at most; one member of each group reads it."""
+        return min(self.partition_in_bytes_per_second, self.partition_out_bytes_per_second)
+
     def sizing_request(self, observed: Brokers, catalogue: Mapping[str, Shape]) -> SizingRequest:
         """Return what sizing is asked, of a whole form: it rests on its other sections, too.
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from kafka_capacity.demand.calendar_days import DAY_SECONDS, HOUR_SECONDS
 from kafka_capacity.demand.changed import ClusterChange, compacted_today, kept_today
+from kafka_capacity.demand.workload import HIGH
 from kafka_capacity.hardware.rack_traffic import rack_aware_of
 from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topics
 from kafka_capacity.kafka.arrays import Flags, Floats, Ints
@@ -177,14 +178,15 @@ class _Finder:
     def fewer_partitions(self) -> Iterator[Action]:
         """Yield fewer partitions of topics whose new ones carry and hold no more than the fullest do today.
 
-        None of topics that had better be removed.
+        Nor do they get more at the horizon than sizing lets one have. None of topics that had better be removed.
         """
         workload, partitions = self.cluster.workload, self.cluster.workload.partitions
         load = workload.load
-        values = np.stack(
-            [load.bytes_in_peak_bytes_per_second, load.bytes_out_peak_bytes_per_second, workload.size_bytes]
-        ).astype(np.float64)
+        peak = load.bytes_in_peak_bytes_per_second
+        later = peak * workload.rate_ratios()[workload.outlook.class_of, HIGH].max(axis=1)
+        values = np.stack([peak, load.bytes_out_peak_bytes_per_second, workload.size_bytes, later]).astype(np.float64)
         most, readers = values.max(axis=1, initial=0.0), self._readers()
+        most[-1] = self.cluster.partition_limit_bytes_per_second
         into = np.arange(len(self.topic))
         is_left = self.use.is_own | self.is_tiered | self.is_compacted | self.is_unused | self.is_unread
         chosen = np.zeros(len(self.topics), dtype=np.bool_)
@@ -197,7 +199,8 @@ class _Finder:
                 (
                     few
                     for few in range(least, count // _FAR_TOO_MANY + 1)
-                    if count % few == 0 and (values[:, rows].reshape(3, -1, few).sum(axis=1) <= most[:, None]).all()
+                    if count % few == 0
+                    and (values[:, rows].reshape(len(values), -1, few).sum(axis=1) <= most[:, None]).all()
                 ),
                 None,
             )

@@ -172,6 +172,20 @@ def test_fewer_partitions_where_replicas_bind(made, left):
     assert action["saved_usd_per_month"] == pytest.approx(3 * DOLLARS)
 
 
+def test_no_partitions_are_merged_that_sizing_would_have_apart_again_at_the_horizon():
+    # All 240 carry PRODUCED; fewer than three would hold more than the fullest partition today.
+    raw, rules = inventory(logs(), many()), {"broker_replica_limit": 100}
+
+    def left(limit, **more):
+        rows = action_rows(savings_of(raw, partition_in_bytes_per_second=limit, **rules, **more))
+        return rows["partitions:many"]["text"].split()[3] if "partitions:many" in rows else None
+
+    assert left(PRODUCED) == "3"
+    assert left(PRODUCED / 4) == "4"
+    doubled = {"growth_per_year_ratio": 0.0, "growth_high_per_year_ratio": 60.0}  # nearly, in two months
+    assert left(PRODUCED / 4, **doubled) == "8"
+
+
 def test_as_many_brokers_in_every_rack():
     """Each of three racks holds 1,200 GiB of `logs`: the one broker of rack a may hold 850, each of two then 600."""
     raw = inventory(logs())
