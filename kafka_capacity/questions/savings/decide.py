@@ -188,7 +188,11 @@ def because(action: Row) -> str:
     frees = f"frees {format_bytes(freed)} and {nothing}" if freed else nothing
     if action["kind"] in (ActionKind.SHAPE, ActionKind.VOLUMES):
         return f"{frees}: no number of brokers that fits costs less with it."
-    return f"{frees}, because {why}." if why else f"{frees}; fewer brokers were not tried."
+    if not why:
+        return f"{frees}; fewer brokers were not tried."
+    # What costs more with as many brokers does so by what is stored elsewhere, or where replicas are then.
+    is_dearer = usd is not None and usd <= -1 and not action["saved_brokers"]
+    return f"{frees}: it saves no broker, because {why}." if is_dearer else f"{frees}, because {why}."
 
 
 def offered(view: SavingsView) -> Row | None:

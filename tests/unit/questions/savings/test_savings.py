@@ -175,6 +175,10 @@ def test_dollars_of_today_alone_are_no_average(tables):
 def test_what_costs_more_is_not_said_to_save_nothing(tables, usd, said):
     action = {**read_savings(tables).judged[0], "saved_usd_per_month": usd, "freed_bytes": 1024, "because": None}
     assert because(action) == f"frees 1.0 KiB and {said}; fewer brokers were not tried."
+    why = {"because": "3 brokers would not be enough: full", "saved_brokers": 0}
+    # What stands in the way of fewer brokers does not make anything dearer.
+    link = ": it saves no broker, because" if said.startswith("costs") else ", because"
+    assert because(action | why) == f"frees 1.0 KiB and {said}{link} 3 brokers would not be enough: full."
 
 
 def test_half_of_it_deleted_saves_nothing_where_the_network_binds():
