@@ -36,7 +36,7 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.tables import Tables
 from kafka_capacity.proposal.resized import Resized
 from kafka_capacity.proposal.scenario import PlacementScenario
-from kafka_capacity.questions.answer import Answer
+from kafka_capacity.questions.answer import Answer, as_far_as_known
 from kafka_capacity.report.inputs import ReportInputs
 
 Shared = TypeVar("Shared")
@@ -204,7 +204,17 @@ def _has_rows(of: Iterable[str], tables: Mapping[str, pa.Table]) -> bool:
 
 
 def where_stored(
-    decide: Callable[[Mapping[str, pa.Table]], Answer], of: Tables
+    decide: Callable[[Mapping[str, pa.Table]], Answer], of: Tables, *, is_of_traffic: bool = False
 ) -> Callable[[ReportInputs, Handed], Answer | None]:
-    """Return :attr:`Question.decide` of a question that its tables alone answer, where a plan has rows of them."""
-    return lambda results, _: decide(results.tables) if _has_rows(of, results.tables) else None
+    """Return :attr:`Question.decide` of a question that its tables alone answer, where a plan has rows of them.
+
+    One that rests on traffic says what is unknown of that.
+    """
+
+    def decided(results: ReportInputs, _: Handed) -> Answer | None:
+        if not _has_rows(of, results.tables):
+            return None
+        answer = decide(results.tables)
+        return as_far_as_known(answer, results.snapshot_facts) if is_of_traffic else answer
+
+    return decided

@@ -64,7 +64,7 @@ LEADERS = PartitionConstraint(
     where="offline partitions",
     count=lambda proposal: proposal.metrics.unreachable_partitions,
     sentence=lambda scenario, count: (
-        f"{count} partition{'' if count == 1 else 's'} to be copied {'has' if count == 1 else 'have'} no leader to "
+        f"{count:,} partition{'' if count == 1 else 's'} to be copied {'has' if count == 1 else 'have'} no leader to "
         "copy from; bring a replica back first"
     ),
 )

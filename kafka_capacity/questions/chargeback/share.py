@@ -13,5 +13,5 @@ CHARGEBACK = Question(
     share="chargeback",
     tables=CHARGEBACK_TABLES,
     simulate=lambda *given: Share(tables=merge_tables([chargeback_tables(*given)], CHARGEBACK_TABLES)),
-    decide=where_stored(decide_chargeback, CHARGEBACK_TABLES),
+    decide=where_stored(decide_chargeback, CHARGEBACK_TABLES, is_of_traffic=True),
 )

@@ -24,5 +24,5 @@ SAVINGS = Question(
     share="savings",
     tables=SAVINGS_TABLES,
     simulate=_simulate,
-    decide=where_stored(decide_savings, SAVINGS_TABLES),
+    decide=where_stored(decide_savings, SAVINGS_TABLES, is_of_traffic=True),
 )

@@ -14,11 +14,13 @@ import pytest
 from kafka_capacity.demand.changed import ClusterChange, all_of, changed_cluster
 from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.plan.handing import sized_cluster
+from kafka_capacity.questions.answer import as_far_as_known
 from kafka_capacity.questions.capacity import resize
 from kafka_capacity.questions.capacity.simulate import placement_results, simulate_sizing
-from kafka_capacity.questions.question import run_here
+from kafka_capacity.questions.question import Handed, run_here
 from kafka_capacity.questions.savings.decide import because, decide_savings, instead, offered, read_savings
 from kafka_capacity.questions.savings.section.savings import sets_table
+from kafka_capacity.questions.savings.share import SAVINGS
 from kafka_capacity.questions.savings.simulate import NOTHING, Judge
 from tests.builders import rows_of, with_rows
 from tests.unit.questions.savings.small import (
@@ -179,6 +181,16 @@ def test_what_costs_more_is_not_said_to_save_nothing(tables, usd, said):
     # What stands in the way of fewer brokers does not make anything dearer.
     link = ": it saves no broker, because" if said.startswith("costs") else ", because"
     assert because(action | why) == f"frees 1.0 KiB and {said}{link} 3 brokers would not be enough: full."
+
+
+def test_a_plan_says_as_the_command_does_that_savings_rest_on_what_is_known_of_traffic(tables):
+    facts = {"unknown_rate_partitions": 20, "unknown_rate_stored_ratio": 0.5, "partition_count": 24}
+    unknown, known = (
+        SAVINGS.decide(SimpleNamespace(tables=tables, snapshot_facts=given), Handed()) for given in (facts, {})
+    )
+    assert known == decide_savings(tables)
+    assert unknown == as_far_as_known(known, facts)
+    assert unknown.headline.startswith("As far as known, ")
 
 
 def test_half_of_it_deleted_saves_nothing_where_the_network_binds():
