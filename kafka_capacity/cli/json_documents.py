@@ -78,6 +78,7 @@ class SizeDocument(Head):
     unknown_read_partitions: int  # of which it is known what is produced and not what is read
     unknown_read_produced_ratio: float  # what those have of what is produced
     silent_since: str | None  # the last day with traffic, where there has been hardly any for a week or more
+    risen: Row | None  # traffic that is far higher than before and too new to tell whether it stays: `since`, `ratio`
     traffic: Mapping[str, tuple[float | None, ...]]  # bytes per second at peak at each date, `middle` and `high`
     stored: Mapping[str, tuple[float | None, ...]]  # the same for the bytes of all replicas
     limits: Row  # up to which a broker may be used

@@ -13,7 +13,7 @@ from kafka_capacity.demand.day_gaps import clean_days
 from kafka_capacity.demand.folding import fold_events
 from kafka_capacity.demand.full_logs import full_days
 from kafka_capacity.demand.history import DailySeries, TopicHistory, total_of
-from kafka_capacity.demand.outlook import DemandOutlook
+from kafka_capacity.demand.outlook import Basis, DemandOutlook
 from kafka_capacity.demand.planned import planned_events
 from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.demand.topic_classes import TopicClasses, class_topics
@@ -24,7 +24,17 @@ from kafka_capacity.text import whole_percent
 
 CLUSTER = "cluster"
 SILENT_RATIO = 0.02  # a cluster with less of its usual traffic has none to speak of
+RISEN_RATIO = 1.5  # times the highest of the two weeks before: a day with more is none of these
+NEW_DAYS = 14  # so many days of more traffic may still be a burst; of more the forecast tells by itself
 REFERENCE_DAYS = 28  # traffic is over the mean of so many last days, or fewer where today's load rests on fewer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rise:
+    """More traffic than ever in the weeks before, too new to tell whether it stays."""
+
+    since: str  # the first day of it, `YYYY-MM-DD`
+    ratio: float  # its mean over that of the two weeks before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,6 +44,7 @@ class DemandExpectation:
     outlook: DemandOutlook  # what sizing works with
     notes: tuple[str, ...]  # which growth holds where one was asked for, and a sentence for each event that is left out
     silent_since: str | None  # the last day with traffic to speak of; `None` where there has been some for a week
+    risen: Rise | None  # what a forecast takes for a burst rather than a new level; `None` for nothing of the kind
 
 
 def expect_demand(
@@ -75,7 +86,19 @@ def expect_demand(
         outlook=outlook,
         notes=(*_growth_notes(settings, classes), *planned.notes),
         silent_since=silent_since,
+        risen=risen(series[-1]) if any(path.basis.basis is Basis.FORECAST for path in paths) else None,
     )
+
+
+def risen(total: DailySeries) -> Rise | None:
+    """Return since when every day has had far more traffic than any of the two weeks before."""
+    rates = np.nan_to_num(total.rate_bytes_per_second)
+    for days in range(1, min(NEW_DAYS, len(rates) - NEW_DAYS + 1)):
+        before = rates[-days - NEW_DAYS : -days]
+        if before.min() > 0 and rates[-days:].min() > RISEN_RATIO * before.max():
+            ratio = float(rates[-days:].mean() / before.mean())
+            return Rise(since=days_later(total.last_day, 1 - days), ratio=ratio)
+    return None
 
 
 def _silent_since(total: DailySeries) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.hardware.limits import RESOURCES, resource_name
-from kafka_capacity.health.problem import Problem, info, serious
+from kafka_capacity.health.problem import Problem, info, serious, warning
 from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status, StepVerb
 from kafka_capacity.questions.capacity.approval import assumed_ratio
 from kafka_capacity.questions.capacity.cost_words import (
@@ -30,6 +30,7 @@ from kafka_capacity.questions.capacity.sizing_words import (
     headline,
     later_steps,
     not_judged_sentence,
+    rise_sentence,
     silence_sentence,
 )
 from kafka_capacity.text import format_month, format_percent, format_throttle_above, format_usd, listed, plural
@@ -83,6 +84,9 @@ def _problems(view: SizingView) -> list[Problem]:
     if silence:
         remedy = "check where the metrics come from, and stage again"
         found.append(serious("no-traffic", "the history", silence.removesuffix("."), remedy))
+    if rise := rise_sentence(view.document):
+        remedy = "plan again in a week, or now with a growth rate if it is to stay"
+        found.append(warning("traffic-risen", "the history", rise.removesuffix("."), remedy))
     assumed = assumed_ratio(view)
     if assumed:
         share = "all" if assumed == 1.0 else f"{format_percent(assumed)} of the"

@@ -59,6 +59,7 @@ def sizing_document(found: SizingSetup, sized: Sized) -> dict[str, Any]:
         **found.asked.basis.unknown_traffic,
         "notes": [*_fenced_note(inputs.snapshot.brokers), *found.expectation.notes],
         "silent_since": found.expectation.silent_since,
+        "risen": to_plain(found.expectation.risen),
         **expected,
         "limits": to_plain(request.limits),
         "single_replicas": single

@@ -100,7 +100,7 @@ def _what_binds(view: SizingView) -> tuple[str, str]:
 def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
     """Return which growth the answer rests on and how much that is, and whether traffic ended: what is known of it."""
     middle, high = (view.document[TRAFFIC][estimate] for estimate in ("middle", "high"))
-    silence = silence_sentence(view.document)
+    silence, rise = silence_sentence(view.document), rise_sentence(view.document)
     if not middle[0]:
         return silence
     if request["growth_per_year_ratio"] is not None:
@@ -117,13 +117,24 @@ def growth_sentence(view: SizingView, request: Mapping[str, Any]) -> str:
     when = f"in the busiest week up to {until}" if basis.startswith("forecast") else f"by {until}"
     if request["growth_per_year_ratio"] is None and request["growth_high_per_year_ratio"] is not None:
         high_growth += ", as asked,"
-    return f"Growth {basis}: {usual} {when}, {high_growth} in the high estimate. {silence}".strip()
+    return f"Growth {basis}: {usual} {when}, {high_growth} in the high estimate. {silence or rise}".strip()
 
 
 def silence_sentence(document: Mapping[str, Any]) -> str:
     """Return that the cluster has had no traffic of late; empty where it has."""
     since = document.get("silent_since")
     return f"There has been hardly any traffic since {since}, which is taken for an outage of metrics." if since else ""
+
+
+def rise_sentence(document: Mapping[str, Any]) -> str:
+    """Return that traffic has become far higher of late; empty where it has not, and of earlier plans."""
+    found = document.get("risen")
+    if not found:
+        return ""
+    return (
+        f"Since {found['since']} there has been {found['ratio']:.1f} times the traffic of the two weeks before, which "
+        "counts in part until it has lasted some weeks: if it stays, limits are exceeded sooner."
+    )
 
 
 def _binding(view: SizingView) -> str:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kafka_capacity.demand.calendar_days import days_later, months_later, outlook_dates
 from kafka_capacity.demand.disk import date_seconds
 from kafka_capacity.demand.events import Launch, RetentionChange, retention_at
-from kafka_capacity.demand.expectation import expect_demand
-from kafka_capacity.demand.history import TopicHistory
+from kafka_capacity.demand.expectation import expect_demand, risen
+from kafka_capacity.demand.history import DailySeries, TopicHistory
 from kafka_capacity.demand.outlook import AddedTopic, Basis
 from kafka_capacity.demand.settings import (
     ClassPattern,
@@ -341,3 +341,33 @@ def test_growth_that_was_asked_for_goes_on_from_usual_days_and_a_dip_leaves_logs
     assert expected(rates, **flat).mean_ratio == pytest.approx((17 + 11 * 4 / 3) / (17 + 11 * 3))
     rates[:, -3:] *= 3  # what has not ended may stay
     assert expected(rates, **flat).mean_ratio == pytest.approx(1.0)
+
+
+def test_traffic_far_above_all_of_two_weeks_is_told_until_it_has_lasted_as_long():
+    def found(*days):
+        series = DailySeries(first_day=days_later(DS, -len(days)), rate_bytes_per_second=np.array(days, dtype=float))
+        return risen(series)
+
+    weeks = [5.0, 5, 5, 5, 5, 3, 3] * 3
+    assert found(*weeks) is None
+    assert found(*weeks[:13], 15.0) is None  # of fewer than two weeks before nothing can be said
+    three = found(*weeks, 15.0, 14.0, 16.0)
+    assert (three.since, three.ratio) == (days_later(DS, -3), pytest.approx(15 / (62 / 14)))
+    assert found(*weeks, 15.0, 14.0, 7.0) is None  # it is over: no more than one and a half times the highest
+    assert found(*weeks, *[9.0] * 13).since == days_later(DS, -13)
+    assert found(*weeks, *[9.0] * 14) is None
+    assert found(*[0.0] * 21, 9.0) is None  # of what begins the forecast tells by itself
+
+
+def test_no_rise_is_told_where_growth_was_asked_for():
+    snapshot, load = shop()
+    topics = snapshot.partitions.topics
+    rates = np.full((len(topics), 60), 1e6)
+    rates[:, -3:] *= 3
+    history = TopicHistory(first_day=days_later(DS, -60), topics=topics, rate_bytes_per_second=rates)
+    told, asked = (
+        expect_demand(snapshot, load, DemandSettings(**given), history).risen
+        for given in ({}, {"growth_per_year_ratio": 0.1})
+    )
+    assert (told.since, told.ratio) == (days_later(DS, -3), pytest.approx(3.0))
+    assert asked is None

@@ -86,6 +86,15 @@ def test_traffic_that_ended_everywhere_at_once_is_a_problem_and_stands_with_the_
     assert page.count("There has been hardly any traffic since") == 2  # among the problems, and where growth is
 
 
+def test_traffic_that_rose_of_late_is_a_problem_and_stands_with_the_growth():
+    inputs = sized_inputs()
+    assert "traffic-risen" not in codes(inputs)
+    risen = dataclasses.replace(inputs, sizing={**inputs.sizing, "risen": {"since": "2026-11-17", "ratio": 3.04}})
+    assert "traffic-risen" in codes(risen)
+    page = render_all(risen).index_html.decode()
+    assert page.count("times the traffic of the two weeks before") == 2
+
+
 def test_what_an_inventory_lacks_is_a_problem_once():
     inputs = sized_inputs()
     lacking = {"severity": "warning", "code": "missing_sizes", "where": "replicas", "message": "3 sizes are unknown"}
