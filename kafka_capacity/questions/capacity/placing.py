@@ -1,6 +1,6 @@
 """Place the replicas of an option, once for every shape, and sum up what brokers carry and what the change copies.
 
-The placer is the one of every proposed placement (:mod:`kafka_capacity.proposal.evaluate`), but the placements are not
+The placer is the one of every proposed placement (:mod:`kafka_capacity.proposal.placing`), but the placements are not
 those of the question about the change, even for the same count of brokers. There the disks and networks of the observed
 brokers bound where replicas go; here a placement stands for every shape, each with disks and networks of its own, so
 brokers are placed without figures and log dirs, and each shape is judged on the loads afterwards. Where the disks of

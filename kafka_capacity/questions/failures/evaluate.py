@@ -67,6 +67,8 @@ def evaluate_failures(
             table.fill(np.array(numbers[part.first : part.first + part.count]), part, baseline)
     for number, one in enumerate(sets):
         table.mark_dead(number, [*_positions(snapshot, one.brokers), *np.flatnonzero(snapshot.brokers.is_fenced)])
+    # Without a majority no broker can take the place of a lost one, and nobody gets a new leader to copy from.
+    table.columns["rebuild_seconds"][[majority is False for majority in majorities]] = np.inf
     peak_in, peak_out, peak_cores = (
         percentile(found)[0] for found in (today.sums.written, today.sums.sent, today.sums.cores)
     )

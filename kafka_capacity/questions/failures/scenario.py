@@ -119,7 +119,8 @@ class FailureResult:
     group_offline: Ints  # int64[S, G], how many of these nobody leads
     coordinator: NDArray[np.int8]  # int8[S, G], a `CoordinatorState` each
     rebuild_bytes: Floats  # float64[S], what the lost brokers held of partitions that are still led
-    rebuild_seconds: Floats  # float64[S], to copy it onto empty disks, at mean rates; infinite for never
+    # float64[S], to copy it onto empty disks, at mean rates; infinite for never, as without controllers
+    rebuild_seconds: Floats
     # whether a majority of the controllers is left after each set, `None` where that is not known. Without one no
     # leader is elected, and under the minimum is what is led with a lost replica in its ISR: nobody takes it out.
     has_majority: tuple[bool | None, ...]

@@ -171,7 +171,9 @@ def drawn_cell(figure: Column, row: Row, side: PlacementFailures) -> Cell:
     """Return the cell of one of :data:`FIGURES` of a loss."""
     value, unclean = row[figure.key], row["unclean_leaders"]
     if figure.key == "rebuild_seconds":
-        return {"text": "never", "kind": "bad"} if value is None else {"text": format_duration(value), "kind": "plain"}
+        if value is None:
+            return {"text": "no majority" if is_leaderless(row) else "never", "kind": "bad"}
+        return {"text": format_duration(value), "kind": "plain"}
     if figure.key == "loaded_ratio":
         if value is None:
             return {"text": "—", "kind": "unknown"}

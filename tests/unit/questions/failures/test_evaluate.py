@@ -127,6 +127,7 @@ def test_without_a_majority_of_the_controllers_nobody_is_elected_and_nobody_leav
     result = evaluate_failures(snapshot, load, asked, has_majority=lambda one: one.kind is not SetKind.GIVEN)
     (number,) = [place for place, one in enumerate(result.sets) if one.kind is SetKind.GIVEN]
     assert [place for place, known in enumerate(result.has_majority) if known is False] == [number]
+    assert np.isinf(result.rebuild_seconds[number])
     is_led = ~np.isin(snapshot.leader, sorted(chosen))
     isr = snapshot.in_sync
     held_back = (np.isin(snapshot.replicas, sorted(chosen)) & isr).any(axis=1)
