@@ -25,7 +25,7 @@ from kafka_capacity.text import whole_percent
 CLUSTER = "cluster"
 SILENT_RATIO = 0.02  # a cluster with less of its usual traffic has none to speak of
 RISEN_RATIO = 1.5  # times the highest of the two weeks before: a day with more is none of these
-NEW_DAYS = 14  # so many days of more traffic may still be a burst; of more the forecast tells by itself
+NEW_DAYS = 14  # fewer days of more traffic may still be a burst; of more the forecast tells by itself
 REFERENCE_DAYS = 28  # traffic is over the mean of so many last days, or fewer where today's load rests on fewer
 
 
@@ -91,13 +91,13 @@ def expect_demand(
 
 
 def risen(total: DailySeries) -> Rise | None:
-    """Return since when every day has had far more traffic than any of the two weeks before."""
-    rates = np.nan_to_num(total.rate_bytes_per_second)
+    """Return since when every day that is known has had far more traffic than any of the two weeks before."""
+    rates = total.rate_bytes_per_second
     for days in range(1, min(NEW_DAYS, len(rates) - NEW_DAYS + 1)):
-        before = rates[-days - NEW_DAYS : -days]
-        if before.min() > 0 and rates[-days:].min() > RISEN_RATIO * before.max():
-            ratio = float(rates[-days:].mean() / before.mean())
-            return Rise(since=days_later(total.last_day, 1 - days), ratio=ratio)
+        before, after = (part[np.isfinite(part)] for part in (rates[-days - NEW_DAYS : -days], rates[-days:]))
+        is_since = np.isfinite(rates[-days]) and before.min(initial=np.inf) > 0
+        if is_since and len(before) >= WEEK_DAYS and after.min() > RISEN_RATIO * before.max():
+            return Rise(since=days_later(total.last_day, 1 - days), ratio=float(after.mean() / before.mean()))
     return None
 
 

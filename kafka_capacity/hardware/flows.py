@@ -1,4 +1,4 @@
-"""Float32s traffic of every broker, as it is and after each loss, and its peaks at each date.
+"""Hourly traffic of every broker, as it is and after each loss, and its peaks at each date.
 
 A broker's peak is the 99th percentile of its own hourly totals. The totals of an hour are linear in the traffic of the
 partitions, and traffic grows by class; so the hours are summed once by (broker, class), and each date weighs the

@@ -30,6 +30,8 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
         return sentence, None
     today, wanted = sizing.today, int(needed["broker_count"])
     where, asked = _asked_for(needed)
+    if request.get("new_broker_racks"):
+        where = ""  # the move brings racks of its own
     remedy = f"plan the move to {wanted:,}{where} with {asked}"
     again = f"A run with {asked} plans the move to {wanted:,}{where}."
     if needed["shape"] != today["shape"]:

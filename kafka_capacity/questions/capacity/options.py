@@ -206,7 +206,9 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
     more = [] if inputs.named is None else [one for one in default_counts(snapshot.brokers, largest) if one >= now]
     usual = {*default_counts(start, largest), *more}
     factors = tuple(dict.fromkeys(map(inputs.other_factor, request.replication_factors)))
-    counts = {*(request.broker_counts or {*usual, *inputs.more_counts}), *request.moved_broker_counts}
+    # Brokers that are named without a count are one.
+    moved = {*request.moved_broker_counts} or ({len(start)} if inputs.named is not None else set())
+    counts = {*request.broker_counts} or {*usual, *moved, *inputs.more_counts}
     fewer = scale_in_count(start, largest)
     keys = [
         PlacementKey(broker_count=count, extra_racks=racks, replication_factor=factor, removed_brokers=inputs.removed)
@@ -215,6 +217,8 @@ def capacity_options(inputs: SizingInputs) -> tuple[CapacityOption, ...]:
         for factor in factors
         if not racks or count > now
     ]
+    own = inputs.other_factor(request.moved_replication_factor)
+    keys += [PlacementKey(broker_count=one, replication_factor=own, removed_brokers=inputs.removed) for one in moved]
     if fewer is not None and keys:
         keys.append(dataclasses.replace(keys[0], broker_count=fewer, extra_racks=0, replication_factor=factors[0]))
     without = tuple(sorted({*inputs.removed, *weaker}))

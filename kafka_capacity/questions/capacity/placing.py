@@ -114,16 +114,24 @@ def place_option(inputs: SizingInputs, key: PlacementKey) -> PlacedOption:
 
 def _time_onto_others(inputs: SizingInputs, brokers: Brokers, after: Int32s) -> MoveDuration:
     """Time the copying of all replicas to as many other brokers, none of which has any, whatever their networks."""
-    snapshot, load = inputs.snapshot, inputs.workload.load
-    first = 1 + max(snapshot.brokers.ids.max(initial=0), brokers.ids.max(initial=0))
-    today = Brokers.of(snapshot.brokers.ids.tolist(), snapshot.brokers.racks)
+    load, observed = inputs.workload.load, inputs.snapshot.brokers
+    # All are numbered anew, today's first: ids may be as high as there are numbers.
+    count = len(observed)
+    today = Brokers.of(range(count), observed.racks, is_fenced=observed.is_fenced.tolist())
+    snapshot = dataclasses.replace(
+        inputs.snapshot,
+        brokers=today,
+        replicas=observed.index_of(inputs.snapshot.replicas),
+        leader=observed.index_of(inputs.snapshot.leader),
+    )
+    place = brokers.index_of(after)
     return time_move(
         snapshot,
         load.bytes_in_mean_bytes_per_second,
         load.bytes_out_mean_bytes_per_second,
         throttle_bytes_per_second=inputs.request.loads.throttle_bytes_per_second,
-        brokers=today.joined(Brokers.of((first + brokers.ids).tolist(), brokers.racks)),
-        diff=diff_assignments(snapshot.replicas, np.where(after >= 0, first + after, -1).astype(np.int32)),
+        brokers=today.joined(Brokers.of(range(count, count + len(brokers)), brokers.racks)),
+        diff=diff_assignments(snapshot.replicas, np.where(place >= 0, count + place, -1).astype(np.int32)),
         size_bytes=inputs.workload.size_bytes,
     )
 

@@ -98,13 +98,12 @@ def _if_more_than_seen(group: GroupChoice, row: Row) -> str:
     unseen = [one["members_after"] for one in group.outcomes(row) if one["keeps_up"] is None]
     if not unseen or group.facts is None:
         return ""
-    # The busiest reads no less than the mean of all.
     needed = group.facts["peak_bytes_per_second"] / max(1, min(unseen))
     seen = group.facts["estimated_capacity_bytes_per_second"]
     if seen is None or not needed > seen * _FAR_MORE_RATIO:
         return " if members can process more than seen so far"
-    each = f"{format_rate(needed)}, {needed / seen:.1f} times the highest rate seen so far"
-    return f" if {'each member' if min(unseen) > 1 else 'the one that is left'} can process {each}"
+    who, mean = ("members", " on average") if min(unseen) > 1 else ("the one that is left", "")
+    return f" if {who} can process {format_rate(needed)}{mean}, {needed / seen:.1f} times the highest rate seen so far"
 
 
 def _caught_up_late(facts: Row | None) -> str:

@@ -260,8 +260,8 @@ def test_what_nobody_was_seen_to_do_is_a_condition_with_its_figure():
     per_second = "19.1 MiB/s, 4.0 times the highest rate seen so far"
     unknown = {"keeps_up": None}
     assert conditions(5e6, members_after=1, **unknown) == f" if the one that is left can process {per_second}"
-    each = "6.4 MiB/s, 1.3 times the highest rate seen so far"
-    assert conditions(5e6, members_after=3, **unknown) == f" if each member can process {each}"
+    each = "6.4 MiB/s on average, 1.3 times the highest rate seen so far"
+    assert conditions(5e6, members_after=3, **unknown) == f" if members can process {each}"
     # The mean was seen: who has the most was not.
     assert conditions(7e6, members_after=3, **unknown) == " if members can process more than seen so far"
     assert conditions(None, members_after=3, **unknown) == " if members can process more than seen so far"
