@@ -121,6 +121,7 @@ def _forecast(
     found = forecast_series(
         history.rate_bytes_per_second,
         weeks_ahead=weeks,
+        prior=USUAL_GROWTH,
         quantile=settings.high_quantile,
         silent_days=silent_days,
     )

@@ -15,10 +15,10 @@ import numpy as np
 from kafka_capacity.demand.calendar_days import WEEK_DAYS
 from kafka_capacity.demand.day_gaps import CleanDays, clean_days
 from kafka_capacity.demand.level_shifts import LevelShift, level_shifts
-from kafka_capacity.demand.settings import USUAL_GROWTH, growth_ratio
+from kafka_capacity.demand.settings import Growth, growth_ratio
 from kafka_capacity.demand.spread import Z, level_spread
 from kafka_capacity.demand.week_model import HORIZONS, RISE_IS_GROWTH, WeekModel, fit_weeks
-from kafka_capacity.demand.week_paths import bursts, either, noise, wandering, with_bursts
+from kafka_capacity.demand.week_paths import ROLLING_DRAWS, bursts, either, noise, wandering, with_bursts
 from kafka_capacity.kafka.arrays import Floats
 
 LEAST_DAYS = 14  # less has no growth to tell, and no noise: the prior alone
@@ -34,6 +34,8 @@ class Forecast:
 
     expected: Floats  # float64[W + 1], mean of the highest week so far by weeks ahead, without unseen bursts
     high: Floats  # float64[W + 1], its quantile that was asked for
+    week_low: Floats  # float64[W], the lower end of the interval of `INTERVAL_RATIO` of single weeks
+    week_high: Floats  # float64[W], its upper end
     fitted_days: int  # how many known days it rests on
     own_weight: float  # of the history against the prior, 0 to 1
     shift: LevelShift | None  # the last change of level; `None` where there was none
@@ -55,11 +57,12 @@ class NoForecast:
 
 
 def forecast_series(
-    values: Floats, *, weeks_ahead: int, quantile: float, silent_days: int = 0
+    values: Floats, *, weeks_ahead: int, prior: Growth, quantile: float, silent_days: int = 0
 ) -> Forecast | NoForecast:
     """Forecast a series, float64[N], a day each, not negative, NaN where not known.
 
-    ``quantile`` is that of the high estimate, and the last ``silent_days`` are an outage, whatever they have.
+    ``prior`` is the growth that is usual elsewhere, ``quantile`` that of the high estimate, and the last
+    ``silent_days`` are an outage, whatever they have.
     """
     clean = clean_days(values, silent_days=silent_days)
     if clean is None:
@@ -72,16 +75,17 @@ def forecast_series(
     if days < LEAST_DAYS:
         return NoForecast(why=f"The history has {days:,} days with traffic, but a forecast needs {LEAST_DAYS}")
     beliefs = _beliefs(clean)
-    parts = [_since(clean, shift, weeks_ahead, quantile) for shift, _ in beliefs]
+    parts = [_since(clean, shift, weeks_ahead, prior, quantile) for shift, _ in beliefs]
     weights = np.array([weight for _, weight in beliefs])
     main = parts[int(np.argmax(weights))]
+    logs = {
+        name: np.log([getattr(part, name) for part in parts]) for name in ("expected", "high", "week_low", "week_high")
+    }
+    mixed = {name: np.exp(weights @ part) for name, part in logs.items()}
     # The next week that ends has all but one of the last days in it, whether or not their level is believed to last.
     under_way = float(np.nansum(values[1 - WEEK_DAYS :])) / WEEK_DAYS
-    expected, high = (
-        np.maximum(np.exp(weights @ np.log(paths)), under_way)
-        for paths in ([part.expected for part in parts], [part.high for part in parts])
-    )
-    return replace(main, outage_days=clean.outage_days, expected=expected, high=high)
+    mixed |= {name: np.maximum(mixed[name], under_way) for name in ("expected", "high")}
+    return replace(main, outage_days=clean.outage_days, **mixed)
 
 
 def _beliefs(clean: CleanDays) -> list[tuple[LevelShift | None, float]]:
@@ -104,7 +108,7 @@ def _day_of(clean: CleanDays, shift: LevelShift) -> int:
     return min(shift.day, len(clean.values) - WEEK_DAYS)
 
 
-def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, quantile: float) -> Forecast:
+def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, prior: Growth, quantile: float) -> Forecast:
     """Forecast from the days since a shift."""
     since = 0 if shift is None else _day_of(clean, shift)
     own = clean.values[since:]
@@ -113,18 +117,20 @@ def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, quantil
     young = max(0, known - LEAST_DAYS)
     weight = young / (young + HALF_WEIGHT_DAYS)
     spread_weight = float(np.sqrt(young / (young + HALF_SPREAD_DAYS)))
-    off_max = np.minimum(noise(model.residuals, weeks_ahead), model.top)
+    off, off_max = (np.minimum(noise(model.residuals, weeks_ahead, draws), model.top) for draws in (1, ROLLING_DRAWS))
     burst = bursts(model.noise_size, model.past_top, len(own), weeks_ahead)
     wander = wandering(level_spread(model, weeks_ahead), len(own))
     own_path = weight * either(model.path, model.rising_path, RISE_IS_GROWTH)
+    week = own_path + wander + with_bursts(off, burst)
+    low, high = np.quantile(week, [0.5 - INTERVAL_RATIO / 2, 0.5 + INTERVAL_RATIO / 2], axis=1)
     # How far levels wander is in the middle estimate by the root of what the history counts: where that is nothing,
     # usual growth is all that is expected.
     seen = np.exp(np.maximum.accumulate(own_path + np.sqrt(weight) * wander + off_max))
     off_max = with_bursts(off_max, spread_weight * burst)
     most = np.maximum.accumulate(own_path + spread_weight * wander + off_max)
     days = WEEK_DAYS * np.arange(1, weeks_ahead + 1, dtype=np.float64)
-    usual = growth_ratio(days, USUAL_GROWTH.middle)
-    beyond = growth_ratio(days, USUAL_GROWTH.high) / usual
+    usual = growth_ratio(days, prior.middle)
+    beyond = growth_ratio(days, prior.high) / usual
     expected = seen.mean(axis=1) * usual ** (1 - weight)
     highest = np.exp(np.quantile(most, quantile, axis=1)) * usual ** (1 - weight) * beyond ** (1 - spread_weight)
     start = float(np.exp(model.level))
@@ -132,6 +138,8 @@ def _since(clean: CleanDays, shift: LevelShift | None, weeks_ahead: int, quantil
     return Forecast(
         expected=start * np.concatenate([[1.0], np.maximum.accumulate(expected)]),
         high=start * np.concatenate([[1.0], np.maximum.accumulate(np.maximum(highest, expected))]),
+        week_low=start * np.exp(low),
+        week_high=start * np.exp(high),
         fitted_days=known,
         own_weight=weight,
         shift=shift,

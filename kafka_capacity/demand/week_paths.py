@@ -98,14 +98,15 @@ def with_bursts(noises: Floats, lifts: Floats) -> Floats:
     return np.where(lifts > 0, np.maximum(noises, lifts), noises)
 
 
-def noise(residuals: Floats, weeks: int) -> Floats:
-    """Return float64[weeks, paths], weeks over their level, each the highest of :data:`ROLLING_DRAWS` draws.
+def noise(residuals: Floats, weeks: int, draws: int = 1) -> Floats:
+    """Return float64[weeks, paths], weeks over their level.
 
     Below :data:`TAIL_FROM` they are those of the history; the largest tenth is drawn from the exponential tail with its
-    mean, since a longer time than the history brings larger ones. ``residuals`` are those, ascending.
+    mean, since a longer time than the history brings larger ones. ``residuals`` are those, ascending; each week is the
+    highest of so many draws.
     """
     _, uniform = _draws()
-    chance = uniform[:weeks] ** (1.0 / ROLLING_DRAWS)
+    chance = uniform[:weeks] ** (1.0 / draws)
     usual = 2.0 * float(np.median(np.abs(residuals)))
     ordered = residuals + SELF_INCLUSION * np.clip(residuals, -usual, usual)
     place = chance * (len(ordered) - 1)

@@ -10,6 +10,7 @@ from kafka_capacity.demand.calendar_days import WEEK_DAYS
 from kafka_capacity.demand.day_gaps import clean_days
 from kafka_capacity.demand.forecast import NoForecast, forecast_series
 from kafka_capacity.demand.level_shifts import level_shifts
+from kafka_capacity.demand.settings import USUAL_GROWTH
 from tests.unit.demand.public_series import public_series
 
 HALF_A_YEAR = 26
@@ -31,7 +32,7 @@ def high_of(values):
     clean = clean_days(values)
     weeks = np.convolve(clean.values, np.full(WEEK_DAYS, 1 / WEEK_DAYS), mode="valid")
     usual = np.median(weeks[-BURST_DAYS:])
-    forecast = forecast_series(values, weeks_ahead=HALF_A_YEAR, quantile=0.9)
+    forecast = forecast_series(values, weeks_ahead=HALF_A_YEAR, prior=USUAL_GROWTH, quantile=0.9)
     if isinstance(forecast, NoForecast) or not usual / BURST_RATIO < weeks[-1] < usual * BURST_RATIO:
         return None
     return forecast.high[HALF_A_YEAR], [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kafka_capacity.demand.forecast import forecast_series
+from kafka_capacity.demand.settings import USUAL_GROWTH
 
 WEEK = np.array([1.1, 1.05, 1.0, 1.0, 1.05, 0.9, 0.8])
 HALF_A_YEAR = 26
@@ -19,7 +20,7 @@ def made(days, *, growth=0.0, noise=0.05, wander=0.0, seed=1):
 
 
 def found(values, *, weeks=52, quantile=0.9):
-    return forecast_series(values, weeks_ahead=weeks, quantile=quantile)
+    return forecast_series(values, weeks_ahead=weeks, prior=USUAL_GROWTH, quantile=quantile)
 
 
 def stepped(days, ago, ratio, **more):

@@ -131,7 +131,7 @@ def test_a_year_without_bursts_brings_the_high_estimate_of_a_calm_series_near_it
 def test_noisy_weeks_have_wider_estimates_from_the_first_weeks_on():
     calm, noisy = (found(made(60, noise=noise)) for noise in (0.03, 0.4))
     assert calm.high[52] / calm.expected[0] < 2.1 < 2.6 < noisy.high[52] / noisy.expected[0]
-    assert noisy.high[26] / noisy.expected[26] > 1.25 * calm.high[26] / calm.expected[26]
+    assert noisy.week_high[25] / noisy.week_low[25] > 1.5 * calm.week_high[25] / calm.week_low[25]
 
 
 def turns(values, first=30, last=400):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kafka_capacity.demand.day_gaps import clean_days
 from kafka_capacity.demand.forecast import NoForecast, forecast_series
+from kafka_capacity.demand.settings import USUAL_GROWTH
 from tests.unit.demand.made_days import HALF_A_YEAR, found, made, stepped
 
 
@@ -104,7 +105,9 @@ def test_a_day_off_is_an_outage_of_traffic_on_working_days_and_none_of_traffic_o
 @settings(max_examples=60, deadline=None)
 def test_traffic_that_comes_and_goes_has_finite_estimates(lengths, rest, silent_days):
     values = np.concatenate([np.full(length, rest if place % 2 else 1e6) for place, length in enumerate(lengths)])
-    forecast = forecast_series(values, weeks_ahead=30, quantile=0.9, silent_days=min(silent_days, len(values)))
+    forecast = forecast_series(
+        values, weeks_ahead=30, prior=USUAL_GROWTH, quantile=0.9, silent_days=min(silent_days, len(values))
+    )
     if not isinstance(forecast, NoForecast):
         assert np.isfinite(forecast.expected).all()
         assert np.isfinite(forecast.high).all()
