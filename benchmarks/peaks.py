@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from benchmarks.forecast_series import made_series
-from kafka_capacity.demand.class_forecast import peak_level
+from kafka_capacity.demand.calendar_days import WEEK_DAYS
 from kafka_capacity.demand.forecast import Forecast, forecast_series
 from kafka_capacity.demand.settings import USUAL_GROWTH
 from kafka_capacity.kafka.arrays import Floats
@@ -39,7 +40,7 @@ def main() -> None:
             peak = float(np.quantile(hours[origin - MEASURED_DAYS : origin], PEAK))
             weeks = hours[origin : origin + 7 * HORIZONS[-1]].reshape(HORIZONS[-1], -1)
             came = np.maximum.accumulate(np.quantile(weeks, PEAK, axis=1))
-            over = {"mean": float(measured.mean()), "level": peak_level(measured, float(forecast.expected[0]))}
+            over = {"mean": float(measured.mean()), "level": _peak_level(measured, float(forecast.expected[0]))}
             for way, base in over.items():
                 for of in ("all", *(["risen"] if over["level"] > RISEN_RATIO * over["mean"] else [])):
                     for weeks_ahead in (one for one in HORIZONS if came[one - 1] > 0):
@@ -50,6 +51,12 @@ def main() -> None:
         exceeded = np.mean([is_above for _, is_above in found])
         error, size = np.median(errors), np.median(np.abs(errors))
         print(f"| {way} | {weeks_ahead} | {len(found)} | {error:+.1%} | {size:.1%} | {exceeded:.1%} |")
+
+
+def _peak_level(days: Floats, level: float) -> float:
+    """Return the mean of days that their peaks go with, as sizing takes it: what their busiest week had of a level."""
+    busiest = float(sliding_window_view(days, WEEK_DAYS).mean(axis=1).max())
+    return max(float(days.mean()), min(level, busiest))
 
 
 def _hold(

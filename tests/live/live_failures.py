@@ -19,7 +19,7 @@ from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import PartitionStates, states_of
 from kafka_capacity.questions.failures.evaluate import evaluate_failures
-from kafka_capacity.questions.failures.scenario import FailureScenario
+from kafka_capacity.questions.failures.scenario import FailureScenario, FailureSet, SetKind
 from tests.live.cluster import START_SECONDS, KafkaCluster
 from tests.live.experiments import Mistimed, again_where_mistimed
 
@@ -310,6 +310,11 @@ def predicted_fates(snapshot: Snapshot, steps: Sequence[Sequence[int]], rules: E
     return _fates_of(snapshot, states)
 
 
+def lost_together(brokers: Sequence[int]) -> FailureSet:
+    """Return a set of losses that is asked for."""
+    return FailureSet(kind=SetKind.GIVEN, name=f"brokers {list(brokers)}", brokers=tuple(brokers))
+
+
 def predicted_counts(
     snapshot: Snapshot, lost: tuple[Sequence[int], Sequence[int]], rules: ElectionRules
 ) -> dict[str, int]:
@@ -322,12 +327,12 @@ def predicted_counts(
         bytes_out_peak_bytes_per_second=nothing,
         hours=1,
     )
-    everyone = tuple(sorted({*lost[0], *lost[1]}))
+    everyone = lost_together(sorted({*lost[0], *lost[1]}))
     result = evaluate_failures(snapshot, load, FailureScenario(given=(everyone,), rules=rules))
     (number,) = (
         number
         for number, one in enumerate(result.sets)
-        if one.brokers == everyone and (one.kind != "given" if lost[0] else one.kind == "given")
+        if one.brokers == everyone.brokers and (one.kind != "given" if lost[0] else one.kind == "given")
     )
     return {name: int(getattr(result, name)[number]) for name in COUNTS}
 

@@ -15,7 +15,7 @@ from kafka_capacity.kafka.controller.failing import ElectionRules
 from kafka_capacity.questions.failures.evaluate import evaluate_failures
 from kafka_capacity.questions.failures.scenario import FailureScenario
 from tests.live.cluster import KafkaCluster
-from tests.live.live_failures import Key, LiveFailures, LiveTopic
+from tests.live.live_failures import Key, LiveFailures, LiveTopic, lost_together
 from tests.live.live_tail import SESSION, TAIL_RECORDS, Tail, explored_loss, kill_with_tail, tail_topics
 
 pytestmark = pytest.mark.live
@@ -103,7 +103,7 @@ def test_without_a_controller_writes_stop_where_a_lost_replica_stays_in_sync(tmp
         time.sleep(6)
         assert _taken(cluster, live.fates(), timeout_ms=15_000) == {("one", 0)}
     nothing = PartitionLoad.unknown(len(snapshot.partitions))
-    lost = FailureScenario(kinds=(), given=((2,),))
+    lost = FailureScenario(kinds=(), given=(lost_together([2]),))
     predicted = evaluate_failures(snapshot, nothing, lost, has_majority=lambda _: False)
     assert (predicted.offline.tolist(), predicted.under_min_isr.tolist()) == ([2], [1])
 
