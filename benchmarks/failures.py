@@ -78,6 +78,8 @@ def drawn_cluster(states: PartitionStates, seed: int = 0) -> tuple[Snapshot, Par
             retention_seconds=np.full(topics, np.nan),
             is_compacted=flags,
             allows_unclean_election=flags,
+            is_min_isr_assumed=flags,
+            is_unclean_assumed=flags,
         ),
         replicas=states.replicas,
         in_sync=states.in_sync,

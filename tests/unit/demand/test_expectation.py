@@ -356,6 +356,11 @@ def test_traffic_far_above_all_of_two_weeks_is_told_until_it_has_lasted_as_long(
     assert found(*weeks, 15.0, 14.0, 7.0) is None  # it is over: no more than one and a half times the highest
     assert found(*weeks, *[9.0] * 13).since == days_later(DS, -13)
     assert found(*weeks, *[9.0] * 14) is None
+    # A day of which nothing is known hides nothing.
+    gap = float("nan")
+    assert found(*weeks[:-3], gap, *weeks[-2:], 15.0, 14.0, 16.0).since == days_later(DS, -3)
+    assert found(*weeks, 15.0, gap, 16.0).since == days_later(DS, -3)
+    assert found(*weeks, 15.0, 16.0, gap).since == days_later(DS, -3)
     assert found(*[0.0] * 21, 9.0) is None  # of what begins the forecast tells by itself
 
 

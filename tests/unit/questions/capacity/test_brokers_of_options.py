@@ -46,6 +46,18 @@ def test_new_brokers_go_to_the_racks_that_the_move_names_or_to_as_many_more_as_a
     }
 
 
+def test_brokers_that_are_named_without_a_count_are_one_to_size():
+    snapshot, _ = observed()
+    request = SizingRequest(today=observed_shape(snapshot.brokers), broker_counts=(9,))
+    work, left = workload([1e3] * len(snapshot.partitions)), BrokerChanges(removed=(6,)).apply(snapshot.brokers)
+
+    def counts(named):
+        options = SizingInputs.of(snapshot, work, request, named=named).options
+        return {one.placement.broker_count for one in options if not one.placement.is_observed}
+
+    assert counts(left) - counts(None) == {5}
+
+
 def test_few_brokers_that_are_far_weaker_than_the_others_are_tried_without():
     snapshot, _ = observed()
     work, now = workload([1e3] * len(snapshot.partitions)), snapshot.brokers

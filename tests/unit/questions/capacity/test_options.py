@@ -88,6 +88,13 @@ def test_counts_of_the_planned_move_are_sized_beside_the_usual_ones():
     assert {"009-brokers.today", "010-brokers.today"} == {name for name in asked if name > "006"} - {"do-nothing"}
 
 
+def test_a_count_of_the_move_is_sized_as_the_move_places_it():
+    asked = {"broker_counts": (9,), "moved_broker_counts": (10,), "extra_racks": (1,), "replication_factors": (2,)}
+    rows = {one.option_id: one for one in sized(**asked)[0]}
+    assert "009-brokers.today.1-more-racks.rf2" in rows
+    assert rows["010-brokers.today"].option.family == rows["do-nothing"].option.family
+
+
 def test_what_kafka_would_refuse_is_never_the_nearest():
     results, advice = sized(bytes_in=400 * MIB, broker_counts=(2, 6))
     assert not any(one.fits for one in results)

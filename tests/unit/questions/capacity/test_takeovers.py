@@ -125,3 +125,13 @@ def test_copying_onto_other_machines_waits_for_what_is_written_meanwhile(throttl
     assert copied.least_throttle_bytes_per_second == pytest.approx(20 * MIB)
     ends = throttle > 20 * MIB
     assert copied.seconds == (pytest.approx(12 * 2**30 / (throttle - 20 * MIB)) if ends else None)
+    # Ids may be so high that two do not add up in 32 bits.
+    high, snapshot = np.int32(1_200_000_000), inputs.snapshot
+    renamed = dataclasses.replace(
+        snapshot,
+        brokers=dataclasses.replace(snapshot.brokers, ids=snapshot.brokers.ids + high),
+        replicas=np.where(snapshot.replicas >= 0, snapshot.replicas + high, -1).astype(np.int32),
+        leader=(snapshot.leader + high).astype(np.int32),
+    )
+    far = SizingInputs.of(renamed, inputs.workload, inputs.request)
+    assert place_option(far, far.options[0].placement).everything == copied
