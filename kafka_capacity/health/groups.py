@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kafka_capacity.health.cluster_view import ClusterView
 from kafka_capacity.health.problem import Code, Figure, Problem, serious, some, warning
 from kafka_capacity.kafka.cluster.release import KafkaRelease
-from kafka_capacity.kafka.cluster.snapshot import Group, Snapshot
+from kafka_capacity.kafka.cluster.snapshot import STREAMS_TOPICS, Group, Snapshot
 from kafka_capacity.kafka.groups import model
 from kafka_capacity.kafka.groups.sticky_tasks import assign_streams, placed_standbys
 from kafka_capacity.text import plural
@@ -75,11 +75,7 @@ def _own_topics(group: Group, before: Mapping[str, int], after: Mapping[str, int
         return [], False
     changelogs = {name for one in changed for name in one.changelogs}
     named = _read_by(group) if group.subtopologies else [one for one in before if one.startswith(f"{group.group_id}-")]
-    own = {
-        topic
-        for topic in named
-        if topic.endswith(("-repartition", "-changelog")) and before.get(topic) == after.get(topic)
-    }
+    own = {topic for topic in named if topic.endswith(STREAMS_TOPICS) and before.get(topic) == after.get(topic)}
     return sorted(changelogs | own), bool(changelogs)
 
 

@@ -29,7 +29,7 @@ from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates
 from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Ints
-from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
+from kafka_capacity.kafka.cluster.snapshot import REPARTITION, PartitionLoad, Snapshot
 
 LEAST_HOURS = 24  # a day: with less, the hours say nothing of which partitions peak together
 
@@ -69,7 +69,7 @@ def _as_purged(limits: LogLimits, snapshot: Snapshot, load: PartitionLoad) -> Lo
     ``repartition.purge.interval.ms``.
     """
     topic, rate, held = snapshot.partitions.topic, load.bytes_in_mean_bytes_per_second, snapshot.partition_size_bytes()
-    is_theirs = np.array([name.endswith("-repartition") for name in snapshot.partitions.topics], dtype=np.bool_)[topic]
+    is_theirs = np.array([name.endswith(REPARTITION) for name in snapshot.partitions.topics], dtype=np.bool_)[topic]
     is_purged = is_theirs & np.isinf(limits.retention_seconds) & np.isinf(limits.retention_bytes) & (rate > 0)
     kept = np.divide(held, rate, out=limits.retention_seconds.copy(), where=is_purged)
     return dataclasses.replace(limits, retention_seconds=kept)

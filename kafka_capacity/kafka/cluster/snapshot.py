@@ -168,6 +168,9 @@ INTERNAL_TOPICS = {
     "__share_group_state": "where share groups are kept",
 }
 
+REPARTITION = "-repartition"  # how names of topics end through which Kafka Streams sends records to other tasks
+STREAMS_TOPICS = ("-changelog", REPARTITION)  # how those end that it makes, fills and empties itself
+
 COMPACTED_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})  # of these, those that Kafka makes so
 USUAL_FACTOR = 3
 USUAL_MIN_ISR = 2

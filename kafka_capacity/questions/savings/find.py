@@ -19,6 +19,7 @@ from kafka_capacity.hardware.rack_traffic import rack_aware_of
 from kafka_capacity.inventory.topic_use import LEAST_HOURS, TopicUse, named_topics
 from kafka_capacity.kafka.arrays import Flags, Floats, Ints
 from kafka_capacity.kafka.cluster.assignment import replication_factors
+from kafka_capacity.kafka.cluster.snapshot import STREAMS_TOPICS
 from kafka_capacity.questions.question import SizedCluster
 from kafka_capacity.questions.savings.actions import Action, ActionKind, time_words, topics_words
 from kafka_capacity.questions.savings.even_racks import evened, replaced_words
@@ -230,7 +231,7 @@ class _Finder:
         changelogs = {
             name for group in self.cluster.snapshot.groups for one in group.subtopologies for name in one.changelogs
         }
-        return self._flags(name in changelogs or name.endswith(("-changelog", "-repartition")) for name in self.topics)
+        return self._flags(name in changelogs or name.endswith(STREAMS_TOPICS) for name in self.topics)
 
     def quotas(self) -> Iterator[Action]:
         """Yield quotas on who reads, and on who writes, the few topics that make the cluster's peak."""
