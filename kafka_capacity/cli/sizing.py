@@ -11,7 +11,7 @@ import numpy as np
 
 from kafka_capacity.cli.console import Steps, print_data, print_lines, print_rows
 from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
-from kafka_capacity.cli.plan_options import request_of
+from kafka_capacity.cli.plan_options import FieldOption, request_of
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.cpu import read_cpu_samples
 from kafka_capacity.hardware.shape_catalogue import chosen_shapes, shapes_beside
@@ -20,6 +20,7 @@ from kafka_capacity.inventory.owners import read_owners
 from kafka_capacity.inventory.snapshot import read_quorum
 from kafka_capacity.questions.capacity.cost_words import estimate_sentence
 from kafka_capacity.questions.capacity.found import SizingSetup, sizing_setup
+from kafka_capacity.questions.capacity.option_words import move_parameters
 from kafka_capacity.questions.capacity.options import brokers_of
 from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.section.by_when import exhaustion_table, steps_table
@@ -28,7 +29,7 @@ from kafka_capacity.questions.capacity.section.options_costs import first_option
 from kafka_capacity.questions.capacity.share import sized_document, sizing_tables
 from kafka_capacity.questions.capacity.simulate import Sized, placement_results, simulate_sizing
 from kafka_capacity.questions.capacity.sizing_steps import view_sizing
-from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, removed_brokers
+from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
 from kafka_capacity.questions.capacity.sizing_words import not_judged_sentence
 from kafka_capacity.questions.question import PlanContext
 from kafka_capacity.report.tables import cells
@@ -86,12 +87,8 @@ def next_step(view: SizingView, snapshot: str) -> str:
     option = view.steps[0].option if view.steps else view.today
     if option["kind"] in (OptionKind.DO_NOTHING, OptionKind.SHRINK_VOLUMES) or option["shape"] != view.today["shape"]:
         return ""
-    removed = removed_brokers(option)
-    without = f" --remove-brokers {','.join(map(str, removed))}" if removed else ""
-    factor = option["replication_factor"]
-    counts = f"--broker-counts {option['broker_count']}" + (f" --replication-factor {factor}" if factor else "")
-    counts += f" --new-broker-racks {','.join(['NAME'] * option['extra_racks'])}" if option["extra_racks"] else ""
-    return f"kafka-capacity plan {snapshot}{without} {counts} --out DIR, for what the move takes"
+    options = " ".join(f"{FieldOption(name).names[0]} {value}" for name, value in move_parameters(option).items())
+    return f"kafka-capacity plan {snapshot} {options} --out DIR, for what the move takes"
 
 
 def print_size(found: SizingSetup, view: SizingView, *, is_everything: bool) -> None:

@@ -9,7 +9,7 @@ from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.health.problem import Problem, info, serious
 from kafka_capacity.questions.answer import Action, StepVerb
 from kafka_capacity.questions.capacity.decide import count_sentence
-from kafka_capacity.questions.capacity.option_words import named_brokers, until_words
+from kafka_capacity.questions.capacity.option_words import move_parameters, named_brokers, until_words
 from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown, removed_brokers
 from kafka_capacity.questions.change.change_view import ChangeView
@@ -29,9 +29,10 @@ def relation_of(view: ChangeView, sizing: SizingView, request: Mapping[str, Any]
     if needed is None:
         return sentence, None
     today, wanted = sizing.today, int(needed["broker_count"])
-    where, asked = _asked_for(needed)
-    if request.get("new_broker_racks"):
-        where = ""  # the move brings racks of its own
+    asked = listed([f"{name} {value}" for name, value in move_parameters(needed).items()])
+    # Where the request has racks for new brokers, the move brings those.
+    new_racks = 0 if request.get("new_broker_racks") else needed["extra_racks"]
+    where = f" in {plural(new_racks, 'new rack')}" if new_racks else ""
     remedy = f"plan the move to {wanted:,}{where} with {asked}"
     again = f"A run with {asked} plans the move to {wanted:,}{where}."
     if needed["shape"] != today["shape"]:
@@ -86,15 +87,6 @@ def _where_needed(view: ChangeView, sizing: SizingView, *, is_moved: bool) -> st
         enough = until_words(sizing, sizing.steps[0].until)
         return f"{plural(count, 'broker')}; today’s {needed['broker_count']:,} last {enough}"
     return ""
-
-
-def _asked_for(option: Mapping[str, Any]) -> tuple[str, str]:
-    """Return where the new brokers of an option are, and by which parameters a move to it is planned."""
-    racks, removed = int(option["extra_racks"]), removed_brokers(option)
-    given = [f"removed_brokers {','.join(map(str, removed))}"] if removed else []
-    given += [f"broker_counts {option['broker_count']}"]
-    given += [f"new_broker_racks {','.join(['NAME'] * racks)}"] if racks else []
-    return f" in {plural(racks, 'new rack')}" if racks else "", listed(given)
 
 
 def _once_back(view: ChangeView) -> str:

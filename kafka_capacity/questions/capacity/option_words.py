@@ -49,6 +49,17 @@ def option_name(option: Row) -> str:
     return name + (f" ({', '.join(more)})" if more else "")
 
 
+def move_parameters(option: Row) -> dict[str, str]:
+    """Return by which parameters a move to an option is planned; ``NAME`` is for the reader to fill in."""
+    values = {
+        "removed_brokers": ",".join(map(str, removed_brokers(option))),
+        "broker_counts": str(option["broker_count"]),
+        "replication_factor": str(option["replication_factor"] or ""),
+        "new_broker_racks": ",".join(["NAME"] * option["extra_racks"]),
+    }
+    return {name: value for name, value in values.items() if value}
+
+
 def run_verb(count: int, verb: str) -> str:
     """Return the verb for so many brokers: the only one there is lasts, others last."""
     return f"{verb}s" if count == 1 else verb
