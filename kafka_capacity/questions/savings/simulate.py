@@ -23,10 +23,11 @@ from kafka_capacity.objects.tables import table_of_rows
 from kafka_capacity.proposal.resized import Resized
 from kafka_capacity.questions.question import Basis, RunPieces, SizedCluster
 from kafka_capacity.questions.savings.actions import Action, ActionKind
-from kafka_capacity.questions.savings.find import CONFIGS, find_actions
+from kafka_capacity.questions.savings.find import find_actions
 from kafka_capacity.questions.savings.parameters import SavingsParameters
 from kafka_capacity.questions.savings.search import ActionSet, Searched, pareto_front, search_sets
 from kafka_capacity.questions.savings.tables import SAVINGS_TABLES, ActionRow, DateRow, ScopeRow, SetRow
+from kafka_capacity.questions.savings.topic_facts import CONFIGS
 from kafka_capacity.text import plural
 
 NOTHING: ActionSet = frozenset()
