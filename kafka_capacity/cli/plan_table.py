@@ -94,7 +94,7 @@ def print_plan(
         option_cells(
             columns,
             option,
-            option_verdict(decided[option.scenario_id], is_recommended=option is view.recommended),
+            option_verdict(option, decided[option.scenario_id], is_recommended=option is view.recommended),
             schedules.get(option.scenario_id),
             has_no_sizes=view.has_no_sizes,
         )

@@ -296,9 +296,13 @@ def _lasting(sizing: SizingView | None, option: Option) -> dict[str, str | None]
 
 
 def _option_status(view: ChangeView, sizing: SizingView | None, option: Option) -> Status:
-    """Return the verdict on an option: what sizing knows nothing of is not judged, as :func:`verdict` has it."""
+    """Return the verdict on an option, with what sizing says of its count, as :func:`verdict` has it."""
     status = view.status(option)
-    return Status.NOT_JUDGED if status is Status.FITS and _unjudged(sizing, option) else status
+    if status is not Status.FITS:
+        return status
+    if _lasting(sizing, option)["lasts"] == "not-today":
+        return Status.DOES_NOT_FIT
+    return Status.NOT_JUDGED if _unjudged(sizing, option) else status
 
 
 def _unjudged(sizing: SizingView | None, option: Option) -> tuple[str, ...]:

@@ -197,6 +197,22 @@ def test_sizing_starts_from_the_brokers_that_are_left_where_some_are_named_to_go
     assert (chosen["status"], chosen["lasts"]) == ("fits", "horizon")
 
 
+def test_a_count_that_sizing_finds_too_small_does_not_fit_whatever_is_moved(run, tmp_path):
+    # A move is judged by disks, networks and limits; the processors are sizing's.
+    busy = topic("orders", partitions=36, bytes_in=1.2e6, bytes_out=2.4e6)
+    raw = cluster(topics=[busy], disk_capacity_bytes=4e14)
+    write_snapshot_files(change_all(raw, "brokers", cpu_cores=0.25), tmp_path / "in")
+    asked = ("--growth", "0", "--growth-high", "0", "--broker-counts", "6,7", "--placer", "fewest-bytes")
+    done = run("report", tmp_path / "in", *asked, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    decision = json.loads((tmp_path / "out" / "decision.json").read_text())
+    assert decision["status"] == "does_not_fit"
+    assert {(one["status"], one["lasts"]) for one in decision["options"]} == {("does_not_fit", "not-today")}
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert page.count("Fits today’s sizes") >= 2
+    assert "(fits)" not in page
+
+
 def test_doctor_staging_and_plan_find_the_same(run, example, planned, tmp_path):
     write_snapshot_files(example, tmp_path)
     done = run("doctor", tmp_path, "--json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -334,15 +335,15 @@ def test_a_plan_without_scenarios_is_an_error():
 
 
 @pytest.mark.parametrize(
-    ("lasts", "alone", "recommended"),
+    ("status", "lasts", "alone", "recommended"),
     [
-        ("horizon", "fits", "recommended"),
-        ("until", "fits", "recommended_now"),
-        ("not-today", "fits_today", "fits_today"),
-        ("not-judged", "fits", "recommended"),
+        ("fits", "horizon", "fits", "recommended"),
+        ("fits", "until", "fits", "recommended_now"),
+        ("does_not_fit", "not-today", "fits_today", "fits_today"),
+        ("not_judged", "not-judged", "not_judged", "recommended_unjudged"),
     ],
 )
-def test_what_sizing_finds_too_small_fits_todays_sizes_only_whether_recommended_or_not(lasts, alone, recommended):
-    decided = {"status": "fits", "lasts": lasts}
-    assert option_verdict(decided, is_recommended=False) == alone
-    assert option_verdict(decided, is_recommended=True) == recommended
+def test_what_sizing_finds_too_small_fits_todays_sizes_only(status, lasts, alone, recommended):
+    option, decided = SimpleNamespace(fits=True), {"status": status, "lasts": lasts}
+    assert option_verdict(option, decided, is_recommended=False) == alone
+    assert option_verdict(option, decided, is_recommended=True) == recommended

@@ -13,6 +13,7 @@ from kafka_capacity.questions.change.section.change_tables import (
     change_tables,
     moves_of,
 )
+from kafka_capacity.questions.change.section.comparison import badge_of
 from kafka_capacity.questions.change.section.flows import who_sends
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
@@ -169,7 +170,7 @@ def build_alternatives(report: ReportView) -> dict[str, Any] | None:
             {
                 "label": option.label,
                 "moved_bytes": option.figures["moved_bytes"],
-                "verdict": view.verdict(option)["status"],
+                "verdict": badge_of(view, option),
                 "excuses": [str(excuse["reason"]) for excuse in option.excuses],
                 "tables": _tables(view, option),
             }

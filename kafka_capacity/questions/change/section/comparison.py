@@ -13,7 +13,7 @@ from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.request_summary import asked_sentence
 from kafka_capacity.questions.change.section.view import ChangePage, change_of
 from kafka_capacity.report.sections import section
-from kafka_capacity.report.tables import NOTE, REASON, Column, cells, chart, column, table
+from kafka_capacity.report.tables import NOTE, REASON, Column, cells, chart, column, table, verdict_badge
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import capitalised, format_bytes, format_throttle, plural
 
@@ -147,7 +147,7 @@ def _throttles(view: ChangePage) -> dict[str, Any]:
         figures, schedule = option.figures, view.schedules.get(option.scenario_id)
         row = {
             "throttle": figures["throttle_bytes_per_second"],
-            "verdict": _verdict(view, option),
+            "verdict": badge_of(view, option),
             "wave_count": None,
             "takes": None,
             "alone": (figures["duration_seconds"], figures["duration_peak_seconds"]),
@@ -167,21 +167,19 @@ def _throttles(view: ChangePage) -> dict[str, Any]:
     return table(caption, _THROTTLES, rows, note=note)
 
 
-def _verdict(view: ChangePage, option: Option) -> str:
-    return option_verdict(view.verdict(option), is_recommended=option is view.recommended)
+def badge_of(view: ChangePage, option: Option) -> str:
+    """Return the name of the badge of an option of the page."""
+    return option_verdict(option, view.verdict(option), is_recommended=option is view.recommended)
 
 
-def option_verdict(decided: Mapping[str, Any], *, is_recommended: bool) -> str:
+def option_verdict(option: Option, decided: Mapping[str, Any], *, is_recommended: bool) -> str:
     """Return the name of the badge of an option, as it was decided."""
     status = str(decided["status"])
     if is_recommended and status == Status.NOT_JUDGED:
         return "recommended_unjudged"
-    if status != Status.FITS:
-        return status
-    # What sizing finds too small today fits today's sizes only, and what does not last to the horizon is for now.
-    if decided["lasts"] == "not-today":
-        return "fits_today"
-    if not is_recommended:
+    if status == Status.DOES_NOT_FIT and option.fits:
+        return "fits_today"  # too small according to sizing, which counts peaks and failures
+    if status != Status.FITS or not is_recommended:
         return status
     return "recommended_now" if decided["lasts"] == "until" else "recommended"
 
@@ -215,7 +213,7 @@ def _row(view: ChangePage, option: Option) -> dict[str, Any]:
         **option_cells(
             OPTIONS,
             option,
-            _verdict(view, option),
+            badge_of(view, option),
             view.schedules.get(option.scenario_id),
             has_no_sizes=view.has_no_sizes,
         ),
@@ -275,8 +273,9 @@ def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:
 def _bar(view: ChangePage, option: Option) -> dict[str, Any]:
     figures = option.figures
     kind = "recommended" if option is view.recommended else str(view.verdict(option)["status"]).replace("_", " ")
+    _, _, words = verdict_badge(badge_of(view, option))
     return {
-        "label": f"{option.label} ({kind})",
+        "label": f"{option.label} ({words[0].lower()}{words[1:]})",
         "kind": kind,
         "moved_bytes": figures["moved_bytes"],
         "bound_bytes": figures["lower_bound_bytes"],
