@@ -81,15 +81,7 @@ def evaluate_placement(
     problem = placement_problem(start, later, scenario)
     later_bytes = problem.size_bytes if more is None else size_bytes_to_place(more)
     try:
-        if like is not None:
-            placed = filled(Placed, like.metrics, diff=like.diff)
-        elif made is not None:
-            placed = placed_so(problem, made)
-        elif more is not None:
-            even = dataclasses.replace(problem, size_bytes=later_bytes)
-            placed = placed_so(problem, placed_within_goal(even, scenario).diff.after)
-        else:
-            placed = placed_within_goal(problem, scenario)
+        placed = _placed(problem, later_bytes, scenario, like, made)
     except PlacementError as error:
         return _refused(scenario, problem, error)
     diff = placed.diff
@@ -133,6 +125,24 @@ def evaluate_placement(
         log_dir_after=None if in_dirs is None else in_dirs.log_dir,
     )
     return _with_relaxed_rack_rule(snapshot, load, result, problem, traffic)
+
+
+def _placed(
+    problem: PlacementProblem,
+    later_bytes: Ints,
+    scenario: PlacementScenario,
+    like: PlacementResult | None,
+    made: Int32s | None,
+) -> Placed:
+    """Take the placement of ``like``, or replica lists as they are, or else place partitions by their later sizes."""
+    if like is not None:
+        return filled(Placed, like.metrics, diff=like.diff)
+    if made is not None:
+        return placed_so(problem, made)
+    if later_bytes is problem.size_bytes:
+        return placed_within_goal(problem, scenario)
+    even = dataclasses.replace(problem, size_bytes=later_bytes)
+    return placed_so(problem, placed_within_goal(even, scenario).diff.after)
 
 
 def _in_the_same_hours(state: LimitState, loads: BrokerLoads) -> LimitState:
