@@ -117,6 +117,12 @@ class GridRequest(PlacementRules):
     broker_changes: BrokerChanges = field(default_factory=BrokerChanges)
 
     @property
+    def balanced_within_ratio(self) -> float:
+        """How far from its share a broker may be."""
+        usual = DEFAULT_TOLERANCE_RATIO[self.balance]
+        return usual if self.tolerance_ratio is None else self.tolerance_ratio
+
+    @property
     def is_count_open(self) -> bool:
         """Whether it says neither how many brokers there shall be nor which."""
         return not (self.broker_counts or self.broker_changes)
@@ -174,7 +180,7 @@ def placement_grid(
 def target_scenarios(request: GridRequest, observed: Brokers, target: Brokers) -> tuple[PlacementScenario, ...]:
     """Put one target together with the rest of a request: each placer with each throttle."""
     throttles = sorted(set(request.throttles_bytes_per_second)) or [request.throttle_bytes_per_second]
-    tolerance, name = request.tolerance_ratio, f"{len(target):03d}-brokers"
+    name = f"{len(target):03d}-brokers"
     against_today = is_judged_against_today(request, observed, target)
     return tuple(
         filled(
@@ -184,7 +190,7 @@ def target_scenarios(request: GridRequest, observed: Brokers, target: Brokers) -
             target=target,
             placer=placer,
             throttle_bytes_per_second=throttle,
-            tolerance_ratio=DEFAULT_TOLERANCE_RATIO[request.balance] if tolerance is None else tolerance,
+            tolerance_ratio=request.balanced_within_ratio,
             replaced=request.broker_changes.replaced,
             is_judged_against_today=against_today,
         )

@@ -19,6 +19,7 @@ OF_OTHER_SECTIONS = (
     "broker_heap_bytes",
     "rack_rule",
     "balance",
+    "tolerance_ratio",
     "seed",
 )
 """What sizing hangs on beside its own sections of the form."""

@@ -26,7 +26,7 @@ from kafka_capacity.kafka.cluster.brokers import FIGURES, Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.placement.problem import Balance, RackRule
-from kafka_capacity.proposal.grid import BrokerChanges, proposed_brokers
+from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO, BrokerChanges, proposed_brokers
 from kafka_capacity.proposal.pins import Pin
 from kafka_capacity.questions.capacity.added import added_bytes
 from kafka_capacity.questions.capacity.loads import LoadSettings
@@ -63,6 +63,7 @@ class SizingRequest:
     is_takeover_levelled: bool = True  # whether lists are put in the order that levels what is taken over after losses
     rack_rule: RackRule = RackRule.STRICT  # how far they must be spread
     balance: Balance = Balance.BYTES  # what is made even
+    tolerance_ratio: float = DEFAULT_TOLERANCE_RATIO[Balance.BYTES]  # how far from its share a broker may be
     pins: tuple[Pin, ...] = ()  # which topics may be on some brokers only
     broker_maxima: tuple[tuple[str, int], ...] = ()  # pairs of a constraint and how many a broker may have
     seed: int = 0  # of every random draw

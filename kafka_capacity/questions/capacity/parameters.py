@@ -208,6 +208,7 @@ class SizingParameters(BaseModel):
                 volume_recovery_seconds=(self.volume_recovery_hours or math.inf) * 3600,
             ),
             estimate=HIGH if self.sized_estimate == "high" else MIDDLE,
+            tolerance_ratio=grid.balanced_within_ratio,
             pins=grid.pins,
             broker_maxima=grid.broker_maxima,
         )

@@ -22,7 +22,6 @@ from kafka_capacity.kafka.arrays import Flags, Int32s
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import bytes_per_broker, diff_assignments
 from kafka_capacity.kafka.cluster.snapshot import LogDirs, Snapshot
-from kafka_capacity.kafka.placement.problem import Balance
 from kafka_capacity.kafka.placement.registry import FEWEST_BYTES
 from kafka_capacity.kafka.placement.takeover import level_takeovers
 from kafka_capacity.kafka.reassignment.flow import MoveDuration
@@ -32,7 +31,6 @@ from kafka_capacity.proposal.constraints.partitions import IN_SYNC, LEADERS, siz
 from kafka_capacity.proposal.constraints.registry import ASKED
 from kafka_capacity.proposal.evaluate import evaluate_placement, time_move
 from kafka_capacity.proposal.excuse import Excuse
-from kafka_capacity.proposal.grid import DEFAULT_TOLERANCE_RATIO
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.capacity.cost import TrafficBetweenRacks, moved_between_racks, traffic_between_racks
 from kafka_capacity.questions.capacity.loads import PlacedLoads, placed_loads
@@ -184,7 +182,6 @@ def _scenario(inputs: SizingInputs, key: PlacementKey, target: Brokers) -> Place
         target=target,
         placer=FEWEST_BYTES,
         replication_factor=key.replication_factor,
-        tolerance_ratio=DEFAULT_TOLERANCE_RATIO[Balance.BYTES],
         throttle_bytes_per_second=request.loads.throttle_bytes_per_second,
         disk_limit_ratio=request.limits.disk_ratio,
         replica_goal=None if goal is None else int(goal),

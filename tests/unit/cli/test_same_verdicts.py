@@ -126,6 +126,17 @@ def test_disks_that_differ_are_filled_alike_by_sizing_and_by_the_move(run, tmp_p
     assert own["change"]["moved_bytes"] == moved == 160 * GIB
 
 
+@pytest.mark.parametrize("asked", [("--tolerance", "30%"), ("--balance", "replicas")])
+def test_sizing_makes_brokers_as_even_as_the_move_does(run, tmp_path, asked):
+    topics = [topic(f"orders{size}", partitions=12, size_bytes=size * GIB) for size in (1, 5, 25)]
+    write_snapshot_files(cluster(topics=topics, disk_capacity_bytes=500.0 * GIB), tmp_path)
+    size = json.loads(run("size", tmp_path, "--broker-counts", "9", *asked, "--json").stdout)
+    plan = json.loads(run("plan", tmp_path, "--broker-counts", "9", *asked, "--json").stdout)
+    sized = next(one["change"]["moved_bytes"] for one in size["options"] if one["option_id"] == "009-brokers.today")
+    moves = {one["scenario_id"]: one["moved_bytes"] for one in plan["scenarios"]}
+    assert sized == moves["009-brokers.fewest-bytes"]
+
+
 def test_sizing_is_of_the_replication_factor_that_the_move_gives(run, tmp_path):
     # 36 x 100 GiB in three replicas are 1,800 GiB on each of six brokers, in two 1,200: 1,700 are allowed of 2,000.
     raw = cluster(
