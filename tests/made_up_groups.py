@@ -56,6 +56,7 @@ def facts(
         is_rate_known=np.ones(partitions, dtype=np.bool_),
         is_offline=np.zeros(partitions, dtype=np.bool_),
         start_lag_bytes=np.full(partitions, lag),
+        start_lag_seconds=2 * lag / rate if rate else 0.0,
         lost_records=np.zeros(partitions),
         cache_window_seconds=np.full(partitions, np.nan),
         record_bytes=1000.0,

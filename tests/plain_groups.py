@@ -56,6 +56,7 @@ def plain_group(
         "is_rate_known": np.ones(total, dtype=np.bool_),
         "is_offline": np.zeros(total, dtype=np.bool_),
         "start_lag_bytes": np.zeros(total),
+        "start_lag_seconds": 0.0,
         "lost_records": np.zeros(total),
         "cache_window_seconds": np.full(total, np.nan),
         "record_bytes": 1000.0,

@@ -59,6 +59,7 @@ class Lags:
     group: Int32s  # int32[N], position in `groups`
     row: Ints  # int64[N], the partition
     seconds: Floats  # float64[N], how long ago what it reads now was produced
+    unknown: frozenset[str] = frozenset()  # groups that may be further behind, since that is not known everywhere
     # how many records were deleted before a group read them, by its name, of groups with any
     lost_records: Mapping[str, float] = field(default_factory=dict)
 

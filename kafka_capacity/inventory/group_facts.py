@@ -20,6 +20,7 @@ from itertools import zip_longest
 import numpy as np
 import pyarrow as pa
 
+from kafka_capacity.demand.reading import backlog_seconds
 from kafka_capacity.inventory.column_values import column_map, encode, floats, ints, known, partition_of_rows
 from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, subscribed_group
 from kafka_capacity.inventory.group_traffic import group_traffic
@@ -51,7 +52,8 @@ class GroupLag:
 
     group_id: str  # its name
     rows: Ints  # int64[N], the partitions, by their rows in the snapshot
-    lag_bytes: Floats  # float64[N], in each
+    lag_seconds: Floats  # float64[N], how long ago what it reads of each now was produced
+    is_known: bool  # whether it is known how far behind it is: something is committed, and no end of a log is missing
     lost_records: float  # how many were deleted before it read them, in all
 
 
@@ -108,6 +110,8 @@ class _Cluster:
         wanted = np.zeros(len(snapshot.partitions), dtype=np.bool_)
         for group in groups:
             wanted[group.rows] = True
+        self.offsets = _Offsets.of(raw, snapshot)
+        wanted[self.offsets.place] = True
         self.rates: HourlyRates = hourly_rates(raw, snapshot, wanted)
         window = peak_windows(snapshot.brokers, snapshot.replicas, load, heap_bytes=heap_bytes)
         leader = snapshot.brokers.index_of(snapshot.leader)
@@ -115,7 +119,6 @@ class _Cluster:
         self.is_offline = states_of(snapshot).is_offline
         self._rows = dict(zip(snapshot.partitions.topics, snapshot.partitions.topic_slices(), strict=True))
         self._are_offsets_offline = self.is_offline[self._rows.get(OFFSETS_TOPIC, slice(0))]
-        self.offsets = _Offsets.of(raw, snapshot)
         self.topic_ids = column_map(raw.table("topics"), "topic", "topic_id")
         self._topics: dict[tuple[str, bool], Topic] = {}
 
@@ -218,6 +221,8 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
         is_offline=cluster.is_offline[rows],
         offline_coordinator=cluster.offline_coordinator(group.group_id),
         start_lag_bytes=records.waiting * records.record_bytes,
+        start_lag_seconds=float(records.waiting_seconds.max(initial=0.0)),
+        unknown_lag_partitions=records.unknown,
         lost_records=records.lost,
         cache_window_seconds=cluster.cache_window_seconds[rows],
         record_bytes=records.record_bytes,
@@ -283,7 +288,9 @@ class _Records:
 
     record_bytes: float  # the mean size of one
     is_size_known: bool  # whether that was measured
-    waiting: Floats  # float64[N], how many wait to be read
+    waiting: Floats  # float64[N], how many wait to be read, 0 where that is not known
+    waiting_seconds: Floats  # float64[N], how long ago the oldest of them was produced
+    unknown: int  # of how many partitions something is committed, and not known how many wait
     lost: Floats  # float64[N], how many were deleted unread; 0 where it is not known what the log holds
 
     @classmethod
@@ -293,16 +300,21 @@ class _Records:
         place, kept = offsets.place[mine], offsets.kept_records[mine]
         number = np.searchsorted(rows, place).clip(max=len(rows) - 1)
         is_ours = rows[number] == place
-        behind = np.nan_to_num(offsets.lag_records[mine], nan=0.0)
+        told = offsets.lag_records[mine]
+        behind = np.nan_to_num(told, nan=0.0)
         waiting, lost = np.zeros(len(rows)), np.zeros(len(rows))
         waiting[number[is_ours]] = np.where(kept >= 0, np.minimum(behind, kept), behind)[is_ours]
         lost[number[is_ours]] = np.where(kept >= 0, np.maximum(behind - kept, 0.0), 0.0)[is_ours]
         tells = is_ours & ~cluster.is_compacted[place] & (kept > 0) & (cluster.size_bytes[place] > 0)
         size = float(cluster.size_bytes[place][tells].sum() / kept[tells].sum()) if tells.any() else None
+        record_bytes = UNKNOWN_RECORD_BYTES if size is None else size
+        mean, rates = cluster.load.bytes_in_mean_bytes_per_second[rows], cluster.rates
         return cls(
-            record_bytes=UNKNOWN_RECORD_BYTES if size is None else size,
+            record_bytes=record_bytes,
             is_size_known=size is not None,
             waiting=waiting,
+            waiting_seconds=backlog_seconds(rates.of(rows)[:, rates.last_hours], mean, waiting * record_bytes),
+            unknown=int(np.isnan(told[is_ours]).sum()),
             lost=lost,
         )
 
@@ -312,6 +324,7 @@ def _lag(group_id: str, rows: Ints, cluster: _Cluster) -> GroupLag:
     return GroupLag(
         group_id=group_id,
         rows=rows,
-        lag_bytes=records.waiting * records.record_bytes,
+        lag_seconds=records.waiting_seconds,
+        is_known=group_id in cluster.offsets.bounds and not records.unknown,
         lost_records=float(records.lost.sum()),
     )

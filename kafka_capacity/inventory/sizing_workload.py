@@ -189,13 +189,13 @@ def group_lags(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, *, is
         return Lags.none()
     rows = np.concatenate([one.rows for one in found]).astype(np.int64)
     group = np.repeat(np.arange(len(found), dtype=np.int32), [len(one.rows) for one in found])
-    lag, rate = np.concatenate([one.lag_bytes for one in found]), load.bytes_in_mean_bytes_per_second[rows]
-    seconds = np.divide(lag, rate, out=np.zeros(len(rows)), where=rate > 0)
+    seconds = np.concatenate([one.lag_seconds for one in found])
     lags = Lags(
         groups=tuple(one.group_id for one in found),
         group=group,
         row=rows,
         seconds=seconds,
+        unknown=frozenset(one.group_id for one in found if not one.is_known),
         lost_records={one.group_id: one.lost_records for one in found if one.lost_records},
     )
     return lags.part(seconds > 0)

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from kafka_capacity.demand.calendar_days import HOUR_SECONDS
 from kafka_capacity.demand.profile import GroupProfile, profile_groups
 from kafka_capacity.inventory.chosen_hours import RATES, hour_seconds, usable_rates
 from kafka_capacity.inventory.column_values import (
@@ -282,6 +283,12 @@ class HourlyRates:
     def hours(self) -> int:
         """How many hours the history has."""
         return int(self.rates.shape[1])
+
+    @property
+    def last_hours(self) -> slice:
+        """Which hours have no gap between them and the last."""
+        gaps = np.flatnonzero(np.diff(self.seconds) != HOUR_SECONDS)
+        return slice(int(gaps[-1]) + 1 if len(gaps) else 0, None)
 
     def of(self, partitions: Ints) -> Float32s:
         """Return float32[N, H], the rates of these partitions of the snapshot, which all have a row."""

@@ -93,6 +93,8 @@ class GroupFacts:
     # the partition of `__consumer_offsets` of the group where nobody leads it, so that it has no coordinator
     offline_coordinator: int | None = None
     start_lag_bytes: Floats  # float64[P], what is waiting today, at most what the log holds
+    start_lag_seconds: float  # how long ago the oldest of that was produced
+    unknown_lag_partitions: int = 0  # of how many partitions it is not known what waits, which counts as nothing
     # float64[P], records that were deleted before the group had read them; 0 where it is not known what the log holds
     lost_records: Floats
     # float64[P], how far back the page cache of the leader's broker reaches, NaN where it is not known

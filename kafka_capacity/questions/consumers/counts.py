@@ -36,7 +36,6 @@ from kafka_capacity.questions.consumers.events import (
     lag_of,
     loads_after,
     rates_of,
-    start_lag_seconds,
     unknown_rates,
 )
 from kafka_capacity.questions.consumers.names import caught_up_phrase, event_phrase, part_name
@@ -273,7 +272,7 @@ class _Search:
             shortfall = shortfall or self._lags(count, event)
         if shortfall is not None:
             return shortfall
-        if start_lag_seconds(self._facts) <= self._scenario.lag_slo_seconds:
+        if self._facts.start_lag_seconds <= self._scenario.lag_slo_seconds:
             return None
         needed = catch_up_now_seconds(self._facts, self._simulations.of(count).proposed, self._capacity)
         limit = self._scenario.catch_up_limit_seconds

@@ -45,12 +45,6 @@ class Capacity:
         return cls(proven=seen, limit=seen if facts.is_estimate_a_limit else math.inf)
 
 
-def start_lag_seconds(facts: GroupFacts) -> float:
-    """Return the highest lag of a partition today, at its mean rate; 0 where nothing is produced."""
-    pace = np.where(facts.mean_bytes_per_second > 0, facts.mean_bytes_per_second, np.inf)
-    return float((facts.start_lag_bytes / pace).max(initial=0.0))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TracedEvent:
     """What several draws of the clocks made of an event."""

@@ -103,7 +103,7 @@ class GroupMetrics:
     # topics whose first partitions `range` piles up on the same members, where it bites; else empty
     skew_topics: tuple[str, ...]
     start_lag_bytes: float  # what waits today
-    start_lag_seconds: float  # the highest lag of a partition today, at its mean rate
+    start_lag_seconds: float  # how long ago the oldest of that was produced
     # when that is gone with these members at mean rates; `None` for never, or where the capacity is not known
     catch_up_now_seconds: float | None
 

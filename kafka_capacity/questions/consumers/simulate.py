@@ -25,7 +25,6 @@ from kafka_capacity.questions.consumers.events import (
     evaluate_event,
     has_rates,
     offline_partitions,
-    start_lag_seconds,
     unknown_rates,
 )
 from kafka_capacity.questions.consumers.grid import GroupVariant, todays_variant
@@ -37,7 +36,7 @@ from kafka_capacity.questions.consumers.scenario import (
     MemberChange,
     SmallestCounts,
 )
-from kafka_capacity.text import format_duration, format_rate
+from kafka_capacity.text import format_duration, format_rate, plural
 from kafka_capacity.text.wording import told_apart
 
 SKEW_BITES_FROM = 2
@@ -114,7 +113,7 @@ def _metrics(simulation: GroupSimulation, same_as: int) -> GroupMetrics:
         same_as_count=same_as,
         skew_topics=_skew_topics(facts, scenario, counts),
         start_lag_bytes=float(facts.start_lag_bytes.sum()),
-        start_lag_seconds=start_lag_seconds(facts),
+        start_lag_seconds=facts.start_lag_seconds,
         catch_up_now_seconds=plain_number(catch_up_now_seconds(facts, rest, capacity)),
     )
 
@@ -165,10 +164,16 @@ def _not_judged(
     """Return what must be known to call a scenario fitting, and is not."""
     if (no_rates := unknown_rates(facts)) is not None:
         return no_rates
-    if metrics.capacity_bytes_per_second is None:
+    behind = f"the group is {format_duration(metrics.start_lag_seconds)} behind today, and "
+    capacity = metrics.capacity_bytes_per_second
+    if capacity is None:
         is_behind = metrics.start_lag_seconds > scenario.lag_slo_seconds
-        behind = f"the group is {format_duration(metrics.start_lag_seconds)} behind today, and " if is_behind else ""
-        return f"{behind}member capacity is unknown; give member_capacity_bytes_per_second"
+        return f"{behind if is_behind else ''}member capacity is unknown; give member_capacity_bytes_per_second"
+    if _is_caught_up_late(scenario, metrics):
+        least = format_rate(capacity)
+        return f"{behind}a member is only known to process {least}; give member_capacity_bytes_per_second"
+    if facts.unknown_lag_partitions:
+        return f"how far it is behind is unknown for {plural(facts.unknown_lag_partitions, 'partition')}"
     if facts.streams is not None and any(outcome.restore_seconds is None for outcome in events):
         is_size_known = all(outcome.restored_bytes is not None for outcome in events)
         what = "how fast a member restores" if is_size_known else "how much it restores of"
@@ -191,9 +196,8 @@ def _offline(facts: GroupFacts) -> Iterator[Excuse]:
 
 def _lag_now(facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics) -> Iterator[Excuse]:
     needed, limit = metrics.catch_up_now_seconds, scenario.catch_up_limit_seconds
-    if metrics.capacity_bytes_per_second is None:
-        return
-    if metrics.start_lag_seconds > scenario.lag_slo_seconds and (needed is None or needed > limit):
+    # What members are only known to do at least says nothing of how long it takes at most.
+    if metrics.is_capacity_limit and _is_caught_up_late(scenario, metrics):
         yield Excuse(
             reason=f"the group is {format_duration(metrics.start_lag_seconds)} behind today, "
             f"{caught_up_phrase(needed)} at mean rates; {format_duration(limit)} is allowed",
@@ -203,6 +207,13 @@ def _lag_now(facts: GroupFacts, scenario: GroupScenario, metrics: GroupMetrics) 
             available=limit,
             unit="seconds",
         )
+
+
+def _is_caught_up_late(scenario: GroupScenario, metrics: GroupMetrics) -> bool:
+    """Return whether what waits today is more than is allowed, and is not known to be gone in time."""
+    needed = metrics.catch_up_now_seconds
+    is_in_time = needed is not None and needed <= scenario.catch_up_limit_seconds
+    return metrics.start_lag_seconds > scenario.lag_slo_seconds and not is_in_time
 
 
 def _stopped_by_expansion(facts: GroupFacts, scenario: GroupScenario) -> Iterator[Excuse]:

@@ -253,7 +253,8 @@ def _notes(facts: TopicFacts) -> Iterator[str]:
         why = (
             f"fewer than {LEAST_HOURS} consecutive hours of reads and writes are known"
             if not facts.unknown_groups
-            else f"some groups that read them cannot be simulated, such as {few_names(facts.unknown_groups, _NAMED)}"
+            else "some groups that read them have an unknown lag or cannot be simulated, such as "
+            f"{few_names(facts.unknown_groups, _NAMED)}"
         )
         count = int(unknown.sum())
         are = "it is" if count == 1 else "they are"

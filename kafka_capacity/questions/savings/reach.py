@@ -39,7 +39,7 @@ def needed_seconds(cluster: SizedCluster, use: TopicUse) -> tuple[Floats, Sequen
     if is_known:
         np.maximum.at(found, topic, late_read_seconds(traffic.bytes_in, traffic.bytes_out))
     np.maximum.at(found, topic[workload.lags.row], workload.lags.seconds)
-    told = set(workload.lags.groups)
+    told = set(workload.lags.groups) - workload.lags.unknown
     untold = {group.group_id: named_topics(group) for group in cluster.snapshot.groups if group.group_id not in told}
     in_doubt = {name for topics in untold.values() for name in topics}
     is_in_doubt = np.isin(names, sorted(in_doubt))

@@ -76,8 +76,8 @@ def test_what_waits_is_told_of_every_group_that_commits_whether_or_not_it_can_be
     raw = cluster(topics=TOPICS, groups=groups, members=members, lags=lags)
     snapshot = build_snapshot(raw)
     row = list(snapshot.partitions.topics[place] for place in snapshot.partitions.topic).index("orders") + 1
-    waiting = {one.group_id: dict(zip(one.rows.tolist(), one.lag_bytes.tolist(), strict=True)) for one in answer.lags}
-    assert {name: found[row] for name, found in waiting.items()} == dict.fromkeys(kinds, 60.0 * 1000)
+    waiting = {one.group_id: dict(zip(one.rows.tolist(), one.lag_seconds.tolist(), strict=True)) for one in answer.lags}
+    assert {name: found[row] for name, found in waiting.items()} == dict.fromkeys(kinds, 60.0)
     behind = group_lags(raw, snapshot, partition_load(raw, snapshot))
     assert (behind.groups, behind.row.tolist()) == (tuple(sorted(kinds)), [row] * 4)
     assert behind.seconds.tolist() == [60.0] * 4
@@ -210,6 +210,29 @@ def test_the_size_of_a_record_is_the_size_of_the_log_by_its_records():
     assert facts.is_record_size_known
     assert facts.record_bytes == 512.0
     assert facts.start_lag_bytes.tolist() == [5120.0, 0.0, 1024.0, 0.0]
+
+
+def test_what_waits_is_as_old_as_the_hours_in_which_it_was_produced():
+    # Nothing was produced in the last ten of 168 hours, and 1,000 bytes a second before.
+    raw = cluster(topics=TOPICS, groups=[group()], members=(A, B), lags=[lag(partition=0, lag_records=3600.0)])
+    rows = rows_of(raw, "metrics")
+    last = sorted({row["hour"] for row in rows})[-10:]
+    quiet = [row | ({"bytes_in_bytes_per_second": 0.0} if row["hour"] in last else {}) for row in rows]
+    for metrics, hours in ((rows, 1.0), (quiet, 11.0)):
+        raw = with_rows(raw, "metrics", metrics)
+        snapshot = build_snapshot(raw)
+        (facts,) = group_facts(raw, snapshot).facts
+        assert facts.start_lag_seconds == pytest.approx(hours * 3600)
+        assert group_lags(raw, snapshot, partition_load(raw, snapshot)).seconds.tolist() == [facts.start_lag_seconds]
+
+
+def test_of_what_is_not_known_to_wait_it_is_known_that_it_is_not():
+    lags = [lag(partition=0, lag_records=4), lag(partition=1, lag_records=None, committed_offset=7)]
+    assert only(lags=lags).unknown_lag_partitions == 1
+    assert only(lags=lags[:1]).unknown_lag_partitions == 0
+    raw = cluster(topics=TOPICS, groups=[group()], members=(A, B), lags=lags)
+    snapshot = build_snapshot(raw)
+    assert group_lags(raw, snapshot, partition_load(raw, snapshot)).unknown == {"g"}
 
 
 @pytest.mark.parametrize(

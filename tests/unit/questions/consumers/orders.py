@@ -9,6 +9,8 @@ from tests.plain_groups import plain_group, plain_scenario, plain_streams_group
 
 def group(partitions=12, members=4, *, capacity=None, **changes):
     facts = plain_group({"orders": partitions}, members=members, capacity_bytes_per_second=capacity)
+    if "start_lag_bytes" in changes:
+        changes["start_lag_seconds"] = float((changes["start_lag_bytes"] / facts.mean_bytes_per_second).max())
     return dataclasses.replace(facts, **changes)
 
 

@@ -274,6 +274,15 @@ def test_with_no_failures_to_survive_nobody_is_lost_in_a_crash():
             {"start_lag_bytes": np.full(12, 6e5)},
             "the group is 10 min behind today, and member capacity is unknown",
         ),
+        (
+            # Enough for the peak, as was seen, and a byte a second more than the mean: that is not known to be all.
+            {"start_lag_bytes": np.full(12, 6e5), "estimated_capacity_bytes_per_second": 3001.0},
+            "the group is 10 min behind today, and a member is only known to process 2.9 KiB/s; give",
+        ),
+        (
+            {"unknown_lag_partitions": 2, "estimated_capacity_bytes_per_second": 1e6},
+            "how far it is behind is unknown for 2 partitions",
+        ),
     ],
 )
 def test_what_is_not_known_is_not_called_fitting(changes, reason):

@@ -138,7 +138,34 @@ def test_unknown_is_never_a_saving():
     tables = savings_of(inventory(logs(), idle(), groups=groups, lags=lags))
     assert set(action_rows(tables)) == {"idle:old"}
     (scope,) = tables["savings_scope"].to_pylist()
-    assert "some groups that read them cannot be simulated, such as nightly" in scope["notes"][0]
+    assert "an unknown lag or cannot be simulated, such as nightly" in scope["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("lags", "cut"),
+    [
+        ({number: 10 for number in range(12)}, True),
+        ({number: None for number in range(12)}, False),  # nobody knows where the logs end
+        ({0: 10, 1: None}, False),
+        ({}, False),  # nothing is committed, or that could not be read
+    ],
+)
+def test_retention_is_not_cut_where_a_group_may_be_further_behind_than_is_known(lags, cut):
+    one = {
+        "group_id": "steady",
+        "member_id": "m",
+        "subscribed": ["logs"],
+        "assigned": [{"topic": "logs", "partition": 0}],
+    }
+    rows = [
+        {"group_id": "steady", "topic": "logs", "partition": number, "committed_offset": 5, "lag_records": records}
+        for number, records in lags.items()
+    ]
+    groups = [{"group_id": "steady", "state": "Stable"}]
+    tables = savings_of(inventory(logs(), idle(), groups=groups, members=[one], lags=rows))
+    assert ("retention:logs" in action_rows(tables)) == cut
+    (scope,) = tables["savings_scope"].to_pylist()
+    assert any("an unknown lag or cannot be simulated, such as steady" in note for note in scope["notes"]) != cut
 
 
 def reading(count, group_type="classic", group="readers"):
