@@ -23,10 +23,10 @@ import pyarrow as pa
 from kafka_capacity.demand.reading import backlog_seconds
 from kafka_capacity.inventory.column_values import column_map, encode, floats, ints, known, partition_of_rows
 from kafka_capacity.inventory.group_subscriptions import SkippedGroup, SubscribedGroup, subscribed_group
-from kafka_capacity.inventory.group_traffic import group_traffic
+from kafka_capacity.inventory.group_traffic import KEEPS_UP_SECONDS, group_traffic
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates, partition_load
-from kafka_capacity.kafka.arrays import Floats, Int32s, Ints
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.snapshot import OFFSETS_TOPIC, PartitionLoad, Snapshot, made_up_topic_id
 from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.kafka.groups.coordinator import coordinator_partitions
@@ -113,6 +113,7 @@ class _Cluster:
         self.offsets = _Offsets.of(raw, snapshot)
         wanted[self.offsets.place] = True
         self.rates: HourlyRates = hourly_rates(raw, snapshot, wanted)
+        self._reads = hourly_rates(raw, snapshot, self._is_late(), metric="bytes_out_bytes_per_second")
         window = peak_windows(snapshot.brokers, snapshot.replicas, load, heap_bytes=heap_bytes)
         leader = snapshot.brokers.index_of(snapshot.leader)
         self.cache_window_seconds = np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
@@ -121,6 +122,23 @@ class _Cluster:
         self._are_offsets_offline = self.is_offline[self._rows.get(OFFSETS_TOPIC, slice(0))]
         self.topic_ids = column_map(raw.table("topics"), "topic", "topic_id")
         self._topics: dict[tuple[str, bool], Topic] = {}
+
+    def _is_late(self) -> Flags:
+        """Return bool[P], of which partitions any group is so far behind that it matters whether anybody reads them."""
+        offsets, late = self.offsets, np.zeros(len(self.snapshot.partitions), dtype=np.bool_)
+        place, kept, usual = offsets.place, offsets.kept_records, np.full(len(offsets.place), UNKNOWN_RECORD_BYTES)
+        record_bytes = np.divide(self.size_bytes[place], kept, out=usual, where=kept > 0)
+        waiting = offsets.lag_records * record_bytes
+        late[place[waiting > KEEPS_UP_SECONDS * self.load.bytes_in_mean_bytes_per_second[place]]] = True
+        return late
+
+    def reads_of(self, rows: Ints) -> Float32s:
+        """Return float32[N, H], what all read in the hours of ``rates``; NaN for not known, or not late."""
+        found = np.full((len(rows), self.rates.hours), np.nan, dtype=np.float32)
+        place = np.flatnonzero(self._reads.row[rows] >= 0)
+        _, there, here = np.intersect1d(self._reads.seconds, self.rates.seconds, return_indices=True)
+        found[np.ix_(place, here)] = self._reads.of(rows[place])[:, there]
+        return found
 
     def offline_coordinator(self, group_id: str) -> int | None:
         """Return the partition of ``__consumer_offsets`` of a group where nobody leads it; else ``None``."""
@@ -200,7 +218,7 @@ def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
     is_shared = sum(len(member.owned) for member in members) > np.count_nonzero(owner != NOBODY)
     tells = group.is_stable and not is_shared and group.group_id in cluster.offsets.bounds
     reader = owner if tells else np.full(len(owner), NOBODY, dtype=owner.dtype)
-    traffic = group_traffic(cluster.rates.of(rows), mean, reader, unread_bytes)
+    traffic = group_traffic(cluster.rates.of(rows), mean, reader, unread_bytes, cluster.reads_of(rows))
     # Assignors look at racks only where members have one too.
     with_racks = cluster.has_racks and any(member.rack for member in members)
     names = cluster.snapshot.partitions.topics

@@ -12,8 +12,12 @@ What a member has read is judged by the partitions that it reads today:
   these means, over as many last hours as serve it best, counts. Its best hour would be wrong: the member may have
   fallen behind in just that hour.
 
-Both are lower bounds of what a member can do: it was never asked for more. Only where the member that read most is
-itself behind is it known to have done all it could, and not where it reads partitions of which no rate is known.
+* One of whose partitions nobody has read anything for hours has stopped: it is judged by the hours before, and by what
+  waited then.
+
+All are lower bounds of what a member can do: it was never asked for more. Only where the member that read most is
+itself behind is it known to have done all it could, and not where it has stopped since, nor where it reads partitions
+of which no rate is known.
 """
 
 from __future__ import annotations
@@ -25,10 +29,11 @@ from numpy.typing import NDArray
 
 from kafka_capacity.demand.calendar_days import HOUR_SECONDS
 from kafka_capacity.demand.profile import PEAK_QUANTILE
-from kafka_capacity.kafka.arrays import Flags, Float32s, Floats
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Ints
 
 KEEPS_UP_SECONDS = 60.0  # batches and commits take less; a member that cannot keep up is further behind within the hour
 
+_UNREAD_RATIO = 0.01  # of what is read in the mean: an hour with less is one without readers
 _MAX_SHARE_BEHIND = 0.5  # of the hours that are known: who fell behind by its rate kept up in the others
 
 
@@ -49,7 +54,11 @@ class GroupTraffic:
 
 
 def group_traffic(
-    rates: Float32s, mean_bytes_per_second: Floats, owner: NDArray[np.integer], lag_bytes: Floats
+    rates: Float32s,
+    mean_bytes_per_second: Floats,
+    owner: NDArray[np.integer],
+    lag_bytes: Floats,
+    reads: Float32s | None = None,
 ) -> GroupTraffic:
     """Judge the history of a group.
 
@@ -58,8 +67,10 @@ def group_traffic(
         mean_bytes_per_second: float64[N], stands in for the hours that are not known.
         owner: int[N], the member that reads each partition today, -1 for nobody.
         lag_bytes: float64[N], what waits today.
+        reads: float32[N, H], bytes per second read of each partition by all who read it, NaN where not known.
     """
-    filled = _filled(rates, mean_bytes_per_second)
+    told = ~np.isnan(rates).all(axis=0)
+    filled = _filled(rates[:, told], mean_bytes_per_second)
     hours = filled.shape[1]
     if not hours:
         return GroupTraffic(
@@ -71,7 +82,8 @@ def group_traffic(
         )
     is_known = ~np.isnan(rates).all(axis=1) | (mean_bytes_per_second > 0)
     peak = filled[:, peak_hour(filled.sum(axis=0, dtype=np.float64))].astype(np.float64)
-    best, is_at_its_limit = _best_read(filled, mean_bytes_per_second, owner, lag_bytes, is_known)
+    unread = np.zeros(len(owner), dtype=np.int64) if reads is None else _unread_hours(reads[:, told])
+    best, is_at_its_limit = _best_read(filled, mean_bytes_per_second, owner, lag_bytes, is_known, unread)
     return GroupTraffic(
         peak_bytes_per_second=peak,
         best_read_bytes_per_second=best,
@@ -94,14 +106,16 @@ def peak_hour(total_bytes_per_second: Floats) -> int:
 
 def _filled(rates: Float32s, mean: Floats) -> Float32s:
     unknown = np.isnan(rates)
-    if not unknown.any():
-        return rates
-    told = ~unknown.all(axis=0)
-    return np.where(unknown[:, told], mean[:, None].astype(np.float32), rates[:, told])
+    return np.where(unknown, mean[:, None].astype(np.float32), rates) if unknown.any() else rates
 
 
 def _best_read(
-    rates: Float32s, mean: Floats, owner: NDArray[np.integer], lag_bytes: Floats, is_known: Flags
+    rates: Float32s,
+    mean: Floats,
+    owner: NDArray[np.integer],
+    lag_bytes: Floats,
+    is_known: Flags,
+    unread_hours: Ints,
 ) -> tuple[float | None, bool]:
     order = np.argsort(owner, kind="stable")
     order = order[owner[order] >= 0]
@@ -112,15 +126,40 @@ def _best_read(
     # What waits where no rate is known says nothing of how fast the rest was read.
     known_lag = np.where(is_known, lag_bytes, 0.0)
     member_mean, member_lag = (np.add.reduceat(values[order], starts) for values in (mean, known_lag))
-    keeps_up = member_lag <= KEEPS_UP_SECONDS * member_mean
-    mean_read = _read_at_least(produced, member_lag)
-    best = np.where(keeps_up, produced.max(axis=1), mean_read.max(axis=1))
+    best, is_told, keeps_up = _seen(produced, member_mean, member_lag)
+    # Who has stopped was at no limit when it was seen last.
+    is_late, hours = known_lag > KEEPS_UP_SECONDS * mean, rates.shape[1]
+    stopped = np.minimum.reduceat(np.where(is_late, unread_hours, hours)[order], starts)
+    stopped = np.where(keeps_up | ~np.logical_or.reduceat(is_late[order], starts), 0, stopped)
+    for member in np.flatnonzero(stopped).tolist():
+        mine = order[starts[member] :][: np.diff([*starts, len(order)])[member]]
+        since = rates[mine[is_late[mine]], hours - stopped[member] :].sum(dtype=np.float64) * HOUR_SECONDS
+        then = member_lag[[member]] - since
+        ran = produced[[member], : hours - stopped[member]]
+        best[member], is_told[member], _ = (one[0] for one in _seen(ran, member_mean[[member]], then))
     busiest = int(np.argmax(best))
-    is_told = keeps_up[busiest] or mean_read[busiest].argmax() < mean_read.shape[1] * _MAX_SHARE_BEHIND
-    if not (best[busiest] > 0 and is_told):
+    if not (best[busiest] > 0 and is_told[busiest]):
         return None, False
     is_all_known = np.logical_and.reduceat(is_known[order], starts)
-    return float(best[busiest]), bool(~keeps_up[busiest] & is_all_known[busiest])
+    return float(best[busiest]), bool(~keeps_up[busiest] & is_all_known[busiest] & ~(stopped[busiest] > 0))
+
+
+def _seen(produced: Floats, mean: Floats, lag_bytes: Floats) -> tuple[Floats, Flags, Flags]:
+    """Return, [M] each, what members have read at most, whether the hours tell that, and whether they keep up."""
+    keeps_up = lag_bytes <= KEEPS_UP_SECONDS * mean
+    if not produced.shape[1]:
+        return np.zeros(len(mean)), np.zeros(len(mean), dtype=np.bool_), keeps_up
+    read = _read_at_least(produced, lag_bytes)
+    is_told = keeps_up | (read.argmax(axis=1) < read.shape[1] * _MAX_SHARE_BEHIND)
+    return np.where(keeps_up, produced.max(axis=1), read.max(axis=1)), is_told, keeps_up
+
+
+def _unread_hours(reads: Float32s) -> Ints:
+    """Return int64[N], in how many last hours nobody read to speak of, 0 where that is not known."""
+    known = ~np.isnan(reads)
+    mean = np.where(known, reads, 0.0).sum(axis=1, dtype=np.float64) / np.maximum(known.sum(axis=1), 1)
+    is_read = ~(known & (reads <= _UNREAD_RATIO * mean[:, None]))[:, ::-1]
+    return np.asarray(np.where(is_read.any(axis=1), is_read.argmax(axis=1), reads.shape[1]), dtype=np.int64)
 
 
 def _read_at_least(produced: Floats, lag_bytes: Floats) -> Floats:

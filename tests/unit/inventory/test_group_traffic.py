@@ -172,6 +172,49 @@ def test_who_is_behind_by_days_without_more_being_produced_is_not_told_to_read_n
     assert (traffic.best_read_bytes_per_second, traffic.is_at_its_limit) == (told, False)
 
 
+WORKING = np.tile(np.where((np.arange(24) >= 8) & (np.arange(24) < 20), 100.0, 20.0), 7).astype(np.float32)
+
+
+@pytest.mark.parametrize(("hours", "reads"), [(4, 0.0), (4, None), (4, 1.0), (168, 0.0)])
+def test_who_has_stopped_was_at_no_limit_when_it_was_seen_last(hours, reads):
+    # Two partitions that members of their own keep up with: one is not read in the last hours, all of which wait.
+    produced = np.stack([WORKING, WORKING / 2])
+    read = produced.copy()
+    read[0, -hours:] = np.nan if reads is None else reads * produced[0, -hours:]
+    lag = np.array([produced[0, -hours:].sum() * 3600, 0.0])
+    traffic = group_traffic(produced, produced.mean(axis=1), np.array([0, 1]), lag, read)
+    if reads == 0.0:
+        # The best hour before; who has never been seen to read tells nothing, and the other one what it did.
+        assert (traffic.best_read_bytes_per_second, traffic.is_at_its_limit) == (100.0 if hours == 4 else 50.0, False)
+    else:  # somebody read it, or that is not known: twelve working hours and four of the night, less what waits
+        assert traffic.best_read_bytes_per_second == pytest.approx(12 * 100 / 16)
+        assert traffic.is_at_its_limit
+
+
+def test_who_has_stopped_while_it_was_behind_has_read_what_came_less_what_waited_then():
+    produced = np.array([10.0] * 48 + [100.0] * 3 + [20.0])[None].astype(np.float32)
+    read = np.where(np.arange(52) < 51, produced, 0.0).astype(np.float32)
+    traffic = group_traffic(produced, produced.mean(axis=1), np.array([0]), np.array([140.0 * 3600]), read)
+    # Of 300 bytes/s x hour that came in three hours 120 waited when it stopped.
+    assert traffic.best_read_bytes_per_second == pytest.approx(60.0)
+    assert not traffic.is_at_its_limit
+
+
+def test_what_is_read_of_partitions_that_are_late_is_taken_out_of_the_inventory():
+    raw = cluster(topics=TOPICS, groups=[group()], members=[A, B], lags=[lag(partition=0, lag_records=4 * 3600)])
+    rows = rows_of(raw, "metrics")
+    last = sorted({row["hour"] for row in rows})[-4:]
+
+    def is_limit(**changes):
+        told = [row | (changes if row["partition"] == 0 and row["hour"] in last else {}) for row in rows]
+        inventory = with_rows(raw, "metrics", told)
+        (facts,) = group_facts(inventory, build_snapshot(inventory)).facts
+        return facts.is_estimate_a_limit, facts.estimated_capacity_bytes_per_second
+
+    assert is_limit(bytes_out_bytes_per_second=0.0) == (False, 2000.0)
+    assert is_limit(bytes_out_bytes_per_second=None) == is_limit()
+
+
 @repeatable(80)
 @given(st.data())
 def test_what_a_member_is_said_to_have_read_it_has_read(data):
