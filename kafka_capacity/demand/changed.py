@@ -117,6 +117,10 @@ def changed_cluster(snapshot: Snapshot, workload: Workload, sizes: Floats, chang
     remote = np.zeros(sizes.shape[1:])
     if change.is_tiered.any():
         remote = _cut(workload, sizes, change.written_ratio, change.kept_seconds)[1][change.is_tiered].sum(axis=0)
+    if workload.is_tiered.any():
+        stored = _in_store(workload)
+        held_there = _cut(stored, partition_sizes(stored), change.written_ratio, change.kept_seconds)[1]
+        remote = remote + held_there[workload.is_tiered & ~change.is_removed].sum(axis=0)
     cut, sizes = _cut(workload, sizes, change.written_ratio, np.minimum(change.kept_seconds, change.local_seconds))
     held = cut.size_bytes.astype(np.float64)
     # What has gone by its age was not all that compaction deletes: the smaller of the two is held at most.
@@ -134,6 +138,13 @@ def changed_cluster(snapshot: Snapshot, workload: Workload, sizes: Floats, chang
     )
     into = np.searchsorted(rows, change.merged_into[rows])
     return changed if (into == np.arange(len(rows))).all() else _merged(changed, into)
+
+
+def _in_store(workload: Workload) -> Workload:
+    """Return the logs that the object store holds, which are kept as long as their topics say."""
+    kept = workload.limits.whole_retention_seconds
+    limits = dataclasses.replace(workload.limits, retention_seconds=kept)
+    return dataclasses.replace(workload, size_bytes=workload.remote_size_bytes.astype(np.int64), limits=limits)
 
 
 def _cut(workload: Workload, sizes: Floats, written: Floats, kept_seconds: Floats) -> tuple[Workload, Floats]:
@@ -180,6 +191,7 @@ def _merged(cluster: ChangedCluster, into: Ints) -> ChangedCluster:
             size_bytes=added(workload.size_bytes),
             limits=change_columns(workload.limits, lambda column: column[rows]),
             is_tiered=workload.is_tiered[rows],
+            remote_size_bytes=added(workload.remote_size_bytes),
             lags=Lags(
                 groups=lags.groups, group=pairs[0].astype(np.int32), row=np.searchsorted(rows, pairs[1]), seconds=behind
             ),
@@ -285,6 +297,7 @@ def _workload_of(workload: Workload, rows: Ints, change: ClusterChange) -> Workl
         size_bytes=workload.size_bytes[rows],
         limits=change_columns(workload.limits, lambda column: column[rows]),
         is_tiered=workload.is_tiered[rows],
+        remote_size_bytes=workload.remote_size_bytes[rows],
         lags=dataclasses.replace(lags.part(is_there), row=place[lags.row][is_there]),
         outlook=dataclasses.replace(workload.outlook, class_of=workload.outlook.class_of[rows]),
     )

@@ -104,6 +104,7 @@ class Workload:
     size_bytes: Ints  # int64[P], of one replica
     limits: LogLimits  # of the logs
     is_tiered: Flags  # bool[P], whether all that is produced is sent to the object store (KIP-405)
+    remote_size_bytes: Floats  # float64[P], what the object store holds of each as far as is known, 0 where not tiered
     lags: Lags  # of the groups
     outlook: DemandOutlook  # what becomes of all that
 

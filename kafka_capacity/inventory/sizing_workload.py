@@ -38,13 +38,15 @@ def sizing_workload(
     raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, outlook: DemandOutlook, traffic: Traffic
 ) -> Workload:
     """Put together what sizing needs to know of the partitions, all of one inventory without fatal findings."""
+    load, is_tiered = _mean_of_today(load, outlook), _is_tiered(raw, snapshot)[snapshot.partitions.topic]
     return Workload(
         partitions=snapshot.partitions,
-        load=_mean_of_today(load, outlook),
+        load=load,
         traffic=traffic,
         size_bytes=snapshot.partition_size_bytes(),
         limits=_as_purged(log_limits(raw, snapshot), snapshot, load),
-        is_tiered=_is_tiered(raw, snapshot)[snapshot.partitions.topic],
+        is_tiered=is_tiered,
+        remote_size_bytes=_remote_partitions(raw, snapshot, load, is_tiered),
         lags=group_lags(raw, snapshot, load, is_simulated_only=True),
         outlook=outlook,
     )
@@ -120,6 +122,30 @@ def remote_sizes(raw: RawInventory, snapshot: Snapshot, rate: Floats) -> tuple[F
     Returns:
         float64[T], bytes, infinite or NaN where that is not known; and bool[T], whether brokers measured it.
     """
+    estimate = _of_topics(snapshot, _remote_estimate(raw, snapshot, rate))
+    measured = _topic_column(raw, snapshot, "remote_bytes")
+    is_measured = np.asarray(measured >= 0, dtype=np.bool_)  # not known is not
+    return np.where(is_measured, measured, estimate), is_measured
+
+
+def _of_topics(snapshot: Snapshot, values: Floats) -> Floats:
+    topic, count = snapshot.partitions.topic, len(snapshot.partitions.topics)
+    return np.bincount(topic, weights=values, minlength=count).astype(np.float64)
+
+
+def _remote_partitions(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, is_tiered: Flags) -> Floats:
+    """Return float64[P], what the object store holds of each: its part by traffic of what is known of its topic."""
+    if not is_tiered.any():
+        return np.zeros(len(is_tiered))
+    rate, topic = load.bytes_in_mean_bytes_per_second, snapshot.partitions.topic
+    held, total = remote_sizes(raw, snapshot, rate)[0], _of_topics(snapshot, rate)
+    even = 1.0 / np.bincount(topic, minlength=len(total))[topic]
+    share = np.divide(rate, total[topic], out=even, where=total[topic] > 0)
+    return np.where(is_tiered & np.isfinite(held[topic]), np.nan_to_num(held[topic], posinf=0.0) * share, 0.0)
+
+
+def _remote_estimate(raw: RawInventory, snapshot: Snapshot, rate: Floats) -> Floats:
+    """Return float64[P], what is produced over the whole retention, less what is held back."""
     topics, topic = snapshot.topics, snapshot.partitions.topic
     local = kept_seconds(raw, snapshot)
     lag = np.nan_to_num(_topic_column(raw, snapshot, "remote_copy_lag_ms")) / 1000
@@ -133,11 +159,7 @@ def remote_sizes(raw: RawInventory, snapshot: Snapshot, rate: Floats) -> tuple[F
 
     whole = np.fmin(produced(_unlimited(topics.retention_seconds)[topic]), topics.retention_bytes[topic])
     kept_back = np.minimum(np.minimum(produced(held_back), beyond), whole)
-    left = whole - np.where(np.isinf(whole), 0.0, kept_back)
-    estimate = np.bincount(topic, weights=left, minlength=len(snapshot.partitions.topics))
-    measured = _topic_column(raw, snapshot, "remote_bytes")
-    is_measured = np.asarray(measured >= 0, dtype=np.bool_)  # not known is not
-    return np.where(is_measured, measured, estimate), is_measured
+    return np.asarray(whole - np.where(np.isinf(whole), 0.0, kept_back), dtype=np.float64)
 
 
 def known_hours(load: PartitionLoad, snapshot: Snapshot) -> int:

@@ -15,12 +15,17 @@ from kafka_capacity.questions.question import SizedCluster
 
 
 def reach_seconds(workload: Workload) -> Floats:
-    """Return float64[T], how far back limits of time and bytes let the quietest used partition of each topic reach."""
+    """Return float64[T], how far back limits of time and bytes let the quietest used partition of each topic reach.
+
+    Of a tiered topic it is how far the object store does.
+    """
     rate, count = workload.load.bytes_in_mean_bytes_per_second, len(workload.partitions.topics)
     unused = np.where(np.isfinite(workload.limits.retention_bytes), 0.0, np.inf)
     by_bytes = np.divide(workload.limits.retention_bytes, rate, out=unused, where=rate > 0)
     found = np.zeros(count)
-    np.maximum.at(found, workload.partitions.topic, np.minimum(workload.limits.retention_seconds, by_bytes))
+    reach = np.minimum(workload.limits.retention_seconds, by_bytes)
+    reach = np.where(workload.is_tiered, workload.limits.whole_retention_seconds, reach)
+    np.maximum.at(found, workload.partitions.topic, reach)
     return found
 
 

@@ -89,6 +89,7 @@ def workload(
             is_compacted=each(is_compacted).astype(bool),
         ),
         is_tiered=each(is_tiered).astype(bool),
+        remote_size_bytes=np.zeros(count),
         lags=lags or Lags.none(),
         outlook=outlook(count, retention=retention_changes, **outlooks),
     )

@@ -353,3 +353,18 @@ def test_a_tiered_topic_is_kept_locally_and_not_tiered_again():
     found = action_rows(savings_of(inventory(tiered, idle())))
     assert "tiered-storage:logs" not in found
     assert found["retention:logs"]["freed_bytes"] == pytest.approx((3600 - 36 * (100 / 7 + 1)) * GIB)
+    # The object store holds what is produced in 70 days, and then what is in a day, and a segment.
+    brokers = found["retention:logs"]["saved_brokers"] * DOLLARS
+    stored = 12 * (100 / 7 * 70 - 100 / 7 - 1) * 0.023
+    assert found["retention:logs"]["saved_usd_per_month"] == pytest.approx(brokers + stored, rel=1e-6)
+
+
+def test_what_is_removed_is_no_longer_in_the_object_store_either():
+    local = {"remote_storage_enable": True, "local_retention_ms": 7 * DAY * 1000, "retention_ms": 70 * DAY * 1000}
+    for measured, stored in ((None, 12 * 1000), (5000 * GIB, 5000)):
+        unread = topic("copy", partitions=12, size_bytes=100 * GIB, bytes_in=PRODUCED, bytes_out=0.0, settings=local)
+        raw = inventory(unread, logs(size_bytes=GIB))
+        told = [{**row, "remote_bytes": measured} if row["topic"] == "copy" else row for row in rows_of(raw, "topics")]
+        found = action_rows(savings_of(with_rows(raw, "topics", told)))["write-only:copy"]
+        brokers = found["saved_brokers"] * DOLLARS
+        assert found["saved_usd_per_month"] == pytest.approx(brokers + stored * 0.023)
