@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from kafka_capacity.demand.changed import ClusterChange
-from kafka_capacity.demand.expectation import expect_demand
 from kafka_capacity.hardware.bill import Bill, ResourceUse, SmallestSize
 from kafka_capacity.hardware.limits import CONDITIONS, RECOVERIES, RESOURCES, Condition, Limits, Resource
 from kafka_capacity.hardware.rack_traffic import leaving_ratios
-from kafka_capacity.inventory.sizing_workload import sizing_workload
 from kafka_capacity.questions.capacity.cost import billed_disk_bytes
-from kafka_capacity.questions.capacity.found import sizing_request_of
+from kafka_capacity.questions.capacity.found import SizingSetup
 from kafka_capacity.questions.capacity.judging import used_ratios
 from kafka_capacity.questions.capacity.options import SizingInputs, as_placed
 from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.capacity.results import CapacityUse, OptionKind
 from kafka_capacity.questions.capacity.simulate import judged_option, provisioned_bytes, unpacked
 from kafka_capacity.questions.capacity.smallest import smallest_after
-from kafka_capacity.questions.question import PlanContext, RunPieces
+from kafka_capacity.questions.question import RunPieces
 
 _NORMAL = CONDITIONS.index(Condition.NORMAL)
 
@@ -30,22 +28,18 @@ _NORMAL = CONDITIONS.index(Condition.NORMAL)
 class TodaysPricing:
     """Prices the cluster of a plan as it is today; nothing is worked out before it is asked for."""
 
-    def __init__(self, asked: PlanContext) -> None:
-        self._asked = asked
+    def __init__(self, setup: Callable[[], SizingSetup]) -> None:
+        self._setup = setup
 
     @cached_property
     def inputs(self) -> SizingInputs:
         """What sizing is asked, of today alone."""
-        asked, basis = self._asked, self._asked.basis
-        # No forecast is needed: it begins at what is there today.
-        settings = dataclasses.replace(asked.parameters.demand_settings(), is_forecast=False)
-        outlook = expect_demand(basis.snapshot, basis.load, settings).outlook
+        inputs = self._setup().inputs
+        outlook = inputs.workload.outlook
         by_date = {name: getattr(outlook, name)[:, :1] for name in ("rate_ratio", "rate_ratio_high", "retention_ratio")}
         outlook = dataclasses.replace(outlook, dates=outlook.dates[:1], **by_date)
-        request, _ = sizing_request_of(asked)
-        return SizingInputs.of(
-            basis.snapshot, sizing_workload(basis.raw, basis.snapshot, basis.load, outlook, basis.traffic), request
-        )
+        workload = dataclasses.replace(inputs.workload, outlook=outlook)
+        return SizingInputs.of(inputs.snapshot, workload, inputs.request)
 
     @cached_property
     def today(self) -> Bill:

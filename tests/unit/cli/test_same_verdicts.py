@@ -137,6 +137,23 @@ def test_sizing_makes_brokers_as_even_as_the_move_does(run, tmp_path, asked):
     assert sized == moves["009-brokers.fewest-bytes"]
 
 
+def test_the_bill_that_is_shared_out_is_the_one_of_sizing_today(run, tmp_path):
+    # Four days of an outage are filled with what is usual, in both.
+    raw = cluster(topics=[topic("orders", bytes_in=1e7, bytes_out=1e7)], hours=21 * 24)
+    rows = rows_of(raw, "metrics")
+    out = sorted({row["hour"] for row in rows})[10 * 24 : 14 * 24]
+    silent = {"bytes_in_bytes_per_second": 0.0, "bytes_out_bytes_per_second": 0.0}
+    write_snapshot_files(
+        with_rows(raw, "metrics", [row | (silent if row["hour"] in out else {}) for row in rows]), tmp_path
+    )
+    priced = ("--current-shape", "m7g.xlarge")
+    ledger = json.loads(run("chargeback", tmp_path, *priced, "--json").stdout)
+    size = json.loads(run("size", tmp_path, *priced, "--json").stdout)
+    nothing = next(one for one in size["options"] if one["option_id"] == "do-nothing")["usd_per_month"]
+    assert nothing["between_racks"] > 0
+    assert sum(row["cents"] for row in ledger["chargeback_bill"]) == round(100 * nothing["by_date"][0])
+
+
 def test_sizing_is_of_the_replication_factor_that_the_move_gives(run, tmp_path):
     # 36 x 100 GiB in three replicas are 1,800 GiB on each of six brokers, in two 1,200: 1,700 are allowed of 2,000.
     raw = cluster(
