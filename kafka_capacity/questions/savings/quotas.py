@@ -1,6 +1,7 @@
 """Quotas on who reads, or writes, the few topics whose bursts make the peak of the whole cluster.
 
-A topic has bursts where its peak is :data:`BURST_RATIO` times its own mean or more: the usual course of a day is less.
+A topic has bursts where its peak is :data:`BURST_RATIO` times its own mean or more, and few hours have half of it: what
+is carried all through working hours is no burst.
 Of these the few that carry most in the cluster's peak hours are throttled, each partition to the smallest quota under
 which nothing waits longer than it may, and only where the peak of the cluster falls by it. Reads that come at once come
 later as well where producers are throttled. Kafka's quotas are for a client id and broker; here they are added up.
@@ -25,6 +26,7 @@ from kafka_capacity.text import format_duration, plural
 from kafka_capacity.text.wording import few_names
 
 BURST_RATIO = 3.0
+_MAX_BURST_SHARE = 1 / 8  # of the hours, that may have half of the peak or more: three hours a day
 _FEW = 5  # topics that are throttled at most
 _LEAST_CUT_RATIO = 0.05  # of the cluster's peak, that all quotas together must take away
 _NAMED = 3
@@ -90,7 +92,9 @@ def _chosen(hours: Float32s, first: Ints, can_wait: Flags, delay_seconds: float)
     by_topic = np.add.reduceat(hours, first, axis=0, dtype=np.float64)
     mean, after, quota = by_topic.mean(axis=1), by_topic.sum(axis=0), np.full(len(hours), np.inf)
     peak = float(np.quantile(after, PEAK_QUANTILE))
-    is_burst = can_wait & (mean > 0) & (np.quantile(by_topic, PEAK_QUANTILE, axis=1) >= BURST_RATIO * mean)
+    top = np.quantile(by_topic, PEAK_QUANTILE, axis=1)
+    is_short = (by_topic >= top[:, None] / 2).mean(axis=1) <= _MAX_BURST_SHARE
+    is_burst = can_wait & (mean > 0) & (top >= BURST_RATIO * mean) & is_short
     excess = (by_topic[:, after >= peak] - mean[:, None]).mean(axis=1)
     most = sorted(np.flatnonzero(is_burst & (excess > 0)).tolist(), key=lambda place: -excess[place])
     ends = [*first[1:].tolist(), len(hours)]
