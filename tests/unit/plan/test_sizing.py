@@ -22,7 +22,7 @@ from kafka_capacity.questions.capacity.tables import SIZING_TABLES
 from tests.asking import ask, run_sizes
 from tests.builders import cluster, rows_of, topic, with_rows
 from tests.sized_plans import pinned_inventory, read_share, write_sizing_share
-from tests.unit.questions.capacity.test_money import viewed
+from tests.unit.questions.capacity.money import viewed
 from tests.unit.questions.savings.small import asked_of, logs, many
 from tests.unit.questions.savings.small import inventory as full_disks
 

@@ -1,60 +1,28 @@
-"""What is bought and when: budgets, estimated prices, commitments, pay now or later, and how long recovery may take."""
+"""What is bought and when: budgets, pay now or later, and smaller volumes."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
 import pytest
 
-from kafka_capacity.demand.workload import HIGH
-from kafka_capacity.hardware.limits import NEVER_SECONDS, RESOURCES, FailureTolerance, Limits, Resource
-from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence, estimated_prices
-from kafka_capacity.hardware.shapes import observed_shape, usd_per_hour
-from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.plan.request import parse_plan_request
-from kafka_capacity.proposal.grid import proposed_brokers
+from kafka_capacity.hardware.limits import FailureTolerance
 from kafka_capacity.questions.capacity.approval import approval
-from kafka_capacity.questions.capacity.choice import advise_size
-from kafka_capacity.questions.capacity.cost_words import estimate_sentence, pay_sentence, price_wanted
+from kafka_capacity.questions.capacity.cost_words import pay_sentence
 from kafka_capacity.questions.capacity.decide import cost_of_steps, decide_capacity, key_figures
-from kafka_capacity.questions.capacity.document import to_plain
-from kafka_capacity.questions.capacity.judging import judge
-from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
 from kafka_capacity.questions.capacity.options import SizingInputs, SizingRequest
-from kafka_capacity.questions.capacity.results import MonthlyCost, OptionKind
+from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.section.options_costs import _verdict
 from kafka_capacity.questions.capacity.simulate import simulate_sizing
-from kafka_capacity.questions.capacity.sizing_steps import outlook_costs, view_sizing
+from kafka_capacity.questions.capacity.sizing_steps import outlook_costs
 from kafka_capacity.questions.capacity.sizing_words import badge, headline, subject_words
-from kafka_capacity.questions.capacity.tables import (
-    sizing_exhaustion_table,
-    sizing_options_table,
-    sizing_use_table,
-)
 from tests.asking import run_sizes
 from tests.shapes import read_shapes
 from tests.unit.proposal.snapshots import observed
+from tests.unit.questions.capacity.money import OWN_PRICE, asked, viewed
 from tests.unit.questions.capacity.test_options import sized
-from tests.unit.questions.capacity.workloads import GIB, MIB, brokers, replicas, workload
-
-OWN_PRICE = {"vcpu": 16.0, "usd_per_hour": 1.0, "usd_per_gib_between_racks": 0.0}
-"""Three brokers cost 3 x 730 dollars a month."""
-
-
-def viewed(results, advice, dates=("2026-11-20", "2026-12-20")):
-    tables = {
-        "sizing_options": sizing_options_table(results, recommended=advice.recommended, front=advice.front),
-        "sizing_exhaustion": sizing_exhaustion_table(results),
-        "sizing_use": sizing_use_table([], None),
-    }
-    return view_sizing(tables, {"advice": to_plain(advice), "dates": list(dates)}, {})
-
-
-def asked(list_of=None, *, cpu_cores=16.0, **given):
-    observed = brokers(3, memory_bytes=64 * GIB, cpu_cores=cpu_cores) if list_of is None else list_of
-    return parse_plan_request({"cluster": "payments", **given}).sizing_request(observed, read_shapes())
+from tests.unit.questions.capacity.workloads import GIB, MIB, workload
 
 
 def test_a_budget_is_kept_and_says_what_it_leaves():
@@ -139,147 +107,6 @@ def test_a_copy_that_never_finishes_is_a_problem_of_the_step():
     assert found.remedy == "raise the throttle above 8 MB/s"
 
 
-def test_what_nobody_knows_the_price_of_is_in_no_budget():
-    _, advice = sized(budget_usd_per_month=1e6, today={"usd_per_hour": math.nan})
-    assert advice.recommended is None
-    assert advice.reason.startswith("no option that fits has a known price")
-
-
-def test_a_price_that_nobody_gave_is_that_of_the_nearest_shape_and_an_estimate():
-    today = asked().today
-    assert (today.priced_as, today.usd_per_hour) == ("m7g.4xlarge", 0.6528)  # 16 cores and 64 GiB, as it has
-    assert today.usd_per_gib_between_racks == 0.02
-    assert asked(usd_per_gib_between_racks=0.0).today.usd_per_gib_between_racks == 0.0
-    nothing = asked(brokers(3)).today
-    assert nothing.priced_as is None
-    assert math.isnan(nothing.usd_per_hour)
-
-
-def test_traffic_between_racks_is_not_free_for_want_of_a_price():
-    racks = brokers(3, list("abc"), memory_bytes=64 * GIB, cpu_cores=16.0)
-
-    def prices(list_of, **given):
-        request = asked(list_of, broker_usd_per_hour=2.0, **given)
-        assert (request.today.usd_per_hour, request.estimates) == (2.0, ())
-        return request.today.usd_per_gib_between_racks, request.today.priced_as
-
-    assert prices(racks) == (0.02, "m7g.4xlarge (traffic between racks)")
-    assert prices(racks, usd_per_gib_between_racks=0.0) == (0.0, None)
-    assert prices(racks, usd_per_gib_between_racks=0.01) == (0.01, None)
-    # It does not depend on the machine, which may be near to none.
-    price, priced_as = prices(brokers(3, list("abc")))
-    assert (price, priced_as is None) == (0.02, False)
-    # One rack has no such traffic, unless others are added.
-    assert prices(brokers(3, list("aaa"))) == (0.0, None)
-    assert prices(brokers(3, list("aaa")), extra_racks=(0, 1))[0] == 0.02
-
-
-def test_an_estimate_of_traffic_between_racks_says_what_to_give():
-    assert estimated_price_sentence("m7g.large (traffic between racks)", "2026-01-19") == (
-        "Dollars of today’s hardware include an estimate, traffic between racks at the price of m7g.large of "
-        "2026-01-19: give usd_per_gib_between_racks."
-    )
-    assert price_wanted({"shape": "today", "priced_as": "m7g.large (traffic between racks)"}) == (
-        "give usd_per_gib_between_racks"
-    )
-
-
-def test_where_brokers_differ_each_is_priced_as_the_machine_it_is_nearest_to():
-    # m7g.xlarge and m7g.8xlarge; the middle of the six are those with 4 cores, and so is a new one.
-    cores, memory = [4.0] * 4 + [32.0] * 2, [16.0 * GIB] * 4 + [128.0 * GIB] * 2
-    six = Brokers.of(range(1, 7), list("abcabc"), cpu_cores=cores, memory_bytes=memory)
-    request = asked(six)
-    today, estimates = request.today, request.estimates
-    assert today.priced_as == "m7g.xlarge, m7g.8xlarge"
-    small, large = (read_shapes()[name].usd_per_hour for name in ("m7g.xlarge", "m7g.8xlarge"))
-    assert usd_per_hour(today, six, estimates).tolist() == [small] * 4 + [large] * 2
-    assert usd_per_hour(today, proposed_brokers(six, 8), estimates).tolist() == [small] * 4 + [large] * 2 + [small] * 2
-    # Cores that the request gives are those of all.
-    alike = asked(six, broker_vcpu=4.0).today
-    assert usd_per_hour(alike, brokers(3, cpu_cores=32.0), estimates).tolist() == [small] * 3
-    # Of one nothing is known: it costs what those in the middle do.
-    unknown = Brokers.of([1, 2, 3], cpu_cores=[32.0, 32.0, None], memory_bytes=[128 * GIB, 128 * GIB, None])
-    assert usd_per_hour(asked(unknown).today, unknown, estimates).tolist() == [large] * 3
-
-
-def test_what_a_cluster_of_unlike_brokers_costs_is_the_sum_and_who_leaves_is_saved():
-    snapshot, load = observed(bytes_in=10.0, partitions=12, size_bytes=2**30, racks=3)
-    cores = np.where(snapshot.brokers.ids == snapshot.brokers.ids[-1], 32.0, 4.0)
-    unlike = dataclasses.replace(snapshot.brokers, cpu_cores=cores, memory_bytes=4 * GIB * cores)
-    snapshot = dataclasses.replace(snapshot, brokers=unlike)
-    rates = load.bytes_in_mean_bytes_per_second, load.bytes_out_mean_bytes_per_second
-    work = workload(*rates, size=GIB, retention=GIB / 10.0, names=["orders"] * 12, middle=[[1, 1]])
-    request = dataclasses.replace(asked(unlike), broker_counts=(3,))
-    today, fewer = simulate_sizing(SizingInputs.of(snapshot, work, request), run_sizes).results[:2]
-    prices = dict(zip(unlike.ids.tolist(), 730 * usd_per_hour(request.today, unlike, request.estimates), strict=True))
-    assert len(set(prices.values())) == 2
-    assert today.cost.brokers == pytest.approx(sum(prices.values()))
-    left = proposed_brokers(unlike, 3).ids.tolist()
-    assert fewer.cost.brokers == pytest.approx(sum(prices[broker] for broker in left))
-    gone = today.cost.brokers - fewer.cost.brokers
-    copying = fewer.change.moved_between_racks_bytes / GIB * request.today.usd_per_gib_between_racks
-    assert fewer.change.usd == pytest.approx(copying + gone / 730 * fewer.change.seconds / 3600)
-
-
-def test_an_estimate_prices_the_disks_there_are_and_is_marked():
-    three = brokers(3, list("abc"), disk_capacity_bytes=1_000 * GIB, memory_bytes=64 * GIB)
-    today, _ = estimated_prices(
-        observed_shape(three, vcpu=16.0, usd_per_gib_between_racks=0.0), three, read_shapes().values()
-    )
-    results, advice = sized(today={"vcpu": 16.0}, racks=3)
-    assert not any(result.as_dict()["usd_per_month"]["is_estimate"] for result in results)
-    # 1,000 GiB of gp3 each, whatever is on them.
-    assert today.usd_per_gib_month == 0.08
-    marked = [dataclasses.replace(one, option=dataclasses.replace(one.option, shape=today)) for one in results]
-    assert all(one.as_dict()["usd_per_month"]["is_estimate"] for one in marked)
-    view = viewed(marked, advice)
-    assert estimate_sentence(view).startswith("Dollars of today’s hardware are an estimate, at the prices of m7g.4x")
-    assert "per month (estimated)" in headline(view)
-
-
-def test_an_estimate_is_no_reason_for_other_hardware():
-    cheap = {"priced_as": "m5.large", "usd_per_hour": 9.0}
-    shape = dataclasses.replace(observed_shape(brokers(3), vcpu=16.0), **cheap)
-    results, _ = sized(shapes=("m7g.4xlarge",))
-    dates = ("2026-11-20", "2026-12-20")
-
-    def advised(usd_per_month):
-        cost = MonthlyCost(brokers=usd_per_month, disks=0.0, between_racks=0.0, ingest=0.0)
-        own = [
-            dataclasses.replace(one, option=dataclasses.replace(one.option, shape=shape), cost=cost)
-            if one.option.shape.name == "today"
-            else one
-            for one in results
-        ]
-        return own, advise_size(own, dates)
-
-    own, advice = advised(19_710.0)
-    assert (advice.recommended, advice.cheaper_elsewhere) == ("003-brokers.today", "003-brokers.m7g.4xlarge")
-    view = viewed(own, advice)
-    assert " 3 brokers of m7g.4xlarge would fit for $13," in estimate_sentence(view)
-    assert estimate_sentence(view).endswith(" per month; that is not recommended over an estimate.")
-    assert cost_of_steps(view).endswith(" per month: give broker_usd_per_hour or current_shape to compare.")
-    # Nothing is cheaper than what costs a dollar, and what is known is compared.
-    assert advised(1.0)[1].cheaper_elsewhere is None
-    assert advise_size(results, dates).cheaper_elsewhere is None
-
-
-def test_a_commitment_lowers_the_price_of_machines_and_of_no_others():
-    request = asked(shapes=("m5.large", "kafka.m5.large"), commitment_discount_ratio=0.5, current_shape="m5.large")
-    shapes = {shape.name: shape for shape in (request.today, *request.shapes)}
-    assert shapes["m5.large"].usd_per_hour == pytest.approx(0.048)
-    assert shapes["kafka.m5.large"].usd_per_hour == 0.21
-    assert asked(commitment_discount_ratio=0.5, broker_usd_per_hour=2.0).today.usd_per_hour == 2.0
-
-
-def test_how_fast_cores_are_can_be_said_of_todays_brokers_of_shapes_and_of_families():
-    request = asked(shapes=("m7g.*", "m5.large"), core_speeds=("today=1.2", "m7g.*=1.1", "m7g.large=0.9"))
-    speeds = {shape.name: shape.core_speed_ratio for shape in (request.today, *request.shapes)}
-    assert (speeds["today"], speeds["m7g.xlarge"], speeds["m7g.large"], speeds["m5.large"]) == (1.2, 1.1, 0.9, 1.0)
-    assert math.isnan(asked().today.core_speed_ratio)
-    assert asked(current_shape="m7g.large", core_speeds=("today=1.2",)).today.core_speed_ratio == 1.2
-
-
 def test_pay_now_or_later_is_reckoned_while_each_step_lasts():
     results, advice = sized(growth=(1.0, 10.0), today=OWN_PRICE, broker_counts=(6, 9, 12, 15, 18))
     view = viewed(results, advice)
@@ -297,49 +124,6 @@ def test_pay_now_or_later_is_reckoned_while_each_step_lasts():
     sentence = pay_sentence(view)
     assert f"{later[0]['from_day']}, +$" in sentence
     assert sentence.endswith(f"for all {later[-1]['broker_count']:,} now.")
-
-
-def test_a_lost_broker_takes_what_it_held_over_what_the_throttle_leaves():
-    # 100 GiB over 50 MB/s less the 10 MB/s that come in meanwhile, and without end where 50 come in.
-    settings = LoadSettings(throttle_bytes_per_second=50e6, recovery_seconds=3_600.0)
-    work = workload((10e6,), size=100 * GIB, retention=100 * GIB / 10e6, middle=[[1, 5]])
-    use = capacity_use(
-        placed_loads(work, brokers(3, list("abc")), replicas([1, 2]), settings), read_shapes()["m5.large"]
-    )
-    found = use.load[0, RESOURCES.index(Resource.RECOVERY), HIGH]
-    assert found[0, 0] == pytest.approx(100 * GIB / 40e6)
-    assert found[1, 0] == NEVER_SECONDS
-    assert found[0, 2] == 0.0
-
-
-def test_a_lost_disk_takes_what_it_held_and_a_volume_that_is_the_only_one_all():
-    # The fullest of today's disks has 40 % of what its broker holds and gets: 40 GiB over 50 MB/s less 4 of 10 MB/s.
-    settings = LoadSettings(throttle_bytes_per_second=50e6, volume_recovery_seconds=800.0)
-    work = workload((10e6,), size=100 * GIB, retention=100 * GIB / 10e6)
-    placed = placed_loads(work, brokers(3, list("abc")), replicas([1, 2]), settings)
-    several = dataclasses.replace(observed_shape(placed.brokers, vcpu=16.0), fullest_volume_ratio=0.4)
-    use = capacity_use(placed, several)
-    assert use.load[0, RESOURCES.index(Resource.VOLUME_RECOVERY), HIGH, 0, 0] == pytest.approx(40 * GIB / 46e6)
-    (excuse,) = [one for one in judge(use, Limits(), several).excuses if one.constraint == "volume_recovery"]
-    assert "would take 0.3 hours to re-replicate the fullest of its disks after the loss of that on" in excuse.reason
-    single = capacity_use(placed, read_shapes()["m5.large"])
-    assert single.load[0, RESOURCES.index(Resource.VOLUME_RECOVERY), HIGH, 0, 0] == pytest.approx(100 * GIB / 40e6)
-    assert not np.isfinite(single.capacity[RESOURCES.index(Resource.RECOVERY)]).any()
-    assert asked(volume_recovery_hours=0.5).loads.volume_recovery_seconds == 1_800.0
-
-
-def test_a_time_to_recover_binds_with_its_reason_and_more_brokers_keep_it():
-    # 16 partitions of 1 GiB, three replicas, on 3 brokers: 16 GiB each. Over 50 MB/s that is 344 s.
-    request = asked(recovery_hours=0.05)
-    assert request.loads.recovery_seconds == 180.0
-    loads = LoadSettings(throttle_bytes_per_second=50e6, recovery_seconds=180.0)
-    results, advice = sized(bytes_in=10.0, partitions=16, growth=(1.0, 1.0), loads=loads)
-    found = {result.option_id: result for result in results}
-    (excuse,) = [one for one in found["003-brokers.today"].excuses if one.constraint == "recovery"]
-    assert "would take 0.10 hours to be re-replicated after its loss on " in excuse.reason
-    assert excuse.needed == pytest.approx(16 * GIB / 50e6, rel=1e-3)
-    assert advice.recommended not in (None, "003-brokers.today")
-    assert all(one.resource is not Resource.RECOVERY for result in sized()[0] for one in result.exhaustion)
 
 
 def test_express_is_used_up_to_its_quota_and_not_refused_by_figures_of_processors():
