@@ -46,16 +46,17 @@ def first_reason(excuses: Sequence[Mapping[str, Any]]) -> str:
 
     >>> full = {"reason": "broker 1 is full", "constraint": "disk", "broker_id": 1}
     >>> first_reason([full, {**full, "broker_id": 2}, {"reason": "racks are too few", "constraint": "racks"}])
-    'broker 1 is full (and 1 more broker, and 1 more limit)'
+    'broker 1 is full (1 other broker exceeds this limit, and 1 other limit is exceeded)'
     """
     first, *others = excuses
     alike = sum(
         first.get("broker_id") is not None is not one.get("broker_id") and one["constraint"] == first["constraint"]
         for one in others
     )
-    counts = (plural(alike, "more broker") if alike else "", plural(len(others) - alike, "more limit"))
-    more = ", ".join(f"and {one}" for one in (counts if len(others) > alike else counts[:1]) if one)
-    return f"{first['reason']} ({more})" if more else str(first["reason"])
+    limits = len(others) - alike
+    counts = [f"{plural(alike, 'other broker')} {'exceeds' if alike == 1 else 'exceed'} this limit"] if alike else []
+    counts += [f"{plural(limits, 'other limit')} {'is' if limits == 1 else 'are'} exceeded"] if limits else []
+    return f"{first['reason']} ({', and '.join(counts)})" if counts else str(first["reason"])
 
 
 def shortfall_ratio(excuse: Mapping[str, Any]) -> float:

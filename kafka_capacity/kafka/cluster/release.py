@@ -17,6 +17,7 @@ class KafkaRelease(NamedTuple):
     minor: int
 
 
+KAFKA_3_7 = KafkaRelease(3, 7)
 KAFKA_4_1 = KafkaRelease(4, 1)
 KAFKA_4_2 = KafkaRelease(4, 2)
 KAFKA_4_3 = KafkaRelease(4, 3)

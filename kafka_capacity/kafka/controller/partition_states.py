@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from kafka_capacity.kafka.arrays import Flags, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER
 from kafka_capacity.kafka.cluster.columns import change_columns
+from kafka_capacity.kafka.cluster.release import KAFKA_3_7
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
 
 NO_SLOT = np.int8(-1)  # the leader of a partition that nobody leads
@@ -95,14 +97,16 @@ class PartitionStates:
 def states_of(snapshot: Snapshot) -> PartitionStates:
     """Return the partitions of a snapshot as a controller knows them; who is eligible beside the ISR is not known."""
     brokers, topic = snapshot.brokers, snapshot.partitions.topic
-    return PartitionStates.of(
+    least = snapshot.topics.min_insync_replicas[topic]
+    states = PartitionStates.of(
         brokers.index_of(snapshot.replicas),
         snapshot.in_sync,
         brokers.index_of(snapshot.leader),
-        min_insync_replicas=snapshot.topics.min_insync_replicas[topic],
+        min_insync_replicas=least,
         is_unclean_allowed=snapshot.topics.allows_unclean_election[topic],
         is_live=~brokers.is_fenced,
     )
+    return states if snapshot.release >= KAFKA_3_7 else dataclasses.replace(states, min_isr=least.astype(np.int32))
 
 
 def live_on(replicas: Int32s, is_live: Flags) -> Flags:

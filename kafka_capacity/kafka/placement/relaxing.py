@@ -164,19 +164,21 @@ class LimitState:
         """The highest ratio with two digits, rounded up."""
         return float(np.ceil(self.highest_ratio * 100 - 1e-9) / 100)
 
-    def relaxation(self, higher: str | None = None) -> str:
+    def relaxation(self, higher: str | None = None, *, is_enough: bool = True) -> str:
         """Name the smallest relaxation that would do, empty where the limit holds.
 
-        ``higher`` names the limit that would do; without it, how many times as high says so.
+        ``higher`` names the limit that would do; without it, how many times as high says so. It is left out where it
+        would not be enough, since something else is in the way.
         """
         if not self.is_passed:
             return ""
         # Rounded up: what is named must do.
         higher = f"{higher or f'a limit {self.rounded_ratio:.2f} times as high'} would be enough"
         if not self.missing_brokers:
-            return higher
+            return higher if is_enough else ""
         brokers = "1 more broker" if self.missing_brokers == 1 else f"{self.missing_brokers} more brokers"
-        return f"it needs at least {brokers} of this size{_where(self.shortages)}, or {higher}"
+        needed = f"it needs at least {brokers} of this size{_where(self.shortages)}"
+        return f"{needed}, or {higher}" if is_enough else needed
 
 
 def _where(found: Sequence[Shortage]) -> str:
@@ -184,7 +186,7 @@ def _where(found: Sequence[Shortage]) -> str:
     if len(found) > 1:
         racks = [f"{one.missing_brokers} in rack {one.rack}" for one in found]
         more = f" and in {len(racks) - _MAX_RACKS} more racks" if len(racks) > _MAX_RACKS else ""
-        return f" ({', '.join(racks[:_MAX_RACKS])}{more})"
+        return f" in these racks ({', '.join(racks[:_MAX_RACKS])}{more})"
     (one,) = found
     if one.topics:
         others = f" and {len(one.topics) - 1:,} more" if len(one.topics) > 1 else ""

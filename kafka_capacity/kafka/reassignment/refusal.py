@@ -8,6 +8,7 @@ import numpy as np
 
 from kafka_capacity.kafka.arrays import Flags, Floats, Indices
 from kafka_capacity.kafka.cluster.diff import AssignmentDiff
+from kafka_capacity.kafka.cluster.release import KAFKA_3_7
 from kafka_capacity.kafka.reassignment.budgets import lacking_room
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
@@ -66,6 +67,9 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, Flags,
     kept_in_sync = (problem.in_sync & held & ~diff.removed).sum(axis=1)
     kept_behind = (held & ~problem.in_sync & ~diff.removed).any(axis=1)
     in_sync_after = kept_in_sync + joining
+    least = problem.min_insync_replicas
+    if problem.release >= KAFKA_3_7:  # `Partition.effectiveMinIsr`
+        least = np.minimum(least, (diff.after >= 0).sum(axis=1))
     return [
         ("leader", (problem.leader < 0) & (joining > 0), "there is no leader to copy from"),
         ("fenced", to_fenced.any(axis=1), "the destination broker is fenced, so nothing can get in sync there"),
@@ -90,7 +94,7 @@ def _rules(problem: MoveProblem, diff: AssignmentDiff) -> list[tuple[str, Flags,
         ),
         (
             "min_isr",
-            (in_sync_after < problem.min_insync_replicas) & (in_sync_after < in_sync),
+            (in_sync_after < least) & (in_sync_after < in_sync),
             "fewer replicas would be in sync than min.insync.replicas requires; lower it first, or keep more replicas",
         ),
     ]

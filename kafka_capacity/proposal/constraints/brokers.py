@@ -57,6 +57,7 @@ DISK = BrokerConstraint(
     figure=_BYTES,
     placer_limit="disk_bytes",
     higher=_higher_disk_limit,
+    is_of_dirs=True,
 )
 
 

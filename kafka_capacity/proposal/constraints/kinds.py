@@ -89,6 +89,7 @@ class BrokerConstraint:
     # the field of a request with the limit, for those that are asked for; `None` for others
     parameter: str | None = None
     noun: str = ""  # what is counted then, one of them
+    is_of_dirs: bool = False  # whether the same limit holds for each log dir
 
     def __call__(self, proposal: Proposal) -> list[Excuse]:
         """List the brokers of the target that carry more than they may."""
@@ -122,7 +123,9 @@ class BrokerConstraint:
                 replaced_broker_id=replaced,
             )
             found.append(excuse)
-        return self._with_relaxation(scenario, found, proposal.limits)
+        in_dirs = proposal.in_dirs
+        is_enough = not (self.is_of_dirs and in_dirs is not None and in_dirs.is_over.any())
+        return self._with_relaxation(scenario, found, proposal.limits, is_enough=is_enough)
 
     def tolerated(self, scenario: PlacementScenario, loads: BrokerLoads) -> Floats:
         """Return what each broker may carry without being a reason against the change: float64[B]."""
@@ -131,15 +134,17 @@ class BrokerConstraint:
         return limit if before is None else np.where(np.isnan(limit), limit, np.maximum(limit, before))
 
     def _with_relaxation(
-        self, scenario: PlacementScenario, found: list[Excuse], limits: tuple[LimitState, ...]
+        self, scenario: PlacementScenario, found: list[Excuse], limits: tuple[LimitState, ...], *, is_enough: bool
     ) -> list[Excuse]:
         """Add to the worst reason against the change what would do: brokers, or a higher limit."""
         state = next((one for one in limits if one.constraint == self.name and one.is_passed), None)
         at = next((place for place, excuse in enumerate(found) if not excuse.is_standing), None)
         if state is None or at is None:
             return found
-        text = state.relaxation(None if self.higher is None else self.higher(scenario, state, found[at]))
-        amended = dataclasses.replace(found[at], reason=f"{found[at].reason}; {text}", is_proven=state.is_proven)
+        higher = None if self.higher is None else self.higher(scenario, state, found[at])
+        text = state.relaxation(higher, is_enough=is_enough)
+        reason = f"{found[at].reason}; {text}" if text else found[at].reason
+        amended = dataclasses.replace(found[at], reason=reason, is_proven=state.is_proven)
         return [*found[:at], amended, *found[at + 1 :]]
 
 

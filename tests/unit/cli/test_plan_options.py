@@ -335,4 +335,4 @@ def test_limits_that_no_plan_was_found_to_keep_are_not_called_impossible(run, tm
     said = run(*asked, "--max-leaders", "30").stdout
     assert ": 12 brokers are not enough: " in said
     assert "; it needs at least 2 more brokers of this size, or a limit of " in said
-    assert re.search(r"\(and \d+ more brokers\)\.$", said.strip())
+    assert re.search(r"\(\d+ other brokers exceed this limit\)\.$", said.strip())

@@ -10,7 +10,7 @@ from kafka_capacity.inventory.validation import inventory_problems
 from kafka_capacity.plan.handing import failures_today
 from tests.asking import ask, simulate_here
 from tests.builders import GIB, cluster, rows_of, topic, with_rows
-from tests.unit.inventory.broken import change_all
+from tests.unit.inventory.broken import change, change_all
 
 COUNTS = ("offline", "offline_topics", "under_min_isr", "at_min_isr", "new_leaders", "unclean_leaders")
 
@@ -252,6 +252,16 @@ def test_doctor_staging_and_plan_find_the_same(run, example, planned, tmp_path):
     ]
     staged = inventory_problems(example).to_json()
     assert [one for one in said if one["code"] != "rack-loss"] == staged
+
+
+def test_a_log_dir_that_failed_is_serious_wherever_the_cluster_is_looked_at(run, tmp_path):
+    raw = cluster()
+    write_snapshot_files(change(raw, "log_dirs", 3, error="KafkaStorageException"), tmp_path / "in")
+    assert "1 log dir offline" in run("doctor", tmp_path / "in", "--fail-on", "serious").stdout
+    assert run("doctor", tmp_path / "in", "--fail-on", "serious").exit_code == 1
+    run("report", tmp_path / "in", "--out", tmp_path / "out")
+    decision = json.loads((tmp_path / "out" / "decision.json").read_text())
+    assert [one["severity"] for one in decision["problems"] if one["code"] == "log_dir_offline"] == ["serious"]
 
 
 def test_full_disks_and_late_groups_of_the_shop_are_found(run, tmp_path):

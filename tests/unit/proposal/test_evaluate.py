@@ -107,8 +107,8 @@ def test_a_full_disk_is_named_with_its_figures():
     )
     assert first.reason == (
         "broker 1 (rack a) would hold 6.0 GiB but may be filled to 4.2 GiB (85 % of its disk): 1.8 GiB too much; it "
-        "needs at least 3 more brokers of this size (1 in rack a, 1 in rack b, 1 in rack c), or disks 1.42 times as "
-        "large would be enough"
+        "needs at least 3 more brokers of this size in these racks (1 in rack a, 1 in rack b, 1 in rack c), "
+        "or disks 1.42 times as large would be enough"
     )
 
 

@@ -92,6 +92,18 @@ def test_what_no_broker_can_take_is_an_excuse_with_the_directory():
     assert (excuse.needed, excuse.available) == (110 * GIB, 100 * GIB)
 
 
+def test_no_disk_limit_is_called_enough_where_directories_are_too_small():
+    # Two brokers hold 80 of 100 GiB in each of two directories, and the third, which goes, 45 and 30 GiB.
+    topics = [topic(f"on{b}-{n}", replicas=[[b]], size_bytes=80 * GIB) for b in (1, 2) for n in range(2)]
+    topics += [topic(f"on3-{n}", replicas=[[3]], size_bytes=size * GIB) for n, size in enumerate((45, 30))]
+    wanted = asked(2, tolerance_ratio=1.0, disk_limit_ratio=0.8)
+    several = evaluate_placement(*jbod(topics, brokers=3), wanted)
+    assert {"disk", "log_dir"} <= {one.constraint for one in several.excuses}
+    assert "would be enough" not in several.excuses[0].reason
+    single = evaluate_placement(*jbod(topics, brokers=3, sizes=(200,)), wanted)
+    assert "would be enough" in single.excuses[0].reason
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_no_directory_is_overfilled_and_every_wave_keeps_its_limit(seed):
     rng = np.random.default_rng(seed)

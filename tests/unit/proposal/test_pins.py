@@ -122,8 +122,8 @@ def test_a_limit_of_replicas_that_cannot_be_kept_says_what_would_do():
 
     assert [excuse.constraint for excuse in result.excuses] == ["replica_count"] * 6
     assert result.excuses[0].reason == (
-        "broker 1 (rack a) would hold 6 replicas but may hold 5; it needs at least 3 more brokers of this size (1 "
-        "in rack a, 1 in rack b, 1 in rack c), or a limit of 6 would be enough"
+        "broker 1 (rack a) would hold 6 replicas but may hold 5; it needs at least 3 more brokers of this size in "
+        "these racks (1 in rack a, 1 in rack b, 1 in rack c), or a limit of 6 would be enough"
     )
     # Every rack has a replica of each partition, so two brokers more leave the third rack as full as it was.
     fits = [evaluate_placement(*observed(), scenario(n, broker_maxima=(("replica_count", 5),))).fits for n in (8, 9)]

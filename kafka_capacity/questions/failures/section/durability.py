@@ -190,11 +190,12 @@ def few_sentence(side: PlacementDurability) -> str:
         return f"A placement with few copysets was not tried: {why}."
     if few["loss_probability"] is None:
         return "What a placement with few copysets would change is unknown for the same reason."
-    if chance(few["loss_probability"]) == chance(whole["loss_probability"]):
-        sets = plural(few["copysets"], "set")
+    sets = plural(few["copysets"], "set")
+    is_rarer = few["loss_probability"] < whole["loss_probability"]
+    if not is_rarer or chance(few["loss_probability"]) == chance(whole["loss_probability"]):
         return f"A placement with few copysets ({sets} of brokers) would not make losses noticeably rarer."
     return (
-        f"With the same replicas on only {plural(few['copysets'], 'set')} of brokers, the probability would be "
+        f"With the same replicas on only {sets} of brokers, the probability would be "
         f"{chance(few['loss_probability'])}; that copies {format_bytes(few['moved_bytes'])}, and the fullest broker "
         f"would hold {few['highest_over_mean']:.2f} times the mean ({whole['highest_over_mean']:.2f} without). With "
         "fewer sets, losses are rarer but larger: about as many bytes are lost in the long run."

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4
+from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KAFKA_4_4, KafkaRelease
 from kafka_capacity.kafka.reassignment.problem import Order
 from kafka_capacity.kafka.reassignment.schedule import WaveKind
 from kafka_capacity.kafka.reassignment.waves import plan_waves
@@ -156,7 +156,7 @@ def test_hottest_first_and_smallest_first_do_as_they_say():
             "does not complete such a move",
         ),
         (
-            {"after": [[1]], "min_isr": 2},
+            {"after": [[1]], "min_isr": 2, "release": KafkaRelease(3, 6)},
             "min_isr",
             "1 partition (orders-0): fewer replicas would be in sync than min.insync.replicas requires; lower it "
             "first, or keep more replicas",
@@ -170,6 +170,13 @@ def test_what_kafka_would_not_complete_is_refused(given, constraint, reason):
 
     assert schedule.waves == ()
     assert [(each.constraint, each.reason) for each in schedule.refusals] == [(constraint, reason)]
+
+
+def test_since_3_7_as_many_in_sync_as_there_are_replicas_are_enough():
+    assert plan_waves(move_problem_of([[1, 2]], [[1]], brokers=[1, 2, 3], min_isr=2)).refusals == ()
+    # Of two that are wanted, one is in sync.
+    behind = move_problem_of([[1, 2, 3]], [[1, 3]], brokers=[1, 2, 3], min_isr=2, in_sync=[[True, True, False]])
+    assert [one.constraint for one in plan_waves(behind).refusals] in (["in_sync"], ["min_isr"])
 
 
 @pytest.mark.parametrize(("release", "is_refused"), [(KAFKA_4_3, False), (KAFKA_4_4, True)])

@@ -119,6 +119,8 @@ def test_few_copysets_that_change_nothing_that_can_be_read_are_no_advice(inputs)
     assert few_sentence(alike) == (
         "A placement with few copysets (1 set of brokers) would not make losses noticeably rarer."
     )
+    likelier = dataclasses.replace(alike, few={**alike.few, "copysets": 7, "loss_probability": 1.0e-4})
+    assert few_sentence(likelier).endswith("(7 sets of brokers) would not make losses noticeably rarer.")
     rarer = dataclasses.replace(alike, few={**alike.few, "loss_probability": 1.0e-6})
     assert few_sentence(rarer).startswith("With the same replicas on only 1 set of brokers, the probability would be ")
 

@@ -14,6 +14,7 @@ from kafka_capacity.hardware.limits import MIB
 from kafka_capacity.hardware.shapes import hardware, observed_shape
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.diff import diff_assignments
+from kafka_capacity.kafka.cluster.release import KafkaRelease
 from kafka_capacity.kafka.controller.failing import ElectionRules, fail_brokers
 from kafka_capacity.kafka.controller.partition_states import states_of
 from kafka_capacity.kafka.reassignment.flow import move_duration
@@ -350,3 +351,10 @@ def test_a_broker_that_is_not_there_is_refused():
     with pytest.raises(RequestError) as caught:
         evaluate_failures(snapshot, loaded(1), FailureScenario(given=lost([99])))
     assert str(caught.value) == "brokers: 99 is not a broker of this cluster; its 6 brokers have ids 10 to 15"
+
+
+@pytest.mark.parametrize(("minor", "refused"), [(6, 2), (7, 0)])
+def test_since_3_7_as_many_in_sync_as_there_are_replicas_are_enough(minor, refused):
+    snapshot = dataclasses.replace(made({"orders": [[10], [11]]}, min_isr=2), release=KafkaRelease(3, minor))
+    states = states_of(snapshot)
+    assert np.count_nonzero(states.refuses(states.live_replicas())) == refused
