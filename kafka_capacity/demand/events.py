@@ -1,16 +1,13 @@
 """Planned events: what is known to come and no history can tell.
 
 A launch multiplies the traffic of some topics, a new topic brings its own, a change of retention makes the logs of some
-topics longer or shorter. Of an event that is past, traffic as measured tells all, and one beyond the horizon is not
+topics longer or shorter. An event that is past is in the measured traffic already, and one beyond the horizon is not
 asked for: both are left out and told.
 
 A launch that is running is in the measured traffic as well, since its first day: peaks are as high as they get, and
 what remains is its end, after which traffic is a factor lower. The measured mean, though, is of some days, of which the
 launch has had a part only; the mean of a day is what it will be on every further day
 (:meth:`Launch.mean_ratio`). A launch whose first day is that of the inventory has not been measured yet.
-
-A launch that is over, but not before the measured days, is in the measured traffic too, and comes no more: what it has
-added to peaks, mean and history is taken out again.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between, days_later
+from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between
 from kafka_capacity.demand.outlook import AddedTopic
 
 
@@ -39,11 +36,7 @@ class Launch:
 
     def is_measured(self, ds: str) -> bool:
         """Return whether it had begun before a day, on which traffic was measured up to the day before."""
-        return self.from_date < ds
-
-    def is_over(self, ds: str) -> bool:
-        """Return whether the day is later than its last one."""
-        return self.to_date is not None and self.to_date < ds
+        return self.from_date < ds and (self.to_date is None or ds < self.to_date)
 
     def mean_ratio(self, ds: str, days: int) -> float:
         """Return the mean of one of its days over that of so many days before a day, all else being equal.
@@ -54,8 +47,7 @@ class Launch:
         """
         if not self.is_measured(ds) or days < 1:
             return 1.0
-        last_measured = ds if self.to_date is None else min(ds, days_later(self.to_date, 1))
-        share = days_between(max(self.from_date, days_later(ds, -days)), last_measured) / days
+        share = min(days, days_between(self.from_date, ds)) / days
         return self.factor / (1.0 + (self.factor - 1.0) * share)
 
     def label(self) -> str:

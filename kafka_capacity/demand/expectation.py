@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_later, months_later, outlook_dates
 from kafka_capacity.demand.class_forecast import forecast_class
 from kafka_capacity.demand.day_gaps import clean_days
-from kafka_capacity.demand.events import Launch
 from kafka_capacity.demand.folding import fold_events
 from kafka_capacity.demand.full_logs import full_days
 from kafka_capacity.demand.history import DailySeries, TopicHistory, total_of
 from kafka_capacity.demand.outlook import Basis, DemandOutlook
-from kafka_capacity.demand.planned import PlannedEvents, planned_events
+from kafka_capacity.demand.planned import planned_events
 from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.demand.topic_classes import TopicClasses, class_topics
 from kafka_capacity.demand.workload import LogLimits
@@ -76,7 +75,7 @@ def expect_demand(
     for name in (name for name, _ in settings.class_growth if name not in classes.names):
         reason = f"there is no such topic class; the classes are {', '.join(classes.names)}"
         raise RequestError(f"class_growth: {name!r} is invalid: {reason}")
-    series = class_series(_without_launches(history, planned, topics, snapshot.ds), classes, topics)
+    series = class_series(history, classes, topics)
     silent_since = _silent_since(series[-1])
     paths = [
         forecast_class(name, one, dates, settings, reference_days=reference_days, silent_since=silent_since)
@@ -89,18 +88,6 @@ def expect_demand(
         silent_since=silent_since,
         risen=risen(series[-1]) if any(path.basis.basis is Basis.FORECAST for path in paths) else None,
     )
-
-
-def _without_launches(history: TopicHistory, planned: PlannedEvents, topics: Sequence[str], ds: str) -> TopicHistory:
-    """Return what topics would have carried without the launches that are over."""
-    rates = history.rate_bytes_per_second.copy()
-    days = [days_later(history.first_day, day) for day in range(rates.shape[1])]
-    for item in planned.of_topics:
-        event = item.event
-        if isinstance(event, Launch) and event.is_over(ds):
-            theirs = np.isin(history.topics, [topics[place] for place in item.topics])
-            rates[theirs] /= [event.factor_at(day) for day in days]
-    return replace(history, rate_bytes_per_second=rates)
 
 
 def risen(total: DailySeries) -> Rise | None:

@@ -72,20 +72,15 @@ def _launch_ratio(events: _Events, dates: Sequence[str]) -> Floats:
         if isinstance(event, Launch):
             measured = event.factor if event.is_measured(dates[0]) else 1.0
             ratio[1:] *= [event.factor_at(date) / measured for date in dates[1:]]
-            ratio[0] /= event.factor if event.is_over(dates[0]) else 1.0
     return ratio
 
 
 def _mean_ratio(path: ExpectedPath, events: _Events, ds: str, measured_days: int) -> float:
-    """Return today's mean over the measured one; a forecast goes on from the days of a running launch by itself.
-
-    Its history has nothing of those that are over.
-    """
+    """Return today's mean over the measured one; a forecast goes on from the days of a launch by itself."""
     launches = [event for event in events if isinstance(event, Launch)]
-    is_forecast = path.basis.basis is not Basis.GROWTH_RATE
-    counted = [event for event in launches if event.is_over(ds) or not is_forecast]
-    ratio = path.mean_ratio if is_forecast or not counted else 1.0
-    return ratio * math.prod(event.mean_ratio(ds, measured_days) for event in counted)
+    if path.basis.basis is not Basis.GROWTH_RATE or not launches:
+        return path.mean_ratio
+    return math.prod(event.mean_ratio(ds, measured_days) for event in launches)
 
 
 def _retention_ratio(events: _Events, before: float, dates: Sequence[str]) -> Floats:
@@ -95,18 +90,15 @@ def _retention_ratio(events: _Events, before: float, dates: Sequence[str]) -> Fl
     return np.array([retention_at(date, before, changes) / before for date in dates])
 
 
-def _state(event: Launch, ds: str) -> str:
-    if event.is_over(ds):
-        return f"is over, so measured peaks that include it are divided by {event.factor:g}"
-    after = "" if event.to_date is None else f", and traffic is {1 / event.factor:.2g} times as much after it"
-    return f"is in progress, so peaks already include it{after}"
-
-
 def _basis(basis: ClassBasis, events: _Events, before_seconds: float, ds: str) -> ClassBasis:
     if not events:
         return basis
-    measured = [event for event in events if isinstance(event, Launch) and event.is_measured(ds)]
-    ends = "; ".join(f"{event.label()} {_state(event, ds)}" for event in measured)
+    running = [event for event in events if isinstance(event, Launch) and event.is_measured(ds)]
+    ends = "; ".join(
+        f"{event.label()} is in progress, so peaks already include it"
+        + ("" if event.to_date is None else f", and traffic is {1 / event.factor:.2g} times as much after it")
+        for event in running
+    )
     labels = "; ".join(event.label() for event in events)
     before = f", {before_seconds / 86_400:g} days today" if before_seconds else ""
     return dataclasses.replace(

@@ -61,8 +61,7 @@ class DemandOutlook:
     dates: tuple[str, ...]  # D days, YYYY-MM-DD, ascending: the first is that of the inventory, the last the horizon
     classes: tuple[ClassBasis, ...]  # C entries, what each rests on
     class_of: Int32s  # int32[P], the class of each partition, in the order of `Snapshot.partitions`
-    # float64[C, D], traffic, in and out, over today's, the middle estimate; 1 at the first date, less after a launch
-    rate_ratio: Floats
+    rate_ratio: Floats  # float64[C, D], traffic, in and out, over today's, the middle estimate; 1 at the first date
     rate_ratio_high: Floats  # float64[C, D], the high estimate, never below the middle one
     high_quantile: float  # of the high estimate, such as 0.9
     retention_ratio: Floats  # float64[C, D], retention over today's, for planned changes of it; else 1

@@ -76,10 +76,10 @@ def _left_out(event: PlannedEvent, ds: str, horizon: str, measured_days: int) ->
         return f"{first} is after the horizon, {horizon}" if event.from_date > horizon else None
     if not isinstance(event, Launch):
         return f"{first} is not after the day of the inventory, {ds}, which already includes its effect"
-    days = f"the {measured_days} days that today's traffic is averaged over"
-    if event.to_date is not None and days_between(event.to_date, ds) > measured_days:
-        return f"its last day, {event.to_date}, is before {days}, so the traffic does not include it"
+    if event.to_date is not None and event.to_date <= ds:
+        return f"its last day, {event.to_date}, is not after the day of the inventory, {ds}"
     if event.to_date is None and days_between(event.from_date, ds) >= measured_days:
+        days = f"the {measured_days} days that today's traffic is averaged over"
         return f"{first} is before {days}, so the traffic already includes it"
     return None
 
