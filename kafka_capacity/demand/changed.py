@@ -141,8 +141,10 @@ def changed_cluster(snapshot: Snapshot, workload: Workload, sizes: Floats, chang
 
 
 def _in_store(workload: Workload) -> Workload:
-    """Return the logs that the object store holds, which are kept as long as their topics say."""
-    kept = workload.limits.whole_retention_seconds
+    """Return the logs that the object store holds: as long as their topics say, less the time uploads are held back."""
+    whole, rate = workload.limits.whole_retention_seconds, workload.load.bytes_in_mean_bytes_per_second
+    reach = np.divide(workload.remote_size_bytes, rate, out=whole.copy(), where=np.isfinite(whole) & (rate > 0))
+    kept = np.minimum(whole, reach)
     limits = dataclasses.replace(workload.limits, retention_seconds=kept)
     return dataclasses.replace(workload, size_bytes=workload.remote_size_bytes.astype(np.int64), limits=limits)
 

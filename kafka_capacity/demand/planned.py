@@ -77,7 +77,11 @@ def _left_out(event: PlannedEvent, ds: str, horizon: str, measured_days: int) ->
     if not isinstance(event, Launch):
         return f"{first} is not after the day of the inventory, {ds}, which already includes its effect"
     if event.to_date is not None and event.to_date <= ds:
-        return f"its last day, {event.to_date}, is not after the day of the inventory, {ds}"
+        over = f"its last day, {event.to_date}, is not after the day of the inventory, {ds}"
+        if days_between(event.to_date, ds) > measured_days:
+            return over
+        days = f"the {measured_days} days that today's traffic is measured over"
+        return f"{over}; the peaks and means of {days} have it still, and so have sizes until these days are over"
     if event.to_date is None and days_between(event.from_date, ds) >= measured_days:
         days = f"the {measured_days} days that today's traffic is averaged over"
         return f"{first} is before {days}, so the traffic already includes it"

@@ -24,6 +24,7 @@ import numpy as np
 from kafka_capacity.demand.calendar_days import HOUR_SECONDS
 from kafka_capacity.kafka.arrays import Float32s, Floats
 
+_LEAST_FALL_RATIO = 0.01  # of the busiest hour's reads: falls of less are of how hours are cut, or of rounding
 _MAX_CELLS = 1 << 22  # hourly figures that are looked at at once
 
 
@@ -31,7 +32,7 @@ def backlog_seconds(produced: Float32s | Floats, mean: Floats, backlog_bytes: Fl
     """Return float64[N], how long ago the oldest of the last so many bytes were produced to each partition.
 
     ``produced``, [N, H], are bytes per second in consecutive hours up to now. Those that are not known, NaN, and all
-    before count as the ``mean``; where that is 0, what they would have to have produced is of no age.
+    before count as the ``mean``; where that is 0, they are of no length, since nobody knows that nothing was produced.
     """
     found, hours = np.zeros(len(mean)), produced.shape[1]
     behind = np.flatnonzero(backlog_bytes > 0)
@@ -39,12 +40,14 @@ def backlog_seconds(produced: Float32s | Floats, mean: Floats, backlog_bytes: Fl
     for start in range(0, len(behind), at_once):
         rows = behind[start : start + at_once]
         rates, backlog = produced[rows, ::-1].astype(np.float64), backlog_bytes[rows]
+        counts = ~np.isnan(rates) | (mean[rows, None] > 0)
         rates = np.column_stack([np.where(np.isnan(rates), mean[rows, None], rates), mean[rows]])
         back = np.column_stack([np.zeros(len(rows)), HOUR_SECONDS * np.cumsum(rates[:, :hours], axis=1)])
-        whole = (back[:, 1:] <= backlog[:, None]).sum(axis=1)
+        is_whole = back[:, 1:] <= backlog[:, None]
+        whole, counted = is_whole.sum(axis=1), (is_whole & counts).sum(axis=1)
         row = np.arange(len(rows))
         rate, left = rates[row, whole], backlog - back[row, whole]
-        found[rows] = HOUR_SECONDS * whole + np.divide(left, rate, out=np.zeros(len(rows)), where=rate > 0)
+        found[rows] = HOUR_SECONDS * counted + np.divide(left, rate, out=np.zeros(len(rows)), where=rate > 0)
     return found
 
 
@@ -65,7 +68,9 @@ def late_read_seconds(bytes_in: Float32s, bytes_out: Float32s) -> Floats:
             np.concatenate([np.zeros((1, len(part))), np.cumsum(part.T, axis=0)])
             for part in (times[:, None] * produced - read, produced)
         )
-        since = sums - _falls(balance)  # how much was produced up to the oldest record that is read in a fall
+        falls = _falls(balance)
+        falls[falls < _LEAST_FALL_RATIO * np.maximum(times, 1.0) * produced.max(axis=1)] = 0.0
+        since = sums - falls  # how much was produced up to the oldest record that is read in a fall
         for row in np.flatnonzero(total > 0):
             moments, mean = np.arange(hours + 1.0), total[row] / hours
             begun = np.interp(since[:, row], sums[:, row], moments) + np.minimum(since[:, row], 0.0) / mean

@@ -127,7 +127,8 @@ class _Cluster:
         """Return bool[P], of which partitions any group is so far behind that it matters whether anybody reads them."""
         offsets, late = self.offsets, np.zeros(len(self.snapshot.partitions), dtype=np.bool_)
         place, kept, usual = offsets.place, offsets.kept_records, np.full(len(offsets.place), UNKNOWN_RECORD_BYTES)
-        record_bytes = np.divide(self.size_bytes[place], kept, out=usual, where=kept > 0)
+        tells = ~self.is_compacted[place] & (kept > 0) & (self.size_bytes[place] > 0)
+        record_bytes = np.divide(self.size_bytes[place], kept, out=usual, where=tells)
         waiting = offsets.lag_records * record_bytes
         late[place[waiting > KEEPS_UP_SECONDS * self.load.bytes_in_mean_bytes_per_second[place]]] = True
         return late

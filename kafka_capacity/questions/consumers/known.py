@@ -78,6 +78,8 @@ def lag_now_sentence(group: GroupChoice) -> str | None:
     gone = f"{caught_up_phrase(row['catch_up_now_seconds'])} at {rates}"
     if row["capacity_bytes_per_second"] is None:
         gone = "and how soon it catches up is unknown, as member capacity is"
+    elif not row["is_capacity_limit"]:
+        gone += ", or sooner if members can process more than was seen"
     behind = format_duration(row["start_lag_seconds"])
     return f"It is already {behind} behind, {gone}; events are simulated for the group once it has caught up."
 

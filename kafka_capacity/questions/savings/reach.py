@@ -17,15 +17,15 @@ from kafka_capacity.questions.question import SizedCluster
 def reach_seconds(workload: Workload) -> Floats:
     """Return float64[T], how far back limits of time and bytes let the quietest used partition of each topic reach.
 
-    Of a tiered topic it is how far the object store does.
+    Of a tiered topic it is how far the object store does, within the same limit of bytes.
     """
     rate, count = workload.load.bytes_in_mean_bytes_per_second, len(workload.partitions.topics)
     unused = np.where(np.isfinite(workload.limits.retention_bytes), 0.0, np.inf)
     by_bytes = np.divide(workload.limits.retention_bytes, rate, out=unused, where=rate > 0)
     found = np.zeros(count)
-    reach = np.minimum(workload.limits.retention_seconds, by_bytes)
-    reach = np.where(workload.is_tiered, workload.limits.whole_retention_seconds, reach)
-    np.maximum.at(found, workload.partitions.topic, reach)
+    limits = workload.limits
+    by_time = np.where(workload.is_tiered, limits.whole_retention_seconds, limits.retention_seconds)
+    np.maximum.at(found, workload.partitions.topic, np.minimum(by_time, by_bytes))
     return found
 
 

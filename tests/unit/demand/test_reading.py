@@ -46,6 +46,20 @@ def test_hours_that_are_not_known_and_those_before_the_history_count_as_the_mean
     assert backlog_seconds(np.empty((1, 0)), np.array([2.0]), np.array([7200.0])).tolist() == [3600.0]
 
 
+def test_hours_that_nobody_knows_of_are_of_no_length():
+    produced = np.array([[np.nan] * 672, [0.0] * 671 + [np.nan]])
+    assert backlog_seconds(produced, np.zeros(2), np.array([1000.0, 1000.0])).tolist() == [0.0, 671 * 3600.0]
+
+
+@pytest.mark.parametrize(("times", "jitter"), [(1, 0.0), (3, 0.0), (1, 1e-4)])
+def test_what_is_read_within_the_hour_is_read_late_by_no_rounding(times, jitter):
+    rng = np.random.default_rng(7)
+    for night in (0.0, 5e3):
+        produced = np.where(WORKING > 1e6, WORKING, night)
+        read = times * produced * (1 + jitter * rng.normal(size=len(produced)))
+        assert late_hours(produced, read) < 2
+
+
 @given(st.lists(st.floats(0.1, 1e6), min_size=1, max_size=40), st.data())
 def test_what_the_last_hours_produced_is_as_old_as_they_are(rates, data):
     count = data.draw(st.integers(1, len(rates)))

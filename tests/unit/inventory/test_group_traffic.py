@@ -15,6 +15,7 @@ from kafka_capacity.inventory.group_traffic import group_traffic, peak_hour
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from tests.builders import DS, cluster, rows_of, topic, with_rows
 from tests.properties.strategies import repeatable
+from tests.unit.inventory.broken import change_all
 from tests.unit.inventory.inventories_with_groups import TOPICS, A, B, group, lag, member, only
 
 
@@ -211,6 +212,10 @@ def test_what_is_read_of_partitions_that_are_late_is_taken_out_of_the_inventory(
         (facts,) = group_facts(inventory, build_snapshot(inventory)).facts
         return facts.is_estimate_a_limit, facts.estimated_capacity_bytes_per_second
 
+    assert is_limit(bytes_out_bytes_per_second=0.0) == (False, 2000.0)
+    # A compacted log does not tell how large its records are.
+    raw = change_all(raw, "topics", cleanup_policy="compact")
+    raw = change_all(raw, "lags", log_start_offset=0, log_end_offset=10**12)
     assert is_limit(bytes_out_bytes_per_second=0.0) == (False, 2000.0)
     assert is_limit(bytes_out_bytes_per_second=None) == is_limit()
 

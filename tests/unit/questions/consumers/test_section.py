@@ -210,8 +210,8 @@ def test_lag_of_today_comes_before_all_else():
     made = with_metrics(made, start_lag_seconds=7200.0, catch_up_now_seconds=600.0)
     sentences = part_of(section_of(group_tables([made])), "a")["sentences"]
     assert sentences[1] == (
-        "It is already 2 h behind, caught up in 10 min at mean rates; events are simulated for the group once it "
-        "has caught up."
+        "It is already 2 h behind, caught up in 10 min at mean rates, or sooner if members can process more than was "
+        "seen; events are simulated for the group once it has caught up."
     )
     assert sentences[2].startswith("The smallest sufficient count with range is 2 (")
 

@@ -6,12 +6,16 @@ import dataclasses
 
 import pytest
 
+from kafka_capacity.demand.changed import ClusterChange, changed_cluster
+from kafka_capacity.demand.disk import partition_sizes
 from kafka_capacity.hardware.limits import RESOURCES, Resource
 from kafka_capacity.kafka.cluster.brokers import Brokers
+from kafka_capacity.plan.handing import sized_cluster
 from kafka_capacity.questions.capacity.found import sizing_setup
 from kafka_capacity.questions.capacity.options import placement_keys
 from kafka_capacity.questions.capacity.placing import place_option
 from kafka_capacity.questions.savings.even_racks import evened
+from kafka_capacity.questions.savings.reach import reach_seconds
 from tests.builders import cluster, rows_of, topic, with_rows
 from tests.unit.questions.savings.small import (
     DAY,
@@ -357,6 +361,28 @@ def test_a_tiered_topic_is_kept_locally_and_not_tiered_again():
     brokers = found["retention:logs"]["saved_brokers"] * DOLLARS
     stored = 12 * (100 / 7 * 70 - 100 / 7 - 1) * 0.023
     assert found["retention:logs"]["saved_usd_per_month"] == pytest.approx(brokers + stored, rel=1e-6)
+
+
+def test_what_the_object_store_holds_is_as_long_as_before():
+    """Uploads are held back by seven days of ten: three are there, today and in two months."""
+    local = {"remote_storage_enable": True, "local_retention_ms": 7 * DAY * 1000, "retention_ms": 10 * DAY * 1000}
+    raw = inventory(logs(settings=local), idle())
+    told = [{**row, "remote_copy_lag_ms": -2 if row["topic"] == "logs" else None} for row in rows_of(raw, "topics")]
+    cluster = sized_cluster(asked_of(with_rows(raw, "topics", told)))
+    nothing = ClusterChange.nothing(len(cluster.workload.partitions))
+    found = changed_cluster(cluster.snapshot, cluster.workload, partition_sizes(cluster.workload), nothing)
+    assert found.remote_bytes / GIB == pytest.approx(12 * 100 / 7 * 3)
+
+
+@pytest.mark.parametrize(("days", "reach"), [(60, 14), (-1, 14), (10, 10)])
+def test_a_tiered_topic_reaches_as_far_back_as_both_of_its_limits_let_it(days, reach):
+    local = {"remote_storage_enable": True, "local_retention_ms": 7 * DAY * 1000, "retention_bytes": 200 * GIB}
+    retention = days * DAY * 1000 if days > 0 else -1
+    raw = inventory(logs(settings={**local, "retention_ms": retention}), idle())
+    cluster = sized_cluster(asked_of(raw))
+    assert reach_seconds(cluster.workload)[cluster.workload.partitions.topics.index("logs")] == pytest.approx(
+        reach * DAY
+    )
 
 
 def test_what_is_removed_is_no_longer_in_the_object_store_either():
