@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_capacity.health.check import NEW
 from kafka_capacity.health.problem import DOWN_NOW, Code, Severity
-from kafka_capacity.plan.lifecycle import CLUSTER, followed, id_of
+from kafka_capacity.plan.lifecycle import CLUSTER, followed, has_grown, id_of
 from kafka_capacity.plan.plan_dataset import PLAN_SHA256
 from kafka_capacity.plan.results import OWN_SHAPES_SHA256
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION
@@ -176,10 +176,11 @@ def _problems(verdict: Mapping[str, Any], *, is_of_cluster: bool) -> dict[str, s
 
 
 def _is_worse(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
-    """Return whether a problem is more severe than it was, has spread, or is dismissed no longer."""
+    """Return whether a problem is more severe than it was, has spread or grown, or is dismissed no longer."""
     has_spread = now["code"] in _SPREADING and now.get("partitions", 0) > then.get("partitions", 0)
     counts_again = "is_again" in now and "is_again" not in then
-    return Severity(now["severity"]).rank < Severity(then["severity"]).rank or has_spread or counts_again
+    is_more = has_spread or counts_again or has_grown(now, then)
+    return Severity(now["severity"]).rank < Severity(then["severity"]).rank or is_more
 
 
 def _method(earlier: Report, now: Report) -> str:

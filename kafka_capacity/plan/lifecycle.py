@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import logging
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -35,6 +36,9 @@ CLUSTER = "cluster"  # what problems are of that the one check of the cluster's 
 GONE, DROPPED = "no longer found", "no longer recommended"  # what became of a problem, and of an action not taken
 _EARLIER_DROPPED = "no longer requested"  # what was kept until model version 24
 PROBLEM, ACTION = "problem", "action"
+
+_GROWN_RATIO = 1.05  # beyond what it was, that a problem has grown by: less is how figures go up and down
+_LAG_GROWN_RATIO = 2.0  # the same of times, which rise and fall by the hour
 
 Row = Mapping[str, Any]  # a problem or an action of `decision.json`
 Entry = Mapping[str, Any]  # what is kept of one
@@ -110,18 +114,27 @@ def with_steps_continued(entries: Mapping[str, Entry], decision: Mapping[str, An
     return found
 
 
-def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, str] | None:
+def has_grown(row: Row, then: Row) -> bool:
+    """Return whether a problem is far more beyond its limit than it was; false where either has no figure."""
+    figures = [one.get("figure") or {} for one in (row, then)]
+    now, before = ((one.get("needed") or 0.0) / one["available"] if one.get("available") else 0.0 for one in figures)
+    grown = _LAG_GROWN_RATIO if figures[0].get("unit") == "seconds" else _GROWN_RATIO
+    return 0.0 < before < math.inf and now > before * grown
+
+
+def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, Any] | None:
     """Return the dismissal of a problem that holds on a day.
 
-    It is of what was dismissed: it ends on its day, and where the problem is more severe, of more partitions or
-    somewhere else by now, or the action has become due, or was done and has come back.
+    It is of what was dismissed: it ends on its day, and where the problem is more severe, of more partitions, far more
+    beyond its limit or somewhere else by now, or the action has become due, or was done and has come back.
     """
-    found: Mapping[str, str] | None = (entry or {}).get("dismissed")
+    found: Mapping[str, Any] | None = (entry or {}).get("dismissed")
     if found is None or (found["until"] and ds > found["until"]) or found["where"] != row.get("where", ""):
         return None
     now, then = (Severity(one.get("severity", Severity.INFO)).rank for one in (row, found))
     # What was dismissed by an earlier release does not say of how many partitions it was.
     is_more = "partitions" in found and row.get("partitions", 0) > int(found["partitions"])
+    is_more = is_more or has_grown(row, found)
     is_another = (
         entry is not None and entry["kind"] == ACTION and entry["done"] is not None and entry["done"]["on"] < ds
     )
@@ -337,6 +350,7 @@ def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any]
         told = {"by": said.by, "on": said.on, "reason": said.reason}
         usual = {"severity": Severity.INFO, "where": "", "partitions": 0}
         what = {name: rows[key].get(name, default) for name, default in usual.items()}
+        what |= {"figure": rows[key]["figure"]} if rows[key].get("figure") else {}
         what |= {"is_due": rows[key]["is_due"]} if "is_due" in rows[key] else {}
         becomes: dict[Verb, dict[str, Any]] = {
             Verb.CLAIM: {"claimed": told, "dismissed": None},

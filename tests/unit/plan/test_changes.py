@@ -143,11 +143,14 @@ def test_other_prices_are_another_method(before, now):
         ({"partitions": 7, "code": "disk-over-limit"}, False),
         ({"partitions": 2}, False),
         ({"is_again": True}, True),
+        ({"figure": {"needed": 90.0, "available": 85.0, "unit": "bytes"}}, False),
+        ({"figure": {"needed": 99.0, "available": 85.0, "unit": "bytes"}}, True),
     ],
 )
 def test_problems_that_were_there_may_be_worse(before, now, change, is_worse):
     problem = {"question": "cluster", "severity": "serious", "where": "brokers", "text": "", "message": "3 down"}
     then = {**problem, "code": change.get("code", "fenced-brokers"), "partitions": 3}
+    then["figure"] = {"needed": 88.0, "available": 85.0, "unit": "bytes"}
     after = copy.deepcopy(now)
     before["verdict"]["problems"].append(then)
     after["verdict"]["problems"].append({**then, **change})

@@ -217,6 +217,20 @@ def test_a_dismissed_problem_that_got_worse_counts_again(document):
     assert ("is_dismissed" in worse, "is_again" in worse) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("unit", "needed", "is_again"),
+    [("bytes", 0.9, False), ("bytes", 0.99, True), ("seconds", 0.99, False), ("seconds", 1.8, True)],
+)
+def test_a_dismissed_problem_that_is_far_more_beyond_its_limit_counts_again(document, unit, needed, is_again):
+    def full(needed):
+        return {**FULL, "figure": {"needed": needed, "available": 0.85, "unit": unit}}
+
+    said = Said(ids=("disk-over-limit",), verb=Verb.DISMISS, by="ana", on="2026-11-08", reason="88 % is fine")
+    kept = entries_of(after_saying(document, decided("2026-11-08", [full(0.88)], [HAVE]), said))
+    (row, *_) = with_states(decided("2026-11-15", [full(needed)]), kept)["problems"]
+    assert ("is_dismissed" in row, "is_again" in row) == (not is_again, is_again)
+
+
 def test_what_only_a_what_if_asked_for_is_neither_done_nor_dropped(document):
     fits = decided("2026-11-15", [FULL], brokers=15, disk=0.7)
     assert followed_lines(entries_of(document), fits, changed(asked=())) == []
