@@ -69,7 +69,8 @@ def test_every_prefix_keeps_factor_racks_and_in_sync_replicas(problem):
             assert len(set(replicas)) == len(replicas) in {len(before), len(target)}
             spreads = [len({racks[b] for b in each}) for each in (before, target)]
             assert len({racks[b] for b in replicas}) >= min(spreads)
-            wanted = min(len(started[row]), int(problem.min_insync_replicas[row]))
+            # No more must be in sync than there are replicas (`Partition.effectiveMinIsr`).
+            wanted = min(len(started[row]), int(problem.min_insync_replicas[row]), len(replicas))
             assert len(cluster.in_sync[row]) >= wanted
 
 
