@@ -79,12 +79,24 @@ def group_facts(
     chosen = [one for one in found if isinstance(one, SubscribedGroup)]
     skipped = [one for one in found if isinstance(one, SkippedGroup)]
     cluster = _Cluster(raw, snapshot, load or partition_load(raw, snapshot), chosen, broker_heap_bytes)
-    facts = sorted((_facts(each, cluster) for each in chosen), key=lambda each: each.group_id)
     offsets = cluster.offsets
     rows = {each.group.group_id: each.rows for each in chosen}
     rows |= {each.group_id: offsets.place[offsets.rows_of(each.group_id)] for each in skipped}
+    records = {group_id: _Records.of(group_id, place, cluster) for group_id, place in rows.items()}
+    facts = sorted(
+        (_facts(each, cluster, records[each.group.group_id]) for each in chosen), key=lambda each: each.group_id
+    )
     return GroupFactsFound(
-        lags=tuple(_lag(group_id, rows[group_id], cluster) for group_id in sorted(rows)),
+        lags=tuple(
+            GroupLag(
+                group_id=group_id,
+                rows=rows[group_id],
+                lag_seconds=records[group_id].waiting_seconds,
+                is_known=group_id in offsets.bounds and not records[group_id].unknown,
+                lost_records=float(records[group_id].lost.sum()),
+            )
+            for group_id in sorted(rows)
+        ),
         facts=tuple(each for each in facts if each.protocol is not GroupProtocol.SHARE),
         shared=tuple(each for each in facts if each.protocol is GroupProtocol.SHARE),
         skipped=tuple(sorted(skipped, key=lambda each: each.group_id)),
@@ -206,11 +218,10 @@ def _up_to_end(lags: pa.Table, start: str) -> Floats:
     return np.where(known(end) & known(since), (ints(end) - ints(since)).astype(np.float64), np.nan)
 
 
-def _facts(found: SubscribedGroup, cluster: _Cluster) -> GroupFacts:
+def _facts(found: SubscribedGroup, cluster: _Cluster, records: _Records) -> GroupFacts:
     group, rows = found.group, found.rows
     members = _members(found, cluster)
     owner = _owners(found, members, cluster)
-    records = _Records.of(group.group_id, rows, cluster)
     mean = cluster.load.bytes_in_mean_bytes_per_second[rows]
     # What is lost was not read either.
     unread_bytes = (records.waiting + records.lost) * records.record_bytes
@@ -336,14 +347,3 @@ class _Records:
             unknown=int(np.isnan(told[is_ours]).sum()),
             lost=lost,
         )
-
-
-def _lag(group_id: str, rows: Ints, cluster: _Cluster) -> GroupLag:
-    records = _Records.of(group_id, rows, cluster)
-    return GroupLag(
-        group_id=group_id,
-        rows=rows,
-        lag_seconds=records.waiting_seconds,
-        is_known=group_id in cluster.offsets.bounds and not records.unknown,
-        lost_records=float(records.lost.sum()),
-    )
