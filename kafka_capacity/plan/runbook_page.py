@@ -79,7 +79,7 @@ def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]
         else f"{format_throttle(schedule['throttle_bytes_per_second'])} per broker and direction"
     )
     lines = [f"{plural(count, 'wave')}, {copied} at {throttle}, in the order {schedule['order']}. Total: {total}.\n"]
-    if (sentence := window_sentence(schedule)) is not None:
+    if (sentence := window_sentence(schedule, waves)) is not None:
         lines.append(f"{sentence}\n")
     smallest = schedule["smallest_throttle_expected_bytes_per_second"]
     if schedule["total_expected_seconds"] is None:

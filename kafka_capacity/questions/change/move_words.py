@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kafka_capacity.health.problem import Problem, serious
+from kafka_capacity.kafka.reassignment.clock import Window
 from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.questions.change.wave_runbook import MAY_HOLD, UNSIZED_TIME, are_unsized
 from kafka_capacity.text import (
@@ -69,14 +72,21 @@ def throttle_sentence(move: MoveView) -> str | None:
     )
 
 
-def window_sentence(schedule: Row) -> str | None:
-    """Say when waves may run; nothing where that is at any time."""
-    window = schedule.get("window")
+def window_sentence(schedule: Row, waves: Sequence[Row]) -> str | None:
+    """Say when waves may run, and how many end in time only as expected; nothing where that is at any time."""
+    text = str(schedule.get("window") or "")
+    window = Window.of(text) if text else None
     if window is None:
         return None
+    times = [(one["start_high_seconds"], one["end_high_seconds"]) for one in waves]
+    late = sum(end is None or end - start > window.seconds for start, end in times if start is not None)
+    of = plural(len(waves), "wave")
+    at_peak = (
+        f" At peak rates {late:,} of {of} would not be done by then, and would have to be cancelled." if late else ""
+    )
     return (
-        f"Waves run only from {window.replace('-', ' to ')} UTC. A running reassignment cannot be paused, so each "
-        "wave starts only if it is expected to finish before the window closes, at the traffic of these hours."
+        f"Waves run only from {text.replace('-', ' to ')} UTC. A running reassignment cannot be paused, so each wave "
+        f"starts only if it is expected to finish before the window closes, at the traffic of these hours.{at_peak}"
     )
 
 

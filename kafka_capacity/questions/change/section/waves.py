@@ -110,7 +110,7 @@ def build(report: ReportView) -> dict[str, Any] | None:
 def move_sentences(move: MoveView) -> list[str]:
     """Return what is said of the waves together."""
     sentences = (
-        lambda move: window_sentence(move.facts),
+        lambda move: window_sentence(move.facts, move.waves),
         throttle_sentence,
         length_sentence,
         order_sentence,

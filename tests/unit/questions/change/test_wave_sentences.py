@@ -17,6 +17,7 @@ from kafka_capacity.questions.change.move_words import (
     summary,
     throttle_sentence,
     time_notes,
+    window_sentence,
 )
 from kafka_capacity.questions.change.section.comparison import OPTIONS
 from kafka_capacity.questions.change.section.wave_charts import MAX_BROKERS, disk_chart, gantt_chart
@@ -232,3 +233,23 @@ def test_automatic_throttles_say_what_they_leave_free():
 def test_slower_at_once_has_its_reason():
     note = time_notes(two_waves(), 3600.0)[0]
     assert note.endswith("would take 1 h, since new data for all moving partitions would then use up the throttle.")
+
+
+@pytest.mark.parametrize(
+    ("times", "late"),
+    [
+        ([(0.0, 3600.0), (86_400.0, 90_000.0)], None),
+        (
+            [(0.0, 3601.0), (86_400.0, 90_000.0)],
+            "At peak rates 1 of 2 waves would not be done by then, and would have to be",
+        ),
+        ([(0.0, None), (None, None)], "At peak rates 1 of 2 waves would not be done by then"),
+    ],
+)
+def test_waves_that_only_the_expected_traffic_lets_end_in_the_window_are_counted(times, late):
+    waves = [{"start_high_seconds": start, "end_high_seconds": end} for start, end in times]
+    sentence = window_sentence({"window": "23:30-00:30"}, waves)
+    assert sentence.startswith("Waves run only from 23:30 to 00:30 UTC.")
+    assert ("At peak rates" in sentence) == (late is not None)
+    assert late is None or late in sentence
+    assert window_sentence({"window": None}, waves) is None
