@@ -71,9 +71,10 @@ def late_read_seconds(bytes_in: Float32s, bytes_out: Float32s) -> Floats:
         falls = _falls(balance)
         falls[falls < _LEAST_FALL_RATIO * np.maximum(times, 1.0) * produced.max(axis=1)] = 0.0
         since = sums - falls  # how much was produced up to the oldest record that is read in a fall
+        moments = np.arange(hours + 1.0)
         for row in np.flatnonzero(total > 0):
-            moments, mean = np.arange(hours + 1.0), total[row] / hours
-            begun = np.interp(since[:, row], sums[:, row], moments) + np.minimum(since[:, row], 0.0) / mean
+            before = np.minimum(since[:, row], 0.0) / (total[row] / hours)  # the history begins, at its mean
+            begun = np.interp(since[:, row], sums[:, row], moments) + before
             found[start + row] = HOUR_SECONDS * ((moments - begun).max() + 1.0)
     return found
 

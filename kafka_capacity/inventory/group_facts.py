@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 
 import numpy as np
@@ -125,7 +126,7 @@ class _Cluster:
         self.offsets = _Offsets.of(raw, snapshot)
         wanted[self.offsets.place] = True
         self.rates: HourlyRates = hourly_rates(raw, snapshot, wanted)
-        self._reads = hourly_rates(raw, snapshot, self._is_late(), metric="bytes_out_bytes_per_second")
+        self._raw, self._is_late = raw, self._late_partitions()
         window = peak_windows(snapshot.brokers, snapshot.replicas, load, heap_bytes=heap_bytes)
         leader = snapshot.brokers.index_of(snapshot.leader)
         self.cache_window_seconds = np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
@@ -135,18 +136,28 @@ class _Cluster:
         self.topic_ids = column_map(raw.table("topics"), "topic", "topic_id")
         self._topics: dict[tuple[str, bool], Topic] = {}
 
-    def _is_late(self) -> Flags:
+    def tells_record_size(self, place: Ints, kept_records: Floats) -> Flags:
+        """Return bool[N], which of some partitions tell how large their records are, of which so many are kept."""
+        return ~self.is_compacted[place] & (kept_records > 0) & (self.size_bytes[place] > 0)
+
+    def _late_partitions(self) -> Flags:
         """Return bool[P], of which partitions any group is so far behind that it matters whether anybody reads them."""
         offsets, late = self.offsets, np.zeros(len(self.snapshot.partitions), dtype=np.bool_)
         place, kept, usual = offsets.place, offsets.kept_records, np.full(len(offsets.place), UNKNOWN_RECORD_BYTES)
-        tells = ~self.is_compacted[place] & (kept > 0) & (self.size_bytes[place] > 0)
-        record_bytes = np.divide(self.size_bytes[place], kept, out=usual, where=tells)
+        record_bytes = np.divide(self.size_bytes[place], kept, out=usual, where=self.tells_record_size(place, kept))
         waiting = offsets.lag_records * record_bytes
         late[place[waiting > KEEPS_UP_SECONDS * self.load.bytes_in_mean_bytes_per_second[place]]] = True
         return late
 
-    def reads_of(self, rows: Ints) -> Float32s:
-        """Return float32[N, H], what all read in the hours of ``rates``; NaN for not known, or not late."""
+    @cached_property
+    def _reads(self) -> HourlyRates:
+        """What all read of the partitions that are late, looked up once a group has any."""
+        return hourly_rates(self._raw, self.snapshot, self._is_late, metric="bytes_out_bytes_per_second")
+
+    def reads_of(self, rows: Ints) -> Float32s | None:
+        """Return float32[N, H], what all read in the hours of ``rates``, NaN for not known; ``None`` for none late."""
+        if not self._is_late[rows].any():
+            return None
         found = np.full((len(rows), self.rates.hours), np.nan, dtype=np.float32)
         place = np.flatnonzero(self._reads.row[rows] >= 0)
         _, there, here = np.intersect1d(self._reads.seconds, self.rates.seconds, return_indices=True)
@@ -335,7 +346,7 @@ class _Records:
         waiting, lost = np.zeros(len(rows)), np.zeros(len(rows))
         waiting[number[is_ours]] = np.where(kept >= 0, np.minimum(behind, kept), behind)[is_ours]
         lost[number[is_ours]] = np.where(kept >= 0, np.maximum(behind - kept, 0.0), 0.0)[is_ours]
-        tells = is_ours & ~cluster.is_compacted[place] & (kept > 0) & (cluster.size_bytes[place] > 0)
+        tells = is_ours & cluster.tells_record_size(place, kept)
         size = float(cluster.size_bytes[place][tells].sum() / kept[tells].sum()) if tells.any() else None
         record_bytes = UNKNOWN_RECORD_BYTES if size is None else size
         mean, rates = cluster.load.bytes_in_mean_bytes_per_second[rows], cluster.rates

@@ -131,8 +131,9 @@ def _best_read(
     is_late, hours = known_lag > KEEPS_UP_SECONDS * mean, rates.shape[1]
     stopped = np.minimum.reduceat(np.where(is_late, unread_hours, hours)[order], starts)
     stopped = np.where(keeps_up | ~np.logical_or.reduceat(is_late[order], starts), 0, stopped)
+    rows = np.split(order, starts[1:])
     for member in np.flatnonzero(stopped).tolist():
-        mine = order[starts[member] :][: np.diff([*starts, len(order)])[member]]
+        mine = rows[member]
         since = rates[mine[is_late[mine]], hours - stopped[member] :].sum(dtype=np.float64) * HOUR_SECONDS
         then = member_lag[[member]] - since
         ran = produced[[member], : hours - stopped[member]]
@@ -141,7 +142,7 @@ def _best_read(
     if not (best[busiest] > 0 and is_told[busiest]):
         return None, False
     is_all_known = np.logical_and.reduceat(is_known[order], starts)
-    return float(best[busiest]), bool(~keeps_up[busiest] & is_all_known[busiest] & ~(stopped[busiest] > 0))
+    return float(best[busiest]), bool(~keeps_up[busiest] & is_all_known[busiest] & (stopped[busiest] == 0))
 
 
 def _seen(produced: Floats, mean: Floats, lag_bytes: Floats) -> tuple[Floats, Flags, Flags]:

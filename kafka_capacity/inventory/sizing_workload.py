@@ -141,7 +141,7 @@ def _remote_partitions(raw: RawInventory, snapshot: Snapshot, load: PartitionLoa
     held, total = remote_sizes(raw, snapshot, rate)[0], _of_topics(snapshot, rate)
     even = 1.0 / np.bincount(topic, minlength=len(total))[topic]
     share = np.divide(rate, total[topic], out=even, where=total[topic] > 0)
-    return np.where(is_tiered & np.isfinite(held[topic]), np.nan_to_num(held[topic], posinf=0.0) * share, 0.0)
+    return np.where(is_tiered, np.where(np.isfinite(held), held, 0.0)[topic] * share, 0.0)
 
 
 def _remote_estimate(raw: RawInventory, snapshot: Snapshot, rate: Floats) -> Floats:

@@ -300,7 +300,7 @@ def _option_status(view: ChangeView, sizing: SizingView | None, option: Option) 
     status = view.status(option)
     if status is not Status.FITS:
         return status
-    if _lasting(sizing, option)["lasts"] == "not-today":
+    if lasts_until(sizing, option.broker_count, is_moved=option.is_moved)[0] == "not-today":
         return Status.DOES_NOT_FIT
     return Status.NOT_JUDGED if _unjudged(sizing, option) else status
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
 
 from kafka_capacity.hardware.bill import GivenHardware
 from kafka_capacity.hardware.shape_catalogue import next_sizes, shapes_beside
@@ -38,12 +37,12 @@ def given_hardware(asked: PlanContext) -> GivenHardware:
     )
 
 
-def sized_cluster(asked: PlanContext, setup: Callable[[], SizingSetup] | None = None) -> SizedCluster:
-    """Return the cluster as sizing is asked about it, and what sizes it again.
+def sized_cluster(asked: PlanContext, setup: SizingSetup | None = None) -> SizedCluster:
+    """Return the cluster as sizing is asked about it, and what sizes it again; ``setup`` is where that is known.
 
     Raises RequestError where a planned event or a shape cannot be.
     """
-    inputs = (setup or functools.partial(sizing_setup, asked))().inputs
+    inputs = (setup or sizing_setup(asked)).inputs
     catalogue = shapes_beside(asked.own_shapes, asked.own_shapes_name)
     names = [one.name for one in next_sizes(inputs.request.today, catalogue.values())]
     # Prices and processors as sizing takes those of shapes that are asked for.
@@ -68,7 +67,7 @@ def failures_today(asked: PlanContext) -> FailureInputs:
 def handed_to_all(asked: PlanContext) -> Handed:
     """Return what is there for questions that wait for no other; nothing of it is worked out before it is used."""
     setup = functools.cache(functools.partial(sizing_setup, asked))
-    return Handed(sized=functools.cache(functools.partial(sized_cluster, asked, setup)), pricing=TodaysPricing(setup))
+    return Handed(sized=functools.cache(lambda: sized_cluster(asked, setup())), pricing=TodaysPricing(setup))
 
 
 def placements_to_try(asked: PlanContext, sizing: Share) -> tuple[PlacementScenario, ...]:

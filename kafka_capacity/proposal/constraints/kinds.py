@@ -123,9 +123,7 @@ class BrokerConstraint:
                 replaced_broker_id=replaced,
             )
             found.append(excuse)
-        in_dirs = proposal.in_dirs
-        is_enough = not (self.is_of_dirs and in_dirs is not None and in_dirs.is_over.any())
-        return self._with_relaxation(scenario, found, proposal.limits, is_enough=is_enough)
+        return self._with_relaxation(proposal, found)
 
     def tolerated(self, scenario: PlacementScenario, loads: BrokerLoads) -> Floats:
         """Return what each broker may carry without being a reason against the change: float64[B]."""
@@ -133,15 +131,15 @@ class BrokerConstraint:
         before = None if self.before is None else baseline(scenario, loads.brokers, self.before(loads))
         return limit if before is None else np.where(np.isnan(limit), limit, np.maximum(limit, before))
 
-    def _with_relaxation(
-        self, scenario: PlacementScenario, found: list[Excuse], limits: tuple[LimitState, ...], *, is_enough: bool
-    ) -> list[Excuse]:
+    def _with_relaxation(self, proposal: Proposal, found: list[Excuse]) -> list[Excuse]:
         """Add to the worst reason against the change what would do: brokers, or a higher limit."""
-        state = next((one for one in limits if one.constraint == self.name and one.is_passed), None)
+        state = next((one for one in proposal.limits if one.constraint == self.name and one.is_passed), None)
         at = next((place for place, excuse in enumerate(found) if not excuse.is_standing), None)
         if state is None or at is None:
             return found
-        higher = None if self.higher is None else self.higher(scenario, state, found[at])
+        in_dirs = proposal.in_dirs
+        is_enough = not (self.is_of_dirs and in_dirs is not None and in_dirs.is_over.any())
+        higher = None if self.higher is None else self.higher(proposal.scenario, state, found[at])
         text = state.relaxation(higher, is_enough=is_enough)
         reason = f"{found[at].reason}; {text}" if text else found[at].reason
         amended = dataclasses.replace(found[at], reason=reason, is_proven=state.is_proven)
