@@ -13,7 +13,6 @@ from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.lifecycle import (
     Said,
     Verb,
-    after_saying,
     ended,
     entries_of,
     followed_lines,
@@ -23,48 +22,22 @@ from kafka_capacity.plan.lifecycle import (
     read_entries,
     resolved_lines,
     with_ids,
-    with_states,
     with_steps_continued,
 )
-
-FULL = {
-    "code": "disk-over-limit",
-    "question": "cluster",
-    "severity": "serious",
-    "where": "brokers 1, 2",
-    "text": "2 brokers are over the limit.",
-}
-BEHIND = {**FULL, "code": "groups-behind", "severity": "warning", "where": "group etl", "text": "etl is behind."}
-RISK = {**BEHIND, "code": "groups-at-risk", "question": "consumers", "text": "2 groups are at risk."}
-NOTE = {**FULL, "code": "sizes-of-one-day", "severity": "info", "where": "the plan"}
-HAVE = {
-    "id": "have-15-brokers",
-    "code": "brokers",
-    "text": "Have 15 brokers.",
-    "broker_count": 15,
-    "about": "have 15 brokers",
-    "by": None,
-}
-
-
-def decided(ds, problems, actions=(), *, brokers=12, disk=0.95, usd=13_140.0):
-    today = {"broker_count": brokers, "fullest_disk_ratio": disk, "usd_per_month": usd}
-    return {
-        "cluster": "shop",
-        "ds": ds,
-        "problems": with_ids(problems),
-        "actions": [*actions],
-        "today": today,
-    }
-
-
-def changed(*resolved, is_alike=True, asked=("have-15-brokers",)):
-    return {"resolved_ids": [*resolved], "is_alike": is_alike, "asked_ids": [*asked]}
-
-
-def states(document, decision):
-    told = with_states(decision, entries_of(document))
-    return {one["id"]: one.get("state") for one in (*told["problems"], *told["actions"])}
+from tests.unit.plan.kept_problems import (
+    BEHIND,
+    FULL,
+    HAVE,
+    MOVE,
+    NOTE,
+    REBALANCE,
+    RISK,
+    boxed,
+    changed,
+    decided,
+    say,
+    states,
+)
 
 
 @pytest.fixture
@@ -75,10 +48,6 @@ def first():
 @pytest.fixture
 def document(first):
     return observed(None, first, None)
-
-
-def say(document, decision, verb, *ids, on="2026-11-02", **more):
-    return after_saying(document, decision, Said(ids=ids, verb=verb, by="ana", on=on, **more))
 
 
 def test_what_is_seen_first_is_new_whenever_its_report_is_drawn(first, document):
@@ -105,51 +74,6 @@ def test_what_is_claimed_is_shown_until_it_is_released(document):
     with_reason = say(document, week, Verb.CLAIM, "disk-over-limit", reason="disks are ordered, CHG-9")
     assert states(with_reason, week)["disk-over-limit"].endswith("by ana on 2026-11-02: disks are ordered, CHG-9")
     assert states(say(claimed, week, Verb.RELEASE, "disk-over-limit"), week) == {"disk-over-limit": "open for 1 week"}
-
-
-def test_a_dismissal_needs_a_reason_and_is_of_what_was_dismissed(document, first):
-    with pytest.raises(RequestError, match="reason: is required; say why"):
-        say(document, first, Verb.DISMISS, "groups-behind")
-    dismissed = say(document, first, Verb.DISMISS, "groups-behind", reason="replays")
-    told = with_states(first, entries_of(dismissed))["problems"]
-    assert told[1]["state"] == "dismissed by ana on 2026-11-02: replays"
-    assert [one.get("is_dismissed") for one in told] == [None, True, None]
-    assert states(dismissed, decided("2026-11-08", [BEHIND]))["groups-behind"].startswith("dismissed")
-    for other in ({"severity": "serious"}, {"where": "groups etl, ads"}, {"partitions": 3}):
-        week = decided("2026-11-08", [{**BEHIND, **other}])
-        assert states(dismissed, week) == {"groups-behind": "open for 1 week"}
-    assert states(say(dismissed, first, Verb.REOPEN, "groups-behind"), first)["groups-behind"] == "new"
-
-
-def test_a_step_that_was_dismissed_stands_first_in_the_box(document, first):
-    why = {"name": "why", "label": "Why", "text": "Disk space binds."}
-    boxed = {**first, "box": {"approve": "Approve 3 more brokers now.", "lines": [why]}}
-    dismissed = say(document, boxed, Verb.DISMISS, "have-15-brokers", reason="no budget")
-    assert with_states(boxed, entries_of(dismissed))["box"] == {
-        "approve": "Approve 3 more brokers now.",
-        "lines": [
-            {
-                "name": "dismissed",
-                "label": "Dismissed",
-                "text": "Have 15 brokers: dismissed by ana on 2026-11-02: no budget.",
-            },
-            why,
-        ],
-    }
-    assert with_states(boxed, entries_of(document))["box"] == boxed["box"]
-    by_march = {**boxed, "actions": [{**HAVE, "by": "2027-03-28"}]}
-    assert with_states(by_march, entries_of(dismissed))["box"] == boxed["box"]
-
-
-def test_a_dismissal_ends_on_its_day(document, first):
-    dismissed = say(document, first, Verb.DISMISS, "groups-behind", reason="replays", until="2026-11-08")
-    assert "until 2026-11-08: replays" in states(dismissed, decided("2026-11-08", [BEHIND]))["groups-behind"]
-    assert states(dismissed, decided("2026-11-09", [BEHIND]))["groups-behind"] == "open for 1 week"
-
-
-def test_a_dismissal_cannot_end_before_it_begins(document, first):
-    with pytest.raises(RequestError, match="until: 2026-11-01 is in the past; give a day from 2026-11-02 on"):
-        say(document, first, Verb.DISMISS, "groups-behind", reason="replays", until="2026-11-01")
 
 
 def test_what_there_is_not_cannot_be_claimed(document, first):
@@ -206,29 +130,6 @@ def test_what_an_earlier_version_decided_has_a_state_as_well():
 def test_what_is_asked_for_no_more_is_not_called_reached(document):
     lines = followed_lines(entries_of(document), decided("2026-11-15", [FULL]), changed())
     assert lines == [{"label": "Dropped", "text": "Have 15 brokers: no longer recommended; there are 12 brokers."}]
-
-
-def test_a_dismissed_problem_that_got_worse_counts_again(document):
-    said = Said(ids=("disk-over-limit",), verb=Verb.DISMISS, by="ana", on="2026-11-08", reason="disks are ordered")
-    kept = entries_of(after_saying(document, decided("2026-11-08", [FULL], [HAVE]), said))
-    (same, *_) = with_states(decided("2026-11-15", [FULL]), kept)["problems"]
-    assert ("is_dismissed" in same, "is_again" in same) == (True, False)
-    (worse, *_) = with_states(decided("2026-11-15", [{**FULL, "where": "brokers 1, 2, 3"}]), kept)["problems"]
-    assert ("is_dismissed" in worse, "is_again" in worse) == (False, True)
-
-
-@pytest.mark.parametrize(
-    ("unit", "needed", "is_again"),
-    [("bytes", 0.9, False), ("bytes", 0.99, True), ("seconds", 0.99, False), ("seconds", 1.8, True)],
-)
-def test_a_dismissed_problem_that_is_far_more_beyond_its_limit_counts_again(document, unit, needed, is_again):
-    def full(needed):
-        return {**FULL, "figure": {"needed": needed, "available": 0.85, "unit": unit}}
-
-    said = Said(ids=("disk-over-limit",), verb=Verb.DISMISS, by="ana", on="2026-11-08", reason="88 % is fine")
-    kept = entries_of(after_saying(document, decided("2026-11-08", [full(0.88)], [HAVE]), said))
-    (row, *_) = with_states(decided("2026-11-15", [full(needed)]), kept)["problems"]
-    assert ("is_dismissed" in row, "is_again" in row) == (not is_again, is_again)
 
 
 def test_what_only_a_what_if_asked_for_is_neither_done_nor_dropped(document):
@@ -305,15 +206,6 @@ def test_what_is_due_or_claimed_stands_with_what_changed(document):
     assert followed_lines(entries_of(claimed), week, changed()) == [due, bought]
 
 
-MOVE = {
-    **HAVE,
-    "id": "move-to-15-brokers",
-    "code": "move",
-    "text": "Move to 15 brokers.",
-    "about": "move to 15 brokers",
-}
-
-
 def test_a_step_that_is_due_goes_on_as_the_move_that_takes_it(document, first):
     claimed = say(document, first, Verb.CLAIM, "have-15-brokers")
     week = decided("2026-11-08", [FULL], [MOVE])
@@ -335,14 +227,6 @@ def test_another_step_or_one_of_long_after_is_not_the_same(document, ds, actions
     assert set(with_steps_continued(entries_of(document), decided(ds, [], actions))) == set(entries_of(document))
 
 
-def test_a_step_that_was_put_off_is_asked_again_once_it_is_due(document, first):
-    dismissed = say(document, first, Verb.DISMISS, "have-15-brokers", reason="not this year")
-    week = decided("2026-11-08", [], [MOVE])
-    assert with_states(week, with_steps_continued(entries_of(dismissed), week))["actions"][0]["state"] == (
-        "open for 1 week"
-    )
-
-
 @pytest.mark.parametrize(
     ("effect", "word"),
     [
@@ -354,36 +238,6 @@ def test_a_step_that_was_put_off_is_asked_again_once_it_is_due(document, first):
 )
 def test_only_what_was_reached_is_called_done(effect, word):
     assert ended(effect) == word
-
-
-REBALANCE = {
-    "id": "move-to-12-brokers",
-    "code": "move",
-    "text": "Move.",
-    "broker_count": 12,
-    "about": "move to 12 brokers",
-}
-
-
-def boxed(*args, **kwargs):
-    return {**decided(*args, **kwargs), "box": {"lines": []}}
-
-
-def test_a_move_that_was_put_off_counts_again_once_it_is_due(first):
-    optional, due = ({**REBALANCE, "by": None, "is_due": is_due} for is_due in (False, True))
-    decision = boxed("2026-11-02", [], [optional])
-    document = say(observed(None, decision, None), decision, Verb.DISMISS, REBALANCE["id"], reason="not worth it")
-    assert states(document, boxed("2026-11-09", [], [optional]))[REBALANCE["id"]].startswith("dismissed by")
-    again = with_states(boxed("2026-11-16", [], [due]), entries_of(document))["actions"][0]
-    assert again["state"] == "open for 2 weeks"
-    assert again["is_again"]
-
-
-def test_a_move_that_comes_back_is_another_one():
-    decision = boxed("2026-11-02", [], [{**REBALANCE, "by": None}])
-    document = say(observed(None, decision, None), decision, Verb.DISMISS, REBALANCE["id"], reason="not worth it")
-    document = observed(document, boxed("2026-11-09", [], disk=0.7), changed(asked=(REBALANCE["id"],)))
-    assert states(document, boxed("2026-11-16", [], [{**REBALANCE, "by": None}]))[REBALANCE["id"]] == "new"
 
 
 @pytest.mark.parametrize(
