@@ -13,6 +13,7 @@ What the inventory does not tell is filled in:
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,19 +68,27 @@ class GroupFactsFound:
     shared: tuple[GroupFacts, ...] = ()  # share groups; who owns a partition is one of those that read it
     lags: tuple[GroupLag, ...] = ()  # of all of them: of those that are skipped of every partition they committed to
 
+    def with_heap(self, snapshot: Snapshot, load: PartitionLoad, heap_bytes: float) -> GroupFactsFound:
+        """Return the same where the JVM of every broker takes ``heap_bytes`` of its memory from the page cache."""
+        windows = _cache_windows(snapshot, load, heap_bytes)
+        rows = {one.group_id: one.rows for one in self.lags}
 
-def group_facts(
-    raw: RawInventory, snapshot: Snapshot, *, broker_heap_bytes: float = HEAP_BYTES, load: PartitionLoad | None = None
-) -> GroupFactsFound:
+        def cached(facts: GroupFacts) -> GroupFacts:
+            return dataclasses.replace(facts, cache_window_seconds=windows[rows[facts.group_id]])
+
+        return dataclasses.replace(self, facts=tuple(map(cached, self.facts)), shared=tuple(map(cached, self.shared)))
+
+
+def group_facts(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad | None = None) -> GroupFactsFound:
     """Return what is known of every group that can be simulated, and why the others cannot.
 
-    ``broker_heap_bytes`` is that of the JVM on every broker: the page cache is what it leaves. ``load`` is what
-    :func:`partition_load` gives, where the caller has it already.
+    ``load`` is what :func:`partition_load` gives, where the caller has it already. The page cache is what the default
+    heap leaves; :meth:`GroupFactsFound.with_heap` takes another one.
     """
     found = [subscribed_group(group, snapshot) for group in snapshot.groups]
     chosen = [one for one in found if isinstance(one, SubscribedGroup)]
     skipped = [one for one in found if isinstance(one, SkippedGroup)]
-    cluster = _Cluster(raw, snapshot, load or partition_load(raw, snapshot), chosen, broker_heap_bytes)
+    cluster = _Cluster(raw, snapshot, load or partition_load(raw, snapshot), chosen)
     offsets = cluster.offsets
     rows = {each.group.group_id: each.rows for each in chosen}
     rows |= {each.group_id: offsets.place[offsets.rows_of(each.group_id)] for each in skipped}
@@ -104,6 +113,13 @@ def group_facts(
     )
 
 
+def _cache_windows(snapshot: Snapshot, load: PartitionLoad, heap_bytes: float) -> Floats:
+    """Return float64[P], how many seconds back the page cache of each leader reaches, NaN where that is not known."""
+    window = peak_windows(snapshot.brokers, snapshot.replicas, load, heap_bytes=heap_bytes)
+    leader = snapshot.brokers.index_of(snapshot.leader)
+    return np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
+
+
 class _Cluster:
     """What groups look up, each thing sorted and computed once."""
 
@@ -113,7 +129,6 @@ class _Cluster:
         snapshot: Snapshot,
         load: PartitionLoad,
         groups: Sequence[SubscribedGroup],
-        heap_bytes: float,
     ) -> None:
         self.snapshot = snapshot
         self.load = load
@@ -127,9 +142,7 @@ class _Cluster:
         wanted[self.offsets.place] = True
         self.rates: HourlyRates = hourly_rates(raw, snapshot, wanted)
         self._raw, self._is_late = raw, self._late_partitions()
-        window = peak_windows(snapshot.brokers, snapshot.replicas, load, heap_bytes=heap_bytes)
-        leader = snapshot.brokers.index_of(snapshot.leader)
-        self.cache_window_seconds = np.where(leader >= 0, np.append(window, np.nan)[leader], np.nan)
+        self.cache_window_seconds = _cache_windows(snapshot, load, HEAP_BYTES)
         self.is_offline = states_of(snapshot).is_offline
         self._rows = dict(zip(snapshot.partitions.topics, snapshot.partitions.topic_slices(), strict=True))
         self._are_offsets_offline = self.is_offline[self._rows.get(OFFSETS_TOPIC, slice(0))]

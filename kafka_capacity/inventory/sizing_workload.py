@@ -25,7 +25,7 @@ from kafka_capacity.demand.outlook import DemandOutlook
 from kafka_capacity.demand.workload import Lags, LogLimits, PeakBasis, Traffic, Workload
 from kafka_capacity.hardware.cpu import CpuCalibration, calibrate
 from kafka_capacity.inventory.column_values import column_map, floats
-from kafka_capacity.inventory.group_facts import group_facts
+from kafka_capacity.inventory.group_facts import GroupFactsFound
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.snapshot import HourlyRates, hourly_rates
 from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Ints
@@ -35,7 +35,12 @@ LEAST_HOURS = 24  # a day: with less, the hours say nothing of which partitions 
 
 
 def sizing_workload(
-    raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, outlook: DemandOutlook, traffic: Traffic
+    raw: RawInventory,
+    snapshot: Snapshot,
+    load: PartitionLoad,
+    outlook: DemandOutlook,
+    traffic: Traffic,
+    groups: GroupFactsFound,
 ) -> Workload:
     """Put together what sizing needs to know of the partitions, all of one inventory without fatal findings."""
     load, is_tiered = _mean_of_today(load, outlook), _is_tiered(raw, snapshot)[snapshot.partitions.topic]
@@ -47,7 +52,7 @@ def sizing_workload(
         limits=_as_purged(log_limits(raw, snapshot), snapshot, load),
         is_tiered=is_tiered,
         remote_size_bytes=_remote_partitions(raw, snapshot, load, is_tiered),
-        lags=group_lags(raw, snapshot, load, is_simulated_only=True),
+        lags=group_lags(groups, is_simulated_only=True),
         outlook=outlook,
     )
 
@@ -199,12 +204,11 @@ def _filled(rates: HourlyRates, hours: Ints, mean: Floats) -> Float32s:
     return np.where(unknown, mean[:, None].astype(np.float32), found) if unknown.any() else found
 
 
-def group_lags(raw: RawInventory, snapshot: Snapshot, load: PartitionLoad, *, is_simulated_only: bool = False) -> Lags:
+def group_lags(facts: GroupFactsFound, *, is_simulated_only: bool = False) -> Lags:
     """Return how long ago what each group reads now was produced, or would read if its members were there.
 
     Of groups that cannot be simulated nobody can say how far back they read at other times.
     """
-    facts = group_facts(raw, snapshot, load=load)
     simulated = {one.group_id for one in facts.facts}
     found = [one for one in facts.lags if not is_simulated_only or one.group_id in simulated]
     if not found:

@@ -27,6 +27,7 @@ from kafka_capacity.inventory.checks.metrics import (
 from kafka_capacity.inventory.checks.replicas import check_leadership, check_placement, check_sizes
 from kafka_capacity.inventory.checks.topics import check_topic_names, check_topic_settings
 from kafka_capacity.inventory.column_values import ReplicaColumns
+from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.raw import RawInventory, is_utc_moment
 from kafka_capacity.inventory.sizing_workload import group_lags, hourly_traffic, observed_costs
 from kafka_capacity.inventory.snapshot import build_snapshot, known_rates, partition_load
@@ -108,6 +109,6 @@ def inventory_problems(raw: RawInventory) -> Problems:
         are_rates_known=bool(size[is_unknown].sum() <= UNKNOWN_RATE_RATIO * size.sum()),
         has=hardware(shape, snapshot.brokers),
         costs=STATED if measured is None else measured.costs,
-        lags=group_lags(raw, snapshot, load),
+        lags=group_lags(group_facts(raw, snapshot, load)),
     )
     return check_health(view, found)

@@ -20,12 +20,15 @@ import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION
 from kafka_capacity.demand.changed import ClusterChange
+from kafka_capacity.demand.history import TopicHistory
 from kafka_capacity.demand.workload import Traffic, Workload
 from kafka_capacity.hardware.bill import Bill, GivenHardware, SmallestSize
 from kafka_capacity.hardware.cpu import CpuCalibration
 from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES
 from kafka_capacity.hardware.shapes import Shape
 from kafka_capacity.health.problem import Problems
+from kafka_capacity.inventory.daily_history import topic_history
+from kafka_capacity.inventory.group_facts import GroupFactsFound, group_facts
 from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
@@ -84,6 +87,16 @@ class Basis:
     def traffic(self) -> Traffic:
         """The hours of its partitions: one copy for all questions, the largest arrays that they send to executors."""
         return hourly_traffic(self.raw, self.snapshot, self.load)
+
+    @cached_property
+    def groups(self) -> GroupFactsFound:
+        """What is known of its consumer groups, likewise: looking through the hours for it takes as long as any."""
+        return group_facts(self.raw, self.snapshot, self.load)
+
+    @cached_property
+    def history(self) -> TopicHistory:
+        """What was produced to its topics, day by day."""
+        return topic_history(self.raw, self.profile_days)
 
     @cached_property
     def unknown_traffic(self) -> dict[str, float]:

@@ -10,7 +10,6 @@ from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.hardware.cpu import STATED, CpuCalibration, on_cores
 from kafka_capacity.hardware.shape_catalogue import shapes_beside
 from kafka_capacity.hardware.shapes import DiskKind
-from kafka_capacity.inventory.daily_history import topic_history
 from kafka_capacity.inventory.sizing_workload import log_limits, observed_costs, sizing_workload
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.proposal.grid import BrokerChanges
@@ -37,12 +36,11 @@ def sizing_setup(asked: PlanContext) -> SizingSetup:
         RequestError: a planned event or a shape cannot be.
     """
     basis = asked.basis
-    history = topic_history(basis.raw, basis.profile_days)
     settings: DemandSettings = asked.parameters.demand_settings()
     limits = log_limits(basis.raw, basis.snapshot)
-    expectation = expect_demand(basis.snapshot, basis.load, settings, history, limits)
+    expectation = expect_demand(basis.snapshot, basis.load, settings, basis.history, limits)
     request, cpu = sizing_request_of(asked)
-    workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook, basis.traffic)
+    workload = sizing_workload(basis.raw, basis.snapshot, basis.load, expectation.outlook, basis.traffic, basis.groups)
     inputs = SizingInputs.of(
         basis.snapshot,
         workload,

@@ -79,7 +79,8 @@ def lag_now_sentence(group: GroupChoice) -> str | None:
     if row["capacity_bytes_per_second"] is None:
         gone = "and how soon it catches up is unknown, as member capacity is"
     elif not row["is_capacity_limit"]:
-        gone += ", or sooner if members can process more than was seen"
+        joined = " unless" if gone.startswith(caught_up_phrase(None)) else ", or sooner if"
+        gone += f"{joined} members can process more than was seen"
     behind = format_duration(row["start_lag_seconds"])
     return f"It is already {behind} behind, {gone}; events are simulated for the group once it has caught up."
 

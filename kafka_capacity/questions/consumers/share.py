@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.kafka.rebalance.tasks import as_tasks
 from kafka_capacity.questions.consumers.decide import decide_tables
 from kafka_capacity.questions.consumers.evaluate import GroupInputs, GroupWork, simulate_groups, work_tables
@@ -32,7 +31,7 @@ class FoundGroups:
 def find_groups(asked: PlanContext) -> FoundGroups:
     """Take the groups that are asked for out of an inventory."""
     basis, request = asked.basis, asked.parameters.group_grid(seed=asked.parameters.seed)
-    found = group_facts(basis.raw, basis.snapshot, broker_heap_bytes=request.broker_heap_bytes, load=basis.load)
+    found = basis.groups.with_heap(basis.snapshot, basis.load, request.broker_heap_bytes)
     groups = wanted_groups(found.facts, request)
     reasons = {each.group_id: each.reason for each in found.skipped}
     reasons |= {

@@ -83,7 +83,7 @@ def find_failures(asked: PlanContext, handed: Handed) -> FailureInputs:
             rules=request.asked.rules, throttle_bytes_per_second=parameters.throttle_bytes_per_second
         ),
         request=request,
-        lags=group_lags(asked.basis.raw, snapshot, load),
+        lags=group_lags(asked.basis.groups),
         unknown_traffic=unknown_traffic(asked.basis.unknown_traffic),
     )
 

@@ -78,7 +78,7 @@ def test_what_waits_is_told_of_every_group_that_commits_whether_or_not_it_can_be
     row = list(snapshot.partitions.topics[place] for place in snapshot.partitions.topic).index("orders") + 1
     waiting = {one.group_id: dict(zip(one.rows.tolist(), one.lag_seconds.tolist(), strict=True)) for one in answer.lags}
     assert {name: found[row] for name, found in waiting.items()} == dict.fromkeys(kinds, 60.0)
-    behind = group_lags(raw, snapshot, partition_load(raw, snapshot))
+    behind = group_lags(group_facts(raw, snapshot))
     assert (behind.groups, behind.row.tolist()) == (tuple(sorted(kinds)), [row] * 4)
     assert behind.seconds.tolist() == [60.0] * 4
 
@@ -223,7 +223,7 @@ def test_what_waits_is_as_old_as_the_hours_in_which_it_was_produced():
         snapshot = build_snapshot(raw)
         (facts,) = group_facts(raw, snapshot).facts
         assert facts.start_lag_seconds == pytest.approx(hours * 3600)
-        assert group_lags(raw, snapshot, partition_load(raw, snapshot)).seconds.tolist() == [facts.start_lag_seconds]
+        assert group_lags(group_facts(raw, snapshot)).seconds.tolist() == [facts.start_lag_seconds]
 
 
 def test_of_what_is_not_known_to_wait_it_is_known_that_it_is_not():
@@ -232,7 +232,7 @@ def test_of_what_is_not_known_to_wait_it_is_known_that_it_is_not():
     assert only(lags=lags[:1]).unknown_lag_partitions == 0
     raw = cluster(topics=TOPICS, groups=[group()], members=(A, B), lags=lags)
     snapshot = build_snapshot(raw)
-    assert group_lags(raw, snapshot, partition_load(raw, snapshot)).unknown == {"g"}
+    assert group_lags(group_facts(raw, snapshot)).unknown == {"g"}
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_what_is_lost_is_told_of_every_group_that_lost_any():
     members = [member("m", ("orders", 0), group_id=name, subscribed=("orders",)) for name in ("up", "well")]
     raw = cluster(topics=TOPICS, groups=groups, members=members, lags=lags)
     snapshot = build_snapshot(raw)
-    assert group_lags(raw, snapshot, partition_load(raw, snapshot)).lost_records == {"down": 400.0, "up": 1.0}
+    assert group_lags(group_facts(raw, snapshot)).lost_records == {"down": 400.0, "up": 1.0}
 
 
 def test_topics_have_their_ids_or_made_up_ones():
@@ -324,7 +324,7 @@ def test_the_window_of_the_cache_is_that_of_the_leaders_broker():
     assert facts.is_offline.tolist() == [False, False, False, True]
     assert facts.cache_window_seconds[:2].tolist() == [GIB / 5000, 3 * GIB / 5000]
     assert np.isnan(facts.cache_window_seconds[2:]).all()
-    (smaller,) = group_facts(raw, snapshot, broker_heap_bytes=5.0 * GIB).facts
+    (smaller,) = group_facts(raw, snapshot).with_heap(snapshot, partition_load(raw, snapshot), 5.0 * GIB).facts
     assert smaller.cache_window_seconds[0] == 2 * GIB / 5000
 
 

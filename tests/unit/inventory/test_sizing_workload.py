@@ -12,6 +12,7 @@ from kafka_capacity.demand.expectation import expect_demand
 from kafka_capacity.demand.settings import DemandSettings
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.example import make_example
+from kafka_capacity.inventory.group_facts import group_facts
 from kafka_capacity.inventory.sizing_workload import hourly_traffic, sizing_workload
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from tests.builders import cluster, rows_of, topic, with_rows
@@ -21,7 +22,9 @@ def made(raw, settings=None):
     snapshot = build_snapshot(raw)
     load = partition_load(raw, snapshot)
     outlook = expect_demand(snapshot, load, settings or DemandSettings()).outlook
-    return sizing_workload(raw, snapshot, load, outlook, hourly_traffic(raw, snapshot, load))
+    return sizing_workload(
+        raw, snapshot, load, outlook, hourly_traffic(raw, snapshot, load), group_facts(raw, snapshot, load)
+    )
 
 
 def small(**settings):
@@ -63,7 +66,9 @@ def test_a_running_launch_counts_once_in_peaks_and_means():
     )
     still = {"growth_per_year_ratio": 0.0, "growth_high_per_year_ratio": 0.0, "horizon_months": 1}
     outlook = expect_demand(snapshot, load, DemandSettings(events=(event,), **still)).outlook
-    work = sizing_workload(raw, snapshot, load, outlook, hourly_traffic(raw, snapshot, load))
+    work = sizing_workload(
+        raw, snapshot, load, outlook, hourly_traffic(raw, snapshot, load), group_facts(raw, snapshot, load)
+    )
     ratio = outlook.rate_ratio[outlook.class_of]
     assert work.load.bytes_in_mean_bytes_per_second[:, None] * ratio == pytest.approx(
         np.array([[210.0, 210.0, 70.0, 70.0], [70.0] * 4])
