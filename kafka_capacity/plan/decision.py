@@ -296,13 +296,21 @@ def _lasting(sizing: SizingView | None, option: Option) -> dict[str, str | None]
 
 
 def _option_status(view: ChangeView, sizing: SizingView | None, option: Option) -> Status:
-    """Return the verdict on an option, with what sizing says of its count, as :func:`verdict` has it."""
-    status = view.status(option)
-    if status is not Status.FITS:
-        return status
-    if lasts_until(sizing, option.broker_count, is_moved=option.is_moved)[0] == "not-today":
-        return Status.DOES_NOT_FIT
-    return Status.NOT_JUDGED if _unjudged(sizing, option) else status
+    return _with_sizing(view.status(option), sizing, option)[0]
+
+
+def _with_sizing(status: Status, sizing: SizingView | None, option: Option) -> tuple[Status, tuple[str, ...]]:
+    """Return what an option's verdict is with what sizing says of its count, and that where it says anything.
+
+    A count that sizing says is too small today does not fit, whatever fits at today's sizes and without failures; nor
+    is a count judged that sizing did not try, or of which it misses what may bind.
+    """
+    count, is_moved = option.broker_count, option.is_moved
+    if sizing is not None and lasts_until(sizing, count, is_moved=is_moved)[0] == "not-today":
+        because = count_sentence(sizing, count, is_moved=is_moved)
+        return (Status.DOES_NOT_FIT if status is Status.FITS else status), (because,)
+    unjudged = _unjudged(sizing, option)
+    return (Status.NOT_JUDGED, unjudged) if status is Status.FITS and unjudged else (status, ())
 
 
 def _unjudged(sizing: SizingView | None, option: Option) -> tuple[str, ...]:
@@ -316,23 +324,13 @@ SUBJECT_NAME_LENGTH = 60  # a longer cluster name is cut in the subject, where t
 
 
 def verdict(view: ChangeView, sizing: SizingView | None, change: Answer) -> tuple[Status, tuple[str, ...]]:
-    """Return whether a plan fits, and why not; nothing where it fits.
-
-    A count that sizing says is too small today does not fit, whatever fits at today's sizes and without failures; nor
-    is a count judged that sizing did not try, or of which it misses what may bind.
-    """
+    """Return whether a plan fits, and why not; nothing where it fits."""
     status = change.status or Status.NOT_JUDGED
     if status is Status.DOES_NOT_FIT:
         return status, tuple(str(excuse["reason"]) for excuse in view.nearest.excuses)
     if status is Status.NOT_JUDGED:
         return status, tuple(f"{what} is not known" for what in change.unknown)
-    count, is_moved = view.nearest.broker_count, view.nearest.is_moved
-    row = None if sizing is None else sizing.of_count(count, is_moved=is_moved)
-    if sizing is not None and row is not None and not row["fits"] and row["fits_until"] is None:
-        because = count_sentence(sizing, count, is_moved=is_moved)
-        return (Status.DOES_NOT_FIT if status is Status.FITS else status), (because,)
-    unjudged = _unjudged(sizing, view.nearest)
-    return (Status.NOT_JUDGED, unjudged) if status is Status.FITS and unjudged else (status, ())
+    return _with_sizing(status, sizing, view.nearest)
 
 
 def subject(view: ChangeView, sizing: SizingView | None, *, cluster: str, ds: str) -> str:
