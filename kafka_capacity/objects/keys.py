@@ -85,6 +85,11 @@ def _named(store: ObjectStore, folder: str, name: str) -> list[str]:
     return sorted(unquote(one.removeprefix(f"{name}=")) for one in found if one.startswith(f"{name}="))
 
 
+def _days(store: ObjectStore, folder: str, name: str = "ds") -> list[str]:
+    """List the days directly below a folder, oldest first; what else somebody has put there is none of ours."""
+    return [day for day in _named(store, folder, name) if is_day(day)]
+
+
 def list_inventory_clusters(store: ObjectStore) -> list[str]:
     """List the clusters that have any inventory."""
     return _named(store, "inventory/", "cluster")
@@ -92,13 +97,13 @@ def list_inventory_clusters(store: ObjectStore) -> list[str]:
 
 def list_days(store: ObjectStore, cluster: str, kind: Kind) -> list[str]:
     """List the days with something of a kind below them, complete or not, oldest first."""
-    return _named(store, cluster_prefix(kind, cluster), _day_name(kind))
+    return _days(store, cluster_prefix(kind, cluster), _day_name(kind))
 
 
 def list_plans(store: ObjectStore, cluster: str, kind: Kind = "plans") -> list[tuple[str, str]]:
     """List ``(ds, plan id)`` of the plans of a cluster, or of their reports, complete or not, oldest day first."""
     root = cluster_prefix(kind, cluster)
-    return [(ds, plan) for ds in _named(store, root, "ds") for plan in _named(store, f"{root}ds={ds}/", "plan")]
+    return [(ds, plan) for ds in _days(store, root) for plan in _named(store, f"{root}ds={ds}/", "plan")]
 
 
 def list_clusters(store: ObjectStore) -> list[str]:
@@ -109,7 +114,7 @@ def list_clusters(store: ObjectStore) -> list[str]:
 def newest_plans(store: ObjectStore, cluster: str) -> Iterator[tuple[str, list[str]]]:
     """Yield each day with plans of a cluster and their ids, complete or not, the newest day first."""
     root = cluster_prefix("plans", cluster)
-    for ds in reversed(_named(store, root, "ds")):
+    for ds in reversed(_days(store, root)):
         yield ds, _named(store, f"{root}ds={ds}/", "plan")
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from kafka_capacity.health.check import NEW
-from kafka_capacity.health.problem import DOWN_NOW, Code, Severity
-from kafka_capacity.plan.lifecycle import CLUSTER, followed, has_grown, id_of
+from kafka_capacity.health.problem import Code, Severity
+from kafka_capacity.plan.lifecycle import CLUSTER, followed, has_grown, has_spread, id_of
 from kafka_capacity.plan.plan_dataset import PLAN_SHA256
 from kafka_capacity.plan.results import OWN_SHAPES_SHA256
+from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION
 from kafka_capacity.text import format_usd, plural, uncapitalised
 
@@ -19,7 +20,23 @@ Report = Mapping[str, Any]
 
 METHOD_IS_SAME = "Same request and same method: differences come from the cluster."
 _METHOD = {"code_version": "version", "model_version": "model", OWN_SHAPES_SHA256: "own shapes and prices"}
-_SPREADING = frozenset({*DOWN_NOW, Code.FENCED})  # problems that are worse with every partition more
+_OF_SIZES = frozenset({Code.DISK_OVER_LIMIT, Code.LOG_DIR_OVER_LIMIT, Code.LOG_DIRS_UNEVEN})
+_OF_TRAFFIC = frozenset(
+    {
+        Code.NETWORK_IN_OVER_LIMIT,
+        Code.NETWORK_OUT_OVER_LIMIT,
+        Code.CPU_OVER_LIMIT,
+        Code.DISK_IO_OVER_LIMIT,
+        Code.HOT_PARTITIONS,
+    }
+)
+_OF_LAGS = frozenset({Code.GROUPS_HOURS_BEHIND, Code.GROUPS_BEHIND, Code.RECORDS_LOST})
+_UNJUDGED = {
+    **dict.fromkeys(("missing_sizes", "size-not-known", "disk-not-known"), _OF_SIZES),
+    **dict.fromkeys(("missing_rates", "all_rates_zero", "traffic-not-known", "network-not-known"), _OF_TRAFFIC),
+    "lag_unknown": _OF_LAGS,
+}
+"""By what is unknown: the problems of the cluster that cannot be told then, or not all of them."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|[A-Z][a-z]+ \d{4}")  # as badges name days, near and far ones
 
 
@@ -35,18 +52,29 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
     Returns:
         ``since``, the day of the earlier inventory; ``lines`` of ``label`` and ``text``; ``new``, ``worse`` and
         ``resolved``, the problems, and their ``new_ids``, ``worse_ids`` and ``resolved_ids``; ``asked_ids``, the
-        actions of the earlier one; ``passed``, which steps were due since; ``is_alike``, whether both were asked the
-        same of the same kind of data; ``method``, a sentence on who changed: the cluster, or the way it is looked at.
+        actions of the earlier one, none where this one cannot judge what they are about; ``passed``, which steps were
+        due since; ``is_alike``, whether both were asked the same of the same kind of data; ``other_limits``, the codes
+        of problems that are judged by other limits than before; ``method``, a sentence on who changed: the cluster, or
+        the way it is looked at.
     """
     if earlier is None or not is_comparable(earlier):
         return None
     before, after = earlier["verdict"], now["verdict"]
     is_alike = _request(earlier) == _request(now) and _data(earlier) == _data(now)
     # What another request brings about, or no longer does, is neither new nor resolved.
-    old, new = (_problems(one, is_of_cluster=not is_alike) for one in (before, after))
+    asked = {label for label, _ in _request(earlier) ^ _request(now)}
+    other_limits = _OF_SIZES | _OF_TRAFFIC if any("limit" in label for label in asked) else frozenset()
+    old, new = (_problems(one, is_of_cluster=not is_alike, without=other_limits) for one in (before, after))
     lines = [{"label": label, "text": text} for label, text in _lines(earlier, now)]
     come, gone = ([key for key in one if key not in other] for one, other in ((new, old), (old, new)))
     was, is_now = ({id_of(one): one for one in verdict["problems"]} for verdict in (before, after))
+    # What cannot be seen any more is not over.
+    unseen = _unjudged(after) - _unjudged(before)
+    unjudged = [key for key in gone if was[key]["code"] in unseen]
+    gone = [key for key in gone if key not in unjudged]
+    if unjudged:
+        what = f"{plural(len(unjudged), 'earlier problem')}, for want of data"
+        lines.append({"label": "Not judged now", "text": what})
     worse = [key for key in new if key in old and _is_worse(is_now[key], was[key])]
     return {
         "since": earlier["ds"],
@@ -57,11 +85,17 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
         "worse_ids": worse,
         "resolved": [old[key] for key in gone],
         "resolved_ids": gone,
-        "asked_ids": [id_of(one) for one in before.get("actions", ())],
+        "asked_ids": [] if unseen else [id_of(one) for one in before.get("actions", ())],
         "passed": _passed(earlier, now),
         "is_alike": is_alike,
+        "other_limits": sorted(other_limits),
         "method": _method(earlier, now),
     }
+
+
+def _unjudged(verdict: Mapping[str, Any]) -> frozenset[str]:
+    """Return which problems a report may not have seen, by their code."""
+    return frozenset().union(*(_UNJUDGED.get(one["code"], frozenset()) for one in verdict["problems"]))
 
 
 def gist(changes: Mapping[str, Any] | None) -> str:
@@ -99,6 +133,8 @@ def _lines(earlier: Report, now: Report) -> Iterator[tuple[str, str]]:
 
 def _count_now(verdict: Mapping[str, Any]) -> str:
     count = (verdict.get("recommendation") or {}).get("broker_count_now")
+    if not is_judged(verdict):
+        return "not known"
     return "none fits" if count is None else f"{count:,}"
 
 
@@ -106,6 +142,12 @@ def _verdict(verdict: Mapping[str, Any]) -> str:
     badges = [verdict["badge"], *([verdict["sizing"]["badge"]] if verdict.get("sizing") else [])]
     words = (str(one["text"]).split(" ", 1)[-1] for one in reversed(badges))
     return ", ".join(uncapitalised(one) for one in words)
+
+
+def is_judged(verdict: Mapping[str, Any]) -> bool:
+    """Return whether it is known whether a cluster has enough brokers: what sizing says of what is unknown is not."""
+    _, text = BADGES[Status.NOT_JUDGED]
+    return verdict.get("status") != Status.NOT_JUDGED and (verdict.get("sizing") or verdict)["badge"]["text"] != text
 
 
 def _price_label(verdict: Mapping[str, Any]) -> str:
@@ -121,7 +163,7 @@ def _figure_of(verdict: Mapping[str, Any], name: str) -> Mapping[str, Any] | Non
 def sizing_figure(verdict: Mapping[str, Any], name: str) -> str:
     """Return one of the key figures of sizing in words."""
     found = _figure_of(verdict, name)
-    if found is None:
+    if found is None or not is_judged(verdict):
         return "not known"
     return format_usd(found["value"]) if found["unit"] == "usd" else str(found["value"])
 
@@ -129,7 +171,7 @@ def sizing_figure(verdict: Mapping[str, Any], name: str) -> str:
 def _date(report: Report, name: str) -> str:
     """Return one of the days that the box names."""
     dates = (report["verdict"].get("sizing") or {}).get("dates")
-    if not dates:
+    if not dates or not is_judged(report["verdict"]):
         return "not known"
     return "already" if dates[name] == report["ds"] else dates[name] or "not before the horizon"
 
@@ -148,6 +190,12 @@ def _needed(verdict: Mapping[str, Any], count: int) -> str:
     return "not before the horizon" if until is None else f"not known: what was tried lasts until {until}"
 
 
+def _due(verdict: Mapping[str, Any]) -> int:
+    """Return how many brokers are needed now at least; 0 for no more than there are."""
+    steps = (verdict.get("recommendation") or {}).get("steps", ())
+    return int(steps[0]["broker_count"]) if steps else 0
+
+
 def _later(verdict: Mapping[str, Any]) -> dict[int, str]:
     steps = (verdict.get("recommendation") or {}).get("steps", ())
     return {int(one["broker_count"]): str(one["from_day"]) for one in steps[1:]}
@@ -156,19 +204,20 @@ def _later(verdict: Mapping[str, Any]) -> dict[int, str]:
 def _passed(earlier: Report, now: Report) -> list[str]:
     """Return the steps of the earlier report whose day has come since, and that were neither taken nor put off."""
     count, later = now["verdict"].get("today", {}).get("broker_count", 0), _later(now["verdict"])
+    due = _due(now["verdict"])
     return [
         f"{wanted:,} brokers were needed by {day}; there are {count:,}."
         for wanted, day in _later(earlier["verdict"]).items()
-        if earlier["ds"] < day <= now["ds"] and count < wanted and wanted not in later
+        if earlier["ds"] < day <= now["ds"] and count < wanted and not due < wanted <= max(later, default=0)
     ]
 
 
-def _problems(verdict: Mapping[str, Any], *, is_of_cluster: bool) -> dict[str, str]:
+def _problems(verdict: Mapping[str, Any], *, is_of_cluster: bool, without: Collection[str]) -> dict[str, str]:
     """Return the problems that matter by their id, which stays when the figures in their sentences change.
 
-    Either all of them, or those alone that the cluster has whatever is asked.
+    Either all of them, or those alone that the cluster has whatever is asked; ``without`` those of some codes.
     """
-    problems = followed({"problems": verdict["problems"]})
+    problems = followed({"problems": [one for one in verdict["problems"] if one["code"] not in without]})
     if is_of_cluster:
         own = [key for key, one in problems.items() if one.get("question") == CLUSTER and one.get("then") != NEW]
         problems = {key: problems[key] for key in own}
@@ -177,9 +226,8 @@ def _problems(verdict: Mapping[str, Any], *, is_of_cluster: bool) -> dict[str, s
 
 def _is_worse(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
     """Return whether a problem is more severe than it was, has spread or grown, or is dismissed no longer."""
-    has_spread = now["code"] in _SPREADING and now.get("partitions", 0) > then.get("partitions", 0)
     counts_again = "is_again" in now and "is_again" not in then
-    is_more = has_spread or counts_again or has_grown(now, then)
+    is_more = has_spread(now, then) or counts_again or has_grown(now, then)
     return Severity(now["severity"]).rank < Severity(then["severity"]).rank or is_more
 
 

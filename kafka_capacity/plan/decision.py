@@ -21,7 +21,7 @@ from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.health.check import NEW, ListedProblem, list_problems
 from kafka_capacity.health.problem import DOWN_NOW, Code, Problem
 from kafka_capacity.plan.decision_box import decision_box, move_answer
-from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
+from kafka_capacity.plan.lifecycle import CLUSTER, PLAN_AGAIN, with_ids
 from kafka_capacity.plan.move_and_sizing import is_done_by, lasts_until, missing_of, relation_of
 from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
@@ -167,9 +167,10 @@ def _with_due(actions: Iterable[Action], sizing: SizingView | None, ds: str) -> 
 def _today(results: ReportInputs, view: ChangeView, sizing: SizingView | None) -> dict[str, Any]:
     """Return how many brokers there are, how full the fullest is and what a month costs; what is not known is none."""
     fills = [row["fill_before"] for row in broker_rows(results.tables, view.nearest) if not row["is_new"]]
+    is_unknown = not fills or None in fills or bool(results.snapshot_facts.get("unknown_size_partitions"))
     return {
         "broker_count": view.observed_broker_count,
-        "fullest_disk_ratio": max((one for one in fills if one is not None), default=None),
+        "fullest_disk_ratio": None if is_unknown else max(fills),
         "usd_per_month": None if sizing is None else sizing.today["total_usd_per_month"],
     }
 
@@ -179,7 +180,7 @@ def _steps_to_take(view: ChangeView, capacity: Answer | None, other: Problem | N
     found = []
     if other is not None:
         text = f"{capitalised(other.remedy)}."
-        found.append(Action(code="plan-again", about=other.remedy.split(" with ")[0], text=text))
+        found.append(Action(code=PLAN_AGAIN, about=other.remedy.split(" with ")[0], text=text))
     steps = capacity.actions if capacity is not None else ()
     return found + [action for action in steps if not is_done_by(view, action, other)]
 

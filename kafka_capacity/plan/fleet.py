@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from kafka_capacity.demand.calendar_days import days_between
+from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_between
 from kafka_capacity.demand.class_forecast import MAX_STALE_DAYS
 from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.objects.keys import (
@@ -23,8 +23,9 @@ from kafka_capacity.objects.keys import (
 )
 from kafka_capacity.objects.object_store import content_type_of
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.changes import sizing_figure
+from kafka_capacity.plan.changes import is_judged, sizing_figure
 from kafka_capacity.plan.lifecycle import followed, read_entries, with_states
+from kafka_capacity.plan.news import gravest
 from kafka_capacity.plan.plan_dataset import DECISION_FOLDER
 from kafka_capacity.plan.publish import read_decision, read_request
 from kafka_capacity.plan.section.request import is_default
@@ -42,7 +43,7 @@ _STANDINGS = {
     "note": "no worse than today",
     "good": "with enough brokers",
 }
-_NOT_JUDGED = BADGES[Status.NOT_JUDGED][1]
+_OTHER_STANDINGS = {"Over budget": "over budget", "Rebalance now": "to be rebalanced now"}
 _RANK = {"bad": 0, "warn": 1, "note": 2, "good": 3}
 
 
@@ -59,15 +60,23 @@ class Standing:
 def newest_standing(store: ObjectStore, cluster: str) -> Standing:
     """Return what the newest plan of a cluster that was decided about says.
 
-    Of several of one day the one counts that was asked with the fewest parameters of its own, of these the last. One
-    that cannot be read is not passed over for an older one: that would look as if nothing was new.
+    Of several of one week the one counts that was asked with the fewest parameters of its own, of these the last: what
+    would be if tells nothing of what is. One that cannot be read is not passed over for an older one: that would look
+    as if nothing was new.
     """
+    of_week: list[Standing] = []
     for ds, plans in newest_plans(store, cluster):
-        for plan_id in usual_first(store, cluster, ds, plans):
-            found = standing_of(store, cluster, ds, plan_id)
-            if found is not None:
-                return found
-    return Standing(cluster=cluster, ds=next(reversed(list_days(store, cluster, "inventory")), ""))
+        if of_week and days_between(ds, of_week[0].ds) >= WEEK_DAYS:
+            break
+        found = (standing_of(store, cluster, ds, plan_id) for plan_id in usual_first(store, cluster, ds, plans))
+        of_week += [one for one in (next(filter(None, found), None),) if one is not None]
+    if not of_week:
+        return Standing(cluster=cluster, ds=next(reversed(list_days(store, cluster, "inventory")), ""))
+    return (
+        of_week[0]
+        if len(of_week) == 1
+        else min(of_week, key=lambda one: own_parameters(store, cluster, one.ds, one.plan_id))
+    )
 
 
 def standing_of(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> Standing | None:
@@ -130,11 +139,17 @@ def _row(standing: Standing) -> dict[str, str]:
         return {**row, "kind": "note", "verdict": "Never planned", "standing": "never planned"}
     worst = next((one for one in followed(decision).values() if "severity" in one and "is_dismissed" not in one), {})
     shown = (decision.get("sizing") or decision)["badge"]
+    kind, verdict = (shown["kind"], shown["text"]) if is_judged(decision) else BADGES[Status.NOT_JUDGED]
+    words = _STANDINGS[kind] if is_judged(decision) else "not judged"
+    words = _OTHER_STANDINGS.get(verdict.split(" ", 1)[-1], words)
+    if kind in ("good", "note") and gravest(decision) is not None:
+        # Enough brokers is not all there is to say of a cluster where something is down.
+        kind, words = "warn", f"{words} and a serious problem"
     return {
         **row,
-        "kind": shown["kind"],
-        "verdict": shown["text"],
-        "standing": "not judged" if shown["text"] == _NOT_JUDGED else _STANDINGS[shown["kind"]],
+        "kind": kind,
+        "verdict": verdict,
+        "standing": words,
         "approve": decision["box"]["approve"],
         "runs_out": sizing_figure(decision, "runs_out"),
         "usd": _usd(decision),
@@ -162,6 +177,8 @@ def _dated(row: Mapping[str, str], newest: str) -> Mapping[str, str]:
 def _usd(decision: Mapping[str, Any]) -> str:
     """Return what a month costs as it is, and with what is needed now."""
     now, today = sizing_figure(decision, "usd_per_month"), decision.get("today", {}).get("usd_per_month")
+    if not is_judged(decision):
+        return "" if today is None else format_usd(today)
     return now if today is None or format_usd(today) == now else f"{format_usd(today)} → {now}"
 
 

@@ -19,10 +19,11 @@ from typing import Any
 
 from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.errors import MissingObjectError, RequestError, StorageError
-from kafka_capacity.health.problem import Code, Severity
+from kafka_capacity.health.problem import DOWN_NOW, Code, Severity
 from kafka_capacity.objects.keys import lifecycle_key
 from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.questions.accuracy.decide import PREDICTION_DRIFT
 from kafka_capacity.questions.answer import APPROVED, StepVerb
 from kafka_capacity.text import capitalised, format_percent, format_usd, plural
 from kafka_capacity.text.names import slug
@@ -36,7 +37,10 @@ CLUSTER = "cluster"  # what problems are of that the one check of the cluster's 
 GONE, DROPPED = "no longer found", "no longer recommended"  # what became of a problem, and of an action not taken
 _EARLIER_DROPPED = "no longer requested"  # what was kept until model version 24
 PROBLEM, ACTION = "problem", "action"
+PLAN_AGAIN = "plan-again"  # the code of an action that only asks for another plan
 
+_SPREADING = frozenset({*DOWN_NOW, Code.UNDER_REPLICATED, Code.FENCED})  # are worse with every partition more
+_KINDS = {"brokers": "broker", "groups": "group", "racks": "rack", "controllers": "controller"}
 _GROWN_RATIO = 1.05  # beyond what it was, that a problem has grown by: less is how figures go up and down
 _LAG_GROWN_RATIO = 2.0  # the same of times, which rise and fall by the hour
 
@@ -115,11 +119,27 @@ def with_steps_continued(entries: Mapping[str, Entry], decision: Mapping[str, An
 
 
 def has_grown(row: Row, then: Row) -> bool:
-    """Return whether a problem is far more beyond its limit than it was; false where either has no figure."""
+    """Return whether a problem is far more beyond its limit than it was; false where either has no figure.
+
+    Of what there should be nothing of, such as lost records, it is whether there is far more.
+    """
     figures = [one.get("figure") or {} for one in (row, then)]
-    now, before = ((one.get("needed") or 0.0) / one["available"] if one.get("available") else 0.0 for one in figures)
+    now, before = ((one.get("needed") or 0.0) / (one.get("available") or 1.0) for one in figures)
+    if row.get("code") == PREDICTION_DRIFT and min(now, before) > 0:  # too little is as far off as too much
+        now, before = max(now, 1 / now), max(before, 1 / before)
     grown = _LAG_GROWN_RATIO if figures[0].get("unit") == "seconds" else _GROWN_RATIO
     return 0.0 < before < math.inf and now > before * grown
+
+
+def has_spread(row: Row, then: Row) -> bool:
+    """Return whether a problem is of far more partitions than it was, or of any more that are down.
+
+    One with a figure grows by that.
+    """
+    now, before = row.get("partitions", 0), then.get("partitions", 0)
+    if row.get("code") in _SPREADING:
+        return bool(now > before)
+    return not row.get("figure") and bool(now > before * _GROWN_RATIO)
 
 
 def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, Any] | None:
@@ -129,7 +149,9 @@ def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, Any] | Non
     beyond its limit or somewhere else by now, or the action has become due, or was done and has come back.
     """
     found: Mapping[str, Any] | None = (entry or {}).get("dismissed")
-    if found is None or (found["until"] and ds > found["until"]) or found["where"] != row.get("where", ""):
+    if found is None or (found["until"] and ds > found["until"]):
+        return None
+    if not _is_within(row.get("where", ""), found["where"]):
         return None
     now, then = (Severity(one.get("severity", Severity.INFO)).rank for one in (row, found))
     # What was dismissed by an earlier release does not say of how many partitions it was.
@@ -140,6 +162,12 @@ def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, Any] | Non
     )
     is_due_now = is_another or (row.get("is_due", False) and not found.get("is_due", True))
     return None if now < then or is_more or is_due_now else found
+
+
+def _is_within(where: str, then: str) -> bool:
+    """Return whether what is named was all named before, so far as it is named: ``broker 1`` of ``brokers 1, 2``."""
+    now, before = ({_KINDS.get(word, word) for word in text.replace(",", "").split()} for text in (where, then))
+    return where == then or (bool(now) and "more" not in now and now <= before)
 
 
 def state_words(entry: Entry | None, row: Row, ds: str) -> str:
@@ -249,6 +277,8 @@ def ended(effect: str) -> str:
 def _effect(entry: Entry, today: Mapping[str, Any]) -> str:
     """Return what an action or full disks changed, as far as that is known."""
     before, wanted = entry["at_first"], entry["broker_count"]
+    if wanted is None and entry["code"] == PLAN_AGAIN:
+        return GONE  # a plan moves nothing
     was, now = before.get("broker_count"), today["broker_count"]
     if wanted is not None and was is not None:
         if _is_missed(was, wanted, now):
@@ -291,8 +321,10 @@ def observed(
         return dict(document)
     for key, effect in done_words(entries, decision, changes).items():
         entries[key] = {**entries[key], "done": {"on": ds, "effect": effect}}
+    other_limits = () if changes is None else changes.get("other_limits", ())
     for key, row in followed(decision).items():
-        entries[key] = _seen(entries.get(key), row, decision)
+        if row["code"] not in other_limits:  # a plan of what would be under other limits tells nothing of these
+            entries[key] = _seen(entries.get(key), row, decision)
     head = {"kind": LIFECYCLE_KIND, "version": LIFECYCLE_VERSION, "cluster": decision["cluster"]}
     return {**head, "day": ds, "entries": entries}
 
@@ -330,17 +362,23 @@ class Said:
     until: str = ""  # the last day of a dismissal; empty for ever
 
 
-def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any], said: Said) -> dict[str, Any]:
+def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any], *all_said: Said) -> dict[str, Any]:
     """Return the document after somebody claimed, released, dismissed or reopened something of a decision.
 
     Raises RequestError where the decision has no such problem or action, or a dismissal has no reason.
     """
+    changed = observed(document, decision, None)
+    for said in all_said:
+        changed = {**changed, "entries": _after(changed["entries"], decision, said)}
+    return changed
+
+
+def _after(entries: Mapping[str, Entry], decision: Mapping[str, Any], said: Said) -> dict[str, Entry]:
     if said.verb is Verb.DISMISS and not said.reason.strip():
         raise RequestError("reason: is required; say why it is dismissed, for readers of the next report")
     if said.until and said.until < said.on:
         raise RequestError(f"until: {said.until} is in the past; give a day from {said.on} on, or none for no end")
-    changed = observed(document, decision, None)
-    rows, entries = followed(decision), dict(changed["entries"])
+    rows, entries = followed(decision), dict(entries)
     for key in said.ids:
         if key not in rows:
             near = difflib.get_close_matches(key, rows, n=1)
@@ -359,7 +397,7 @@ def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any]
             Verb.REOPEN: {"dismissed": None},
         }
         entries[key] = {**(entries.get(key) or _seen(None, rows[key], decision)), **becomes[said.verb]}
-    return {**changed, "entries": entries}
+    return entries
 
 
 def read_entries(store: ObjectStore, decision: Mapping[str, Any]) -> Mapping[str, Entry]:
@@ -386,10 +424,10 @@ def keep_observed(store: ObjectStore, decision: Mapping[str, Any], changes: Mapp
         log.warning("the state of problems was not saved: %s", error)
 
 
-def keep_said(store: ObjectStore, decision: Mapping[str, Any], said: Said) -> Mapping[str, Entry]:
-    """Keep what somebody says, whoever else does so at once; returns what is kept then.
+def keep_said(store: ObjectStore, decision: Mapping[str, Any], *said: Said) -> Mapping[str, Entry]:
+    """Keep what somebody says, all of it or nothing, whoever else does so at once; returns what is kept then.
 
     Raises RequestError where it cannot be said, StorageError where what is kept cannot be read or written.
     """
     key = lifecycle_key(decision["cluster"])
-    return entries_of(change_with_own_hash(store, key, lambda found: after_saying(found, decision, said)))
+    return entries_of(change_with_own_hash(store, key, lambda found: after_saying(found, decision, *said)))

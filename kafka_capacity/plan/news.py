@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_capacity.health.problem import Severity
 from kafka_capacity.plan.changes import METHOD_IS_SAME
-from kafka_capacity.plan.lifecycle import CLUSTER, id_of
+from kafka_capacity.plan.lifecycle import CLUSTER, followed, id_of
 from kafka_capacity.questions.accuracy.decide import PREDICTION_DRIFT
 from kafka_capacity.text.names import clipped, visible
 from kafka_capacity.text.wording import MAIL_PREFIX
@@ -15,6 +15,14 @@ from kafka_capacity.text.wording import MAIL_PREFIX
 LINE_LENGTH = 400  # a longer line is cut: the report has it whole
 
 _GRAVE = frozenset({Severity.FATAL, Severity.SERIOUS})
+
+
+def gravest(decision: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the worst problem of a decision that is serious and was not dismissed; ``None`` for none."""
+    rows = followed(decision).values()
+    return next((one for one in rows if one.get("severity") in _GRAVE and "is_dismissed" not in one), None)
+
+
 _ANSWER = frozenset({"Verdict", "Brokers now"})  # lines of the comparison that are the answer itself
 
 

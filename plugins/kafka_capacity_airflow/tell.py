@@ -23,7 +23,7 @@ from airflow.sdk import BaseHook
 from kafka_capacity.errors import MissingManifestError, MissingObjectError, RenderError, RequestError, StorageError
 from kafka_capacity.objects.keys import unheard_key, unheard_prefix
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.news import message, reasons
+from kafka_capacity.plan.news import gravest, message, reasons
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.publish import published_report
 from kafka_capacity.plan.untold import keep_untold, read_untold, untold_text
@@ -48,6 +48,7 @@ class News:
 
     plan: PinnedPlan  # of which plan
     kind: str  # of the verdict: `good`, `note`, `warn` or `bad`
+    is_grave: bool  # whether a serious problem stands that nobody dismissed
     lines: Sequence[str]  # five of text
     reasons: Sequence[str]  # why it is told
     url: str  # of the report
@@ -100,13 +101,13 @@ def _teams(news: News) -> dict[str, Any]:
 
 def _pagerduty(news: News) -> dict[str, Any]:
     return {
-        # A cluster is one incident, which is over when its verdict is good again.
-        "event_action": "resolve" if news.kind == "good" else "trigger",
+        # A cluster is one incident, which is over when its verdict is good again and nothing serious stands.
+        "event_action": "resolve" if news.kind == "good" and not news.is_grave else "trigger",
         "dedup_key": f"kafka-capacity/{news.plan.cluster}",
         "payload": {
             "summary": news.lines[0],
             "source": news.plan.cluster,
-            "severity": _SEVERITIES.get(news.kind, "info"),
+            "severity": "error" if news.is_grave else _SEVERITIES.get(news.kind, "info"),
             "custom_details": {"text": "\n".join(news.lines[1:]), "report": news.url},
         },
         "links": [{"href": news.link, "text": "Open the report"}] if news.link else [],
@@ -203,6 +204,7 @@ def _news_of(store: ObjectStore, plan: PinnedPlan) -> News | None:
     return News(
         plan=plan,
         kind=(verdict.get("sizing") or verdict)["badge"]["kind"],
+        is_grave=gravest(verdict) is not None,
         lines=lines,
         reasons=reasons(report),
         url=browser_url(store, plan.report_key),

@@ -82,7 +82,8 @@ def tell(services, monkeypatch, tmp_path):
     from kafka_capacity_airflow import report_mail, steps
     from kafka_capacity_airflow import tell as telling
 
-    report = {"verdict": {"sizing": {"badge": {"kind": "bad"}}, "badge": {"kind": "good"}}, "links": {}, "sections": []}
+    verdict = {"sizing": {"badge": {"kind": "bad"}}, "badge": {"kind": "good"}, "problems": []}
+    report = {"verdict": verdict, "links": {}, "sections": []}
     for module in (telling, report_mail):
         monkeypatch.setattr(module, "published_report", lambda store, plan: dict(report))
     monkeypatch.setattr(telling, "message", lambda report: report.get("lines", LINES))
@@ -129,11 +130,15 @@ def test_teams_gets_a_card_of_plain_runs(tell, connect, sink):
     assert card["actions"] == [{"type": "Action.OpenUrl", "title": "Open the report", "url": REPORT}]
 
 
-def test_a_pager_has_one_incident_a_cluster_which_ends_when_the_verdict_is_good(tell, connect, sink):
+def test_a_pager_has_one_incident_a_cluster_which_ends_when_nothing_serious_stands(tell, connect, sink):
     connect("pager", "pagerduty")
     tell()
-    tell(plan_id="next", verdict={"sizing": None, "badge": {"kind": "good"}})
-    (path, authorization, first), (_, _, second) = sink.taken
+    good = {"sizing": None, "badge": {"kind": "good"}}
+    offline = {"id": "offline-now", "code": "offline-now", "severity": "serious"}
+    tell(plan_id="down", verdict={**good, "problems": [offline]})
+    tell(plan_id="next", verdict={**good, "problems": [{**offline, "is_dismissed": True}]})
+    (path, authorization, first), (_, _, down), (_, _, second) = sink.taken
+    assert (down["event_action"], down["payload"]["severity"]) == ("trigger", "error")
     assert (path, authorization) == ("/pager", None)
     assert first["routing_key"] == SECRET
     assert (first["event_action"], second["event_action"]) == ("trigger", "resolve")

@@ -57,13 +57,14 @@ def problems(
         what = f"its decision for {standing.ds} cannot be read" if standing.plan_id else "it was never planned"
         raise RequestError(f"{standing.cluster}: {what}; run its plan first")
     asked = {Verb.CLAIM: claim, Verb.RELEASE: release, Verb.DISMISS: dismiss, Verb.REOPEN: reopen}
-    for verb, ids in asked.items():
-        if ids:
-            said = Said(
-                ids=tuple(ids), verb=verb, by=by or _user(), on=day_or_today(None), reason=reason, until=until or ""
-            )
-            with named_as_options({name: f"--{name}" for name in ("reason", "until", *map(str, Verb))}):
-                keep_said(store, decision, said)
+    said = [
+        Said(ids=tuple(ids), verb=verb, by=by or _user(), on=day_or_today(None), reason=reason, until=until or "")
+        for verb, ids in asked.items()
+        if ids
+    ]
+    if said:
+        with named_as_options({name: f"--{name}" for name in ("reason", "until", *map(str, Verb))}):
+            keep_said(store, decision, *said)
     entries = read_entries(store, decision)
     if is_json:
         print_json({"cluster": standing.cluster, "ds": standing.ds, "entries": entries})

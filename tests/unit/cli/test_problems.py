@@ -87,6 +87,10 @@ def test_what_only_another_plan_asked_for_is_not_counted_as_done(run, store, dec
             "--claim: there is no problem or recommendation 'disk-over-limt'; did you mean",
         ),
         (("--dismiss", "disk-over-limit"), "reason: is required; say why it is dismissed"),
+        (
+            ("--claim", "have-9-brokers", "--dismiss", "disk-over-limit"),
+            "reason: is required; say why it is dismissed",
+        ),
         (("--until", "2027-01-31"), "--until: is for dismissals"),
         (("--dismiss", "disk-over-limit", "--reason", "x", "--until", "soon"), "--until: 'soon' is not a day"),
         (("--cluster", "elsewhere"), "--cluster: elsewhere is not there; choose from shop"),

@@ -192,6 +192,13 @@ def test_of_racks_that_stop_as_many_partitions_the_one_with_the_most_traffic_is_
     assert problem.message.startswith("losing rack e takes 2 partitions offline ")
 
 
+def test_a_loss_that_lets_partitions_elect_again_takes_none_offline():
+    snapshot = made({"orders": [[10, 12], [12, 10]], "idle": [[11, 13]]})
+    leaderless = dataclasses.replace(snapshot, leader=np.array([-1, -1, 11], dtype=np.int32))
+    losses = evaluate_failures(leaderless, loaded(3), FailureScenario(kinds=(SetKind.RACK,))).rack_losses()
+    assert [loss.offline for loss in losses if loss.offline < 0] == []
+
+
 def test_traffic_that_is_not_there_is_no_rate_of_a_rack_loss():
     snapshot = made({"orders": [[10, 11]]}, min_isr=1)
     loss = RackLoss(rack="a", offline=1, under_min_isr=0, bytes_per_second=0.0)

@@ -141,6 +141,8 @@ def test_other_prices_are_another_method(before, now):
         ({"severity": "warning"}, False),
         ({"partitions": 7}, True),
         ({"partitions": 7, "code": "disk-over-limit"}, False),
+        ({"partitions": 4, "code": "under-replicated-now"}, True),
+        ({"partitions": 7, "code": "single-replica", "figure": None}, True),
         ({"partitions": 2}, False),
         ({"is_again": True}, True),
         ({"figure": {"needed": 90.0, "available": 85.0, "unit": "bytes"}}, False),
@@ -157,6 +159,62 @@ def test_problems_that_were_there_may_be_worse(before, now, change, is_worse):
     changes = changes_since(before, after)
     assert (changes["new"], changes["worse"]) == ([], ["3 down."] if is_worse else [])
     assert gist(changes) == ("1 worse" if is_worse else "as on 2026-11-13")
+
+
+@pytest.mark.parametrize(
+    ("code", "unknown", "is_resolved"),
+    [
+        ("disk-over-limit", "size-not-known", False),
+        ("cpu-over-limit", "traffic-not-known", False),
+        ("groups-behind", "lag_unknown", False),
+        ("rack-loss", "size-not-known", True),
+        ("disk-over-limit", "traffic-not-known", True),
+    ],
+)
+def test_what_cannot_be_seen_any_more_is_not_resolved(before, now, code, unknown, is_resolved):
+    problem = {"question": "cluster", "severity": "serious", "where": "", "text": "", "message": "wrong"}
+    before["verdict"]["problems"].append({**problem, "code": code})
+    before["verdict"]["actions"] = [{"id": "move-to-9-brokers"}]
+    after = copy.deepcopy(now)
+    after["verdict"]["problems"].append({**problem, "code": unknown})
+    changes = changes_since(before, after)
+    assert changes["resolved_ids"] == ([code] if is_resolved else [])
+    told = {"label": "Not judged now", "text": "1 earlier problem, for want of data"}
+    assert (told in changes["lines"]) is not is_resolved
+    assert changes["asked_ids"] == []
+    # A month later it is unknown still: nothing more is to say.
+    assert changes_since(after, after)["lines"] == []
+
+
+def test_figures_of_what_is_not_judged_are_not_known(before, now):
+    after = copy.deepcopy(now)
+    after["verdict"]["status"] = "not_judged"
+    lines = {one["label"]: one["text"] for one in changes_since(before, after)["lines"]}
+    assert lines["Brokers now"] == "6 → not known"
+    assert lines["Per month, estimated"].endswith(" → not known")
+
+
+def test_other_limits_resolve_and_bring_no_problems_of_resources(before, now):
+    problem = {"question": "cluster", "severity": "serious", "where": "", "text": "", "message": "wrong"}
+    before["verdict"]["problems"] += [{**problem, "code": code} for code in ("disk-over-limit", "rack-loss")]
+    (asked,) = [one for one in before["sections"] if one["name"] == "request"]
+    asked["data"]["parameters"].append({"label": "disk_limit_ratio", "value": 0.7})
+    changes = changes_since(before, now)
+    assert changes["resolved_ids"] == ["rack-loss"]
+    assert "disk-over-limit" in changes["other_limits"]
+
+
+def test_a_step_that_was_put_off_has_not_passed(before, now):
+    steps = before["verdict"]["recommendation"]["steps"]
+    steps.append({"broker_count": 9, "from_day": now["ds"], "until": None})
+    after = copy.deepcopy(now)
+    after["verdict"]["recommendation"]["steps"] = [
+        steps[0],
+        {"broker_count": 12, "from_day": "2027-03-01", "until": None},
+    ]
+    assert changes_since(before, after)["passed"] == []
+    after["verdict"]["recommendation"]["steps"] = [{"broker_count": 9, "from_day": now["ds"], "until": None}]
+    assert changes_since(before, after)["passed"] == [f"9 brokers were needed by {now['ds']}; there are 6."]
 
 
 @pytest.mark.parametrize("then", ["↑ More brokers by 2026-11-23", "↑ More brokers by March 2027"])

@@ -196,6 +196,14 @@ def test_of_equal_severity_what_is_wrong_today_comes_before_what_may_become_so()
     assert places == sorted(places, reverse=True)
 
 
+@pytest.mark.parametrize("unknown", [0, 3])
+def test_how_full_the_fullest_disk_is_is_not_known_where_sizes_are_not(unknown):
+    inputs = sized_inputs()
+    facts = {**inputs.snapshot_facts, "unknown_size_partitions": unknown}
+    today = decide(dataclasses.replace(inputs, snapshot_facts=facts)).as_dict()["today"]
+    assert (today["fullest_disk_ratio"] is None) is bool(unknown)
+
+
 def test_whoever_approves_takes_on_what_is_due_within_four_weeks():
     days = (None, "2026-11-23", "2026-12-13", "2026-12-14")
     actions = [{"id": f"{day}", "code": "brokers", "by": day} for day in days]

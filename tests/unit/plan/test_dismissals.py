@@ -53,6 +53,41 @@ def test_a_dismissal_needs_a_reason_and_is_of_what_was_dismissed(document, first
     assert states(say(dismissed, first, Verb.REOPEN, "groups-behind"), first)["groups-behind"] == "new"
 
 
+@pytest.mark.parametrize(
+    ("where", "holds"),
+    [
+        ("broker 1", True),
+        ("brokers 2, 1", True),
+        ("brokers 1, 2, 3", False),
+        ("broker 3", False),
+        ("", False),
+    ],
+)
+def test_a_dismissal_holds_for_fewer_of_the_same(document, first, where, holds):
+    dismissed = say(document, first, Verb.DISMISS, "disk-over-limit", reason="known")
+    week = decided("2026-11-08", [{**FULL, "where": where}])
+    assert states(dismissed, week)["disk-over-limit"].startswith("dismissed") is holds
+
+
+def test_what_there_should_be_nothing_of_grows_by_itself_and_a_drift_both_ways(first):
+    lost = {**FULL, "code": "records-lost", "figure": {"needed": 12.0, "available": 0.0, "unit": "records"}}
+    off = {**FULL, "code": "prediction-drift", "figure": {"needed": 0.8, "available": 1.0, "unit": "bytes"}}
+    week = decided("2026-11-01", [lost, off])
+    dismissed = say(observed(None, week, None), week, Verb.DISMISS, "records-lost", "prediction-drift", reason="known")
+    assert all(state.startswith("dismissed") for state in states(dismissed, week).values())
+    more = [{**lost, "figure": {**lost["figure"], "needed": 24.0}}, {**off, "figure": {**off["figure"], "needed": 0.2}}]
+    assert set(states(dismissed, decided("2026-11-08", more)).values()) == {"open for 1 week"}
+
+
+def test_other_limits_leave_what_is_kept_of_resources_as_it_is(document, first):
+    claimed = say(document, first, Verb.CLAIM, "disk-over-limit")
+    if_so = {**changed(is_alike=False), "other_limits": ["disk-over-limit", "cpu-over-limit"]}
+    cpu = {**FULL, "code": "cpu-over-limit"}
+    after = entries_of(observed(claimed, decided("2026-11-04", [FULL, cpu]), if_so))
+    assert after["disk-over-limit"] == entries_of(claimed)["disk-over-limit"]
+    assert "cpu-over-limit" not in after
+
+
 def test_a_step_that_was_dismissed_stands_first_in_the_box(document, first):
     why = {"name": "why", "label": "Why", "text": "Disk space binds."}
     boxed = {**first, "box": {"approve": "Approve 3 more brokers now.", "lines": [why]}}

@@ -55,9 +55,10 @@ def test_every_cluster_has_its_row_the_worst_verdict_first(store, decision):
     found = fleet(store)
     rows = {row["cluster"]: row for row in found["rows"]}
     assert found["summary"] == (
-        "4 clusters: 1 whose plan cannot be read, 1 with too little capacity, 1 never planned, 1 with enough brokers."
+        "4 clusters: 1 whose plan cannot be read, 1 with too little capacity, 1 with enough brokers and a serious "
+        "problem, 1 never planned."
     )
-    assert list(rows) == ["damaged", "full", "unplanned", ODD]
+    assert list(rows) == ["damaged", "full", ODD, "unplanned"]
     full = rows["full"]
     assert (full["ds"], full["approve"]) == ("2026-11-15", decision["box"]["approve"])
     assert full["runs_out"] == "already"
@@ -97,6 +98,37 @@ def test_the_page_links_each_report_from_where_it_stands(store):
 def test_of_one_day_the_plan_counts_that_was_asked_as_usual(store, decision):
     decide(store, decision, "full", "2026-11-15", "a-what-if", request={"broker_counts": [99], "horizon_months": 12})
     assert newest_standing(store, "full").plan_id == "new"
+
+
+def test_of_one_week_the_plan_counts_that_was_asked_as_usual(store, decision):
+    for ds in ("2026-11-18", "2026-11-22"):
+        decide(store, decision, "full", ds, "a-what-if", request={"disk_limit_ratio": 0.95})
+    assert [newest_standing(store, "full").plan_id, newest_standing(store, "full").ds] == ["a-what-if", "2026-11-22"]
+    decide(store, decision, "full", "2026-11-19", "usual")
+    assert newest_standing(store, "full").plan_id == "usual"
+
+
+@pytest.mark.parametrize(
+    ("badge", "more", "standing"),
+    [
+        ({"kind": "bad", "text": "✕ Over budget"}, {}, "over budget"),
+        ({"kind": "bad", "text": "! Rebalance now"}, {}, "to be rebalanced now"),
+        ({"kind": "bad", "text": "↑ Too few brokers now"}, {}, "with too little capacity"),
+        ({"kind": "good", "text": "✓ Enough brokers"}, {"problems": []}, "with enough brokers"),
+        ({"kind": "good", "text": "✓ Enough brokers"}, {"problems": [], "status": "not_judged"}, "not judged"),
+    ],
+)
+def test_clusters_are_counted_by_what_their_verdict_says(tmp_path, decision, badge, more, standing):
+    store = LocalStore(tmp_path)
+    decide(store, decision, "one", "2026-11-15", "p", **{"sizing": {**decision["sizing"], "badge": badge}, **more})
+    assert fleet(store)["summary"] == f"1 cluster: 1 {standing}."
+
+
+def test_folders_of_others_are_no_days(store):
+    store.write_bytes("inventory/cluster=full/ds=tmp/any", b"")
+    store.write_bytes("plans/cluster=full/ds=latest/plan=x/any", b"")
+    assert newest_standing(store, "full").plan_id == "new"
+    assert len(fleet(store)["rows"]) == 4
 
 
 def test_a_plan_that_is_under_way_does_not_hide_the_last_one(store):

@@ -50,6 +50,13 @@ def document(first):
     return observed(None, first, None)
 
 
+def test_a_plan_that_was_asked_for_moves_nothing_by_itself():
+    again = {"id": "plan-again.x", "code": "plan-again", "text": "Plan the move to 9.", "about": "x", "by": None}
+    document = observed(None, decided("2026-11-01", [], [{**again, "broker_count": None}], disk=0.9), None)
+    after = observed(document, decided("2026-11-08", [], disk=1.3), changed(asked=("plan-again.x",)))
+    assert entries_of(after)["plan-again.x"]["done"]["effect"] == "no longer found"
+
+
 def test_what_is_seen_first_is_new_whenever_its_report_is_drawn(first, document):
     new = {"disk-over-limit": "new", "groups-behind": "new", "sizes-of-one-day": None, "have-15-brokers": "new"}
     assert states(None, first) == new
