@@ -160,6 +160,7 @@ class Cluster:
                 traffic=Traffic.of_peaks(load) if traffic is None else traffic,
                 size_bytes=snapshot.partition_size_bytes().astype(np.float64),
                 mean_bytes_per_second=load.bytes_in_mean_bytes_per_second,
+                read_bytes_per_second=load.bytes_out_mean_bytes_per_second,
                 costs=costs,
             ),
             topic=snapshot.partitions.topic,
@@ -205,7 +206,7 @@ class BaselineState:
     states: PartitionStates  # of all partitions
     counts: dict[str, int]  # how many partitions each of `FLAGS` is true of
     produced: dict[str, float]  # bytes per second on average to these, by the names of `TRAFFIC_OF`
-    is_topic_offline: Flags  # bool[T], nobody leads one of its partitions
+    topic_offline: Ints  # int64[T], how many of its partitions nobody leads
     group_offline: Ints  # int64[G]
     coordinator: NDArray[np.int8]  # int8[K], for each partition of `__consumer_offsets`
     sums: BrokerSums  # of the brokers, S = 1
@@ -223,7 +224,7 @@ class BaselineState:
             states=states,
             counts={name: int(found.sum()) for name, found in flags.items()},
             produced={name: float(mean[flags[flag]].sum()) for name, flag in TRAFFIC_OF.items()},
-            is_topic_offline=np.bincount(cluster.topic[offline], minlength=cluster.topic_count) > 0,
+            topic_offline=np.bincount(cluster.topic[offline], minlength=cluster.topic_count),
             group_offline=cluster.reads.count(np.zeros(int(offline.sum()), np.int64), np.flatnonzero(offline), 1)[0],
             coordinator=cluster.coordinator_states(flags)[cluster.reads.offsets],
             sums=broker_sums(

@@ -28,6 +28,7 @@ class PartitionRates:
     traffic: Traffic  # hour by hour
     size_bytes: Floats  # float64[P]
     mean_bytes_per_second: Floats  # float64[P], produced on average
+    read_bytes_per_second: Floats  # float64[P], read by consumers on average
     costs: CpuCosts | None = None  # of processors; `None` where what they can do is not known, so that nobody asks
 
 
@@ -43,6 +44,9 @@ class BrokerSums:
     copied_out: Floats  # float64[S, B], bytes that it sends for that
     load_in: Floats  # float64[S, B], produced on average to what is copied onto it
     load_out: Floats  # float64[S, B], what it sends of that, to followers in sync too
+    mean_in: Floats  # float64[S, B], bytes per second that it takes on average, without what is copied onto it
+    mean_out: Floats  # float64[S, B], that it sends on average, likewise
+    copied_load_out: Floats  # float64[S, B], produced on average to the copies that it sends
 
     def changed_by(self, after: BrokerSums, before: BrokerSums) -> BrokerSums:
         """Add what some sets have more after than before."""
@@ -53,12 +57,18 @@ class BrokerSums:
             }
         )
 
-    def rebuild_seconds(self, throttle_bytes_per_second: float) -> Floats:
-        """Return float64[S], how long the slowest broker takes to copy; infinite for never."""
+    def rebuild_seconds(self, throttle_bytes_per_second: float, networks_bytes_per_second: Floats) -> Floats:
+        """Return float64[S], how long the slowest broker takes to copy; infinite for never.
+
+        No broker copies faster than its network allows, float64[2, B], in and out, NaN where it is not known: what the
+        line takes, less the traffic that is on it, as for moves.
+        """
         amount = np.concatenate([self.copied_in, self.copied_out], axis=1)
         load = np.concatenate([self.load_in, self.load_out], axis=1)
+        there_already = np.concatenate([self.mean_in + self.load_in, self.mean_out + self.copied_load_out], axis=1)
+        closing = np.fmin(throttle_bytes_per_second - load, networks_bytes_per_second.reshape(-1) - there_already)
         # What was added and taken away again leaves rounding errors, less than a byte.
-        seconds = gate_seconds(np.where(amount >= 1.0, amount, 0.0), throttle_bytes_per_second - load)
+        seconds = gate_seconds(np.where(amount >= 1.0, amount, 0.0), closing)
         return np.asarray(seconds.max(axis=1, initial=0.0), dtype=np.float64)
 
 
@@ -81,6 +91,7 @@ def broker_sums(
     fetchers = np.where(copies > 0, copies + (states.in_sync & live)[leading].sum(axis=1) - 1, 0.0)
     led, copy = row[leading], row[copied[0]]
     mean, size, traffic = rates.mean_bytes_per_second, rates.size_bytes, rates.traffic
+    read = rates.read_bytes_per_second[led]
     written = add.hourly(held_by, row[held[0]], np.ones(len(held_by)), traffic.bytes_in)
     sent = add.hourly(leader, led, np.ones(len(led)), traffic.bytes_out) + add.hourly(
         leader, led, followers, traffic.bytes_in
@@ -99,6 +110,9 @@ def broker_sums(
         copied_out=add.totals(leader, size[led] * copies),
         load_in=add.totals(copied_by, mean[copy]),
         load_out=add.totals(leader, mean[led] * fetchers),
+        mean_in=add.totals(held_by, mean[row[held[0]]]),
+        mean_out=add.totals(leader, read + mean[led] * followers),
+        copied_load_out=add.totals(leader, mean[led] * copies),
     )
 
 

@@ -51,7 +51,8 @@ def evaluate_failures(
     sets, left_out = failure_sets(snapshot.brokers, snapshot.replicas, scenario, voter_racks)
     capacity = capacities(snapshot.brokers, has)
     cluster = Cluster.of(snapshot, load, traffic, scenario.rules, costs if Resource.CPU in capacity else None)
-    table = _Table(cluster, len(sets), scenario.throttle_bytes_per_second)
+    networks = np.stack([capacity[Resource.NETWORK_IN], capacity[Resource.NETWORK_OUT]])
+    table = _Table(cluster, len(sets), scenario.throttle_bytes_per_second, networks)
     today = BaselineState.of(cluster, ())
     majorities = tuple(map(has_majority, sets))
     alike: dict[tuple[tuple[int, ...], ElectionRules | None], list[int]] = {}
@@ -106,9 +107,9 @@ _PEAK_OF = {"peak_in_bytes_per_second": "written", "peak_out_bytes_per_second": 
 class _Table:
     """The columns of the result, filled some sets at a time."""
 
-    def __init__(self, cluster: Cluster, sets: int, throttle: float) -> None:
+    def __init__(self, cluster: Cluster, sets: int, throttle: float, networks: Floats) -> None:
         self._cluster = cluster
-        self._throttle = throttle
+        self._throttle, self._networks = throttle, networks
         brokers, groups = len(cluster.today.is_live), len(cluster.reads.groups)
         whole = {name: np.zeros(sets, dtype=np.int64) for name in (*FLAGS, "offline_topics")}
         figures = (*TRAFFIC_OF, "rebuild_bytes", "rebuild_seconds")
@@ -144,19 +145,25 @@ class _Table:
             change = (after[flag].astype(np.float64) - before[flag]) * mean
             # What was added and taken away again may leave a rounding error below zero.
             columns[name][at] = np.maximum(baseline.produced[name] + _by_set(part, change), 0.0)
-        topic = cluster.topic[part.row].astype(np.int64)
-        is_new = after["offline"] & ~baseline.is_topic_offline[topic]
-        key = np.unique(part.of[is_new] * cluster.topic_count + topic[is_new])
-        more = np.bincount(key // max(1, cluster.topic_count), minlength=part.count)
-        columns["offline_topics"][at] = int(baseline.is_topic_offline.sum()) + more
+        # A loss may let partitions elect again that nobody led: topics with as many go as come.
+        change = after["offline"].astype(np.int64) - before["offline"]
+        place, topic = part.of[change != 0], cluster.topic[part.row[change != 0]].astype(np.int64)
+        key, which = np.unique(place * cluster.topic_count + topic, return_inverse=True)
+        place, topic = np.divmod(key, max(1, cluster.topic_count))
+        was = baseline.topic_offline[topic]
+        now = was + np.bincount(which, weights=change[change != 0], minlength=len(key))
+        more = np.bincount(place, weights=(now > 0.5).astype(np.int64) - (was > 0), minlength=part.count)
+        columns["offline_topics"][at] = int((baseline.topic_offline > 0).sum()) + np.rint(more).astype(np.int64)
 
     def _fill_groups(self, at: Any, part: Losses, baseline: BaselineState) -> None:
         cluster, reads = self._cluster, self._cluster.reads
         if not reads.groups:
             return
-        gone = part.after.is_offline & ~part.before.is_offline
-        more = reads.count(part.of[gone], part.row[gone], part.count)
-        self.columns["group_offline"][at] = baseline.group_offline + more
+        after, before = part.after.is_offline, part.before.is_offline
+        gone, back = (
+            reads.count(part.of[one], part.row[one], part.count) for one in (after & ~before, before & ~after)
+        )
+        self.columns["group_offline"][at] = baseline.group_offline + gone - back
         first, end = reads.offsets.start, reads.offsets.stop
         if first == end:
             return
@@ -178,7 +185,7 @@ class _Table:
         for name, hours in _PEAK_OF.items():
             columns[name][at] = np.maximum(percentile(getattr(found, hours)), 0.0)
         columns["rebuild_bytes"][at] = found.copied_in.sum(axis=1)
-        columns["rebuild_seconds"][at] = found.rebuild_seconds(self._throttle)
+        columns["rebuild_seconds"][at] = found.rebuild_seconds(self._throttle, self._networks)
 
 
 def _by_set(part: Losses, amount: Any) -> Any:

@@ -167,7 +167,7 @@ class FailureResult:
         return tuple(
             RackLoss(
                 rack=one.racks[0],
-                offline=0 if place in without else int(self.offline[place]) - self.offline_today,
+                offline=0 if place in without else max(0, int(self.offline[place]) - self.offline_today),
                 under_min_isr=int(self.newly_under_min_isr[place]),
                 bytes_per_second=max(0.0, float(stopped[place] + self.newly_refused_bytes_per_second[place])),
                 leaderless=int(self.offline[place]) if place in without else 0,

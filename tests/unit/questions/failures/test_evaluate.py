@@ -63,7 +63,7 @@ def by_loops(snapshot, load, lost, throttle):
     today = states_of(snapshot)
     found = dict.fromkeys(("offline", "under", "newly", "at", "moved", "unclean"), 0)
     found |= {"stopped": 0.0, "refused": 0.0, "newly_refused": 0.0, "topics": set(), "rows": []}
-    leaders, peak_in, peak_out = ({b: 0.0 for b in ids} for _ in range(3))
+    leaders, peak_in, peak_out, *mean = ({b: 0.0 for b in ids} for _ in range(5))
     after, joined = [], []
     for row, replicas in enumerate(snapshot.replicas.tolist()):
         held = [b for b in replicas if b >= 0]
@@ -88,17 +88,20 @@ def by_loops(snapshot, load, lost, throttle):
         leaders[leader] += 1
         for b in live:
             peak_in[b] += load.bytes_in_peak_bytes_per_second[row]
+            mean[0][b] += load.bytes_in_mean_bytes_per_second[row]
+        mean[1][leader] += load.bytes_out_mean_bytes_per_second[row]
+        mean[1][leader] += load.bytes_in_mean_bytes_per_second[row] * (len(live) - 1)
         peak_out[leader] += load.bytes_out_peak_bytes_per_second[row]
         peak_out[leader] += load.bytes_in_peak_bytes_per_second[row] * (len(live) - 1)
         after.append((row, live, [*live, *(b for b in held if b in lost)], leader, len(isr) - 1))
         joined.append(len(held) - len(live))
     found |= {"leaders": leaders, "peak_in": peak_in, "peak_out": peak_out}
-    found["seconds"] = rebuilt_seconds(snapshot, load, after, throttle)
+    found["seconds"] = rebuilt_seconds(snapshot, load, after, throttle, mean)
     found["bytes"] = sum(n * int(snapshot.partition_size_bytes()[one[0]]) for n, one in zip(joined, after, strict=True))
     return found
 
 
-def rebuilt_seconds(snapshot, load, after, throttle):
+def rebuilt_seconds(snapshot, load, after, throttle, mean):
     """Ask what times moves."""
     if not after:
         return 0.0
@@ -116,8 +119,19 @@ def rebuilt_seconds(snapshot, load, after, throttle):
         size_bytes=snapshot.partition_size_bytes()[rows],
         bytes_in_bytes_per_second=load.bytes_in_mean_bytes_per_second[rows],
         throttle_bytes_per_second=throttle,
+        spare_in_bytes_per_second=snapshot.brokers.network_in_bytes_per_second - list(mean[0].values()),
+        spare_out_bytes_per_second=snapshot.brokers.network_out_bytes_per_second - list(mean[1].values()),
     )
     return np.inf if found.seconds is None else found.seconds
+
+
+def test_what_a_loss_brings_back_is_offline_no_more():
+    snapshot = made({"orders": [[10, 12]]}, groups=[group("billing", subscribed=("orders",))], unclean=True)
+    leaderless = dataclasses.replace(snapshot, leader=np.array([-1], dtype=np.int32), in_sync=np.array([[True, False]]))
+    asked = FailureScenario(kinds=(SetKind.GIVEN,), given=lost([10]), rules=ElectionRules.ZOOKEEPER)
+    result = evaluate_failures(leaderless, loaded(1), asked)
+    assert (result.offline_today, result.offline.tolist()) == (1, [0])
+    assert (result.offline_topics.tolist(), result.group_offline.tolist()) == ([0], [[0]])
 
 
 @settings(max_examples=40)
@@ -232,9 +246,9 @@ def test_a_worked_case():
     assert result.peak_out_today_bytes_per_second.tolist() == [800.0, 300.0]
     np.testing.assert_array_equal(result.peak_out_bytes_per_second, [[np.nan, 900.0], [600.0, np.nan]])
     assert result.overloaded().tolist() == [1, 0]
-    # Two replicas of 1,000 bytes at 200 - 2 * 50 a second.
+    # Two replicas of 1,000 bytes at 200 - 2 * 50 a second; broker 12 has 600 - 3 * 150 - 2 * 50 left on its network.
     assert result.rebuild_bytes.tolist() == [2000.0, 2000.0]
-    assert result.rebuild_seconds.tolist() == [20.0, 20.0]
+    assert result.rebuild_seconds.tolist() == [40.0, 20.0]
     assert result.worst_first().tolist() == [1, 0]
     assert result.peak_basis is PeakBasis.SUM_OF_PEAKS
 
