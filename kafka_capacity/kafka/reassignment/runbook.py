@@ -54,7 +54,8 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     # Replicas whose size nobody knows are copied too; going back copies what was removed.
     rate = max(1, math.floor(wave.throttle_bytes_per_second))
     throttle = rate if wave.kind in COPIES else None
-    limit, limit_back = (f" --throttle {rate}" if copies else "" for copies in (wave.kind in COPIES, _removes(wave)))
+    limit = f" --throttle {rate}" if wave.kind in COPIES else ""
+    limit_back = f" --throttle {max(1, math.floor(_throttle_back(schedule, wave)))}" if _removed(wave).any() else ""
     execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
     undone = files.rollback_election
     steps = [
@@ -75,7 +76,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     ]
     if files.election is not None:
         steps.append(RunbookStep(does="elect", commands=(_elect(schedule, files.election.name),)))
-    if _removes(wave) and wave.number < len(schedule.waves):
+    if _removed(wave).any() and wave.number < len(schedule.waves):
         steps.append(RunbookStep(does="wait", seconds=schedule.problem.settings.pause_seconds))
     steps += _confirm(schedule, wave)
     back = [
@@ -101,6 +102,18 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
         steps=tuple(steps),
         back=tuple(back),
     )
+
+
+def _throttle_back(schedule: Schedule, wave: Wave) -> float:
+    """Return the throttle of the way back: an automatic one is the smallest of those who send and receive then."""
+    if not schedule.problem.throttle.is_automatic:
+        return wave.throttle_bytes_per_second
+    returns = _removed(wave)
+    senders = wave.leaders_after[returns.any(axis=1)]
+    place, given = schedule.problem.brokers.index_of, schedule.throttles
+    receives = given.in_bytes_per_second[place(wave.replicas_before[returns])]
+    sends = given.out_bytes_per_second[place(senders[senders >= 0])]
+    return float(np.concatenate([receives, sends]).min())
 
 
 def _leave_out(schedule: Schedule, wave: Wave, file: str) -> list[RunbookStep]:
@@ -206,9 +219,10 @@ def _alter(broker: int, change: str) -> str:
     return f"kafka-configs.sh {SERVERS} --entity-type brokers --entity-name {broker} --alter {change}"
 
 
-def _removes(wave: Wave) -> bool:
+def _removed(wave: Wave) -> Flags:
+    """Return bool[n, W], which replicas a wave removes: going back copies them."""
     stays = (wave.replicas_before[:, :, None] == wave.replicas_after[:, None, :]).any(axis=2)
-    return bool(((wave.replicas_before >= 0) & ~stays).any())
+    return np.asarray((wave.replicas_before >= 0) & ~stays, dtype=np.bool_)
 
 
 def _higher_throttles(schedule: Schedule, wave: Wave, throttle: int | None) -> list[RunbookStep]:

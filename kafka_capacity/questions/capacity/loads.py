@@ -254,10 +254,15 @@ def _add_movement(load: Floats, placed: Placed, workload: Workload, settings: Lo
         at[_OF[Resource.CPU]] += cores(costs, 0.0, coming, going) - costs.base_cores
 
 
-def _recovery_seconds(placed: PlacedLoads, share: float) -> Floats:
-    """Return float64[2, D, B], how long it takes to copy a share of what a broker held, and what comes meanwhile."""
+def _recovery_seconds(placed: PlacedLoads, share: float, network_bytes_per_second: Floats) -> Floats:
+    """Return float64[2, D, B], how long it takes to copy a share of what a broker held, and what comes meanwhile.
+
+    It copies no faster than its network, float64[B], takes beside what is produced to it; NaN where that is not known.
+    """
     held, produced = share * placed.load[0, _OF[Resource.DISK]], share * placed.produced
-    return np.minimum(gate_seconds(held, placed.settings.throttle_bytes_per_second - produced), NEVER_SECONDS)
+    closing = placed.settings.throttle_bytes_per_second - produced
+    closing = np.fmin(closing, network_bytes_per_second - placed.produced)
+    return np.minimum(gate_seconds(held, closing), NEVER_SECONDS)
 
 
 def _largest_source_share(placed: Placed, workload: Workload) -> Floats:
@@ -312,7 +317,7 @@ def capacity_use(placed: PlacedLoads, shape: Shape) -> CapacityUse:
         (Resource.VOLUME_RECOVERY, settings.volume_recovery_seconds, shape.fullest_volume_ratio),
     ):
         if math.isfinite(seconds) and shape.disk_kind is not DiskKind.MANAGED:
-            load[:, _OF[resource]] = _recovery_seconds(placed, share)
+            load[:, _OF[resource]] = _recovery_seconds(placed, share, capacity[Resource.NETWORK_IN])
             capacity[resource] = np.full(len(placed.brokers), seconds)
     return CapacityUse(
         brokers=placed.brokers,

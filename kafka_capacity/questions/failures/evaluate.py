@@ -146,12 +146,12 @@ class _Table:
             # What was added and taken away again may leave a rounding error below zero.
             columns[name][at] = np.maximum(baseline.produced[name] + _by_set(part, change), 0.0)
         # A loss may let partitions elect again that nobody led: topics with as many go as come.
-        change = after["offline"].astype(np.int64) - before["offline"]
-        place, topic = part.of[change != 0], cluster.topic[part.row[change != 0]].astype(np.int64)
+        turned = after["offline"].astype(np.int64) - before["offline"]
+        place, topic = part.of[turned != 0], cluster.topic[part.row[turned != 0]].astype(np.int64)
         key, which = np.unique(place * cluster.topic_count + topic, return_inverse=True)
         place, topic = np.divmod(key, max(1, cluster.topic_count))
         was = baseline.topic_offline[topic]
-        now = was + np.bincount(which, weights=change[change != 0], minlength=len(key))
+        now = was + np.bincount(which, weights=turned[turned != 0], minlength=len(key))
         more = np.bincount(place, weights=(now > 0.5).astype(np.int64) - (was > 0), minlength=part.count)
         columns["offline_topics"][at] = int((baseline.topic_offline > 0).sum()) + np.rint(more).astype(np.int64)
 

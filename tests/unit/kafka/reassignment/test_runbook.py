@@ -76,6 +76,15 @@ def test_brokers_with_more_room_get_larger_throttles():
     ]
 
 
+def test_the_way_back_has_the_throttle_of_those_who_copy_then():
+    # Broker 2 gets it back, with a network of 4; broker 1 sends, forth and back, with one of 10.
+    throttle = Throttle(bytes_per_second=1.0, is_automatic=True, headroom_ratio=0.0)
+    (page,) = pages([[1, 2]], [[1, 3]], network=[10.0, 4.0, 20.0], throttle=throttle)
+
+    assert page.throttle_bytes_per_second == 10
+    assert commands(page.back, "roll back")[0] == f"{REASSIGN} waves/01-copy-rollback.json --execute --throttle 4"
+
+
 def test_a_page_is_plain_data():
     (page,) = pages([[1, 2]], [[1, 3]])
 

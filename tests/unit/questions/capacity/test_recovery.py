@@ -31,6 +31,20 @@ def test_a_lost_broker_takes_what_it_held_over_what_the_throttle_leaves():
     assert found[0, 2] == 0.0
 
 
+def test_no_broker_copies_faster_than_its_network():
+    work = workload((10e6,), size=100 * GIB, retention=100 * GIB / 10e6)
+    given = LoadSettings(throttle_bytes_per_second=1e12, recovery_seconds=3_600.0, volume_recovery_seconds=3_600.0)
+    placed = placed_loads(work, brokers(3, list("abc")), replicas([1, 2]), given)
+    shape = dataclasses.replace(read_shapes()["m5.large"], fullest_volume_ratio=0.5)
+    use = capacity_use(placed, shape)
+    network = use.capacity[RESOURCES.index(Resource.NETWORK_IN), 0]
+    whole, half = (
+        use.load[0, RESOURCES.index(one), HIGH, 0, 0] for one in (Resource.RECOVERY, Resource.VOLUME_RECOVERY)
+    )
+    assert whole == pytest.approx(100 * GIB / (network - 10e6))
+    assert half == pytest.approx(50 * GIB / (network - 10e6))
+
+
 def test_a_lost_disk_takes_what_it_held_and_a_volume_that_is_the_only_one_all():
     # The fullest of today's disks has 40 % of what its broker holds and gets: 40 GiB over 50 MB/s less 4 of 10 MB/s.
     settings = LoadSettings(throttle_bytes_per_second=50e6, volume_recovery_seconds=800.0)
