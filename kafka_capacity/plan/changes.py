@@ -68,8 +68,9 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
     lines = [{"label": label, "text": text} for label, text in _lines(earlier, now)]
     come, gone = ([key for key in one if key not in other] for one, other in ((new, old), (old, new)))
     was, is_now = ({id_of(one): one for one in verdict["problems"]} for verdict in (before, after))
-    # What cannot be seen any more is not over.
-    unseen = _unjudged(after) - _unjudged(before)
+    # What cannot be seen any more is not over, and what is seen again is not new.
+    unseen, seen = _unjudged(after) - _unjudged(before), _unjudged(before)
+    come = [key for key in come if is_now[key]["code"] not in seen or is_now[key].get("state", "new")[:3] == "new"]
     unjudged = [key for key in gone if was[key]["code"] in unseen]
     gone = [key for key in gone if key not in unjudged]
     if unjudged:

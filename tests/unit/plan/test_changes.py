@@ -182,8 +182,11 @@ def test_what_cannot_be_seen_any_more_is_not_resolved(before, now, code, unknown
     told = {"label": "Not judged now", "text": "1 earlier problem, for want of data"}
     assert (told in changes["lines"]) is not is_resolved
     assert changes["asked_ids"] == []
-    # A month later it is unknown still: nothing more is to say.
+    # A month later it is unknown still: nothing more is to say. When it is known again, it goes on.
     assert changes_since(after, after)["lines"] == []
+    back = copy.deepcopy(now)
+    back["verdict"]["problems"].append({**problem, "code": code, "state": "open for 4 weeks"})
+    assert changes_since(after, back)["new_ids"] == ([code] if is_resolved else [])
 
 
 def test_figures_of_what_is_not_judged_are_not_known(before, now):
