@@ -96,8 +96,9 @@ class MoveScore:
     shortest_seconds: float  # it took at least that long
     longest_seconds: float  # and at most that
     is_consistent: bool  # whether what was planned, from mean to peak, is within that
-    # how long it took by what was done from day to day, else the bound of these that what was planned passes; `None`
-    # where inventories a day apart do not tell
+    # how long it took by what was done from day to day; beyond these bounds, what was planned if that is consistent,
+    # else the bound that it passes; where what was done does not tell either, the bound that what was planned passes,
+    # `None` where it passes none
     took_seconds: float | None = None
 
     @property
@@ -142,7 +143,9 @@ def score_move(
     latest = seconds if peak_seconds is None else peak_seconds
     is_consistent = seconds <= longest and max(seconds, latest) >= shortest
     took = _took(going_on, dict(done))
-    if took is None and not is_consistent:
+    if took is not None and not shortest <= took <= longest:
+        took = min(max(seconds if is_consistent else took, shortest), longest)  # its pace was not even
+    elif took is None and not is_consistent:
         took = longest if seconds > longest else shortest
     return MoveScore(
         plan_id=plan_id,

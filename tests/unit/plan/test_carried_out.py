@@ -117,7 +117,7 @@ def test_an_inventory_that_is_damaged_is_passed_over(executed, caplog):
 
 def test_a_topic_that_is_deleted_meanwhile_is_not_missed(tmp_path):
     store = LocalStore(tmp_path)
-    short_lived = topic("short-lived", partitions=12, bytes_in=1000.0)
+    short_lived = topic("short-lived", partitions=12, bytes_in=1000.0, size_bytes=2**30 // 20)
     both = cluster(ds="2026-11-20", topics=[topic("orders", partitions=12, bytes_in=1000.0), short_lived])
     stage(both, store)
     _, manifest = plan(store, "2026-11-20")
@@ -128,6 +128,64 @@ def test_a_topic_that_is_deleted_meanwhile_is_not_missed(tmp_path):
         stage(with_lists(inventory(day, brokers=9), done), store)
     (score,) = scored(store, "2026-11-22")
     assert (score.begun_after, score.done_by) == ("2026-11-21", "2026-11-22")
+
+
+def test_a_move_of_which_most_was_deleted_tells_nothing(tmp_path):
+    store = LocalStore(tmp_path)
+    large = topic("large", partitions=12, bytes_in=1000.0, size_bytes=2**33)
+    stage(cluster(ds="2026-11-20", topics=[topic("orders", partitions=12, bytes_in=1000.0), large]), store)
+    _, manifest = plan(store, "2026-11-20")
+    rows = read_table(store, manifest, "moves").to_pylist()
+    assert {row["topic"] for row in rows} == {"orders", "large"}
+    lists = {row["partition"]: row["replicas_after"] for row in rows if row["topic"] == "orders"}
+    stage(with_lists(inventory("2026-11-21", brokers=9), lists), store)
+    assert scored(store, "2026-11-21") == []
+
+
+def test_leaders_alone_are_no_move_that_takes_time(tmp_path):
+    """Each broker may lead three partitions, and some lead none: nothing is copied, and nobody does it."""
+    lists = [[1, 5, 3]] * 3 + [[1, 5, 6]] * 3 + [[2, 4, 3]] * 3 + [[2, 4, 6]] * 3
+    store = LocalStore(tmp_path)
+    for day in ("2026-11-20", "2026-11-21"):
+        stage(cluster(ds=day, topics=[topic("orders", partitions=12, replicas=lists)]), store)
+    asked = {"ds": "2026-11-20", "max_leaders_per_broker": 3, "broker_counts": [6]}
+    _, manifest = simulated_plan(store, {**REQUEST, **asked})
+    rows = read_table(store, manifest, "moves").to_pylist()
+    assert rows
+    assert not any(row["moved_bytes"] for row in rows)
+    assert scored(store, "2026-11-21") == []
+
+
+def test_a_move_that_was_planned_at_several_speeds_counts_once(tmp_path):
+    """Four days at the slowest speed, and that is how it is carried out."""
+    store = LocalStore(tmp_path)
+
+    def large(day, brokers=9):
+        made = topic("orders", partitions=24, size_bytes=200 * 2**30, bytes_in=2e5)
+        return cluster(ds=f"2026-11-{day:02}", brokers=brokers, topics=[made])
+
+    stage(large(1, brokers=6), store)
+    asked = {"ds": "2026-11-01", "throttles_bytes_per_second": [10e6, 25e6, 50e6]}
+    _, manifest = simulated_plan(store, {**REQUEST, **asked})
+    times = planned_times(store, manifest)
+    slowest = "009-brokers.fewest-bytes.10MBps"
+    days = times[slowest][0] / 86_400
+    assert (len(times), max(times, key=times.get)) == (3, slowest)
+    assert 3 < days < 5
+    rows = [row for row in read_table(store, manifest, "moves").to_pylist() if row["scenario_id"] == slowest]
+    held = {p: [1 + (p + r) % 6 for r in range(3)] for p in range(24)}
+    for day in range(1, 6):
+        done = rows[: round(len(rows) * min(1.0, day / days))]
+        lists = held | {row["partition"]: row["replicas_after"] for row in done}
+        stage(with_lists(large(1 + day), lists), store)
+    (score,) = scored(store, "2026-11-06")
+    assert (score.scenario_id, score.is_consistent) == (slowest, True)
+    assert score.took_seconds == pytest.approx(times[slowest][0], rel=0.3)
+    # Of predictions that are all wrong the nearest one counts: the last partition is still to be done after four days.
+    for day, done in ((5, rows[:-1]), (6, rows[:-1]), (7, rows)):
+        stage(with_lists(large(day), held | {row["partition"]: row["replicas_after"] for row in done}), store)
+    (score,) = scored(store, "2026-11-07")
+    assert (score.scenario_id, score.is_consistent, score.shortest_seconds) == (slowest, False, 4 * 86_400)
 
 
 def test_of_several_plans_of_a_day_the_usual_one_is_scored(tmp_path):

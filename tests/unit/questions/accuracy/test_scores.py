@@ -163,6 +163,21 @@ def test_a_move_that_was_half_done_for_days_took_at_least_these():
     assert moved(("2026-01-02", 1.0)).held is None
 
 
+@pytest.mark.parametrize(
+    ("done", "seconds", "took"),
+    [
+        # A tenth in a day, and the rest in the next: ten days at that pace, in three at most.
+        (((2, 0.6), (3, 0.7), (4, 1.0)), 2.5 * DAY, 2.5 * DAY),
+        (((2, 0.6), (3, 0.7), (4, 1.0)), 20 * HOUR, 3 * DAY),
+        (((2, 0.6), (3, 0.7), (4, 1.0)), 4 * DAY, 3 * DAY),
+    ],
+)
+def test_a_move_took_no_longer_than_inventories_let_it(done, seconds, took):
+    found = moved(*((f"2026-01-{day:02}", ratio) for day, ratio in done), seconds=seconds, peak=seconds)
+    assert (found.shortest_seconds, found.longest_seconds) == (DAY, 3 * DAY)
+    assert found.took_seconds == pytest.approx(took)
+
+
 def test_a_move_over_several_days_took_what_its_pace_tells():
     # 0.8 of the bytes in two days.
     found = moved(("2026-01-02", 0.1), ("2026-01-03", 0.5), ("2026-01-04", 0.9), ("2026-01-05", 1.0))
