@@ -152,6 +152,12 @@ def known_rates(raw: RawInventory, snapshot: Snapshot) -> Flags:
     return found
 
 
+def known_sizes(raw: RawInventory) -> Flags:
+    """Return bool[P], of which partitions any replica tells its size."""
+    replicas = ReplicaColumns.of(raw.table("replicas"))
+    return replicas.has_any(replicas.known("size_bytes"))
+
+
 def _profile_of_chosen(rates: Float32s) -> GroupProfile:
     """Profile float32[P, H], some partitions after others: what is sorted takes 16 bytes a value."""
     found = []

@@ -26,7 +26,7 @@ from kafka_capacity.demand.topic_classes import TopicClasses
 from kafka_capacity.hardware.limits import Resource
 from kafka_capacity.kafka.arrays import Float32s
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
-from kafka_capacity.questions.accuracy.scores import CPU, day_of, peak_of_all, value_at
+from kafka_capacity.questions.accuracy.scores import CPU, day_of, peak_of_all, stored_of_partitions, value_at
 from kafka_capacity.questions.accuracy.watch import Drift
 from kafka_capacity.questions.capacity.demand_parameters import class_pattern
 from kafka_capacity.questions.capacity.option_words import option_name, run_verb, until_words
@@ -171,9 +171,10 @@ def _observed(
     places = [classes.place_of(topic) for topic in snapshot.partitions.topics]
     of_topic = np.array([len(names) if place is None else place for place in places], dtype=np.int32)
     of_partition = of_topic[snapshot.partitions.topic]
+    stored = stored_of_partitions(snapshot)
     return {
         (*names, UNKNOWN)[place]: peak_of_all(hours[of_partition == place])
         if figure == TRAFFIC
-        else float(snapshot.size_bytes[of_partition == place].sum())
+        else float(stored[of_partition == place].sum())
         for place in np.unique(of_partition).tolist()
     }

@@ -15,12 +15,15 @@ import pyarrow as pa
 
 from kafka_capacity.demand.calendar_days import WEEK_DAYS, WEEK_HOURS, days_between
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
-from kafka_capacity.errors import MissingManifestError, StorageError
+from kafka_capacity.errors import InventoryError, MissingManifestError, StorageError
+from kafka_capacity.health.cluster_view import UNKNOWN_RATE_RATIO
+from kafka_capacity.inventory.column_values import partition_of_rows
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
-from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.inventory.snapshot import build_snapshot, known_rates, known_sizes, partition_load
 from kafka_capacity.inventory.staging import inventory_manifest, load
-from kafka_capacity.kafka.arrays import Float32s
+from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Ints
+from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.dataset import (
     Manifest,
@@ -38,7 +41,15 @@ from kafka_capacity.plan.fleet import own_parameters, usual_first
 from kafka_capacity.plan.plan_dataset import finished_document
 from kafka_capacity.plan.publish import read_decision
 from kafka_capacity.questions.accuracy.executed_moves import planned_times, score_moves
-from kafka_capacity.questions.accuracy.scores import MOVES, Prediction, Score, peak_of_all, score, summarise
+from kafka_capacity.questions.accuracy.scores import (
+    MOVES,
+    Prediction,
+    Score,
+    peak_of_all,
+    score,
+    stored_of_partitions,
+    summarise,
+)
 from kafka_capacity.questions.accuracy.stored_scores import (
     DOCUMENT,
     KIND,
@@ -51,17 +62,30 @@ from kafka_capacity.questions.accuracy.watch import Drift, Held, find_drift, wat
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
 from kafka_capacity.questions.capacity.sizing_steps import read_sizing
 from kafka_capacity.questions.capacity.tables import SIZING_TABLES
-from kafka_capacity.questions.change.share import REQUEST_DOCUMENT
+from kafka_capacity.questions.change.share import FACTS_DOCUMENT, REQUEST_DOCUMENT
 
 SHOWN_WEEKS = 12  # so many scored weeks count in the sums, the last ones
 
 
 def observed_figures(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> dict[str, float]:
-    """Return what a day brought, measured as the predictions were made: traffic of the last week that is known."""
-    # What a broker that is down holds is not known: its replicas are as large as the others of their partitions.
-    size = np.where(snapshot.size_bytes > 0, snapshot.size_bytes, snapshot.partition_size_bytes()[:, None])
-    stored = float(size[snapshot.replicas >= 0].sum())
-    return {TRAFFIC: peak_of_all(_scored_hours(raw, snapshot, traffic)), STORED: stored}
+    """Return what a day brought, measured as the predictions were made: traffic of the last week that is known.
+
+    A figure is left out where what is unknown of it, which counts 0, may be much of it.
+    """
+    found: dict[str, float] = {}
+    size, mean = snapshot.partition_size_bytes(), traffic.bytes_in_mean_bytes_per_second
+    if _share(size, ~known_rates(raw, snapshot)[0]) <= UNKNOWN_RATE_RATIO:
+        found[TRAFFIC] = peak_of_all(_scored_hours(raw, snapshot, traffic))
+    is_unsized = ~known_sizes(raw)
+    if max(_share(mean, is_unsized), _share(np.ones(len(size)), is_unsized)) <= UNKNOWN_RATE_RATIO:
+        found[STORED] = float(stored_of_partitions(snapshot).sum())
+    return found
+
+
+def _share(values: Floats | Ints, rows: Flags) -> float:
+    """Return which share of all values some rows have; 0 where all are 0."""
+    whole = float(values.sum())
+    return float(values[rows].sum()) / whole if whole else 0.0
 
 
 def _scored_hours(raw: RawInventory, snapshot: Snapshot, traffic: PartitionLoad) -> Float32s:
@@ -74,13 +98,16 @@ def find_predictions(store: ObjectStore, cluster: str, *, before: str) -> list[P
     These are the ones with the fewest parameters of their own: a plan of another day that asks what would be if is no
     forecast.
     """
-    plans = plans_by_day(store, cluster, before=before)
-    own = {day: own_parameters(store, cluster, day, ids[0]) for day, ids in plans.items()}
+    standing: dict[str, list[Prediction]] = {}  # of the first plan of each day that was finished and says something
+    for made_on, ids in plans_by_day(store, cluster, before=before).items():
+        if said := next(filter(None, (_predictions(store, cluster, made_on, one) for one in ids)), None):
+            standing[made_on] = said
+    own = {day: own_parameters(store, cluster, day, said[0].plan_id) for day, said in standing.items()}
     found: list[Prediction] = []
-    for made_on, ids in plans.items():
+    for made_on, said in standing.items():
         of_its_week = (day for day in own if abs(days_between(day, made_on)) < WEEK_DAYS)
         if own[made_on] <= min(own[day] for day in of_its_week):
-            found += next(filter(None, (_predictions(store, cluster, made_on, one) for one in ids)), [])
+            found += said
     return found
 
 
@@ -95,6 +122,12 @@ def plans_by_day(store: ObjectStore, cluster: str, *, before: str) -> dict[str, 
 
 def _predictions(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -> list[Prediction]:
     document = finished_document(store, cluster, made_on, plan_id, SIZING_DOCUMENT)
+    # A plan says nothing of a figure of which much was unknown to it, and counted 0.
+    silent = document.get("unknown_rate_stored_ratio") or 0.0
+    facts = finished_document(store, cluster, made_on, plan_id, FACTS_DOCUMENT).get("snapshot", {}) if document else {}
+    partitions = facts.get("partition_count") or 1
+    unsized = (facts.get("unknown_size_partitions") or 0) / partitions
+    unknown = {TRAFFIC: silent, STORED: unsized}
     return [
         Prediction(
             plan_id=plan_id,
@@ -104,10 +137,28 @@ def _predictions(store: ObjectStore, cluster: str, made_on: str, plan_id: str) -
             middle=tuple(document[figure]["middle"]),
             high=tuple(document[figure]["high"]),
             high_quantile=document["high_quantile"],
+            replicas_per_partition=(facts.get("replica_count") or 0) / partitions,
         )
         for figure in (TRAFFIC, STORED)
-        if figure in document
+        if figure in document and unknown[figure] <= UNKNOWN_RATE_RATIO
     ]
+
+
+def _is_replicated_otherwise(store: ObjectStore, prediction: Prediction, snapshot: Snapshot) -> bool:
+    """Return whether what holds much of what is stored has more replicas than on the day of a plan, or fewer.
+
+    What is expected to be stored is with the replication factors of that day, whatever the plan or a later one changes.
+    """
+    factors = replication_factors(snapshot.replicas)
+    if prediction.replicas_per_partition == int(factors.sum()) / len(factors):
+        return False  # without reading who held what then
+    try:
+        manifest = inventory_manifest(store, snapshot.cluster, prediction.made_on)
+        place = partition_of_rows(snapshot.partitions, read_table(store, manifest, "replicas"))
+    except (InventoryError, StorageError):
+        return False
+    then = np.bincount(place[place >= 0], minlength=len(factors))
+    return _share(stored_of_partitions(snapshot), (then > 0) & (then != factors)) > UNKNOWN_RATE_RATIO
 
 
 def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
@@ -123,7 +174,9 @@ def score_cluster(store: ObjectStore, cluster: str, ds: str) -> Manifest:
     scores = [
         found
         for prediction in find_predictions(store, cluster, before=ds)
-        if (found := score(prediction, ds, observed[prediction.figure])) is not None
+        if prediction.figure in observed
+        and (found := score(prediction, ds, observed[prediction.figure])) is not None
+        and not (prediction.figure == STORED and _is_replicated_otherwise(store, prediction, snapshot))
     ]
     scores.sort(key=lambda one: (one.figure, one.made_on, one.plan_id))
     return write_dataset(
@@ -193,6 +246,8 @@ def _consequences(
     document, request = documents[SIZING_DOCUMENT], documents[REQUEST_DOCUMENT]["request"]
     view = read_sizing(tables, document, request)
     effect = dataclasses.asdict(Effect() if view is None else sizing_effect(drift, view, len(snapshot.brokers)))
+    if drift.last != ds:
+        return effect  # this day, of which the figure is unknown, does not tell what the last that was scored was like
     hours = _scored_hours(raw, snapshot, load)
     return effect | {"classes": drifted_classes(drift, document, request.get("topic_classes", ()), snapshot, hours)}
 

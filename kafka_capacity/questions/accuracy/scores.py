@@ -16,7 +16,8 @@ import numpy as np
 from kafka_capacity.demand.calendar_days import DAY_SECONDS, days_between, days_later
 from kafka_capacity.demand.outlook import STORED, TRAFFIC
 from kafka_capacity.hardware.plain import filled
-from kafka_capacity.kafka.arrays import Float32s
+from kafka_capacity.kafka.arrays import Float32s, Ints
+from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.objects.tables import Int32
 from kafka_capacity.questions.accuracy.watch import Held, watch
 from kafka_capacity.text import format_percent
@@ -38,6 +39,7 @@ class Prediction:
     middle: tuple[float, ...]
     high: tuple[float, ...]
     high_quantile: float
+    replicas_per_partition: float = 0.0  # on that day, on average; 0 where that is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +199,15 @@ def day_of(dates: Sequence[str], values: Sequence[float], level: float) -> str |
 def peak_of_all(hours: Float32s) -> float:
     """Return the 99th percentile of the hourly totals of some partitions; ``hours`` is float32[P, H]."""
     return float(np.percentile(hours.sum(axis=0, dtype=np.float64), 99)) if hours.size else 0.0
+
+
+def stored_of_partitions(snapshot: Snapshot) -> Ints:
+    """Return int64[P], what all replicas of each partition hold, with an estimate of those that tell no size.
+
+    What a broker that is down holds is not known: its replicas are as large as the others of their partitions.
+    """
+    size = np.where(snapshot.size_bytes > 0, snapshot.size_bytes, snapshot.partition_size_bytes()[:, None])
+    return np.asarray(np.where(snapshot.replicas >= 0, size, 0).sum(axis=1), dtype=np.int64)
 
 
 def score(prediction: Prediction, day: str, observed: float) -> Score | None:

@@ -20,9 +20,10 @@ from kafka_capacity.plan.scoreboard import find_predictions, observed_figures, s
 from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document, read_scored_day
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
+from kafka_capacity.questions.capacity.share import CAPACITY
 from tests.builders import cluster, rows_of, topic, with_rows
 from tests.report.decided import build_report, render_all
-from tests.sized_plans import simulated_plan
+from tests.sized_plans import simulated_plan, write_shares
 
 REQUEST = {
     "cluster": "payments",
@@ -128,6 +129,106 @@ def test_what_a_broker_that_is_down_holds_is_estimated():
         snapshot = build_snapshot(one)
         figures.append(observed_figures(one, snapshot, partition_load(one, snapshot)))
     assert figures[0]["stored"] == figures[1]["stored"] == 12 * 3 * 200 * GIB
+
+
+def two_topics(ds, *, orders=12, **payments):
+    """So many partitions of orders, and payments with half as much of everything."""
+    made = [
+        topic("orders", partitions=orders, size_bytes=200 * GIB, bytes_in=300_000.0),
+        topic("payments", **{"partitions": 12, "size_bytes": 100 * GIB, "bytes_in": 150_000.0, **payments}),
+    ]
+    return cluster(ds=ds, topics=made)
+
+
+def without_sizes(raw, *, brokers=(), topics=()):
+    rows = rows_of(raw, "replicas")
+    for row in rows:
+        if row["broker_id"] in brokers or row["topic"] in topics:
+            row["size_bytes"] = None
+    return with_rows(raw, "replicas", rows)
+
+
+def without_metrics(raw):
+    return with_rows(raw, "metrics", [row for row in rows_of(raw, "metrics") if row["topic"] != "payments"])
+
+
+@pytest.mark.parametrize(
+    ("is_measured", "is_sized", "payments", "figures"),
+    [
+        (True, True, {}, {"traffic", "stored"}),
+        (False, True, {}, {"stored"}),
+        (True, False, {}, {"traffic"}),
+        # One partition of 41 may hold much: what is produced to it tells.
+        (True, False, {"orders": 40, "partitions": 1, "bytes_in": 1e7}, {"traffic"}),
+        (True, False, {"orders": 40, "partitions": 1}, {"traffic", "stored"}),
+        # What holds 0.4 % of everything is taken for idle.
+        (False, True, {"partitions": 1, "size_bytes": 10 * GIB}, {"traffic", "stored"}),
+    ],
+)
+def test_a_figure_of_which_much_is_unknown_is_not_scored(is_measured, is_sized, payments, figures):
+    raw = two_topics("2026-12-20", **payments)
+    raw = raw if is_measured else without_metrics(raw)
+    raw = raw if is_sized else without_sizes(raw, topics=["payments"])
+    snapshot = build_snapshot(raw)
+    assert set(observed_figures(raw, snapshot, partition_load(raw, snapshot))) == figures
+
+
+def test_a_plan_predicts_nothing_of_a_figure_of_which_much_was_unknown_to_it(tmp_path):
+    store, days = LocalStore(tmp_path), ("2026-10-05", "2026-10-15", "2026-10-25")
+    stage(two_topics(days[0]), store)
+    stage(without_metrics(two_topics(days[1])), store)
+    stage(without_sizes(two_topics(days[2]), topics=["payments"]), store)
+    for day in days:
+        plan(store, day)
+    found = find_predictions(store, "payments", before="2026-12-20")
+    assert [(one.made_on, one.figure) for one in found] == [
+        (days[0], "traffic"),
+        (days[0], "stored"),
+        (days[1], "stored"),
+        (days[2], "traffic"),
+    ]
+
+
+def test_a_day_without_the_metrics_of_a_topic_is_no_drop_of_traffic(tmp_path):
+    store, first = LocalStore(tmp_path), "2026-08-03"
+    stage(two_topics(first), store)
+    plan(store, first)
+    for week in range(1, 5):
+        stage(without_metrics(two_topics(later(first, week))), store)
+        assert drifts_of(store, later(first, week)) == {}
+    assert {row["figure"] for row in scores_of(store, later(first, 4))} == {"stored"}
+
+
+def scores_of(store, ds):
+    return read_table(store, score_cluster(store, "payments", ds), "scores").to_pylist()
+
+
+def test_bytes_of_another_replication_factor_are_no_growth(tmp_path):
+    """The plan raises the factor from 2 to 3, and that is carried out."""
+
+    def replicated(ds, factor, more=()):
+        made = topic("orders", partitions=12, rf=factor, min_insync_replicas=1, size_bytes=20 * GIB)
+        return cluster(ds=ds, topics=[made, *more])
+
+    store = LocalStore(tmp_path)
+    stage(replicated("2026-08-03", 2), store)
+    plan(store, "2026-08-03", replication_factor=3)
+    stage(replicated("2026-08-10", 3), store)
+    assert {row["figure"] for row in scores_of(store, "2026-08-10")} == {"traffic"}
+    # Topics that are new were not there to be replicated otherwise.
+    stage(replicated("2026-08-10", 2, [topic("new", rf=3, size_bytes=20 * GIB)]), store)
+    assert {row["figure"]: row["observed"] for row in scores_of(store, "2026-08-10")}["stored"] == (24 + 18) * 20 * GIB
+
+
+def test_a_plan_that_was_never_finished_stands_for_no_week(tmp_path):
+    store = LocalStore(tmp_path)
+    for day in ("2026-11-20", "2026-11-22"):
+        stage(inventory(day), store)
+    growing = plan(store, "2026-11-20", growth_per_year_ratio=0.0, growth_high_per_year_ratio=0.0)[0].plan_id
+    begun = pin_plan(store, parse_plan_request({**REQUEST, "ds": "2026-11-22"}), run_date=datetime.date(2027, 1, 1))
+    write_shares(store, begun, CAPACITY.share)
+    assert len(list_plans(store, "payments")) == 2
+    assert {one.plan_id for one in find_predictions(store, "payments", before="2026-12-20")} == {growing}
 
 
 def test_scores_that_are_damaged_are_passed_over(tmp_path, caplog):
@@ -288,7 +389,8 @@ def test_a_step_is_flagged_although_each_weeks_plan_has_seen_it(tmp_path):
     assert rendered.index_html.decode().count("<strong>Drifted:</strong>") == 2
 
 
-def test_a_drift_says_which_classes_of_topics_it_is_in(tmp_path):
+@pytest.mark.parametrize("down", [(), (2, 3)])
+def test_a_drift_says_which_classes_of_topics_it_is_in(tmp_path, down):
     """Twice as much of payments comes, a topic that nobody knew, and of orders what was expected."""
     store, first = LocalStore(tmp_path / "objects"), "2026-08-03"
     asked = {"growth_per_year_ratio": 0.0, "topic_classes": ["payments=pay*"]}
@@ -299,7 +401,8 @@ def test_a_drift_says_which_classes_of_topics_it_is_in(tmp_path):
             topic("payments", partitions=12, size_bytes=int(100 * GIB * factor), bytes_in=150_000.0 * factor),
             *more,
         ]
-        stage(cluster(ds=ds, topics=made), store)
+        raw = cluster(ds=ds, topics=made)
+        stage(raw if ds == first else without_sizes(raw, brokers=down), store)
 
     staged(first, 1.0)
     plan(store, first, **asked)
@@ -322,6 +425,11 @@ def test_a_drift_says_which_classes_of_topics_it_is_in(tmp_path):
         r"payments \(3\.\S+ MiB/s instead of 1\.\S+ MiB/s\) and topics unknown to the plan \(1\.",
         texts["traffic"],
     )
+    # A day of which the traffic is unknown tells of no class that it has less.
+    last = later(first, 6)
+    stage(without_metrics(two_topics(last)), store)
+    drift = drifts_of(store, last)["traffic"]
+    assert (drift["last"], drift.get("classes", [])) == (later(first, 5), [])
 
 
 def _plan_of(store, drift):
