@@ -49,12 +49,12 @@ class Effect:
     is_beyond: bool = False
 
 
-def move_effect(drift: Drift, scenario_id: str, seconds: float | None) -> Effect:
-    """Return what a drift of the times of moves does to the move that is recommended."""
+def move_effect(drift: Drift, made_on: str, scenario_id: str, seconds: float | None) -> Effect:
+    """Return what a drift of the times of moves does to the move that a plan recommends, mostly a later one."""
     if seconds is None:
         return Effect()
     longer, planned = format_duration(seconds * drift.ratio), format_duration(seconds)
-    return Effect(effect=f"By that plan, the move {scenario_id} now takes {longer} instead of {planned}")
+    return Effect(effect=f"By the plan of {made_on}, the move {scenario_id} now takes {longer} instead of {planned}")
 
 
 def sizing_effect(drift: Drift, view: SizingView, broker_count: int) -> Effect:

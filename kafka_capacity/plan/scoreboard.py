@@ -230,7 +230,7 @@ def _consequences(
 ) -> dict[str, Any]:
     """Return what a drift does to the plan that it has left, and in which classes of topics it is.
 
-    Of moves it is what it does to the one that the last plan recommends.
+    Of moves it is what it does to the one that the last plan recommends: the one that was late is done.
     """
     cluster = raw.cluster
     try:
@@ -253,8 +253,9 @@ def _consequences(
 
 
 def _effect_on_moves(store: ObjectStore, cluster: str, ds: str, drift: Drift) -> Effect:
-    made_on, plan_id = max(one for one in list_plans(store, cluster) if one[0] < ds)
-    prefix = plan_prefix(cluster, made_on, plan_id)
+    plans = plans_by_day(store, cluster, before=ds)
+    made_on = max(plans)
+    prefix = plan_prefix(cluster, made_on, plans[made_on][0])
     wanted = read_decision(store, prefix)["recommended_scenario_id"]
     times = planned_times(store, read_manifest(store, prefix, kind="plan"))
-    return move_effect(drift, str(wanted), times.get(wanted, (None, None))[0])
+    return move_effect(drift, made_on, str(wanted), times.get(wanted, (None, None))[0])

@@ -110,7 +110,7 @@ def test_brokers_that_were_added_since_are_what_is_judged():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "effect"), [(None, ""), (7200.0, "By that plan, the move m now takes 3 h instead of 2 h")]
+    ("seconds", "effect"), [(None, ""), (7200.0, "By the plan of 2026-02-01, the move m now takes 3 h instead of 2 h")]
 )
 def test_a_move_takes_so_much_longer(seconds, effect):
-    assert move_effect(drift(1.5, MOVES), "m", seconds) == Effect(effect=effect)
+    assert move_effect(drift(1.5, MOVES), "2026-02-01", "m", seconds) == Effect(effect=effect)

@@ -14,13 +14,16 @@ from kafka_capacity.objects.dataset import read_document, read_manifest, read_ta
 from kafka_capacity.objects.keys import list_plans, plan_prefix
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.pinned import pin_plan, read_plan_inputs
-from kafka_capacity.plan.publish import report_inputs
+from kafka_capacity.plan.publish import publish_report, report_inputs
 from kafka_capacity.plan.request import parse_plan_request
 from kafka_capacity.plan.scoreboard import find_predictions, observed_figures, score_cluster
 from kafka_capacity.questions.accuracy.decide import drift_problems
+from kafka_capacity.questions.accuracy.executed_moves import planned_times
+from kafka_capacity.questions.accuracy.scores import MoveScore
 from kafka_capacity.questions.accuracy.stored_scores import newest_scores, read_score_document, read_scored_day
 from kafka_capacity.questions.capacity.document import SIZING_DOCUMENT
 from kafka_capacity.questions.capacity.share import CAPACITY
+from kafka_capacity.text import format_duration
 from tests.builders import cluster, rows_of, topic, with_rows
 from tests.report.decided import build_report, render_all
 from tests.sized_plans import simulated_plan, write_shares
@@ -229,6 +232,40 @@ def test_a_plan_that_was_never_finished_stands_for_no_week(tmp_path):
     write_shares(store, begun, CAPACITY.share)
     assert len(list_plans(store, "payments")) == 2
     assert {one.plan_id for one in find_predictions(store, "payments", before="2026-12-20")} == {growing}
+
+
+def test_what_a_drift_of_moves_does_is_told_of_the_last_plan_by_its_date(tmp_path, monkeypatch):
+    store = LocalStore(tmp_path)
+    stage(inventory("2026-11-20"), store)
+    asked = {"ds": "2026-11-20", "broker_counts": [9], "throttle_bytes_per_second": 50e6}
+    slow = {**asked, "throttle_bytes_per_second": 5e6, "seed": 1}
+    usual, what_if = (simulated_plan(store, {**REQUEST, **one})[0] for one in (asked, slow))
+    for one in (usual, what_if):
+        publish_report(store, one)
+    stage(inventory("2026-12-20"), store)
+    late = [
+        MoveScore(
+            plan_id="of-summer",
+            scenario_id="008-brokers.fewest-bytes",
+            made_on="2026-06-01",
+            seconds=86_400.0,
+            peak_seconds=None,
+            begun_after="2026-06-01",
+            done_by=f"2026-06-0{day}",
+            shortest_seconds=2 * 86_400.0,
+            longest_seconds=4 * 86_400.0,
+            is_consistent=False,
+            took_seconds=2 * 86_400.0,
+        )
+        for day in (5, 6, 7)
+    ]
+    monkeypatch.setattr("kafka_capacity.plan.scoreboard.score_moves", lambda *_: late)
+    drift = drifts_of(store, "2026-12-20")["moves"]
+    planned = planned_times(store, read_manifest(store, usual.plan_prefix, kind="plan"))["009-brokers.fewest-bytes"][0]
+    twice, once = format_duration(2 * planned), format_duration(planned)
+    assert drift["effect"] == (
+        f"By the plan of 2026-11-20, the move 009-brokers.fewest-bytes now takes {twice} instead of {once}"
+    )
 
 
 def test_scores_that_are_damaged_are_passed_over(tmp_path, caplog):
