@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_between, days_later
 from kafka_capacity.hardware.coefficients import CoefficientScore, score_cpu, score_disk
 from kafka_capacity.hardware.cpu import FIGURES, CpuCosts, cores
 from kafka_capacity.hardware.overhead import TopicOverhead, topic_overheads
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import broker_hours, hourly_traffic, log_limits, observed_costs
+from kafka_capacity.inventory.snapshot import known_sizes
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.keys import list_plans
 from kafka_capacity.objects.store import ObjectStore
@@ -43,6 +46,9 @@ def score_coefficients(
         snapshot.partition_size_bytes(),
         log_limits(raw, snapshot),
     )
+    sizeless = snapshot.partitions.topic[~known_sizes(raw)]  # logs of unknown sizes count 0 bytes, and are left out
+    unknown = {snapshot.partitions.topics[place] for place in np.unique(sizeless)}
+    overheads = tuple(one for one in overheads if one.topic not in unknown)
     before = [TopicOverhead(**row) for row in document.get(OVERHEADS, ())]
     scores.append(score_disk(plan_id, made_on, ds, before, overheads))
     return [one for one in scores if one is not None]

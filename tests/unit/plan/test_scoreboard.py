@@ -202,6 +202,15 @@ def test_a_day_without_the_metrics_of_a_topic_is_no_drop_of_traffic(tmp_path):
     assert {row["figure"] for row in scores_of(store, later(first, 4))} == {"stored"}
 
 
+def test_logs_of_unknown_sizes_are_not_held_against_those_of_the_plan(tmp_path):
+    store = LocalStore(tmp_path)
+    stage(two_topics("2026-11-20"), store)
+    plan(store, "2026-11-20")
+    stage(without_sizes(two_topics("2026-12-01"), topics=["payments"]), store)
+    (disk,) = read_score_document(store, score_cluster(store, "payments", "2026-12-01"))["coefficients"]
+    assert (disk["figure"], disk["change_ratio"]) == ("disk", pytest.approx(0.0, abs=0.01))
+
+
 def scores_of(store, ds):
     return read_table(store, score_cluster(store, "payments", ds), "scores").to_pylist()
 
