@@ -24,6 +24,7 @@ from kafka_capacity.kafka.cluster.snapshot import Snapshot
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.objects.store import open_store
+from kafka_capacity.objects.tables import cells_of
 from kafka_capacity.plan import released_files
 from kafka_capacity.plan.decision import Decision
 from kafka_capacity.plan.plan_dataset import DECISION
@@ -45,7 +46,7 @@ def plan_document(snapshot: Snapshot, one: Judged, status: str, caveats: Sequenc
     result, metrics = one.result, one.result.metrics
     figures = dict.fromkeys(field.name for field in dataclasses.fields(PlacementMetrics))
     if metrics is not None:
-        figures = dataclasses.asdict(metrics)
+        figures = cells_of(metrics)
     return {
         **document_head(SCHEMA_VERSION, cluster=snapshot.cluster, ds=snapshot.ds),
         "partition_count": len(snapshot.partitions),

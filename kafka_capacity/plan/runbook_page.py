@@ -9,6 +9,7 @@ from typing import Any
 
 from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
+from kafka_capacity.proposal.constraints.moves import no_throttle_helps
 from kafka_capacity.questions.change.move_words import window_sentence
 from kafka_capacity.questions.change.wave_runbook import are_unsized, hours_of, wave_amount, wave_page
 from kafka_capacity.text import (
@@ -83,8 +84,8 @@ def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]
         lines.append(f"{sentence}\n")
     smallest = schedule["smallest_throttle_expected_bytes_per_second"]
     if schedule["total_expected_seconds"] is None:
-        needed = format_throttle_above(smallest)
-        lines.append(f"**It never finishes with this throttle**: it needs more than {needed}.\n")
+        needs = no_throttle_helps() if smallest is None else f"it needs more than {format_throttle_above(smallest)}"
+        lines.append(f"**It never finishes with this throttle**: {needs}.\n")
     return [
         *lines,
         "Run one wave after another; you may stop after any of them. Run the commands in the folder of this file, "

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.text.wording import plural
 
 _ROUNDING_RATIO = 1e-9  # the same replicas in another order add up to a sum that differs by less
@@ -36,9 +37,9 @@ class Excuse:
         return before is not None and before > self.available and self.needed <= before * (1 + _ROUNDING_RATIO)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data for tables and JSON."""
+        """Return plain data for tables and JSON, ``None`` for a figure without end."""
         plain = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in plain.items() if value is not None}
+        return {name: to_plain(value) for name, value in plain.items() if value is not None}
 
 
 def first_reason(excuses: Sequence[Mapping[str, Any]]) -> str:

@@ -77,7 +77,7 @@ class PlacementMetrics:
     duration_peak_seconds: float | None
     bottleneck_broker: int | None  # whose throttle decides
     bottleneck_direction: str | None  # `in` or `out`
-    smallest_throttle_bytes_per_second: float  # any throttle above it ends, at the mean rates
+    smallest_throttle_bytes_per_second: float  # any above it ends, at the mean rates; infinite where none helps
     smallest_throttle_peak_bytes_per_second: float  # the same at the 99th percentile
     unreachable_partitions: int  # partitions to be copied that nobody leads
     # what each network that copies has left beside clients at peak, before and after, at the least; `None` for unknown

@@ -48,6 +48,16 @@ def gate_seconds(amount_bytes: Floats, closing: Floats) -> Floats:
     return np.where(amount_bytes > 0, seconds, 0.0)
 
 
+def throttle_needed(amount_bytes: Floats, load: Floats, by_others: Floats) -> Floats:
+    """Return the throttle above which each gate ends: infinite where none helps, 0 where nothing passes.
+
+    ``load`` is what is produced and passes too, ``by_others`` the rate that all but the throttle lets a gate close at,
+    NaN where that is not known.
+    """
+    is_stuck = np.isinf(gate_seconds(amount_bytes, np.where(np.isnan(by_others), np.inf, by_others)))
+    return np.where(is_stuck, np.inf, np.where(amount_bytes > 0, load, 0.0))
+
+
 def copy_seconds(gates: Indices, size_bytes: Floats, closing: Floats) -> Floats:
     """Return float64[C], when each copy is in sync, the gates that it passes, intp[C, K], each shared evenly.
 
@@ -112,7 +122,8 @@ class MoveDuration:
     seconds: float | None = 0.0  # `None` when it never ends; 0 when nothing is copied
     bottleneck_broker: int | None = None  # the broker that decides, `None` when nothing is copied
     bottleneck_direction: str | None = None  # `in` or `out` of that broker
-    smallest_throttle_bytes_per_second: float = 0.0  # the move ends with any throttle above this
+    # the move ends with any throttle above this; infinite where none helps
+    smallest_throttle_bytes_per_second: float = 0.0
     unreachable_partitions: int  # partitions that cannot be copied, since nobody leads them
 
 
@@ -143,8 +154,8 @@ def move_duration(
     ``spare_…``, float64[B], NaN where it is not known; it is not looked at when left out.
 
     The slowest broker decides. A rate of 0 or below never ends, and the smallest throttle that ends is above the
-    largest of those sums. Measured on four real brokers at RF 3 and w = 2 MB/s, a throttle of 5 MB/s diverged: 2·(2+1)
-    = 6 > 5.
+    largest of those sums; none does where a network has nothing left. Measured on four real brokers at RF 3 and
+    w = 2 MB/s, a throttle of 5 MB/s diverged: 2·(2+1) = 6 > 5.
 
     Worked example: one partition of 100 MB, led by broker 1 with one in-sync follower, a new replica on broker 3,
     produced to at 1 MB/s, throttle 10 MB/s. The source closes at 10 − 1·2 = 8 MB/s, the destination at 9: 100 / 8 =
@@ -176,13 +187,14 @@ def move_duration(
     closing = np.fmin(throttle_bytes_per_second - load, by_network)
     seconds = np.where(is_used, gate_seconds(amount, closing), -1.0)
     # Among brokers that never end, the one that needs the largest throttle is the one to name.
-    stuck = is_used & (closing <= 0)
-    worst = int(np.argmax(seconds)) if not stuck.any() else int(np.argmax(np.where(stuck, load, -1.0)))
+    needed = throttle_needed(amount, load, by_network)
+    stuck = np.isinf(seconds)
+    worst = int(np.argmax(seconds)) if not stuck.any() else int(np.argmax(np.where(stuck, needed, -1.0)))
     longest = float(seconds.max())
     return MoveDuration(
         seconds=longest if np.isfinite(longest) else None,
         bottleneck_broker=int(brokers.ids[worst % len(brokers)]),
         bottleneck_direction="in" if worst < len(brokers) else "out",
-        smallest_throttle_bytes_per_second=float(load[is_used].max()),
+        smallest_throttle_bytes_per_second=float(needed.max()),
         unreachable_partitions=unreachable,
     )

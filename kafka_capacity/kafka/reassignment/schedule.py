@@ -50,7 +50,8 @@ class Wave:
     throttle_bytes_per_second: float  # the smallest of the brokers that send or receive; for `--throttle`
     bottleneck_broker: int | None  # who decides how long it takes, `None` where nothing is copied
     bottleneck_direction: str | None  # `in`, `out`, or `fetch` where the fetcher between two brokers decides
-    smallest_throttle_bytes_per_second: tuple[float, float, float]  # all waves end with any above: low, expected, high
+    # it ends with any throttle above: low, expected, high; infinite where none helps
+    smallest_throttle_bytes_per_second: tuple[float, float, float]
     broker_ids: Int32s  # int32[k], who takes part
     disk_peak_bytes: Floats  # float64[k], the most that each may hold, whichever partition is done first
 
@@ -133,7 +134,7 @@ class Schedule:
     total_seconds: Band  # low, expected, high; `None` for never
     never_ends: bool  # whether that is so at the expected rates
     copied_bytes: float  # by all waves; partitions on a detour count twice
-    # all waves end with any throttle above: low, expected, high
+    # all waves end with any throttle above: low, expected, high; infinite where none helps
     smallest_throttle_bytes_per_second: tuple[float, float, float]
     throttles: BrokerThrottles  # of each broker and direction
     order: Order  # the one chosen

@@ -17,7 +17,7 @@ import numpy as np
 from kafka_capacity.kafka.arrays import Floats, Indices, Int32s, Ints
 from kafka_capacity.kafka.reassignment.cells import Cells, Flows, disk_levels
 from kafka_capacity.kafka.reassignment.clock import Clock, gates_seconds
-from kafka_capacity.kafka.reassignment.flow import copy_seconds, gate_seconds
+from kafka_capacity.kafka.reassignment.flow import copy_seconds, gate_seconds, throttle_needed
 from kafka_capacity.kafka.reassignment.hops import Hops
 from kafka_capacity.kafka.reassignment.problem import BAND, EXPECTED, LOW, MoveProblem
 from kafka_capacity.kafka.reassignment.schedule import BrokerTimeline, LogDirTimeline, Overrun
@@ -36,6 +36,13 @@ class Gates:
     by_throttle: Floats  # float64[3, G], the rate at which throttle or fetcher let it close its gap
     by_network: Floats  # float64[3, G], the same of the network; NaN where that is not known
     of_copy: Indices  # intp[copies, K], the gates that each copy passes
+
+    @property
+    def needed(self) -> Floats:
+        """The throttle above which each ends: float64[3, G], infinite where its network or fetcher has nothing left."""
+        is_throttled = self.direction < 2
+        others = np.where(is_throttled, self.by_network, self.by_throttle)
+        return throttle_needed(self.amount_bytes, np.where(is_throttled, self.load, 0.0), others)
 
     @property
     def closing(self) -> Floats:
@@ -80,7 +87,7 @@ class Timing:
     bottleneck_broker: Int32s  # int32[N], -1 where nothing is copied
     # of each wave: `in`, `out`, or `fetch` where the fetcher from one leader decides
     bottleneck_direction: tuple[str | None, ...]
-    # float64[3, N], a wave ends with any throttle above, low, expected, high
+    # float64[3, N], a wave ends with any throttle above, low, expected, high; infinite where none helps
     smallest_throttle_bytes_per_second: Floats
     brokers: BrokerTimeline  # what each broker carries
     log_dirs: LogDirTimeline  # the same for log directories
@@ -160,9 +167,9 @@ def timing_of(problem: MoveProblem, hops: Hops, pace: Pace, before: Carried) -> 
     flows, cells, gates = pace.flows, pace.cells, pace.gates
     wave_count = pace.seconds.shape[1]
     smallest = np.zeros((len(BAND), wave_count))
-    is_throttled = (gates.amount_bytes > 0) & (gates.direction < 2)
+    needed = gates.needed
     for band in range(len(BAND)):
-        np.maximum.at(smallest[band], gates.wave[is_throttled], gates.load[band, is_throttled])
+        np.maximum.at(smallest[band], gates.wave, needed[band])
     broker, direction = _bottlenecks(problem, gates, wave_count)
     done = copy_seconds(gates.of_copy, flows.size, gates.closing[EXPECTED])
     arriving = flows.rate[EXPECTED] * np.where(np.isfinite(done), done, 0.0)
@@ -293,8 +300,8 @@ def _bottlenecks(problem: MoveProblem, gates: Gates, wave_count: int) -> tuple[I
     """Name the slowest gate of each wave; among those that never end, the one that needs the largest throttle."""
     used = np.flatnonzero(gates.amount_bytes > 0)
     seconds = gate_seconds(gates.amount_bytes[used], gates.closing[EXPECTED, used])
-    load = np.where(np.isinf(seconds), gates.load[EXPECTED, used], 0.0)
-    order = np.lexsort((-used, load, seconds, gates.wave[used]))
+    needed = np.where(np.isinf(seconds), gates.needed[EXPECTED, used], 0.0)
+    order = np.lexsort((-used, needed, seconds, gates.wave[used]))
     sorted_wave = gates.wave[used][order]
     is_last = np.append(sorted_wave[1:] != sorted_wave[:-1], True)[: len(sorted_wave)]
     worst = used[order[is_last]]

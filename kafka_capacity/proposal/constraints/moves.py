@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from kafka_capacity.hardware.limits import Resource, amounts_apart
@@ -19,26 +21,38 @@ PLACEMENT = "placement"  # where a placer finds no place for a replica
 WINDOW = "window"  # of the day in which waves may copy: a wave that is longer breaks it
 
 
+def no_throttle_helps(broker: int | None = None, direction: str | None = None) -> str:
+    """Say why no throttle is large enough, a clause; of one broker where it is known, ``fetch`` for a fetcher.
+
+    >>> no_throttle_helps(5, "out")
+    'no throttle helps: the network of broker 5 has nothing left for the copies'
+    """
+    who = "a network or fetcher"
+    if broker is not None:
+        who = f"{'a fetcher' if direction == 'fetch' else 'the network'} of broker {broker}"
+    return f"no throttle helps: {who} has nothing left for the copies"
+
+
 def throttle(proposal: Proposal) -> list[Excuse]:
     """Refuse a move that never ends."""
     scenario, metrics = proposal.scenario, proposal.metrics
     if metrics.duration_seconds is not None:
         return []
     needed, available = metrics.smallest_throttle_bytes_per_second, scenario.throttle_bytes_per_second
-    does = "must send" if metrics.bottleneck_direction == "out" else "must receive"
+    broker, direction = metrics.bottleneck_broker, metrics.bottleneck_direction
+    does = "must send" if direction == "out" else "must receive"
     produced = f"{format_throttle_above(needed)} of what is produced to the moving partitions meanwhile"
+    why = f" with a throttle of {format_throttle(available)}: broker {broker} {does} {produced}; use a larger throttle"
+    if math.isinf(needed):
+        why = f", and {no_throttle_helps(broker, direction)}"
     return [
         Excuse(
             constraint=THROTTLE,
-            where=f"broker {metrics.bottleneck_broker}, {metrics.bottleneck_direction}",
+            where=f"broker {broker}, {direction}",
             needed=needed,
             available=available,
             unit="bytes_per_second",
-            reason=(
-                f"the move never finishes with a throttle of {format_throttle(available)}: broker "
-                f"{metrics.bottleneck_broker} {does} {produced}; "
-                + ("use a larger throttle" if needed >= available else "its network has no capacity for the copies")
-            ),
+            reason=f"the move never finishes{why}",
         )
     ]
 

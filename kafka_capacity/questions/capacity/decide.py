@@ -7,6 +7,7 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import RESOURCES, resource_name
 from kafka_capacity.health.problem import Problem, info, serious, warning
+from kafka_capacity.proposal.constraints.moves import no_throttle_helps
 from kafka_capacity.questions.answer import Action, Answer, KeyFigure, Status, StepVerb
 from kafka_capacity.questions.capacity.approval import assumed_ratio
 from kafka_capacity.questions.capacity.cost_words import (
@@ -71,10 +72,15 @@ def _problems(view: SizingView) -> list[Problem]:
     if missing is not None:
         found.append(serious("resource-not-judged", "the brokers", missing.removesuffix(".")))
     step = view.steps[0].option if view.steps else None
-    if step is not None and step["change_seconds"] is None and step["least_throttle_bytes_per_second"]:
-        message = f"copying for {option_name(step)} never finishes at the throttle of the request"
-        above = format_throttle_above(step["least_throttle_bytes_per_second"])
-        found.append(serious("copying-never-finishes", option_name(step), message, f"raise the throttle above {above}"))
+    if step is not None and step["change_seconds"] is None and step["least_throttle_bytes_per_second"] != 0:
+        least = step["least_throttle_bytes_per_second"]
+        message, remedy = f"copying for {option_name(step)} never finishes", ""
+        if least is None:
+            message += f": {no_throttle_helps()}"
+        else:
+            message += " at the throttle of the request"
+            remedy = f"raise the throttle above {format_throttle_above(least)}"
+        found.append(serious("copying-never-finishes", option_name(step), message, remedy))
     # A plan from before these were looked for does not tell.
     single = view.document.get("single_replicas")
     if single is not None and view.nearest["replication_factor"] in (None, 1):

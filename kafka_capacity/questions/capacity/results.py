@@ -117,7 +117,10 @@ class MonthlyCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copying:
-    """What a change copies, and how long at mean rates; ``None`` for ever, with no throttle above the least."""
+    """What a change copies, and how long at mean rates; ``None`` for ever, with no throttle above the least.
+
+    The least is infinite where no throttle helps.
+    """
 
     moved_bytes: float = 0.0
     moved_between_racks_bytes: float = 0.0

@@ -61,7 +61,7 @@ class OptionRow:
     moved_bytes: float
     moved_between_racks_bytes: float
     change_seconds: float | None
-    least_throttle_bytes_per_second: float
+    least_throttle_bytes_per_second: float | None
     change_usd: float | None
     break_even_days: float | None
     is_in_place: bool

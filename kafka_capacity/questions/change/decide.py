@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_capacity.proposal.constraints.moves import THROTTLE
+from kafka_capacity.proposal.constraints.moves import THROTTLE, no_throttle_helps
 from kafka_capacity.proposal.constraints.registry import OF_BROKERS, standing_sentence
 from kafka_capacity.proposal.excuse import first_reason
 from kafka_capacity.proposal.gap import gap_text, is_proven_least
@@ -13,7 +13,7 @@ from kafka_capacity.questions.answer import BADGES, Action, Answer, KeyFigure, S
 from kafka_capacity.questions.change.change_view import ChangeView, unknown_words
 from kafka_capacity.questions.change.choice import Option, counts_by_fit
 from kafka_capacity.questions.change.move_view import MoveView
-from kafka_capacity.questions.change.move_words import left_out_words
+from kafka_capacity.questions.change.move_words import left_out_words, what_helps
 from kafka_capacity.questions.change.problems import change_problems
 from kafka_capacity.text import (
     capitalised,
@@ -161,12 +161,10 @@ def _refusal(view: ChangeView) -> str:
     if option.is_refused:  # by Kafka, or by a placer for a rule of ours, such as a pin
         return f"{lead}: {option.excuses[0]['reason']}."
     if option.excuses[0]["constraint"] == THROTTLE:
-        figures = option.figures
         the_move = f"{lead}: the move" if len(view.options) > 1 else "The move"
         return (
-            f"{the_move} to {plural(option.broker_count, 'broker')} with {option.placer} never finishes at "
-            f"{format_throttle(figures['throttle_bytes_per_second'])}; it needs a throttle above "
-            f"{format_throttle_above(figures['smallest_throttle_bytes_per_second'])}{_or_in_waves(view.move)}."
+            f"{the_move} to {plural(option.broker_count, 'broker')} with {option.placer} never finishes"
+            f"{_unless(option.figures, view.move)}."
         )
     nearest = f". The nearest is {option.label}" if len(view.options) > 1 else ""
     return f"{lead}{nearest}: {first_reason(option.excuses)}."
@@ -183,14 +181,31 @@ def _not_enough(option: Option) -> str:
     return f"The move to {brokers} cannot be made as requested"
 
 
+def _unless(figures: Mapping[str, Any], move: MoveView | None) -> str:
+    """Describe at which throttle a move never ends, and what would do."""
+    smallest, at = figures["smallest_throttle_bytes_per_second"], figures["throttle_bytes_per_second"]
+    if move is not None and move.waves and move.never_ends:
+        in_waves = move.smallest_throttle("expected")
+        if in_waves is None:
+            return f"; {what_helps(move)}"
+        if smallest is None:
+            return f" at {move.throttle_text}; in waves {what_helps(move)}"
+    if smallest is None:
+        why = no_throttle_helps(figures["bottleneck_broker"], figures["bottleneck_direction"])
+        return f"; {why}{_or_in_waves(move)}"
+    needs = f"it needs a throttle above {format_throttle_above(smallest)}"
+    return f" at {format_throttle(at)}; {needs}{_or_in_waves(move)}"
+
+
 def _or_in_waves(move: MoveView | None) -> str:
     """Describe what becomes of a move that never ends with everything started at once."""
     if move is None or not move.waves:
         return ""
     if move.total[1] is None:
         return f", in waves above {format_throttle_above(move.smallest_throttle('expected'))}"
+    verb = "takes" if len(move.waves) == 1 else "take"
     return (
-        f" with everything started at once, while {plural(len(move.waves), 'wave')} at {move.throttle_text} take "
+        f" with everything started at once, while {plural(len(move.waves), 'wave')} at {move.throttle_text} {verb} "
         f"{format_duration(move.total[1])}"
     )
 
@@ -314,7 +329,9 @@ def _time_figure(view: ChangeView, option: Option) -> KeyFigure:
     low, expected, high = move.total
     note = f"{plural(len(move.waves), 'wave')} at {move.throttle_text}"
     if expected is None:
-        note += f"; above {format_throttle_above(move.smallest_throttle('expected'))} they finish"
+        smallest = move.smallest_throttle("expected")
+        helps = "no throttle helps" if smallest is None else f"above {format_throttle_above(smallest)} they finish"
+        note += f"; {helps}"
     elif not view.rate_history_hours:
         note += ", without any writes"
     elif view.is_time_least:
@@ -330,7 +347,9 @@ def _time_note(view: ChangeView, option: Option) -> str:
     figures = option.figures
     throttle = format_throttle(figures["throttle_bytes_per_second"])
     if option.never_ends:
-        return f"at {throttle}; above {format_throttle_above(figures['smallest_throttle_bytes_per_second'])} it does"
+        smallest = figures["smallest_throttle_bytes_per_second"]
+        helps = "no throttle helps" if smallest is None else f"above {format_throttle_above(smallest)} it does"
+        return f"at {throttle}; {helps}"
     if not figures["moved_bytes"]:
         return "nothing is copied"
     if not view.rate_history_hours:
@@ -361,7 +380,10 @@ def _shortfall(option: Option) -> list[KeyFigure]:
     kind = kinds.get(excuse["unit"], "count")
     what = str(excuse["constraint"]).replace("_", " ") if excuse["unit"] in kinds else str(excuse["unit"])
     note = f"{what}, {excuse['where']}"
+    needed, needed_kind = excuse["needed"], kind
+    if excuse["constraint"] == THROTTLE and needed is None:
+        needed, needed_kind = "no throttle helps", "text"
     return [
-        _figure("needed", "Needed", excuse["needed"], kind, note),
+        _figure("needed", "Needed", needed, needed_kind, note),
         _figure("available", "Available", excuse["available"], kind, note),
     ]

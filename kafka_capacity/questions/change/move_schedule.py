@@ -22,7 +22,7 @@ from kafka_capacity.kafka.reassignment.schedule import Schedule
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from kafka_capacity.proposal.constraints.brokers import DISK, DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.kinds import baseline
-from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, THROTTLE, WINDOW
+from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, THROTTLE, WINDOW, no_throttle_helps
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.proposal.scenario import PlacementResult
@@ -116,15 +116,22 @@ def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> Place
 
 
 def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
+    needed = schedule.smallest_throttle_bytes_per_second[1]
     known = next((excuse for excuse in result.excuses if excuse.constraint == THROTTLE), None)
-    if known is not None:
+    if known is not None and math.isinf(known.needed) == math.isinf(needed):
         return known
     wave = next(wave for wave in schedule.waves if wave.end_seconds[1] is None)
-    needed, given = schedule.smallest_throttle_bytes_per_second[1], wave.throttle_bytes_per_second
+    if math.isinf(needed):
+        wave = next(wave for wave in schedule.waves if math.isinf(wave.smallest_throttle_bytes_per_second[1]))
+    given = wave.throttle_bytes_per_second
+    why = (
+        f" with a throttle of {format_throttle(given)}: broker {wave.bottleneck_broker} needs more than "
+        f"{format_throttle_above(needed)} to keep up with what is produced meanwhile"
+    )
+    if math.isinf(needed):
+        why = f", and {no_throttle_helps(wave.bottleneck_broker, wave.bottleneck_direction)}"
     return Excuse(
-        reason=f"wave {wave.number} of {len(schedule.waves)} never finishes with a throttle of "
-        f"{format_throttle(given)}: broker {wave.bottleneck_broker} needs more than {format_throttle_above(needed)} "
-        "to keep up with what is produced meanwhile",
+        reason=f"wave {wave.number} of {len(schedule.waves)} never finishes{why}",
         constraint=THROTTLE,
         where=f"broker {wave.bottleneck_broker}, {wave.bottleneck_direction}",
         needed=needed,

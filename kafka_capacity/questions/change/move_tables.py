@@ -27,6 +27,8 @@ from kafka_capacity.objects.tables import Int32, Tables, schema_of, table_of_col
 class ScheduleRow:
     """One row a scenario that was scheduled; totals, and the seconds until relief, are null for never.
 
+    The smallest throttles, above which all waves end, are null where none helps.
+
     ``orders`` is a JSON list of ``order``, ``wave_count``, ``total_seconds`` and ``relieved_seconds`` (at the expected
     rates, null for never); ``refusals`` one of ``constraint``, ``where``, ``needed``, ``available``, ``unit``,
     ``reason`` and ``partitions``; ``lengths`` one of the fields of
@@ -41,9 +43,9 @@ class ScheduleRow:
     total_expected_seconds: float | None
     total_high_seconds: float | None
     copied_bytes: float
-    smallest_throttle_low_bytes_per_second: float
-    smallest_throttle_expected_bytes_per_second: float
-    smallest_throttle_high_bytes_per_second: float
+    smallest_throttle_low_bytes_per_second: float | None
+    smallest_throttle_expected_bytes_per_second: float | None
+    smallest_throttle_high_bytes_per_second: float | None
     order: str
     orders: str
     worst_broker: Int32 | None
@@ -68,7 +70,7 @@ class ScheduleRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaveRow:
-    """One row a wave of a scenario; seconds are null for never.
+    """One row a wave of a scenario; seconds are null for never, the smallest throttles where none helps.
 
     ``files`` is a JSON object of names and sha256, ``runbook`` one of
     :class:`~kafka_capacity.kafka.reassignment.runbook.RunbookWave`. The fullest broker is the one that comes closest to
@@ -89,9 +91,9 @@ class WaveRow:
     copied_bytes: float
     in_flight_bytes: float
     throttle_bytes_per_second: float
-    smallest_throttle_low_bytes_per_second: float
-    smallest_throttle_expected_bytes_per_second: float
-    smallest_throttle_high_bytes_per_second: float
+    smallest_throttle_low_bytes_per_second: float | None
+    smallest_throttle_expected_bytes_per_second: float | None
+    smallest_throttle_high_bytes_per_second: float | None
     bottleneck_broker: Int32 | None
     bottleneck_direction: str | None
     fullest_broker: Int32 | None

@@ -43,9 +43,10 @@ class MoveView:
         """Whether a wave does not end at the mean rates."""
         return self.total[1] is None
 
-    def smallest_throttle(self, band: str) -> float:
-        """Return the throttle above which all waves end."""
-        return float(self.facts[f"smallest_throttle_{band}_bytes_per_second"])
+    def smallest_throttle(self, band: str) -> float | None:
+        """Return the throttle above which all waves end, ``None`` where none helps."""
+        smallest: float | None = self.facts[f"smallest_throttle_{band}_bytes_per_second"]
+        return smallest
 
     @property
     def copied_bytes(self) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kafka_capacity.health.problem import Problem, serious
 from kafka_capacity.kafka.reassignment.clock import Window
+from kafka_capacity.proposal.constraints.moves import no_throttle_helps
 from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.questions.change.wave_runbook import MAY_HOLD, UNSIZED_TIME, are_unsized
 from kafka_capacity.text import (
@@ -41,19 +42,31 @@ def _how_long(move: MoveView) -> str:
     if not move.copied_bytes:
         return UNSIZED_TIME if are_unsized(move.waves) else "Nothing is copied: each finishes within seconds."
     if expected is None:
-        return (
-            f"At {move.throttle_text} it never finishes; it needs a throttle above "
-            f"{format_throttle_above(move.smallest_throttle('expected'))} "
-            f"({format_throttle_above(move.smallest_throttle('high'))} at peak rates)."
-        )
+        at_peak = move.smallest_throttle("high")
+        if move.smallest_throttle("expected") is None:
+            return f"It never finishes; {what_helps(move)}."
+        more = "no throttle helps" if at_peak is None else format_throttle_above(at_peak)
+        return f"At {move.throttle_text} it never finishes; {what_helps(move)} ({more} at peak rates)."
     took = f"It takes {format_duration(expected)} at {move.throttle_text}"
     edges = f"{format_duration(low)} without writes"
     if high is None:
-        smallest = format_throttle_above(move.smallest_throttle("high"))
-        return f"{took} ({edges}); at peak rates it never finishes unless the throttle is above {smallest}."
+        smallest = move.smallest_throttle("high")
+        if smallest is None:
+            return f"{took} ({edges}); at peak rates it never finishes, and {no_throttle_helps()}."
+        above = format_throttle_above(smallest)
+        return f"{took} ({edges}); at peak rates it never finishes unless the throttle is above {above}."
     if format_duration(low) == format_duration(expected) == format_duration(high):
         return f"{took}, both without writes and at peak rates throughout."
     return f"{took} ({edges}, {format_duration(high)} at peak rates throughout)."
+
+
+def what_helps(move: MoveView) -> str:
+    """Describe what would end waves that never end, a clause."""
+    smallest = move.smallest_throttle("expected")
+    if smallest is not None:
+        return f"it needs a throttle above {format_throttle_above(smallest)}"
+    wave = next(wave for wave in move.waves if wave["smallest_throttle_expected_bytes_per_second"] is None)
+    return no_throttle_helps(wave["bottleneck_broker"], wave["bottleneck_direction"])
 
 
 def left_out_words(move: MoveView) -> str:
@@ -204,8 +217,8 @@ def refusal_problem(move: MoveView) -> Problem | None:
 
 def endless_problem(move: MoveView) -> Problem:
     """Describe that the waves never end, and with which throttle they would."""
-    smallest = format_throttle_above(move.smallest_throttle("expected"))
-    message = f"In waves the move never finishes at {move.throttle_text}; it needs more than {smallest}"
+    at = "" if move.smallest_throttle("expected") is None else f" at {move.throttle_text}"
+    message = f"In waves the move never finishes{at}; {what_helps(move)}"
     return serious("waves-never-end", "the throttle", message)
 
 

@@ -6,6 +6,7 @@ from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Limits
 from kafka_capacity.health.problem import Problem, info, serious
+from kafka_capacity.proposal.constraints.moves import no_throttle_helps
 from kafka_capacity.questions.answer import NO_RATES, traffic_warning
 from kafka_capacity.questions.change import move_words
 from kafka_capacity.questions.change.change_view import ChangeView
@@ -141,21 +142,30 @@ def move_problems(view: ChangeView, option: Option, move: MoveView | None = None
 def _endless(option: Option, move: MoveView | None) -> list[Problem]:
     figures = option.figures
     if option.never_ends:
-        smallest = format_throttle_above(figures["smallest_throttle_bytes_per_second"])
-        at_once = " with everything started at once" if move is not None and not move.never_ends else ""
-        in_waves = ""
+        smallest = figures["smallest_throttle_bytes_per_second"]
+        must = f"it must be above {format_throttle_above(smallest)}"
+        if smallest is None:
+            must = no_throttle_helps(figures["bottleneck_broker"], figures["bottleneck_direction"])
+        at_once, in_waves = "", ""
         if move is not None and move.waves:
-            in_waves = f"; in waves above {format_throttle_above(move.smallest_throttle('expected'))}"
-        message = f"The move never finishes at this throttle{at_once}; it must be above {smallest}{in_waves}"
+            wanted = move.smallest_throttle("expected")
+            is_apart = not move.never_ends or (smallest is None) != (wanted is None)
+            at_once = " with everything started at once" if is_apart else ""
+            if wanted is not None:
+                above = format_throttle_above(wanted)
+                in_waves = f"; in waves it must be above {above}" if smallest is None else f"; in waves above {above}"
+            elif smallest is not None:
+                in_waves = f"; in waves {move_words.what_helps(move)}"
+        message = f"The move never finishes at this throttle{at_once}; {must}{in_waves}"
         return [serious("move-never-ends", "the throttle", message)]
     if move is not None and move.waves and move.never_ends:
         return [move_words.endless_problem(move)]
     if (figures["duration_peak_seconds"] if move is None else move.total[2]) is None:
         at_peak = figures["smallest_throttle_peak_bytes_per_second"] if move is None else move.smallest_throttle("high")
-        message = (
-            "At peak rates the copies fall behind and the move never finishes: run it off-peak, or with a throttle "
-            f"above {format_throttle_above(at_peak)}"
-        )
+        or_above = f", or with a throttle above {format_throttle_above(at_peak)}"
+        if at_peak is None:
+            or_above = f"; {no_throttle_helps()}"
+        message = f"At peak rates the copies fall behind and the move never finishes: run it off-peak{or_above}"
         return [serious("move-never-ends-at-peak", "the throttle", message)]
     return []
 

@@ -6,7 +6,6 @@ both store the same bytes.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -137,7 +136,7 @@ def scenario_table(result: PlacementResult) -> pa.Table:
         fits=result.fits,
         excuses=_as_json(result.excuses),
     )
-    metrics = {} if result.metrics is None else dataclasses.asdict(result.metrics)
+    metrics = cells_of(result.metrics)
     return table_of_rows(SCENARIOS, [{**cells_of(asked), **metrics, "standing": _as_json(result.standing)}])
 
 

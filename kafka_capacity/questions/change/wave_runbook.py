@@ -164,9 +164,13 @@ def _watch(wave: Row) -> str:
     if not wave["copied_bytes"]:
         return UNSIZED_TIME if is_unsized(wave) else "It finishes within seconds."
     low, expected, high = (took(wave, band) for band in BAND)
-    sure = format_throttle_above(wave["smallest_throttle_expected_bytes_per_second"])
-    if expected is None:
-        time = f"It does not finish at {format_throttle(wave['throttle_bytes_per_second'])}: it needs more than {sure}"
+    if wave["start_expected_seconds"] is None:
+        time = "It never starts, because an earlier wave does not finish"
+    elif expected is None:
+        smallest = wave["smallest_throttle_expected_bytes_per_second"]
+        given, sure = format_throttle(wave["throttle_bytes_per_second"]), format_throttle_above(smallest)
+        needs = "no throttle helps" if smallest is None else f"it needs more than {sure}"
+        time = f"It does not finish at {given}: {needs}"
     else:
         late = "never at peak rates" if high is None else f"{format_duration(high)} at peak rates"
         time = f"It takes {format_duration(expected)}"

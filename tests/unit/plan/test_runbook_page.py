@@ -53,6 +53,12 @@ def test_what_never_ends_says_which_throttle_would():
     assert "**It never finishes with this throttle**: it needs more than 10 MB/s." in text
 
 
+def test_where_no_throttle_helps_none_is_named():
+    text = runbook([[1, 2]], [[1, 3]], rate=10, read=15, network=[20.0, 50.0, 50.0], throttle=100)
+
+    assert "**It never finishes with this throttle**: no throttle helps: a network or fetcher has nothing left " in text
+
+
 def test_automatic_throttles_are_named_as_such():
     throttle = Throttle(bytes_per_second=1.0, is_automatic=True, headroom_ratio=0.25)
     text = runbook([[1, 2]], [[1, 3]], network=[10.0, 10.0, 20.0], throttle=throttle)

@@ -170,6 +170,33 @@ def test_a_move_that_never_ends_names_the_throttle_that_would():
     assert "The move never finishes at this throttle; it must be above 6.1 MB/s." in texts(verdict, "serious")
 
 
+def test_a_move_that_no_throttle_ends_names_none():
+    def known(row):
+        row["smallest_throttle_bytes_per_second"] = None
+        row["bottleneck_broker"], row["bottleneck_direction"] = 4, "out"
+        row["excuses"] = json.dumps([{**json.loads(row["excuses"])[0], "needed": None}])
+
+    inputs = make_inputs(broker_counts=(9,), placers=("fewest-bytes",), throttle=100_000.0)
+    report = build_report(changed_rows(inputs, known))
+    why = "no throttle helps: the network of broker 4 has nothing left for the copies"
+    assert report["verdict"]["headline"] == f"The move to 9 brokers with fewest-bytes never finishes; {why}."
+    assert f"The move never finishes at this throttle; {why}." in texts(report["verdict"], "serious")
+    values = {one["label"]: one for one in report["figures"]}
+    assert values["Needed"]["value"] == "no throttle helps"
+    assert values["Time"]["note"] == "at 100 kB/s; no throttle helps"
+
+
+def test_a_move_that_no_throttle_ends_at_peak_is_to_run_off_peak():
+    def known(row):
+        row["duration_peak_seconds"] = row["smallest_throttle_peak_bytes_per_second"] = None
+
+    report = build_report(changed_rows(make_inputs(broker_counts=(9,), placers=("fewest-bytes",)), known))
+    assert texts(report["verdict"], "serious") == [
+        "At peak rates the copies fall behind and the move never finishes: run it off-peak; no throttle helps: a "
+        "network or fetcher has nothing left for the copies."
+    ]
+
+
 def test_a_move_that_never_ends_at_peak_only_is_a_serious_caveat():
     def known(row):
         row["duration_peak_seconds"] = None

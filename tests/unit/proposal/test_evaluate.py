@@ -13,6 +13,7 @@ from kafka_capacity.kafka.cluster.diff import diff_assignments
 from kafka_capacity.kafka.placement import RackRule, placer
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.proposal.placing import GENERATE_SEEDS, placement_problem, refined_after
+from kafka_capacity.questions.change.tables import scenario_table
 from tests.properties.strategies import repeatable
 from tests.unit.proposal.snapshots import GIB, observed, scenario, without_leaders
 
@@ -130,6 +131,19 @@ def test_a_move_that_never_ends_is_named_with_the_throttle_it_needs():
     assert constraints(result) == ["throttle"]
     assert result.metrics.duration_seconds is None
     assert excuse.needed == result.metrics.smallest_throttle_bytes_per_second > excuse.available == 3e6
+
+
+def test_a_move_that_no_throttle_ends_names_the_network():
+    snapshot, load = observed(bytes_in=1e6)
+    free = evaluate_placement(snapshot, load, scenario(9, throttle_bytes_per_second=3e8))
+    needed = max(free.loads.peak_in_before.max(), free.loads.peak_out_before.max())
+    result = evaluate_placement(snapshot, load, scenario(9, network=float(needed), throttle_bytes_per_second=3e8))
+    found = next(one for one in result.excuses if one.constraint == "throttle")
+
+    assert found.reason.startswith("the move never finishes, and no throttle helps: the network of broker ")
+    assert found.as_dict()["needed"] is None
+    (row,) = scenario_table(result).to_pylist()
+    assert row["smallest_throttle_bytes_per_second"] is None
 
 
 def test_what_kafka_would_refuse_is_a_result():

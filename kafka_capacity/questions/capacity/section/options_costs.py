@@ -7,6 +7,7 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.hardware.shapes import TODAY
+from kafka_capacity.proposal.constraints.moves import no_throttle_helps
 from kafka_capacity.proposal.excuse import first_reason
 from kafka_capacity.questions.answer import Status
 from kafka_capacity.questions.capacity.choice import is_within
@@ -166,10 +167,11 @@ def _note(row: Row) -> str | None:
         parts.append(capitalised(first_reason(row["excuses"])))
     elif (tightest := tightest_phrase(row)) is not None:
         parts.append(f"Tightest: {tightest}")
-    if row["change_seconds"] is None and row["least_throttle_bytes_per_second"]:
-        parts.append(
-            f"Copying finishes with a throttle above {format_throttle_above(row['least_throttle_bytes_per_second'])}"
-        )
+    least = row["least_throttle_bytes_per_second"]
+    if row["change_seconds"] is None and least is None:
+        parts.append(f"Copying never finishes: {no_throttle_helps()}")
+    elif row["change_seconds"] is None and least:
+        parts.append(f"Copying finishes with a throttle above {format_throttle_above(least)}")
     if idle := idle_brokers(row):
         used = row["broker_count"] - idle
         parts.append(f"It has less headroom on all its brokers than on {used:,}, so {idle:,} hold nothing")

@@ -161,7 +161,7 @@ def _throttles(view: ChangePage) -> dict[str, Any]:
     note = (
         "Time in waves is the expected time, in brackets the range from no writes to peak rates throughout; copying "
         "alone is at mean and at peak rates. The move finishes with any throttle larger than the one under Finishes "
-        "above."
+        "above; with a dash there no throttle helps."
     )
     caption = f"Throttles for {plural(view.nearest.broker_count, 'broker')} with {view.nearest.placer}"
     return table(caption, _THROTTLES, rows, note=note)

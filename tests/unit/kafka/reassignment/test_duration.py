@@ -14,7 +14,7 @@ from tests.properties.strategies import repeatable
 MB = 10**6
 
 
-def duration(before, after, *, throttle, size, rate=0.0, leader=None, followers=None):
+def duration(before, after, *, throttle, size, rate=0.0, leader=None, followers=None, **spare):
     rows = len(before)
     return move_duration(
         diff_assignments(replica_matrix(before), replica_matrix(after)),
@@ -24,6 +24,7 @@ def duration(before, after, *, throttle, size, rate=0.0, leader=None, followers=
         size_bytes=np.full(rows, size, dtype=np.int64),
         bytes_in_bytes_per_second=np.full(rows, float(rate)),
         throttle_bytes_per_second=float(throttle),
+        **spare,
     )
 
 
@@ -56,6 +57,15 @@ def test_the_smallest_throttle_is_a_sharp_edge():
 
     assert at_the_edge.seconds is None
     assert above.seconds == pytest.approx(1.0)
+
+
+def test_no_throttle_is_large_enough_where_a_network_has_nothing_left():
+    # Broker 3 has 1 MB/s left, which is what is produced; broker 1 sends more, but has the room for it.
+    left = dict(spare_in_bytes_per_second=np.full(10, MB), spare_out_bytes_per_second=np.full(10, 9 * MB))
+    moved = duration([[1, 2]], [[1, 3]], throttle=10 * MB, size=100 * MB, rate=MB, **left)
+
+    assert (moved.seconds, moved.smallest_throttle_bytes_per_second) == (None, np.inf)
+    assert (moved.bottleneck_broker, moved.bottleneck_direction) == (3, "in")
 
 
 def test_a_receiver_of_two_is_the_bottleneck():

@@ -1,5 +1,6 @@
 """Waves and throttles: as measured on real brokers, what never ends, and what a throttle may be."""
 
+import numpy as np
 import pytest
 
 from kafka_capacity.kafka.reassignment.problem import Throttle
@@ -93,3 +94,18 @@ def test_a_network_without_room_never_ends_whatever_the_throttle():
     )
 
     assert schedule.never_ends
+    # Without writes 5 B/s are left; what is read does not change.
+    assert schedule.smallest_throttle_bytes_per_second == (0.0, np.inf, np.inf)
+    assert schedule.waves[0].smallest_throttle_bytes_per_second == (0.0, np.inf, np.inf)
+    assert (schedule.waves[0].bottleneck_broker, schedule.waves[0].bottleneck_direction) == (1, "out")
+
+
+def test_a_fetcher_without_room_never_ends_whatever_the_throttle():
+    before, after = [[1, 3], [1, 2]], [[1, 2], [1, 2]]
+    schedule = plan_waves(
+        move_problem_of(before, after, size=60, rate=[0, 8], throttle=100, fetcher_bytes_per_second=8.0)
+    )
+
+    assert schedule.never_ends
+    assert schedule.smallest_throttle_bytes_per_second[1] == np.inf
+    assert (schedule.waves[0].bottleneck_broker, schedule.waves[0].bottleneck_direction) == (2, "fetch")

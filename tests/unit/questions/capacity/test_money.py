@@ -105,6 +105,11 @@ def test_a_copy_that_never_finishes_is_a_problem_of_the_step():
         (found,) = [one for one in told.problems if one.code == "copying-never-finishes"] or [None]
         assert (found is not None) == is_named
     assert found.remedy == "raise the throttle above 8 MB/s"
+    steps = (dataclasses.replace(first, option={**endless, "least_throttle_bytes_per_second": None}), *others)
+    told = decide_capacity(dataclasses.replace(view, document=document, steps=steps), document)
+    (found,) = [one for one in told.problems if one.code == "copying-never-finishes"]
+    assert " never finishes: no throttle helps: a network or fetcher has nothing left" in found.message
+    assert not found.remedy
 
 
 def test_pay_now_or_later_is_reckoned_while_each_step_lasts():

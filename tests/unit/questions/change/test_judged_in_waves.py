@@ -1,6 +1,7 @@
 """Whether a move fits is judged by its waves, not as if all of it started at once."""
 
 import dataclasses
+import math
 from types import SimpleNamespace
 
 from kafka_capacity.proposal.excuse import Excuse
@@ -71,6 +72,19 @@ def test_a_wave_that_never_ends_is_an_excuse():
         "wave 1 of 1 never finishes with a throttle of 2 MB/s: broker 4 needs more than 3 MB/s to keep up with "
         "what is produced meanwhile"
     )
+
+
+def test_a_wave_that_no_throttle_ends_is_an_excuse_that_names_no_throttle():
+    endless = schedule(never_ends=True)
+    endless.smallest_throttle_bytes_per_second = (0.0, math.inf, math.inf)
+    endless.waves[0].smallest_throttle_bytes_per_second = (0.0, math.inf, math.inf)
+    # A larger throttle would do if all started at once, but waves are what is carried out.
+    for known in ((), (excuse("throttle"),)):
+        (told,) = judged_in_waves(Result(excuses=known), endless).excuses
+        assert told.reason == (
+            "wave 1 of 1 never finishes, and no throttle helps: the network of broker 4 has nothing left for the copies"
+        )
+        assert told.as_dict()["needed"] is None
 
 
 def test_without_a_schedule_nothing_changes():

@@ -56,6 +56,14 @@ def test_a_row_a_wave():
     }
 
 
+def test_a_throttle_that_helps_is_null_where_none_does():
+    _, made = tables([[1, 2]], [[1, 3]], rate=10, network=[20.0, 50.0, 50.0], throttle=100, read=15)
+    for name in ("schedules", "waves"):
+        (row,) = made[name].to_pylist()
+        bands = [row[f"smallest_throttle_{band}_bytes_per_second"] for band in ("low", "expected", "high")]
+        assert bands == [0.0, None, None]
+
+
 def test_a_row_a_broker_that_takes_part():
     _, made = tables([[1, 2]], [[1, 3]], size=100, limits=[np.nan, 1000.0, 400.0])
 

@@ -117,6 +117,19 @@ def test_what_never_ends_says_which_throttle_would():
     )
 
 
+def test_where_no_throttle_helps_none_is_named():
+    move = move_of([[1, 2]], [[1, 3]], rate=10, read=15, network=[20.0, 50.0, 50.0], throttle=MB)
+    assert text_of(move, "Watch").startswith("It does not finish at 1 MB/s: no throttle helps; the bottleneck is ")
+
+
+def test_what_comes_after_a_wave_that_never_ends_never_starts():
+    given = dict(rate=5 * MB, size=MB, throttle=MB, max_concurrent_moves_per_broker=1)
+    move = move_of([[1, 2], [1, 2]], [[1, 3], [1, 3]], **given)
+    first, second = (next(step["text"] for step in page["steps"] if step["does"] == "Watch") for page in pages(move))
+    assert first.startswith("It does not finish at 1 MB/s: it needs more than 10 MB/s")
+    assert second.startswith("It never starts, because an earlier wave does not finish; ")
+
+
 def test_disks_are_said_where_there_is_a_limit():
     move = two_waves(limits=[1000.0 * MB, 1000.0 * MB, 400.0 * MB])
     assert (

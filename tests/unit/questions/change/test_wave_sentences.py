@@ -7,10 +7,11 @@ import dataclasses
 import pytest
 
 from kafka_capacity.kafka.reassignment.problem import Throttle
-from kafka_capacity.questions.change.decide import _when
+from kafka_capacity.questions.change.decide import _unless, _when
 from kafka_capacity.questions.change.move_words import (
     detour_sentence,
     disk_sentence,
+    endless_problem,
     leadership_sentence,
     order_sentence,
     refusal_problem,
@@ -21,6 +22,7 @@ from kafka_capacity.questions.change.move_words import (
 )
 from kafka_capacity.questions.change.section.comparison import OPTIONS
 from kafka_capacity.questions.change.section.wave_charts import MAX_BROKERS, disk_chart, gantt_chart
+from kafka_capacity.questions.change.section.waves import waves_table
 from kafka_capacity.questions.change.wave_runbook import pages
 from kafka_capacity.report.tables import cells
 from tests.report.decided import build_report
@@ -65,6 +67,36 @@ def test_what_never_ends_names_the_throttle_that_does():
     chart = gantt_chart(move)
     assert "never finishes" in chart["note"]
     assert chart["values"][0]["is_endless"]
+
+
+BUSY = [20.0 * MB, 50.0 * MB, 50.0 * MB]
+
+
+def test_where_no_throttle_helps_none_is_named():
+    move = move_of([[1, 2]], [[1, 3]], rate=10 * MB, read=15 * MB, network=BUSY, throttle=100 * MB)
+    why = "no throttle helps: the network of broker 1 has nothing left for the copies"
+    assert f" It never finishes; {why}. " in summary(move)
+    assert endless_problem(move).message == f"In waves the move never finishes; {why}"
+    table = waves_table(move)
+    assert table["rows"][0]["smallest"] is None
+    assert " With a dash there no throttle helps: " in table["note"]
+    at_once = {"throttle_bytes_per_second": 100e6, "bottleneck_broker": 3, "bottleneck_direction": "in"}
+    assert _unless({**at_once, "smallest_throttle_bytes_per_second": 8e6}, move) == f"; {why}"
+    ends = move_of([[1, 2]], [[1, 3]], size=10 * MB, throttle=100 * MB)
+    assert _unless({**at_once, "smallest_throttle_bytes_per_second": None}, ends) == (
+        "; no throttle helps: the network of broker 3 has nothing left for the copies with everything started at "
+        "once, while 1 wave at 100 MB/s takes 0.1 s"
+    )
+    slow = move_of([[1, 2]], [[1, 3]], rate=10 * MB, throttle=MB)
+    assert _unless({**at_once, "smallest_throttle_bytes_per_second": None}, slow) == (
+        " at 1 MB/s; in waves it needs a throttle above 20 MB/s"
+    )
+
+
+def test_where_no_throttle_helps_at_peak_none_is_named():
+    move = move_of([[1, 2]], [[1, 3]], rate=2 * MB, read=13 * MB, network=BUSY, throttle=100 * MB)
+    why = "no throttle helps: a network or fetcher has nothing left for the copies"
+    assert f"; at peak rates it never finishes, and {why}. " in summary(move)
 
 
 def test_what_never_ends_at_peak_says_so():
