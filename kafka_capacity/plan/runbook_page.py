@@ -85,6 +85,8 @@ def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]
     smallest = schedule["smallest_throttle_expected_bytes_per_second"]
     if schedule["total_expected_seconds"] is None:
         needs = no_throttle_helps() if smallest is None else f"it needs more than {format_throttle_above(smallest)}"
+        if smallest is not None and schedule["is_throttle_automatic"]:
+            needs = "headroom leaves too little; use a smaller headroom or a fixed throttle"
         lines.append(f"**It never finishes with this throttle**: {needs}.\n")
     return [
         *lines,

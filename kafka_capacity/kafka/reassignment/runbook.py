@@ -38,12 +38,12 @@ class RunbookStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunbookWave:
-    """The steps of a wave."""
+    """The steps of a wave; to execute one that headroom leaves no throttle for there is no command."""
 
     number: int  # of the wave, from 1
     kind: str  # of the wave
     partitions: int  # how many it changes
-    throttle_bytes_per_second: int | None  # for `--throttle`, `None` where nothing is copied
+    throttle_bytes_per_second: int | None  # for `--throttle`, `None` where nothing is copied, or headroom leaves none
     files: tuple[tuple[str, str], ...]  # name and sha256 of each file, by name
     steps: tuple[RunbookStep, ...]  # forward
     back: tuple[RunbookStep, ...]  # to go back, while it runs and once it is done
@@ -58,6 +58,9 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     limit_back = f" --throttle {max(1, math.floor(_throttle_back(schedule, wave)))}" if _removed(wave).any() else ""
     execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
     undone = files.rollback_election
+    # Kafka's tool takes no throttle of 0, and any other would take the headroom that was asked for.
+    is_without = throttle is not None and schedule.problem.throttle.is_automatic and wave.throttle_bytes_per_second < 1
+    throttle = None if is_without else throttle
     steps = [
         *_start(schedule, wave),
         *_cordon(schedule, wave),
@@ -69,7 +72,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
                 f"kafka-topics.sh {SERVERS} --describe --under-replicated-partitions",
             ),
         ),
-        RunbookStep(does="execute", commands=(f"{execute} --execute{limit}",)),
+        RunbookStep(does="execute", commands=() if is_without else (f"{execute} --execute{limit}",)),
         *_higher_throttles(schedule, wave, throttle),
         RunbookStep(does="watch", commands=(f"kafka-reassign-partitions.sh {SERVERS} --list",)),
         RunbookStep(does="verify", commands=(f"{execute} --verify",)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from kafka_capacity.proposal.constraints.kinds import Proposal, where_of
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.text import format_limit, format_throttle, format_throttle_above
+from kafka_capacity.text.wording import few_names
 
 THROTTLE = "throttle"
 ALL_AT_ONCE = frozenset({DISK_ON_THE_WAY.name, THROTTLE})
@@ -31,6 +33,19 @@ def no_throttle_helps(broker: int | None = None, direction: str | None = None) -
     if broker is not None:
         who = f"{'a fetcher' if direction == 'fetch' else 'the network'} of broker {broker}"
     return f"no throttle helps: {who} has nothing left for the copies"
+
+
+def too_little_left(brokers: Sequence[int], throttle_bytes_per_second: float, headroom_ratio: float) -> str:
+    """Say that the automatic throttle of some brokers is too small, and what would do, a clause.
+
+    >>> too_little_left([2, 5], 0.0, 0.2).split("; ")[0]
+    'the automatic throttle of brokers 2, 5 is 0 B/s, all that 20 % headroom leaves at peak'
+    """
+    who = f"{'broker' if len(brokers) == 1 else 'brokers'} {few_names(brokers, 5)}"
+    return (
+        f"the automatic throttle of {who} is {format_throttle(throttle_bytes_per_second)}, all that "
+        f"{format_limit(headroom_ratio)} headroom leaves at peak; use a smaller headroom or a fixed throttle"
+    )
 
 
 def throttle(proposal: Proposal) -> list[Excuse]:

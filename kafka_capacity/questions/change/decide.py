@@ -186,7 +186,7 @@ def _unless(figures: Mapping[str, Any], move: MoveView | None) -> str:
     smallest, at = figures["smallest_throttle_bytes_per_second"], figures["throttle_bytes_per_second"]
     if move is not None and move.waves and move.never_ends:
         in_waves = move.smallest_throttle("expected")
-        if in_waves is None:
+        if in_waves is None or move.facts["is_throttle_automatic"]:
             return f"; {what_helps(move)}"
         if smallest is None:
             return f" at {move.throttle_text}; in waves {what_helps(move)}"
@@ -331,6 +331,8 @@ def _time_figure(view: ChangeView, option: Option) -> KeyFigure:
     if expected is None:
         smallest = move.smallest_throttle("expected")
         helps = "no throttle helps" if smallest is None else f"above {format_throttle_above(smallest)} they finish"
+        if smallest is not None and move.facts["is_throttle_automatic"]:
+            helps = "headroom leaves too little"
         note += f"; {helps}"
     elif not view.rate_history_hours:
         note += ", without any writes"

@@ -18,11 +18,18 @@ from kafka_capacity.kafka.reassignment.problem import (
     WaveSettings,
     move_problem,
 )
-from kafka_capacity.kafka.reassignment.schedule import Schedule
+from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from kafka_capacity.proposal.constraints.brokers import DISK, DISK_ON_THE_WAY
 from kafka_capacity.proposal.constraints.kinds import baseline
-from kafka_capacity.proposal.constraints.moves import ALL_AT_ONCE, LOG_DIR, THROTTLE, WINDOW, no_throttle_helps
+from kafka_capacity.proposal.constraints.moves import (
+    ALL_AT_ONCE,
+    LOG_DIR,
+    THROTTLE,
+    WINDOW,
+    no_throttle_helps,
+    too_little_left,
+)
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.proposal.scenario import PlacementResult
@@ -118,7 +125,8 @@ def judged_in_waves(result: PlacementResult, schedule: Schedule | None) -> Place
 def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
     needed = schedule.smallest_throttle_bytes_per_second[1]
     known = next((excuse for excuse in result.excuses if excuse.constraint == THROTTLE), None)
-    if known is not None and math.isinf(known.needed) == math.isinf(needed):
+    is_automatic = schedule.problem.throttle.is_automatic
+    if known is not None and not is_automatic and math.isinf(known.needed) == math.isinf(needed):
         return known
     wave = next(wave for wave in schedule.waves if wave.end_seconds[1] is None)
     if math.isinf(needed):
@@ -130,6 +138,8 @@ def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
     )
     if math.isinf(needed):
         why = f", and {no_throttle_helps(wave.bottleneck_broker, wave.bottleneck_direction)}"
+    elif is_automatic:
+        why = f": {too_little_left(*_starved(schedule, wave), schedule.problem.throttle.headroom_ratio)}"
     return Excuse(
         reason=f"wave {wave.number} of {len(schedule.waves)} never finishes{why}",
         constraint=THROTTLE,
@@ -138,6 +148,19 @@ def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
         available=given,
         unit="bytes_per_second",
     )
+
+
+def _starved(schedule: Schedule, wave: Wave) -> tuple[list[int], float]:
+    """Return the brokers that copy and whose automatic throttle is 0, or the bottleneck of a wave; and the throttle."""
+    line, given, place = schedule.brokers, schedule.throttles, schedule.problem.brokers.index_of
+    at = place(line.broker_id)
+    receives = (line.in_bytes > 0) & (given.in_bytes_per_second[at] <= 0)
+    sends = (line.out_bytes > 0) & (given.out_bytes_per_second[at] <= 0)
+    if (receives | sends).any():
+        return np.unique(line.broker_id[receives | sends]).tolist(), 0.0
+    assert wave.bottleneck_broker is not None  # noqa: S101  # for the type checker: a wave that never ends copies
+    rates = given.out_bytes_per_second if wave.bottleneck_direction == "out" else given.in_bytes_per_second
+    return [wave.bottleneck_broker], float(rates[place(np.array([wave.bottleneck_broker]))][0])
 
 
 def _overrun(schedule: Schedule) -> Excuse:

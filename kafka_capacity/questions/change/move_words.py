@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kafka_capacity.health.problem import Problem, serious
 from kafka_capacity.kafka.reassignment.clock import Window
-from kafka_capacity.proposal.constraints.moves import no_throttle_helps
+from kafka_capacity.proposal.constraints.moves import no_throttle_helps, too_little_left
 from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.questions.change.wave_runbook import MAY_HOLD, UNSIZED_TIME, are_unsized
 from kafka_capacity.text import (
@@ -43,7 +43,7 @@ def _how_long(move: MoveView) -> str:
         return UNSIZED_TIME if are_unsized(move.waves) else "Nothing is copied: each finishes within seconds."
     if expected is None:
         at_peak = move.smallest_throttle("high")
-        if move.smallest_throttle("expected") is None:
+        if move.smallest_throttle("expected") is None or move.facts["is_throttle_automatic"]:
             return f"It never finishes; {what_helps(move)}."
         more = "no throttle helps" if at_peak is None else format_throttle_above(at_peak)
         return f"At {move.throttle_text} it never finishes; {what_helps(move)} ({more} at peak rates)."
@@ -54,7 +54,10 @@ def _how_long(move: MoveView) -> str:
         if smallest is None:
             return f"{took} ({edges}); at peak rates it never finishes, and {no_throttle_helps()}."
         above = format_throttle_above(smallest)
-        return f"{took} ({edges}); at peak rates it never finishes unless the throttle is above {above}."
+        unless = f"unless the throttle is above {above}"
+        if move.facts["is_throttle_automatic"]:
+            unless = f"unless headroom is smaller, or the throttle a fixed one above {above}"
+        return f"{took} ({edges}); at peak rates it never finishes {unless}."
     if format_duration(low) == format_duration(expected) == format_duration(high):
         return f"{took}, both without writes and at peak rates throughout."
     return f"{took} ({edges}, {format_duration(high)} at peak rates throughout)."
@@ -63,10 +66,27 @@ def _how_long(move: MoveView) -> str:
 def what_helps(move: MoveView) -> str:
     """Describe what would end waves that never end, a clause."""
     smallest = move.smallest_throttle("expected")
+    if smallest is not None and move.facts["is_throttle_automatic"]:
+        return too_little_left(*_starved(move), move.facts["headroom_ratio"])
     if smallest is not None:
         return f"it needs a throttle above {format_throttle_above(smallest)}"
     wave = next(wave for wave in move.waves if wave["smallest_throttle_expected_bytes_per_second"] is None)
     return no_throttle_helps(wave["bottleneck_broker"], wave["bottleneck_direction"])
+
+
+def _starved(move: MoveView) -> tuple[list[int], float]:
+    """Return the brokers that copy and whose throttle is 0, or who decides that waves never end; and the throttle."""
+    none = {
+        row["broker_id"]
+        for row in move.timeline
+        for direction in ("in", "out")
+        if row[f"{direction}_bytes"] and not row[f"throttle_{direction}_bytes_per_second"]
+    }
+    if none:
+        return sorted(none), 0.0
+    wave = next(wave for wave in move.waves if wave["end_expected_seconds"] is None)
+    broker, column = wave["bottleneck_broker"], f"throttle_{wave['bottleneck_direction']}_bytes_per_second"
+    return [broker], next(row[column] for row in move.timeline if row["broker_id"] == broker)
 
 
 def left_out_words(move: MoveView) -> str:
@@ -217,7 +237,8 @@ def refusal_problem(move: MoveView) -> Problem | None:
 
 def endless_problem(move: MoveView) -> Problem:
     """Describe that the waves never end, and with which throttle they would."""
-    at = "" if move.smallest_throttle("expected") is None else f" at {move.throttle_text}"
+    is_none_named = move.smallest_throttle("expected") is None or move.facts["is_throttle_automatic"]
+    at = "" if is_none_named else f" at {move.throttle_text}"
     message = f"In waves the move never finishes{at}; {what_helps(move)}"
     return serious("waves-never-end", "the throttle", message)
 

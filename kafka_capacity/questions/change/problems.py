@@ -141,7 +141,7 @@ def move_problems(view: ChangeView, option: Option, move: MoveView | None = None
 
 def _endless(option: Option, move: MoveView | None) -> list[Problem]:
     figures = option.figures
-    if option.never_ends:
+    if option.never_ends and not (move is not None and move.facts["is_throttle_automatic"]):
         smallest = figures["smallest_throttle_bytes_per_second"]
         must = f"it must be above {format_throttle_above(smallest)}"
         if smallest is None:

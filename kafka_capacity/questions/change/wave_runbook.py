@@ -86,6 +86,11 @@ def _step(wave: Row, step: Row) -> dict[str, Any]:
         text = _leaves_out(step["brokers"])
     else:
         text = _ALWAYS[does] if does in _ALWAYS else _OF_WAVE[does](wave)
+        if does == "execute" and not step["commands"]:
+            text += (
+                " There is no command: no throttle leaves the headroom that was asked for. Plan again with a smaller "
+                "headroom or a fixed throttle."
+            )
         if does == "roll back" and wave["kind"] == WaveKind.DROP:
             text += " The deleted replicas are copied again, whole, from their leaders."
     return {"does": does.capitalize(), "text": text, "commands": [str(command) for command in step["commands"]]}

@@ -59,6 +59,13 @@ def test_where_no_throttle_helps_none_is_named():
     assert "**It never finishes with this throttle**: no throttle helps: a network or fetcher has nothing left " in text
 
 
+def test_automatic_throttles_that_are_too_small_are_not_to_be_raised():
+    throttle = Throttle(bytes_per_second=50.0, is_automatic=True, headroom_ratio=0.2)
+    text = runbook([[1, 2]], [[1, 3]], rate=10, read=60, network=[100.0, 100.0, 200.0], throttle=throttle)
+
+    assert "**: headroom leaves too little; use a smaller headroom or a fixed throttle." in text
+
+
 def test_automatic_throttles_are_named_as_such():
     throttle = Throttle(bytes_per_second=1.0, is_automatic=True, headroom_ratio=0.25)
     text = runbook([[1, 2]], [[1, 3]], network=[10.0, 10.0, 20.0], throttle=throttle)

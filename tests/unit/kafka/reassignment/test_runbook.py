@@ -32,6 +32,15 @@ def test_a_wave_is_executed_watched_and_verified():
     assert commands(page.steps, "check")[-1].endswith("--describe --under-replicated-partitions")
 
 
+def test_a_wave_without_a_throttle_that_leaves_the_headroom_has_no_command():
+    throttle = Throttle(bytes_per_second=50.0, is_automatic=True, headroom_ratio=0.2)
+    (page,) = pages([[1, 2]], [[1, 3]], rate=10, read=60, network=[100.0, 100.0, 200.0], throttle=throttle)
+
+    assert [step.does for step in page.steps] == ["start", "check", "execute", "watch", "verify"]
+    assert commands(page.steps, "execute") == []
+    assert page.throttle_bytes_per_second is None
+
+
 def test_it_can_be_cancelled_and_rolled_back():
     (page,) = pages([[1, 2]], [[2, 3]], throttle=1000)
 

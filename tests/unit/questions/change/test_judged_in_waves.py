@@ -4,8 +4,13 @@ import dataclasses
 import math
 from types import SimpleNamespace
 
+import pytest
+
+from kafka_capacity.kafka.reassignment.problem import Throttle
+from kafka_capacity.kafka.reassignment.waves import plan_waves
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.questions.change.move_schedule import judged_in_waves
+from tests.properties.move_problems import move_problem_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +40,7 @@ def schedule(*, refusals=(), never_ends=False):
         waves=(wave,),
         smallest_throttle_bytes_per_second=(1e6, 3e6, 5e6),
         overruns=(),
+        problem=SimpleNamespace(throttle=SimpleNamespace(is_automatic=False)),
     )
 
 
@@ -85,6 +91,22 @@ def test_a_wave_that_no_throttle_ends_is_an_excuse_that_names_no_throttle():
             "wave 1 of 1 never finishes, and no throttle helps: the network of broker 4 has nothing left for the copies"
         )
         assert told.as_dict()["needed"] is None
+
+
+@pytest.mark.parametrize(("read", "left"), [(60, "0 B/s"), (55, "5 B/s")])
+def test_an_automatic_throttle_that_is_too_small_is_named_with_whose_it_is(read, left):
+    # Broker 1 sends 20 B/s to its follower at peak besides what is read, and 80 of its 100 may be used.
+    throttle = Throttle(bytes_per_second=50.0, is_automatic=True, headroom_ratio=0.2)
+    endless = plan_waves(
+        move_problem_of([[1, 2]], [[1, 3]], rate=10, read=read, network=[100.0, 100.0, 200.0], throttle=throttle)
+    )
+    # What a throttle that nobody uses would come to is not told.
+    (told,) = judged_in_waves(Result(excuses=(excuse("throttle"),)), endless).excuses
+    assert told.reason == (
+        f"wave 1 of 1 never finishes: the automatic throttle of broker 1 is {left}, all that 20 % headroom leaves at "
+        "peak; use a smaller headroom or a fixed throttle"
+    )
+    assert (told.where, told.needed, told.available) == ("broker 1, out", 20.0, 60.0 - read)
 
 
 def test_without_a_schedule_nothing_changes():

@@ -122,6 +122,15 @@ def test_where_no_throttle_helps_none_is_named():
     assert text_of(move, "Watch").startswith("It does not finish at 1 MB/s: no throttle helps; the bottleneck is ")
 
 
+def test_a_wave_that_headroom_leaves_no_throttle_for_says_so_instead_of_a_command():
+    throttle = Throttle(bytes_per_second=50.0, is_automatic=True, headroom_ratio=0.2)
+    move = move_of([[1, 2]], [[1, 3]], rate=10, read=60, network=[100.0, 100.0, 200.0], throttle=throttle)
+    assert text_of(move, "Execute").endswith(
+        " There is no command: no throttle leaves the headroom that was asked for. Plan again with a smaller headroom "
+        "or a fixed throttle."
+    )
+
+
 def test_what_comes_after_a_wave_that_never_ends_never_starts():
     given = dict(rate=5 * MB, size=MB, throttle=MB, max_concurrent_moves_per_broker=1)
     move = move_of([[1, 2], [1, 2]], [[1, 3], [1, 3]], **given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,6 +21,7 @@ from kafka_capacity.questions.change.move_words import (
     time_notes,
     window_sentence,
 )
+from kafka_capacity.questions.change.problems import _endless
 from kafka_capacity.questions.change.section.comparison import OPTIONS
 from kafka_capacity.questions.change.section.wave_charts import MAX_BROKERS, disk_chart, gantt_chart
 from kafka_capacity.questions.change.section.waves import waves_table
@@ -91,6 +93,31 @@ def test_where_no_throttle_helps_none_is_named():
     assert _unless({**at_once, "smallest_throttle_bytes_per_second": None}, slow) == (
         " at 1 MB/s; in waves it needs a throttle above 20 MB/s"
     )
+
+
+AUTOMATIC = Throttle(bytes_per_second=50.0 * MB, is_automatic=True, headroom_ratio=0.2)
+
+
+@pytest.mark.parametrize(("read", "left"), [(60, "0 B/s"), (55, "5 MB/s")])
+def test_automatic_throttles_that_are_too_small_are_named_with_the_remedy(read, left):
+    given = dict(network=[100.0 * MB, 100.0 * MB, 200.0 * MB], throttle=AUTOMATIC)
+    move = move_of([[1, 2]], [[1, 3]], rate=10 * MB, read=read * MB, **given)
+    why = (
+        f"the automatic throttle of broker 1 is {left}, all that 20 % headroom leaves at peak; use a smaller headroom "
+        "or a fixed throttle"
+    )
+    assert f" It never finishes; {why}. " in summary(move)
+    assert endless_problem(move).message == f"In waves the move never finishes; {why}"
+    figures = {"throttle_bytes_per_second": 50e6, "smallest_throttle_bytes_per_second": 90e6}
+    assert _unless(figures, move) == f"; {why}"
+    option = SimpleNamespace(never_ends=True, figures=figures)
+    assert [one.message for one in _endless(option, move)] == [f"In waves the move never finishes; {why}"]
+
+
+def test_automatic_throttles_that_are_too_small_at_peak_are_not_to_be_raised():
+    given = dict(network=[100.0 * MB, 100.0 * MB, 200.0 * MB], throttle=AUTOMATIC)
+    move = move_of([[1, 2]], [[1, 3]], rate=10 * MB, read=30 * MB, **given)
+    assert "never finishes unless headroom is smaller, or the throttle a fixed one above 40 MB/s." in summary(move)
 
 
 def test_where_no_throttle_helps_at_peak_none_is_named():
