@@ -243,7 +243,7 @@ def _with_fetchers(problem: MoveProblem, hops: Hops, flows: Flows, gates: Gates)
     keys, which = np.unique(wave * brokers * brokers + pair, return_inverse=True)
     amount = np.bincount(which, weights=flows.size, minlength=len(keys))
     load = np.stack([np.bincount(which, weights=rate, minlength=len(keys)) for rate in flows.rate])
-    pair_load = load + _pair_traffic(problem)[:, keys % (brokers * brokers)]
+    pair_load = load + _pair_traffic(problem, hops, *np.divmod(keys, brokers * brokers))
     first = len(gates.wave)
     copies = np.arange(len(flows.size))
     return Gates(
@@ -262,14 +262,29 @@ def _with_fetchers(problem: MoveProblem, hops: Hops, flows: Flows, gates: Gates)
     )
 
 
-def _pair_traffic(problem: MoveProblem) -> Floats:
-    """Return float64[3, B·B], what each broker (second) fetches from each leader (first) already."""
-    brokers = len(problem.brokers)
-    index, leader = problem.brokers.index_of(problem.before), problem.brokers.index_of(problem.leader)
-    rows, columns = np.nonzero((index >= 0) & (leader >= 0)[:, None] & (problem.before != problem.leader[:, None]))
-    pair = leader[rows].astype(np.intp) * brokers + index[rows, columns]
-    rates = problem.bytes_in_bytes_per_second[:, rows]
-    return np.stack([np.bincount(pair, weights=rate, minlength=brokers * brokers) for rate in rates])
+def _pair_traffic(problem: MoveProblem, hops: Hops, wave: Indices, pair: Indices) -> Floats:
+    """Return float64[3, K], what the broker of each pair fetches from its leader already when a wave begins."""
+    count, rate = len(problem.brokers), problem.bytes_in_bytes_per_second
+    row, fetch = _fetches(problem, problem.before, problem.leader)
+    first = np.stack([np.bincount(fetch, weights=each[row], minlength=count * count) for each in rate])[:, pair]
+    (gone, old), (come, new) = (
+        _fetches(problem, *each) for each in ((hops.before, hops.leader), (hops.after, hops.leader_after))
+    )
+    # Changes in order of pairs, then waves: those of a pair in earlier waves follow each other.
+    waves = int(hops.wave.max(initial=0)) + 1
+    at = np.concatenate([old, new]) * waves + hops.wave[np.concatenate([gone, come])]
+    order = np.argsort(at, kind="stable")
+    changes = np.concatenate([-rate[:, hops.row[gone]], rate[:, hops.row[come]]], axis=1)[:, order]
+    total = np.pad(np.cumsum(changes, axis=1), ((0, 0), (1, 0)))
+    begins, ends = (np.searchsorted(at[order], keys) for keys in (pair * waves, pair * waves + wave))
+    return np.asarray(first + total[:, ends] - total[:, begins])
+
+
+def _fetches(problem: MoveProblem, replicas: Int32s, leader: Int32s) -> tuple[Indices, Indices]:
+    """Return the row of each replica that follows, intp[F], and its pair: leader · B + broker."""
+    index, led = problem.brokers.index_of(replicas), problem.brokers.index_of(leader)
+    rows, columns = np.nonzero((index >= 0) & (led >= 0)[:, None] & (replicas != leader[:, None]))
+    return rows, led[rows].astype(np.intp) * len(problem.brokers) + index[rows, columns]
 
 
 def _spare(problem: MoveProblem, hops: Hops, flows: Flows, cells: Cells, before: Carried) -> tuple[Floats, Floats]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kafka_capacity.kafka.reassignment.problem import Throttle
+from kafka_capacity.kafka.reassignment.problem import Order, Throttle
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from tests.properties.move_problems import move_problem_of
 
@@ -98,6 +98,34 @@ def test_a_network_without_room_never_ends_whatever_the_throttle():
     assert schedule.smallest_throttle_bytes_per_second == (0.0, np.inf, np.inf)
     assert schedule.waves[0].smallest_throttle_bytes_per_second == (0.0, np.inf, np.inf)
     assert (schedule.waves[0].bottleneck_broker, schedule.waves[0].bottleneck_direction) == (1, "out")
+
+
+@pytest.mark.parametrize(
+    ("first", "seconds"),
+    [
+        (([1, 3], [1, 2]), 80 / (8 - 2)),  # broker 2 fetches 2 B/s from broker 1 from the first wave on
+        (([1, 2], [1, 3]), 80 / 8),  # and here no longer
+        (([3, 1], [1, 2]), 80 / (8 - 2)),  # or because another broker leads
+        (([1, 2], [3, 2]), 80 / 8),
+    ],
+)
+def test_a_fetcher_carries_in_a_wave_what_earlier_waves_leave(first, seconds):
+    schedule = plan_waves(
+        move_problem_of(
+            [first[0], [1, 4]],
+            [first[1], [1, 2]],
+            size=[10, 80],
+            rate=[2, 0],
+            throttle=100,
+            fetcher_bytes_per_second=8.0,
+            max_concurrent_moves_per_broker=1,
+            orders=(Order.SMALLEST_FIRST,),
+        )
+    )
+    wave = schedule.waves[1]
+
+    assert (wave.rows.tolist(), wave.bottleneck_broker, wave.bottleneck_direction) == ([1], 2, "fetch")
+    assert wave.end_seconds[1] - wave.start_seconds[1] == pytest.approx(seconds)
 
 
 def test_a_fetcher_without_room_never_ends_whatever_the_throttle():
