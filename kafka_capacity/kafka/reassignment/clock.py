@@ -141,15 +141,13 @@ class Clock:
 _ROUNDING_SECONDS = 1e-6
 
 
-def gates_seconds(amount_bytes: Floats, closing: Floats, begin: float) -> float:
-    """Return how long it takes until the slowest of some gates is through, infinite for never.
+def gates_seconds(amount_bytes: Floats, closing: Floats, begin: float) -> Floats:
+    """Return float64[G], how long it takes until each of some gates is through, infinite for never.
 
     ``amount_bytes`` is float64[G], what is to pass each gate from ``begin`` on, in seconds since Monday 0:00;
     ``closing`` float64[G, 168], the rate at which each closes its gap in each hour of a week, below 0 where the gap
     grows.
     """
-    if not len(amount_bytes):
-        return 0.0
     first, into = divmod(begin % WEEK, HOUR)
     hours = (int(first) + np.arange(WEEK_HOURS + 1)) % WEEK_HOURS
     length = np.full(WEEK_HOURS + 1, HOUR)
@@ -157,16 +155,15 @@ def gates_seconds(amount_bytes: Floats, closing: Floats, begin: float) -> float:
     rate = closing[:, hours]
     passed = np.cumsum(rate * length, axis=1)
     week, most = passed[:, -1], passed.max(axis=1)
-    if ((most < amount_bytes) & (week <= 0)).any():
-        return float(np.inf)
+    never = (most < amount_bytes) & (week <= 0)
     # Whole weeks first, as many as it takes until a week more has the rest.
     weeks = np.where(most < amount_bytes, np.ceil((amount_bytes - most) / np.where(week > 0, week, 1.0)), 0.0)
-    rest = amount_bytes - weeks * week
+    rest = np.where(never, -np.inf, amount_bytes - weeks * week)
     hour = (passed >= (rest - _ROUNDING * amount_bytes)[:, None]).argmax(axis=1)
     gate = np.arange(len(rest))
     before = passed[gate, hour] - rate[gate, hour] * length[hour]
     ends = (np.cumsum(length) - length)[hour] + (rest - before) / np.maximum(rate[gate, hour], 1e-300)
-    return float((weeks * WEEK + ends).max())
+    return np.where(never, np.inf, weeks * WEEK + ends)
 
 
 _ROUNDING = 1e-12

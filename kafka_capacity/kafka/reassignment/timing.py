@@ -9,6 +9,7 @@ what the waves before it leave.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from dataclasses import dataclass
 from functools import partial
 
@@ -114,20 +115,10 @@ def paced_by(clock: Clock, pace: Pace, pauses: Floats) -> tuple[Floats, Pace]:
     The expected time is that at the traffic of the hours in which a wave runs; low and high are at none and at the peak
     whatever the hour. ``pauses`` is float64[N], how long to wait after each wave.
     """
-    gates, count = pace.gates, len(pauses)
-    used = np.flatnonzero(gates.amount_bytes > 0)
-    used = used[np.argsort(gates.wave[used], kind="stable")]
-    # Of all gates only those that may be the slowest at some traffic between the least and the most.
-    extremes = gates.closing_at(np.array([clock.rate_ratio.min(), clock.rate_ratio.max()]), used)
-    soonest, latest = (gate_seconds(gates.amount_bytes[used], each) for each in extremes.T)
-    least = np.zeros(count)
-    np.maximum.at(least, gates.wave[used], soonest)
-    used = used[latest >= least[gates.wave[used]]]
-    bounds = np.searchsorted(gates.wave[used], np.arange(count + 1))
+    gates, slowest = pace.gates, _slowest(clock, pace)
 
     def expected(wave: int, at: float) -> float:
-        slowest = used[bounds[wave] : bounds[wave + 1]]
-        return gates_seconds(gates.amount_bytes[slowest], gates.closing_at(clock.rate_ratio, slowest), at)
+        return float(_by_the_hour(clock, gates, slowest[wave], at).max(initial=0.0))
 
     def at_any_hour(band: int, wave: int, at: float) -> float:
         del at
@@ -138,6 +129,25 @@ def paced_by(clock: Clock, pace: Pace, pauses: Floats) -> tuple[Floats, Pace]:
         took = expected if band == EXPECTED else partial(at_any_hour, band)
         starts[band], seconds[band] = clock.place(pauses, took)
     return starts, dataclasses.replace(pace, seconds=seconds)
+
+
+def _slowest(clock: Clock, pace: Pace) -> list[Indices]:
+    """Return the gates of each wave that may be its slowest at some traffic between the least and the most."""
+    gates, count = pace.gates, pace.seconds.shape[1]
+    used = np.flatnonzero(gates.amount_bytes > 0)
+    used = used[np.argsort(gates.wave[used], kind="stable")]
+    extremes = gates.closing_at(np.array([clock.rate_ratio.min(), clock.rate_ratio.max()]), used)
+    soonest, latest = (gate_seconds(gates.amount_bytes[used], each) for each in extremes.T)
+    least = np.zeros(count)
+    np.maximum.at(least, gates.wave[used], soonest)
+    used = used[latest >= least[gates.wave[used]]]
+    bounds = np.searchsorted(gates.wave[used], np.arange(count + 1)).tolist()
+    return [used[first:last] for first, last in itertools.pairwise(bounds)]
+
+
+def _by_the_hour(clock: Clock, gates: Gates, chosen: Indices, at: float) -> Floats:
+    """Return how long some gates take that begin at some time, in seconds since Monday 0:00."""
+    return gates_seconds(gates.amount_bytes[chosen], gates.closing_at(clock.rate_ratio, chosen), at)
 
 
 def overruns_of(clock: Clock, pace: Pace) -> tuple[Overrun, ...]:
@@ -162,15 +172,15 @@ def overruns_of(clock: Clock, pace: Pace) -> tuple[Overrun, ...]:
     return tuple(found)
 
 
-def timing_of(problem: MoveProblem, hops: Hops, pace: Pace, before: Carried) -> Timing:
-    """Work out all figures of waves whose pace is known."""
+def timing_of(problem: MoveProblem, hops: Hops, pace: Pace, starts: Floats, before: Carried) -> Timing:
+    """Work out all figures of waves whose pace is known, and when each is expected to begin, float64[N]."""
     flows, cells, gates = pace.flows, pace.cells, pace.gates
     wave_count = pace.seconds.shape[1]
     smallest = np.zeros((len(BAND), wave_count))
     needed = gates.needed
     for band in range(len(BAND)):
         np.maximum.at(smallest[band], gates.wave, needed[band])
-    broker, direction = _bottlenecks(problem, gates, wave_count)
+    broker, direction = _bottlenecks(problem, pace, starts)
     done = copy_seconds(gates.of_copy, flows.size, gates.closing[EXPECTED])
     arriving = flows.rate[EXPECTED] * np.where(np.isfinite(done), done, 0.0)
     copy_wave = hops.wave[flows.copy_hop]
@@ -311,10 +321,25 @@ def _spare(problem: MoveProblem, hops: Hops, flows: Flows, cells: Cells, before:
     return spare_in, spare_out
 
 
-def _bottlenecks(problem: MoveProblem, gates: Gates, wave_count: int) -> tuple[Int32s, tuple[str | None, ...]]:
+def _gates_expected(problem: MoveProblem, pace: Pace, starts: Floats) -> Floats:
+    """Return float64[G], how long each gate takes: in a window by the hour, 0 there for what cannot be the slowest."""
+    gates, clock = pace.gates, problem.clock
+    seconds = gate_seconds(gates.amount_bytes, gates.closing[EXPECTED])
+    if clock is None:
+        return seconds
+    begins = np.isfinite(starts)
+    seconds[begins[gates.wave]] = 0.0
+    slowest = _slowest(clock, pace)
+    for wave in np.flatnonzero(begins).tolist():
+        seconds[slowest[wave]] = _by_the_hour(clock, gates, slowest[wave], clock.begins + float(starts[wave]))
+    return seconds
+
+
+def _bottlenecks(problem: MoveProblem, pace: Pace, starts: Floats) -> tuple[Int32s, tuple[str | None, ...]]:
     """Name the slowest gate of each wave; among those that never end, the one that needs the largest throttle."""
+    gates, wave_count = pace.gates, len(starts)
     used = np.flatnonzero(gates.amount_bytes > 0)
-    seconds = gate_seconds(gates.amount_bytes[used], gates.closing[EXPECTED, used])
+    seconds = _gates_expected(problem, pace, starts)[used]
     needed = np.where(np.isinf(seconds), gates.needed[EXPECTED, used], 0.0)
     order = np.lexsort((-used, needed, seconds, gates.wave[used]))
     sorted_wave = gates.wave[used][order]

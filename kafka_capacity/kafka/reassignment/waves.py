@@ -202,7 +202,7 @@ def _three(values: Floats) -> tuple[float, float, float]:
 def _schedule(found: _Drafted) -> Schedule:
     ground, best = found.ground, found.best
     problem, worst = ground.problem, ground.worst
-    timing = timing_of(problem, best.hops, best.pace, ground.before)
+    timing = timing_of(problem, best.hops, best.pace, best.starts[EXPECTED], ground.before)
     totals = best.totals()
     smallest = timing.smallest_throttle_bytes_per_second
     return Schedule(

@@ -156,7 +156,8 @@ def waves_table(move: MoveView) -> dict[str, Any]:
         f"{what} is the expected time, in brackets the range from no writes to peak rates throughout{after}. A wave "
         "finishes with any throttle larger than the one under Finishes above."
     )
-    if any(wave["copied_bytes"] and wave["smallest_throttle_expected_bytes_per_second"] is None for wave in shown):
+    endless = [wave for wave in shown if wave["copied_bytes"] and wave["end_expected_seconds"] is None]
+    if any(wave["smallest_throttle_expected_bytes_per_second"] is None for wave in endless):
         note += " With a dash there no throttle helps: a network or fetcher has nothing left for the copies."
     left_out = _ONE_BY_ONE if has_window else _BY_CLOCK
     rates = {row["throttle"] for row in rows if row["throttle"] is not None}

@@ -45,10 +45,10 @@ def test_time_by_the_hour_is_that_of_copying_second_by_second(amount, begin):
     assert found == pytest.approx(in_steps(amount, closing, begin), abs=2.0)
 
 
-def test_the_slowest_gate_decides_and_one_that_falls_behind_for_ever_never_ends():
+def test_each_gate_takes_its_time_and_one_that_falls_behind_for_ever_never_ends():
     closing = np.stack([np.full(WEEK_HOURS, 2.0), np.full(WEEK_HOURS, 4.0)])
-    assert gates_seconds(np.array([100.0, 100.0]), closing, 0.0) == 50.0
-    assert gates_seconds(np.array([100.0, 100.0]), closing - 3.0, 0.0) == np.inf
+    assert gates_seconds(np.array([100.0, 100.0]), closing, 0.0).tolist() == [50.0, 25.0]
+    assert gates_seconds(np.array([100.0, 100.0]), closing - 3.0, 0.0).tolist() == [np.inf, 100.0]
 
 
 def test_waves_start_and_end_within_the_window():
@@ -72,6 +72,18 @@ def test_hours_of_much_traffic_take_longer():
     assert late.end_seconds[EXPECTED] == pytest.approx(HOUR + (20_000 - 2 * HOUR) / 8)
     for band in (LOW, HIGH):
         assert quiet.end_seconds[band] == late.end_seconds[band]
+
+
+def test_the_bottleneck_is_who_decides_at_the_traffic_of_the_hours_in_which_a_wave_runs():
+    # At the mean broker 1 closes its gap at 10 - 4 and is the slowest; at night nothing is produced.
+    problem = move_problem_of([[1, 2], [4, 5]], [[1, 3], [4, 6]], size=[100_000, 150_000], rate=[2, 0], throttle=10)
+    night = EVEN.copy()
+    night[[hour for hour in range(WEEK_HOURS) if hour % 24 >= 22 or hour % 24 < 6]] = 0.0
+    settings = WaveSettings(pause_seconds=0.0, max_traffic_ratio=None)
+    for ratio, broker, seconds in ((EVEN, 1, 100_000 / 6), (night, 6, 15_000.0)):
+        clock = clock_of("22:00-06:00", ratio=ratio)
+        (wave,) = plan_waves(replace(problem, clock=clock, settings=settings)).waves
+        assert (wave.bottleneck_broker, wave.end_seconds[EXPECTED]) == (broker, pytest.approx(seconds))
 
 
 def test_no_wave_of_several_partitions_is_longer_than_the_window_whatever_length_was_asked_for():
