@@ -52,15 +52,14 @@ class RunbookWave:
 def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWave:
     """Write the page of one wave, whose files are at hand."""
     # Replicas whose size nobody knows are copied too; going back copies what was removed.
-    rate = max(1, math.floor(wave.throttle_bytes_per_second))
-    throttle = rate if wave.kind in COPIES else None
-    limit = f" --throttle {rate}" if wave.kind in COPIES else ""
-    limit_back = f" --throttle {max(1, math.floor(_throttle_back(schedule, wave)))}" if _removed(wave).any() else ""
+    copies, returns = wave.kind in COPIES, bool(_removed(wave).any())
+    rate = _rate(schedule, wave.throttle_bytes_per_second)
+    # Where headroom leaves none for the way back, it is that of the wave: back it must go.
+    rate_back = (_rate(schedule, _throttle_back(schedule, wave)) or rate) if returns else None
+    throttle = rate if copies else None
+    limit, limit_back = ("" if one is None else f" --throttle {one}" for one in (throttle, rate_back))
     execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
     undone = files.rollback_election
-    # Kafka's tool takes no throttle of 0, and any other would take the headroom that was asked for.
-    is_without = throttle is not None and schedule.problem.throttle.is_automatic and wave.throttle_bytes_per_second < 1
-    throttle = None if is_without else throttle
     steps = [
         *_start(schedule, wave),
         *_cordon(schedule, wave),
@@ -72,14 +71,14 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
                 f"kafka-topics.sh {SERVERS} --describe --under-replicated-partitions",
             ),
         ),
-        RunbookStep(does="execute", commands=() if is_without else (f"{execute} --execute{limit}",)),
+        RunbookStep(does="execute", commands=() if copies and rate is None else (f"{execute} --execute{limit}",)),
         *_higher_throttles(schedule, wave, throttle),
         RunbookStep(does="watch", commands=(f"kafka-reassign-partitions.sh {SERVERS} --list",)),
         RunbookStep(does="verify", commands=(f"{execute} --verify",)),
     ]
     if files.election is not None:
         steps.append(RunbookStep(does="elect", commands=(_elect(schedule, files.election.name),)))
-    if _removed(wave).any() and wave.number < len(schedule.waves):
+    if returns and wave.number < len(schedule.waves):
         steps.append(RunbookStep(does="wait", seconds=schedule.problem.settings.pause_seconds))
     steps += _confirm(schedule, wave)
     back = [
@@ -89,7 +88,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
         RunbookStep(
             does="roll back",
             commands=(
-                f"{rollback} --execute{limit_back}",
+                *(() if returns and rate_back is None else (f"{rollback} --execute{limit_back}",)),
                 f"{rollback} --verify",
                 *((_elect(schedule, undone.name),) if undone is not None else ()),
             ),
@@ -105,6 +104,16 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
         steps=tuple(steps),
         back=tuple(back),
     )
+
+
+def _rate(schedule: Schedule, bytes_per_second: float) -> int | None:
+    """Return a throttle as Kafka's tool takes it, ``None`` where the headroom that was asked for leaves none.
+
+    It takes none of 0, and any other would take that headroom.
+    """
+    if schedule.problem.throttle.is_automatic and bytes_per_second < 1:
+        return None
+    return max(1, math.floor(bytes_per_second))
 
 
 def _throttle_back(schedule: Schedule, wave: Wave) -> float:

@@ -148,10 +148,10 @@ def order_sentence(move: MoveView) -> str | None:
     worst = move.facts["worst_broker"]
     if worst is None:
         return f"Order: {chosen['order']}, the fastest, since the move relieves no broker."
-    who = f"broker {worst}, the most loaded ({str(move.facts['worst_resource']).replace('_', ' ')}),"
+    who = f"broker {worst}, the most loaded ({str(move.facts['worst_resource']).replace('_', ' ')})"
     if all(one["relieved_seconds"] is None for one in orders):
         return f"Order: {chosen['order']}; none of the orders tried relieves {who}."
-    lead = f"Order: {chosen['order']}. It relieves {who}"
+    lead = f"Order: {chosen['order']}. It relieves {who},"
     if move.facts["is_leadership_first"]:
         # The orders were tried without that.
         taken = f"{chosen['order']} {_after(chosen['relieved_seconds'])}"

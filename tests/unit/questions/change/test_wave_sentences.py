@@ -153,7 +153,7 @@ def test_orders_that_come_to_the_same_are_not_listed():
     assert " after 20 s with leaders moved first; without, relief-first after 25 s; other orders " in said
     facts["orders"] = [{**one, "relieved_seconds": None} for one in move.facts["orders"]]
     assert order_sentence(dataclasses.replace(move, facts=facts)) == (
-        "Order: relief-first; none of the orders tried relieves broker 2, the most loaded (disk),."
+        "Order: relief-first; none of the orders tried relieves broker 2, the most loaded (disk)."
     )
     assert order_sentence(dataclasses.replace(move, facts={**move.facts, "worst_broker": None})) == (
         "Order: relief-first, the fastest, since the move relieves no broker."
