@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from kafka_capacity.health.problem import Problem, serious
 from kafka_capacity.kafka.reassignment.clock import Window
@@ -111,8 +112,7 @@ def window_sentence(schedule: Row, waves: Sequence[Row]) -> str | None:
     window = Window.of(text) if text else None
     if window is None:
         return None
-    times = [(one["start_high_seconds"], one["end_high_seconds"]) for one in waves]
-    late = sum(end is None or end - start > window.seconds for start, end in times if start is not None)
+    late = sum(_is_late_at_peak(one, window) for one in waves)
     of = plural(len(waves), "wave")
     at_peak = (
         f" At peak rates {late:,} of {of} would not be done by then, and would have to be cancelled." if late else ""
@@ -121,6 +121,17 @@ def window_sentence(schedule: Row, waves: Sequence[Row]) -> str | None:
         f"Waves run only from {text.replace('-', ' to ')} UTC. A running reassignment cannot be paused, so each wave "
         f"starts only if it is expected to finish before the window closes, at the traffic of these hours.{at_peak}"
     )
+
+
+def _is_late_at_peak(wave: Row, window: Window) -> bool:
+    """Return whether a wave that begins when it is expected to is not done at peak rates when the window closes."""
+    start, end, closes = wave["start_high_seconds"], wave["end_high_seconds"], wave.get("closes_at")
+    if start is None or end is None:
+        return start is not None
+    left = window.seconds
+    if closes is not None:
+        left = (datetime.fromisoformat(closes) - datetime.fromisoformat(wave["starts_at"])).total_seconds()
+    return bool(end - start > left)
 
 
 def length_sentence(move: MoveView) -> str | None:
