@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_capacity.health.check import NEW
 from kafka_capacity.health.problem import Code, Severity
-from kafka_capacity.plan.lifecycle import CLUSTER, followed, has_grown, has_spread, id_of
+from kafka_capacity.plan.lifecycle import CLUSTER, followed, gravest, has_grown, has_spread, id_of
 from kafka_capacity.plan.plan_dataset import PLAN_SHA256
 from kafka_capacity.plan.results import OWN_SHAPES_SHA256
 from kafka_capacity.questions.answer import BADGES, Status
@@ -30,6 +30,13 @@ _OF_TRAFFIC = frozenset(
         Code.HOT_PARTITIONS,
     }
 )
+_LIMITED = {
+    "disk_limit_ratio": _OF_SIZES,
+    "network_limit_ratio": frozenset({Code.NETWORK_IN_OVER_LIMIT, Code.NETWORK_OUT_OVER_LIMIT}),
+    "cpu_limit_ratio": frozenset({Code.CPU_OVER_LIMIT}),
+    "disk_io_limit_ratio": frozenset({Code.DISK_IO_OVER_LIMIT}),
+}
+"""By the parameters that say so: the problems of the cluster that are judged by the request's limits."""
 _OF_LAGS = frozenset({Code.GROUPS_HOURS_BEHIND, Code.GROUPS_BEHIND, Code.RECORDS_LOST})
 _UNJUDGED = {
     **dict.fromkeys(("missing_sizes", "size-not-known", "disk-not-known"), _OF_SIZES),
@@ -53,9 +60,10 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
         ``since``, the day of the earlier inventory; ``lines`` of ``label`` and ``text``; ``new``, ``worse`` and
         ``resolved``, the problems, and their ``new_ids``, ``worse_ids`` and ``resolved_ids``; ``asked_ids``, the
         actions of the earlier one, none where this one cannot judge what they are about; ``passed``, which steps were
-        due since; ``is_alike``, whether both were asked the same of the same kind of data; ``other_limits``, the codes
-        of problems that are judged by other limits than before; ``method``, a sentence on who changed: the cluster, or
-        the way it is looked at.
+        due since; ``was_grave``, whether a serious problem stood that nobody had dismissed; ``is_alike``, whether both
+        were asked the same of the same kind of data; ``other_limits``, the codes of problems that are judged by other
+        limits than before, ``unjudged`` those that cannot be told now; ``method``, a sentence on who changed: the
+        cluster, or the way it is looked at.
     """
     if earlier is None or not is_comparable(earlier):
         return None
@@ -63,13 +71,13 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
     is_alike = _request(earlier) == _request(now) and _data(earlier) == _data(now)
     # What another request brings about, or no longer does, is neither new nor resolved.
     asked = {label for label, _ in _request(earlier) ^ _request(now)}
-    other_limits = _OF_SIZES | _OF_TRAFFIC if any("limit" in label for label in asked) else frozenset()
+    other_limits = frozenset().union(*(_LIMITED.get(label, frozenset()) for label in asked))
     old, new = (_problems(one, is_of_cluster=not is_alike, without=other_limits) for one in (before, after))
     lines = [{"label": label, "text": text} for label, text in _lines(earlier, now)]
     come, gone = ([key for key in one if key not in other] for one, other in ((new, old), (old, new)))
     was, is_now = ({id_of(one): one for one in verdict["problems"]} for verdict in (before, after))
     # What cannot be seen any more is not over, and what is seen again is not new.
-    unseen, seen = _unjudged(after) - _unjudged(before), _unjudged(before)
+    unseen, seen = _unjudged(after) - _unjudged(before), _unjudged(before) - _unjudged(after)
     come = [key for key in come if is_now[key]["code"] not in seen or is_now[key].get("state", "new")[:3] == "new"]
     unjudged = [key for key in gone if was[key]["code"] in unseen]
     gone = [key for key in gone if key not in unjudged]
@@ -86,10 +94,12 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
         "worse_ids": worse,
         "resolved": [old[key] for key in gone],
         "resolved_ids": gone,
-        "asked_ids": [] if unseen else [id_of(one) for one in before.get("actions", ())],
+        "asked_ids": [] if unseen & (_OF_SIZES | _OF_TRAFFIC) else [id_of(one) for one in before.get("actions", ())],
         "passed": _passed(earlier, now),
         "is_alike": is_alike,
+        "was_grave": gravest(before) is not None,
         "other_limits": sorted(other_limits),
+        "unjudged": sorted(_unjudged(after)),
         "method": _method(earlier, now),
     }
 
@@ -146,9 +156,13 @@ def _verdict(verdict: Mapping[str, Any]) -> str:
 
 
 def is_judged(verdict: Mapping[str, Any]) -> bool:
-    """Return whether it is known whether a cluster has enough brokers: what sizing says of what is unknown is not."""
+    """Return whether it is known how many brokers a cluster needs.
+
+    Too few are too few, whatever else is unknown; enough are not.
+    """
     _, text = BADGES[Status.NOT_JUDGED]
-    return verdict.get("status") != Status.NOT_JUDGED and (verdict.get("sizing") or verdict)["badge"]["text"] != text
+    badge = (verdict.get("sizing") or verdict)["badge"]
+    return badge["text"] != text and (badge["kind"] != "good" or verdict.get("status") != Status.NOT_JUDGED)
 
 
 def _price_label(verdict: Mapping[str, Any]) -> str:

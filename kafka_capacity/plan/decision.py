@@ -19,6 +19,7 @@ from typing import Any
 
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.health.check import NEW, ListedProblem, list_problems
+from kafka_capacity.health.cluster_view import UNKNOWN_RATE_RATIO
 from kafka_capacity.health.problem import DOWN_NOW, Code, Problem
 from kafka_capacity.plan.decision_box import decision_box, move_answer
 from kafka_capacity.plan.lifecycle import CLUSTER, PLAN_AGAIN, with_ids
@@ -167,10 +168,13 @@ def _with_due(actions: Iterable[Action], sizing: SizingView | None, ds: str) -> 
 def _today(results: ReportInputs, view: ChangeView, sizing: SizingView | None) -> dict[str, Any]:
     """Return how many brokers there are, how full the fullest is and what a month costs; what is not known is none."""
     fills = [row["fill_before"] for row in broker_rows(results.tables, view.nearest) if not row["is_new"]]
-    is_unknown = not fills or None in fills or bool(results.snapshot_facts.get("unknown_size_partitions"))
+    facts = results.snapshot_facts
+    unsized, partitions = facts.get("unknown_size_partitions", 0), facts.get("partition_count", 0)
+    known = [one for one in fills if one is not None]
+    is_unknown = not known or unsized > UNKNOWN_RATE_RATIO * partitions
     return {
         "broker_count": view.observed_broker_count,
-        "fullest_disk_ratio": None if is_unknown else max(fills),
+        "fullest_disk_ratio": None if is_unknown else max(known),
         "usd_per_month": None if sizing is None else sizing.today["total_usd_per_month"],
     }
 

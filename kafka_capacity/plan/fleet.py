@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from kafka_capacity.demand.calendar_days import WEEK_DAYS, days_between
+from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.demand.class_forecast import MAX_STALE_DAYS
 from kafka_capacity.errors import MissingManifestError, StorageError
 from kafka_capacity.objects.keys import (
@@ -24,8 +24,7 @@ from kafka_capacity.objects.keys import (
 from kafka_capacity.objects.object_store import content_type_of
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.changes import is_judged, sizing_figure
-from kafka_capacity.plan.lifecycle import followed, read_entries, with_states
-from kafka_capacity.plan.news import gravest
+from kafka_capacity.plan.lifecycle import followed, gravest, read_entries, with_states
 from kafka_capacity.plan.plan_dataset import DECISION_FOLDER
 from kafka_capacity.plan.publish import read_decision, read_request
 from kafka_capacity.plan.section.request import is_default
@@ -60,23 +59,15 @@ class Standing:
 def newest_standing(store: ObjectStore, cluster: str) -> Standing:
     """Return what the newest plan of a cluster that was decided about says.
 
-    Of several of one week the one counts that was asked with the fewest parameters of its own, of these the last: what
-    would be if tells nothing of what is. One that cannot be read is not passed over for an older one: that would look
-    as if nothing was new.
+    Of several of one day the one counts that was asked with the fewest parameters of its own, of these the last. One
+    that cannot be read is not passed over for an older one: that would look as if nothing was new.
     """
-    of_week: list[Standing] = []
     for ds, plans in newest_plans(store, cluster):
-        if of_week and days_between(ds, of_week[0].ds) >= WEEK_DAYS:
-            break
-        found = (standing_of(store, cluster, ds, plan_id) for plan_id in usual_first(store, cluster, ds, plans))
-        of_week += [one for one in (next(filter(None, found), None),) if one is not None]
-    if not of_week:
-        return Standing(cluster=cluster, ds=next(reversed(list_days(store, cluster, "inventory")), ""))
-    return (
-        of_week[0]
-        if len(of_week) == 1
-        else min(of_week, key=lambda one: own_parameters(store, cluster, one.ds, one.plan_id))
-    )
+        for plan_id in usual_first(store, cluster, ds, plans):
+            found = standing_of(store, cluster, ds, plan_id)
+            if found is not None:
+                return found
+    return Standing(cluster=cluster, ds=next(reversed(list_days(store, cluster, "inventory")), ""))
 
 
 def standing_of(store: ObjectStore, cluster: str, ds: str, plan_id: str) -> Standing | None:

@@ -11,6 +11,7 @@ import difflib
 import json
 import logging
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import Any
 
 from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.errors import MissingObjectError, RequestError, StorageError
+from kafka_capacity.health.check import NEW
 from kafka_capacity.health.problem import DOWN_NOW, Code, Severity
 from kafka_capacity.objects.keys import lifecycle_key
 from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash
@@ -37,10 +39,12 @@ CLUSTER = "cluster"  # what problems are of that the one check of the cluster's 
 GONE, DROPPED = "no longer found", "no longer recommended"  # what became of a problem, and of an action not taken
 _EARLIER_DROPPED = "no longer requested"  # what was kept until model version 24
 PROBLEM, ACTION = "problem", "action"
+GRAVE = frozenset({Severity.FATAL, Severity.SERIOUS})
 PLAN_AGAIN = "plan-again"  # the code of an action that only asks for another plan
 
 _SPREADING = frozenset({*DOWN_NOW, Code.UNDER_REPLICATED, Code.FENCED})  # are worse with every partition more
-_KINDS = {"brokers": "broker", "groups": "group", "racks": "rack", "controllers": "controller"}
+_KINDS = frozenset({"broker", "group", "rack", "controller"})
+_MORE = re.compile(r",? and [\d,]+ more$")
 _GROWN_RATIO = 1.05  # beyond what it was, that a problem has grown by: less is how figures go up and down
 _LAG_GROWN_RATIO = 2.0  # the same of times, which rise and fall by the hour
 
@@ -87,6 +91,12 @@ def followed(decision: Mapping[str, Any]) -> dict[str, Row]:
     """Return the problems and actions of a decision that have a state, by id, the worst problem first."""
     rows = [*(one for one in decision["problems"] if is_followed(one)), *decision.get("actions", ())]
     return {id_of(one): one for one in rows}
+
+
+def gravest(decision: Mapping[str, Any]) -> Row | None:
+    """Return the worst problem of a decision that is serious and was not dismissed; ``None`` for none."""
+    rows = followed(decision).values()
+    return next((one for one in rows if one.get("severity") in GRAVE and "is_dismissed" not in one), None)
 
 
 def entries_of(document: Mapping[str, Any] | None) -> Mapping[str, Entry]:
@@ -166,8 +176,12 @@ def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, Any] | Non
 
 def _is_within(where: str, then: str) -> bool:
     """Return whether what is named was all named before, so far as it is named: ``broker 1`` of ``brokers 1, 2``."""
-    now, before = ({_KINDS.get(word, word) for word in text.replace(",", "").split()} for text in (where, then))
-    return where == then or (bool(now) and "more" not in now and now <= before)
+    if where == then:
+        return True
+    kind, *names = where.split(" ", 1)
+    kind_then, *names_then = _MORE.sub("", then).split(" ", 1)
+    is_alike = kind.rstrip("s") in _KINDS and kind.rstrip("s") == kind_then.rstrip("s") and not _MORE.search(where)
+    return is_alike and {*", ".join(names).split(", ")} <= {*", ".join(names_then).split(", ")}
 
 
 def state_words(entry: Entry | None, row: Row, ds: str) -> str:
@@ -235,6 +249,40 @@ def done_words(
         if is_told and (entry["done"] is None or entry["done"]["on"] == decision["ds"]):
             found[key] = _effect(entry, decision["today"])
     return found
+
+
+def settled(entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes with what the comparison with the last report does not tell of problems of the cluster.
+
+    Those that it could not judge, or judged by other limits, were neither in that report nor resolved by it: where they
+    are judged again and are not there, they are over, and where nobody knew of them, they are new.
+    """
+    if not entries or not changes["is_alike"]:
+        return dict(changes)
+    ds = decision["ds"]
+    left_open = {*changes["unjudged"], *changes["other_limits"], *changes["resolved_ids"]}
+    rows = {key: row for key, row in followed(decision).items() if _question(row) == CLUSTER}
+    over = {
+        key: f"{str(entry['text']).split(' Remedy: ')[0].rstrip('.')}."
+        for key, entry in entries.items()
+        if (entry["kind"], entry["question"]) == (PROBLEM, CLUSTER)
+        and (entry["done"] is None or entry["done"]["on"] == ds)
+        and not {key, entry["code"]} & left_open
+        and key not in rows
+    }
+    unknown = {*changes["new_ids"], *changes["other_limits"]}
+    come = {
+        key: f"{str(row['message']).rstrip('.')}."
+        for key, row in rows.items()
+        if (key not in entries or entries[key]["first"] >= ds) and not {key, row["code"]} & unknown
+    }
+    return {
+        **changes,
+        "new": [*changes["new"], *come.values()],
+        "new_ids": [*changes["new_ids"], *come],
+        "resolved": [*changes["resolved"], *over.values()],
+        "resolved_ids": [*changes["resolved_ids"], *over],
+    }
 
 
 def resolved_lines(entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any]) -> list[str]:
@@ -341,13 +389,18 @@ def _seen(old: Entry | None, row: Row, decision: Mapping[str, Any]) -> Entry:
     return {
         "kind": PROBLEM if "severity" in row else ACTION,
         "code": row["code"],
-        "question": row.get("question", ""),
+        "question": _question(row),
         "text": row["text"],
         "broker_count": row.get("broker_count"),
         **{name: old[name] for name in ("first", "at_first", "claimed", "dismissed")},
         "last": ds,
         "done": None,
     }
+
+
+def _question(row: Row) -> str:
+    """Return what a problem is of; one that only the change would bring is not the cluster's, whatever finds it."""
+    return "" if row.get("then") == NEW else str(row.get("question", ""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

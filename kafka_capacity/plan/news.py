@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_capacity.health.problem import Severity
 from kafka_capacity.plan.changes import METHOD_IS_SAME
-from kafka_capacity.plan.lifecycle import CLUSTER, followed, id_of
+from kafka_capacity.plan.lifecycle import CLUSTER, GRAVE, gravest, id_of
 from kafka_capacity.questions.accuracy.decide import PREDICTION_DRIFT
 from kafka_capacity.text.names import clipped, visible
 from kafka_capacity.text.wording import MAIL_PREFIX
 
 LINE_LENGTH = 400  # a longer line is cut: the report has it whole
-
-_GRAVE = frozenset({Severity.FATAL, Severity.SERIOUS})
-
-
-def gravest(decision: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the worst problem of a decision that is serious and was not dismissed; ``None`` for none."""
-    rows = followed(decision).values()
-    return next((one for one in rows if one.get("severity") in _GRAVE and "is_dismissed" not in one), None)
 
 
 _ANSWER = frozenset({"Verdict", "Brokers now"})  # lines of the comparison that are the answer itself
@@ -40,9 +31,11 @@ def _reasons(verdict: Mapping[str, Any], changes: Mapping[str, Any]) -> Iterator
     if changes["is_alike"]:
         yield from (f"{line['label']}: {line['text']}." for line in changes["lines"] if line["label"] in _ANSWER)
         yield from changes["passed"]
+    if changes.get("was_grave") and gravest(verdict) is None and not changes["unjudged"]:
+        yield "No serious problem is left."
     labels = dict.fromkeys(changes.get("worse_ids", ()), "Worse") | dict.fromkeys(changes["new_ids"], "New")
     for problem in verdict["problems"]:
-        is_news = problem["severity"] in _GRAVE or problem["code"] == PREDICTION_DRIFT
+        is_news = problem["severity"] in GRAVE or problem["code"] == PREDICTION_DRIFT
         label = labels.get(id_of(problem))
         is_told = is_news and "is_dismissed" not in problem and label is not None
         if is_told and (changes["is_alike"] or problem["question"] == CLUSTER):

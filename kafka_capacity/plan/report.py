@@ -12,7 +12,7 @@ from kafka_capacity import questions
 from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.plan.changes import changes_since, gist
-from kafka_capacity.plan.lifecycle import CLUSTER, Entry, followed_lines, resolved_lines, with_states
+from kafka_capacity.plan.lifecycle import CLUSTER, Entry, followed_lines, resolved_lines, settled, with_states
 from kafka_capacity.plan.owners import add_owners
 from kafka_capacity.plan.section.findings import cluster_problems
 from kafka_capacity.report.anchors import FINDINGS, OF_PROBLEMS
@@ -66,6 +66,7 @@ def build_report(
     add_owners(report, owners or {}, topics)
     changes = changes_since(last, report)
     if changes is not None:
+        changes = settled(entries or {}, decision, changes)
         report["verdict"]["subject"] += f": {gist(changes)}"
         changes["resolved"] = resolved_lines(entries or {}, decision, changes)
         changes["followed"] = followed_lines(entries or {}, decision, changes)

@@ -23,7 +23,8 @@ from airflow.sdk import BaseHook
 from kafka_capacity.errors import MissingManifestError, MissingObjectError, RenderError, RequestError, StorageError
 from kafka_capacity.objects.keys import unheard_key, unheard_prefix
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.plan.news import gravest, message, reasons
+from kafka_capacity.plan.lifecycle import gravest
+from kafka_capacity.plan.news import message, reasons
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.publish import published_report
 from kafka_capacity.plan.untold import keep_untold, read_untold, untold_text

@@ -174,14 +174,14 @@ def test_problems_that_were_there_may_be_worse(before, now, change, is_worse):
 def test_what_cannot_be_seen_any_more_is_not_resolved(before, now, code, unknown, is_resolved):
     problem = {"question": "cluster", "severity": "serious", "where": "", "text": "", "message": "wrong"}
     before["verdict"]["problems"].append({**problem, "code": code})
-    before["verdict"]["actions"] = [{"id": "move-to-9-brokers"}]
+    before["verdict"]["actions"] = [{"id": "move-to-9-brokers", "code": "move"}]
     after = copy.deepcopy(now)
     after["verdict"]["problems"].append({**problem, "code": unknown})
     changes = changes_since(before, after)
     assert changes["resolved_ids"] == ([code] if is_resolved else [])
     told = {"label": "Not judged now", "text": "1 earlier problem, for want of data"}
     assert (told in changes["lines"]) is not is_resolved
-    assert changes["asked_ids"] == []
+    assert changes["asked_ids"] == (["move-to-9-brokers"] if unknown == "lag_unknown" else [])
     # A month later it is unknown still: nothing more is to say. When it is known again, it goes on.
     assert changes_since(after, after)["lines"] == []
     back = copy.deepcopy(now)
@@ -192,6 +192,9 @@ def test_what_cannot_be_seen_any_more_is_not_resolved(before, now, code, unknown
 def test_figures_of_what_is_not_judged_are_not_known(before, now):
     after = copy.deepcopy(now)
     after["verdict"]["status"] = "not_judged"
+    after["verdict"]["sizing"]["badge"] = {"kind": "bad", "text": "↑ Too few brokers now"}
+    assert "Brokers now" not in {one["label"] for one in changes_since(before, after)["lines"]}
+    after["verdict"]["sizing"]["badge"] = {"kind": "good", "text": "✓ Enough brokers"}
     lines = {one["label"]: one["text"] for one in changes_since(before, after)["lines"]}
     assert lines["Brokers now"] == "6 → not known"
     assert lines["Per month, estimated"].endswith(" → not known")
@@ -205,6 +208,8 @@ def test_other_limits_resolve_and_bring_no_problems_of_resources(before, now):
     changes = changes_since(before, now)
     assert changes["resolved_ids"] == ["rack-loss"]
     assert "disk-over-limit" in changes["other_limits"]
+    asked["data"]["parameters"][-1] = {"label": "catch_up_limit_seconds", "value": 60}
+    assert changes_since(before, now)["resolved_ids"] == ["disk-over-limit", "rack-loss"]
 
 
 def test_a_step_that_was_put_off_has_not_passed(before, now):

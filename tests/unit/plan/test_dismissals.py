@@ -60,6 +60,8 @@ def test_a_dismissal_needs_a_reason_and_is_of_what_was_dismissed(document, first
         ("brokers 2, 1", True),
         ("brokers 1, 2, 3", False),
         ("broker 3", False),
+        ("brokers 1, 2, 3, 4, 5 and 2 more", False),
+        ("group 1", False),
         ("", False),
     ],
 )

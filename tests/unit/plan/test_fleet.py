@@ -100,14 +100,6 @@ def test_of_one_day_the_plan_counts_that_was_asked_as_usual(store, decision):
     assert newest_standing(store, "full").plan_id == "new"
 
 
-def test_of_one_week_the_plan_counts_that_was_asked_as_usual(store, decision):
-    for ds in ("2026-11-18", "2026-11-22"):
-        decide(store, decision, "full", ds, "a-what-if", request={"disk_limit_ratio": 0.95})
-    assert [newest_standing(store, "full").plan_id, newest_standing(store, "full").ds] == ["a-what-if", "2026-11-22"]
-    decide(store, decision, "full", "2026-11-19", "usual")
-    assert newest_standing(store, "full").plan_id == "usual"
-
-
 @pytest.mark.parametrize(
     ("badge", "more", "standing"),
     [

@@ -21,6 +21,7 @@ from kafka_capacity.plan.lifecycle import (
     observed,
     read_entries,
     resolved_lines,
+    settled,
     with_ids,
     with_steps_continued,
 )
@@ -48,6 +49,41 @@ def first():
 @pytest.fixture
 def document(first):
     return observed(None, first, None)
+
+
+def compared(*, new=(), resolved=(), unjudged=(), other_limits=(), is_alike=True):
+    found = {"new": [*new], "new_ids": [*new], "resolved": [*resolved], "resolved_ids": [*resolved]}
+    return {**found, "unjudged": [*unjudged], "other_limits": [*other_limits], "is_alike": is_alike, "asked_ids": []}
+
+
+def test_what_the_last_report_could_not_judge_is_settled_once_it_is_judged():
+    full = {**FULL, "message": "2 brokers are full"}
+    document = observed(None, decided("2026-11-01", [full]), None)
+    unseen = decided("2026-11-08", [])
+    document = observed(document, unseen, compared(unjudged=["disk-over-limit"]))
+    assert entries_of(document)["disk-over-limit"]["done"] is None
+    # Judged again it is over, unless it is there, and told once.
+    still = decided("2026-11-15", [full])
+    assert settled(entries_of(document), still, compared())["resolved"] == []
+    gone = decided("2026-11-15", [])
+    changes = settled(entries_of(document), gone, compared())
+    assert (changes["resolved_ids"], changes["resolved"]) == (["disk-over-limit"], [FULL["text"]])
+    assert settled(entries_of(document), gone, compared(is_alike=False))["resolved"] == []
+    document = observed(document, gone, changes)
+    assert entries_of(document)["disk-over-limit"]["done"]["on"] == "2026-11-15"
+    assert settled(entries_of(document), decided("2026-11-22", []), compared())["resolved_ids"] == []
+
+
+def test_what_a_report_under_other_limits_saw_is_new_in_the_next_one_under_these():
+    full, cpu = {**FULL, "message": "full"}, {**FULL, "code": "cpu-over-limit", "message": "busy"}
+    document = observed(None, decided("2026-11-01", [full]), None)
+    week = decided("2026-11-08", [full, cpu])
+    document = observed(document, week, compared(other_limits=["cpu-over-limit"], is_alike=False))
+    later = decided("2026-11-15", [full, cpu])
+    assert settled(entries_of(document), later, compared())["new_ids"] == ["cpu-over-limit"]
+    # What only the change would bring is none of the cluster's.
+    moved = decided("2026-11-15", [full, {**cpu, "then": "New with the change."}])
+    assert settled(entries_of(document), moved, compared())["new_ids"] == []
 
 
 def test_a_plan_that_was_asked_for_moves_nothing_by_itself():

@@ -100,6 +100,16 @@ def test_of_new_problems_serious_ones_and_drift_are_news(before, report, problem
     assert reasons(after(with_problem(before, **problem), now)) == []
 
 
+def test_that_no_serious_problem_is_left_is_news(before, report):
+    before = with_problem(before)
+    after_all = {**after(before, report)}
+    none_left = [one for one in report["verdict"]["problems"] if one["severity"] not in ("serious", "fatal")]
+    after_all["verdict"] = {**after_all["verdict"], "problems": none_left}
+    assert "No serious problem is left." in reasons(after_all)
+    after_all["changes"] = {**after_all["changes"], "unjudged": ["disk-over-limit"]}
+    assert "No serious problem is left." not in reasons(after_all)
+
+
 def test_a_serious_problem_that_got_worse_is_news(before, report):
     then = with_problem(before, code="fenced-brokers", partitions=3)
     now = with_problem(report, code="fenced-brokers", partitions=9)
