@@ -15,7 +15,7 @@ import types
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from kafka_capacity.cli.json_documents import DOCUMENTS
 
@@ -58,6 +58,8 @@ def _of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         return {}
     if kind in _PLAIN:
         return {"type": _PLAIN[kind]}
+    if origin is Annotated:
+        return {"anyOf": [_of(of[0], definitions), {"type": "null"}]}
     if origin in (Union, types.UnionType):
         return {"anyOf": [_of(one, definitions) for one in of]}
     if origin in (tuple, list, Sequence):
@@ -73,7 +75,7 @@ def _of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_class(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    hints, fields = get_type_hints(kind), dataclasses.fields(kind)
+    hints, fields = get_type_hints(kind, include_extras=True), dataclasses.fields(kind)
     said = {name: text for base in reversed(kind.__mro__[:-1]) for name, text in comments_of(base).items()}
     return {
         "type": "object",

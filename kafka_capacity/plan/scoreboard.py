@@ -38,6 +38,7 @@ from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.coefficients import hold_cpu, score_coefficients
 from kafka_capacity.plan.drift_effects import Effect, drifted_classes, move_effect, sizing_effect
 from kafka_capacity.plan.fleet import own_parameters, usual_first
+from kafka_capacity.plan.lifecycle import ALIKE_DAYS
 from kafka_capacity.plan.plan_dataset import finished_document
 from kafka_capacity.plan.publish import read_decision
 from kafka_capacity.questions.accuracy.executed_moves import planned_times, score_moves
@@ -217,7 +218,8 @@ def _document(
         "drifts": [
             {**dataclasses.asdict(one), **_consequences(store, ds, raw, snapshot, load, one)}
             for one in drifts
-            if one is not None
+            # What was not scored for weeks is not known to be off still.
+            if one is not None and (one.figure == MOVES or days_between(one.last, ds) <= ALIKE_DAYS)
         ],
     }
 

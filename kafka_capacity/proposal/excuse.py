@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
 from kafka_capacity.hardware.plain import to_plain
 from kafka_capacity.text.wording import plural
 
 _ROUNDING_RATIO = 1e-9  # the same replicas in another order add up to a sum that differs by less
+
+
+Unending = Annotated[float, None]
+"""A figure that may be infinite, which is null in JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +24,7 @@ class Excuse:
     reason: str  # a sentence for people, with the numbers in it
     constraint: str  # its short name, such as `disk` or `replication_factor`; the same for every scenario
     where: str  # the broker, rack or topic
-    needed: float  # how much would be needed, in the unit of the constraint
+    needed: Unending  # how much would be needed, in the unit of the constraint; null where no throttle helps
     available: float  # how much is available
     unit: str  # the unit of both figures, such as `bytes` or `brokers`
     when: str | None = None  # the day from which it is exceeded, `YYYY-MM-DD`; `None` if time plays no part

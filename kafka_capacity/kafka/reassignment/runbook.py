@@ -54,8 +54,8 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     # Replicas whose size nobody knows are copied too; going back copies what was removed.
     copies, returns = wave.kind in COPIES, bool(_removed(wave).any())
     rate = _rate(schedule, wave.throttle_bytes_per_second)
-    # Where headroom leaves none for the way back, it is that of the wave: back it must go.
-    rate_back = (_rate(schedule, _throttle_back(schedule, wave)) or rate) if returns else None
+    # Where headroom leaves none for the way back, it is that of the wave, which went that way: back it must go.
+    rate_back = (_rate(schedule, _throttle_back(schedule, wave)) or (rate if copies else None)) if returns else None
     throttle = rate if copies else None
     limit, limit_back = ("" if one is None else f" --throttle {one}" for one in (throttle, rate_back))
     execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
@@ -81,20 +81,26 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     if returns and wave.number < len(schedule.waves):
         steps.append(RunbookStep(does="wait", seconds=schedule.problem.settings.pause_seconds))
     steps += _confirm(schedule, wave)
-    back = [
-        RunbookStep(does="cancel", commands=(f"{execute} --cancel",)),
-        *_leave_out(schedule, wave, WAVES_FOLDER + files.rollback.name),
-        *_uncordon(schedule, wave),
-        RunbookStep(
-            does="roll back",
-            commands=(
-                *(() if returns and rate_back is None else (f"{rollback} --execute{limit_back}",)),
-                f"{rollback} --verify",
-                *((_elect(schedule, undone.name),) if undone is not None else ()),
+    if copies and rate is None:
+        steps = [step for step in steps if step.does in ("start", "check", "execute")]
+    back = (
+        []
+        if copies and rate is None
+        else [
+            RunbookStep(does="cancel", commands=(f"{execute} --cancel",)),
+            *_leave_out(schedule, wave, WAVES_FOLDER + files.rollback.name),
+            *_uncordon(schedule, wave),
+            RunbookStep(
+                does="roll back",
+                commands=(
+                    *(() if returns and rate_back is None else (f"{rollback} --execute{limit_back}",)),
+                    f"{rollback} --verify",
+                    *((_elect(schedule, undone.name),) if undone is not None else ()),
+                ),
             ),
-        ),
-        *_cordon_again(schedule, wave),
-    ]
+            *_cordon_again(schedule, wave),
+        ]
+    )
     return RunbookWave(
         number=wave.number,
         kind=str(wave.kind),

@@ -178,6 +178,11 @@ def timing_of(problem: MoveProblem, hops: Hops, pace: Pace, starts: Floats, befo
     wave_count = pace.seconds.shape[1]
     smallest = np.zeros((len(BAND), wave_count))
     needed = gates.needed
+    if problem.clock is not None:
+        # Waves run in hours with less traffic, in which networks may have something left: the throttle is what is told.
+        needed[EXPECTED] = np.where(
+            np.isinf(needed[EXPECTED]), gates.load[EXPECTED] * (gates.direction < 2), needed[EXPECTED]
+        )
     for band in range(len(BAND)):
         np.maximum.at(smallest[band], gates.wave, needed[band])
     broker, direction = _bottlenecks(problem, pace, starts)

@@ -138,8 +138,8 @@ def _endless(result: PlacementResult, schedule: Schedule) -> Excuse:
     )
     if math.isinf(needed):
         why = f", and {no_throttle_helps(wave.bottleneck_broker, wave.bottleneck_direction)}"
-    elif is_automatic:
-        why = f": {too_little_left(*_starved(schedule, wave), schedule.problem.throttle.headroom_ratio)}"
+    elif is_automatic and (starved := _starved(schedule, wave))[1] != schedule.problem.throttle.bytes_per_second:
+        why = f": {too_little_left(*starved, schedule.problem.throttle.headroom_ratio)}"
     return Excuse(
         reason=f"wave {wave.number} of {len(schedule.waves)} never finishes{why}",
         constraint=THROTTLE,

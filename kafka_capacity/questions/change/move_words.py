@@ -68,7 +68,10 @@ def what_helps(move: MoveView) -> str:
     """Describe what would end waves that never end, a clause."""
     smallest = move.smallest_throttle("expected")
     if smallest is not None and move.facts["is_throttle_automatic"]:
-        return too_little_left(*_starved(move), move.facts["headroom_ratio"])
+        brokers, throttle = _starved(move)
+        # A broker of unknown network has the fixed throttle, which is no matter of headroom.
+        if throttle != move.facts["throttle_bytes_per_second"]:
+            return too_little_left(brokers, throttle, move.facts["headroom_ratio"])
     if smallest is not None:
         return f"it needs a throttle above {format_throttle_above(smallest)}"
     wave = next(wave for wave in move.waves if wave["smallest_throttle_expected_bytes_per_second"] is None)

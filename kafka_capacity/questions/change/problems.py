@@ -178,11 +178,18 @@ def _from_clients(option: Option, move: MoveView | None) -> list[Problem]:
     if move is not None and move.facts["is_throttle_automatic"]:
         return []  # it is that of brokers whose network is not known
     throttle, spare = figures["throttle_bytes_per_second"], figures["spare_network_bytes_per_second"]
+    # What is left at peak may not be enough for what is produced to the copies.
+    smallest = figures["smallest_throttle_bytes_per_second"]
+    is_enough = smallest is not None and smallest < spare
     message = (
         f"A throttle of {format_throttle(throttle)} is more than a network has left at peak ({format_throttle(spare)})"
         ", where copies and clients slow each other down"
     )
-    remedy = f"throttle to {format_throttle(spare)} at most, or move off-peak" if spare >= 1e5 else "move off-peak"
+    remedy = (
+        f"throttle to {format_throttle(spare)} at most, or move off-peak"
+        if spare >= 1e5 and is_enough
+        else "move off-peak"
+    )
     return [serious("throttle-above-network", "the throttle", message, remedy)]
 
 

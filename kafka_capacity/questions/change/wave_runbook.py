@@ -91,6 +91,8 @@ def _step(wave: Row, step: Row) -> dict[str, Any]:
                 " There is no command: no throttle leaves the headroom that was asked for. Plan again with a smaller "
                 "headroom or a fixed throttle."
             )
+        if does == "roll back" and not any("--execute" in command for command in step["commands"]):
+            text += " There is no command for that: no throttle leaves the headroom that was asked for."
         if does == "roll back" and wave["kind"] == WaveKind.DROP:
             text += " The deleted replicas are copied again, whole, from their leaders."
     return {"does": does.capitalize(), "text": text, "commands": [str(command) for command in step["commands"]]}

@@ -12,6 +12,7 @@ from kafka_capacity.cli.json_documents import DOCUMENTS
 from kafka_capacity.cli.json_schema import comments_of, document_schema, json_schema
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import write_snapshot_files
+from tests.builders import with_rows
 
 FROZEN = Path(__file__).parents[2] / "frozen" / "answers"
 DOCS = Path(__file__).parents[3] / "docs"
@@ -52,6 +53,16 @@ def test_what_commands_print_is_as_documented(run, example, tmp_path, name, argu
     assert mistakes(name, json.loads(done.stdout)) == []
     if out:
         assert mistakes("decision.json", json.loads((tmp_path / "decision.json").read_text())) == []
+
+
+def test_what_no_throttle_helps_is_null_as_documented(run, tmp_path):
+    raw = make_example("metrics-uneven")
+    slow = [{**row, "network_in_bytes_per_second": 1e6} for row in raw.table("brokers").to_pylist()]
+    write_snapshot_files(with_rows(raw, "brokers", slow), tmp_path)
+    done = run("plan", tmp_path, "--broker-counts", "9", "--placer", "fewest-bytes", "--json")
+    document = json.loads(done.stdout)
+    assert [one["needed"] for one in document["excuses"] if one["constraint"] == "throttle"] == [None]
+    assert mistakes("plan.json", document) == []
 
 
 def test_what_is_printed_of_snapshots_examples_and_parameters_is_as_documented(run, example, tmp_path):

@@ -169,7 +169,7 @@ def _note(row: Row) -> str | None:
         parts.append(f"Tightest: {tightest}")
     least = row["least_throttle_bytes_per_second"]
     if row["change_seconds"] is None and least is None:
-        parts.append(f"Copying never finishes: {no_throttle_helps()}")
+        parts.append(f"Copying never finishes, and {no_throttle_helps()}")
     elif row["change_seconds"] is None and least:
         parts.append(f"Copying finishes with a throttle above {format_throttle_above(least)}")
     if idle := idle_brokers(row):

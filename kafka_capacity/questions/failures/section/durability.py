@@ -138,8 +138,8 @@ def losses_sentence(side: PlacementDurability) -> str:
     whole = side.whole
     if whole["loss_probability"] is None:
         return (
-            "The probability of a loss is unknown: under this throttle a broker that loses its disks never gets its "
-            "data back."
+            "The probability of a loss is unknown: a broker that loses its disks never gets its data back under "
+            "this throttle, or with what its network has left."
         )
     tails = sum(row["lost_tail_bytes_per_year"] or 0.0 for row in side.topics)
     ends = f", plus {format_bytes(tails)} that only leaders had when they died" if tails else ""

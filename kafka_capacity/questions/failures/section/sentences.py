@@ -277,6 +277,7 @@ def basis_notes(view: FailuresView) -> list[str]:
     throttle = format_throttle(document["throttle_bytes_per_second"])
     notes.append(
         f"Leaders are elected by the rules of {document['rules']}: {_ELECTIONS[document['rules']]}. Re-replication "
-        f"copies what the lost brokers held of partitions that still have a leader onto empty disks, at {throttle}."
+        f"copies what the lost brokers held of partitions that still have a leader onto empty disks, at {throttle} "
+        "at most, and within what networks have left."
     )
     return notes

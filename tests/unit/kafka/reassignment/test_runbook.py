@@ -36,7 +36,8 @@ def test_a_wave_without_a_throttle_that_leaves_the_headroom_has_no_command():
     throttle = Throttle(bytes_per_second=50.0, is_automatic=True, headroom_ratio=0.2)
     (page,) = pages([[1, 2]], [[1, 3]], rate=10, read=60, network=[100.0, 100.0, 200.0], throttle=throttle)
 
-    assert [step.does for step in page.steps] == ["start", "check", "execute", "watch", "verify"]
+    # Nothing that would follow, nor a way back.
+    assert ([step.does for step in page.steps], page.back) == (["start", "check", "execute"], ())
     assert commands(page.steps, "execute") == []
     assert page.throttle_bytes_per_second is None
 
@@ -92,6 +93,13 @@ def test_the_way_back_has_the_throttle_of_those_who_copy_then():
 
     assert page.throttle_bytes_per_second == 10
     assert commands(page.back, "roll back")[0] == f"{REASSIGN} waves/01-copy-rollback.json --execute --throttle 4"
+
+
+def test_what_only_deletes_has_no_way_back_by_a_throttle_that_nobody_uses():
+    throttle = Throttle(bytes_per_second=50.0, is_automatic=True, headroom_ratio=0.5)
+    (page,) = pages([[1, 2, 3]], [[1, 2]], rate=30, network=[100.0, 100.0, 50.0], throttle=throttle)
+
+    assert commands(page.back, "roll back") == [f"{REASSIGN} waves/01-drop-rollback.json --verify"]
 
 
 def test_a_page_is_plain_data():

@@ -113,6 +113,19 @@ def test_where_networks_decide_no_throttle_would_do():
     assert [late.throttle_bytes_per_second for late in schedule.overruns] == [None]
 
 
+def test_what_networks_leave_nothing_for_at_the_mean_may_end_at_night():
+    # Broker 3 has 9 a second, of which clients take 10 at the mean, and nothing at night.
+    problem = move_problem_of([[1, 2], [3, 2]], [[1, 3], [3, 2]], size=[9_000, 0], rate=[1, 10], throttle=1_000)
+    slow = replace(problem.brokers, network_in_bytes_per_second=np.full(3, 9.0))
+    night = EVEN.copy()
+    night[[hour for hour in range(WEEK_HOURS) if hour % 24 >= 22 or hour % 24 < 6]] = 0.0
+    (wave,) = plan_waves(replace(problem, brokers=slow, clock=clock_of("22:00-06:00", ratio=night))).waves
+    assert wave.end_seconds[EXPECTED] == pytest.approx(1_000.0)
+    assert wave.smallest_throttle_bytes_per_second[EXPECTED] == 2.0
+    (never,) = plan_waves(replace(problem, brokers=slow)).waves
+    assert (never.end_seconds[EXPECTED], never.smallest_throttle_bytes_per_second[EXPECTED]) == (None, np.inf)
+
+
 def test_a_window_over_midnight_begins_on_the_first_day_and_closes_on_the_next():
     clock = clock_of("22:00-06:00", day=datetime.date(2026, 11, 15))
     assert clock.moment(0.0) == "2026-11-15T22:00:00+00:00"
