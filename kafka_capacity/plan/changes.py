@@ -9,7 +9,8 @@ from typing import Any
 
 from kafka_capacity.health.check import NEW
 from kafka_capacity.health.problem import Code, Severity
-from kafka_capacity.plan.lifecycle import CLUSTER, followed, gravest, has_grown, has_spread, id_of
+from kafka_capacity.plan.growth import has_grown, has_spread
+from kafka_capacity.plan.lifecycle import CLUSTER, followed, gravest, id_of
 from kafka_capacity.plan.plan_dataset import PLAN_SHA256
 from kafka_capacity.plan.results import OWN_SHAPES_SHA256
 from kafka_capacity.questions.answer import BADGES, Status
@@ -77,7 +78,8 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
     come, gone = ([key for key in one if key not in other] for one, other in ((new, old), (old, new)))
     was, is_now = ({id_of(one): one for one in verdict["problems"]} for verdict in (before, after))
     # What cannot be seen any more is not over, and what is seen again is not new.
-    unseen, seen = _unjudged(after) - _unjudged(before), _unjudged(before) - _unjudged(after)
+    was_hidden, is_hidden = _unjudged(before), _unjudged(after)
+    unseen, seen = is_hidden - was_hidden, was_hidden - is_hidden
     come = [key for key in come if is_now[key]["code"] not in seen or is_now[key].get("state", "new")[:3] == "new"]
     unjudged = [key for key in gone if was[key]["code"] in unseen]
     gone = [key for key in gone if key not in unjudged]
@@ -99,7 +101,7 @@ def changes_since(earlier: Report | None, now: Report) -> dict[str, Any] | None:
         "is_alike": is_alike,
         "was_grave": gravest(before) is not None,
         "other_limits": sorted(other_limits),
-        "unjudged": sorted(_unjudged(after)),
+        "unjudged": sorted(is_hidden),
         "method": _method(earlier, now),
     }
 

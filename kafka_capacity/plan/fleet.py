@@ -130,8 +130,9 @@ def _row(standing: Standing) -> dict[str, str]:
         return {**row, "kind": "note", "verdict": "Never planned", "standing": "never planned"}
     worst = next((one for one in followed(decision).values() if "severity" in one and "is_dismissed" not in one), {})
     shown = (decision.get("sizing") or decision)["badge"]
-    kind, verdict = (shown["kind"], shown["text"]) if is_judged(decision) else BADGES[Status.NOT_JUDGED]
-    words = _STANDINGS[kind] if is_judged(decision) else "not judged"
+    kind, verdict, words = shown["kind"], shown["text"], _STANDINGS[shown["kind"]]
+    if not is_judged(decision):
+        (kind, verdict), words = BADGES[Status.NOT_JUDGED], "not judged"
     words = _OTHER_STANDINGS.get(verdict.split(" ", 1)[-1], words)
     if kind in ("good", "note") and gravest(decision) is not None:
         # Enough brokers is not all there is to say of a cluster where something is down.

@@ -10,8 +10,6 @@ from __future__ import annotations
 import difflib
 import json
 import logging
-import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,11 +19,11 @@ from typing import Any
 from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.errors import MissingObjectError, RequestError, StorageError
 from kafka_capacity.health.check import NEW
-from kafka_capacity.health.problem import DOWN_NOW, Code, Severity
+from kafka_capacity.health.problem import Code, Severity
 from kafka_capacity.objects.keys import lifecycle_key
 from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
-from kafka_capacity.questions.accuracy.decide import PREDICTION_DRIFT
+from kafka_capacity.plan.growth import Row, has_grown, is_within
 from kafka_capacity.questions.answer import APPROVED, StepVerb
 from kafka_capacity.text import capitalised, format_percent, format_usd, plural
 from kafka_capacity.text.names import slug
@@ -42,13 +40,7 @@ PROBLEM, ACTION = "problem", "action"
 GRAVE = frozenset({Severity.FATAL, Severity.SERIOUS})
 PLAN_AGAIN = "plan-again"  # the code of an action that only asks for another plan
 
-_SPREADING = frozenset({*DOWN_NOW, Code.UNDER_REPLICATED, Code.FENCED})  # are worse with every partition more
-_KINDS = frozenset({"broker", "group", "rack", "controller"})
-_MORE = re.compile(r",? and [\d,]+ more$")
-_GROWN_RATIO = 1.05  # beyond what it was, that a problem has grown by: less is how figures go up and down
-_LAG_GROWN_RATIO = 2.0  # the same of times, which rise and fall by the hour
 
-Row = Mapping[str, Any]  # a problem or an action of `decision.json`
 Entry = Mapping[str, Any]  # what is kept of one
 
 
@@ -128,30 +120,6 @@ def with_steps_continued(entries: Mapping[str, Entry], decision: Mapping[str, An
     return found
 
 
-def has_grown(row: Row, then: Row) -> bool:
-    """Return whether a problem is far more beyond its limit than it was; false where either has no figure.
-
-    Of what there should be nothing of, such as lost records, it is whether there is far more.
-    """
-    figures = [one.get("figure") or {} for one in (row, then)]
-    now, before = ((one.get("needed") or 0.0) / (one.get("available") or 1.0) for one in figures)
-    if row.get("code") == PREDICTION_DRIFT and min(now, before) > 0:  # too little is as far off as too much
-        now, before = max(now, 1 / now), max(before, 1 / before)
-    grown = _LAG_GROWN_RATIO if figures[0].get("unit") == "seconds" else _GROWN_RATIO
-    return 0.0 < before < math.inf and now > before * grown
-
-
-def has_spread(row: Row, then: Row) -> bool:
-    """Return whether a problem is of far more partitions than it was, or of any more that are down.
-
-    One with a figure grows by that.
-    """
-    now, before = row.get("partitions", 0), then.get("partitions", 0)
-    if row.get("code") in _SPREADING:
-        return bool(now > before)
-    return not row.get("figure") and bool(now > before * _GROWN_RATIO)
-
-
 def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, Any] | None:
     """Return the dismissal of a problem that holds on a day.
 
@@ -161,7 +129,7 @@ def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, Any] | Non
     found: Mapping[str, Any] | None = (entry or {}).get("dismissed")
     if found is None or (found["until"] and ds > found["until"]):
         return None
-    if not _is_within(row.get("where", ""), found["where"]):
+    if not is_within(row.get("where", ""), found["where"]):
         return None
     now, then = (Severity(one.get("severity", Severity.INFO)).rank for one in (row, found))
     # What was dismissed by an earlier release does not say of how many partitions it was.
@@ -172,16 +140,6 @@ def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, Any] | Non
     )
     is_due_now = is_another or (row.get("is_due", False) and not found.get("is_due", True))
     return None if now < then or is_more or is_due_now else found
-
-
-def _is_within(where: str, then: str) -> bool:
-    """Return whether what is named was all named before, so far as it is named: ``broker 1`` of ``brokers 1, 2``."""
-    if where == then:
-        return True
-    kind, *names = where.split(" ", 1)
-    kind_then, *names_then = _MORE.sub("", then).split(" ", 1)
-    is_alike = kind.rstrip("s") in _KINDS and kind.rstrip("s") == kind_then.rstrip("s") and not _MORE.search(where)
-    return is_alike and {*", ".join(names).split(", ")} <= {*", ".join(names_then).split(", ")}
 
 
 def state_words(entry: Entry | None, row: Row, ds: str) -> str:

@@ -19,7 +19,6 @@ from tests.unit.plan.kept_problems import (
     FULL,
     HAVE,
     MOVE,
-    NOTE,
     REBALANCE,
     boxed,
     changed,
@@ -27,16 +26,6 @@ from tests.unit.plan.kept_problems import (
     say,
     states,
 )
-
-
-@pytest.fixture
-def first():
-    return decided("2026-11-01", [FULL, BEHIND, NOTE], [HAVE])
-
-
-@pytest.fixture
-def document(first):
-    return observed(None, first, None)
 
 
 def test_a_dismissal_needs_a_reason_and_is_of_what_was_dismissed(document, first):

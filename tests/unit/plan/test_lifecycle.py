@@ -41,16 +41,6 @@ from tests.unit.plan.kept_problems import (
 )
 
 
-@pytest.fixture
-def first():
-    return decided("2026-11-01", [FULL, BEHIND, NOTE], [HAVE])
-
-
-@pytest.fixture
-def document(first):
-    return observed(None, first, None)
-
-
 def compared(*, new=(), resolved=(), unjudged=(), other_limits=(), is_alike=True):
     found = {"new": [*new], "new_ids": [*new], "resolved": [*resolved], "resolved_ids": [*resolved]}
     return {**found, "unjudged": [*unjudged], "other_limits": [*other_limits], "is_alike": is_alike, "asked_ids": []}
