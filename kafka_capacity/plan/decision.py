@@ -22,7 +22,8 @@ from kafka_capacity.health.check import NEW, ListedProblem, list_problems
 from kafka_capacity.health.cluster_view import UNKNOWN_RATE_RATIO
 from kafka_capacity.health.problem import DOWN_NOW, Code, Problem
 from kafka_capacity.plan.decision_box import decision_box, move_answer
-from kafka_capacity.plan.lifecycle import CLUSTER, PLAN_AGAIN, with_ids
+from kafka_capacity.plan.effects import PLAN_AGAIN
+from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
 from kafka_capacity.plan.move_and_sizing import is_done_by, lasts_until, missing_of, relation_of
 from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.answer import BADGES, Action, Answer, Status

@@ -24,10 +24,11 @@ from kafka_capacity.objects.keys import (
 from kafka_capacity.objects.object_store import content_type_of
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.plan.changes import is_judged, sizing_figure
-from kafka_capacity.plan.lifecycle import followed, gravest, read_entries, with_states
+from kafka_capacity.plan.lifecycle import followed, gravest, read_entries
 from kafka_capacity.plan.plan_dataset import DECISION_FOLDER
 from kafka_capacity.plan.publish import read_decision, read_request
 from kafka_capacity.plan.section.request import is_default
+from kafka_capacity.plan.states import with_states
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.report.render import render_page
 from kafka_capacity.text import format_usd, plural

@@ -1,4 +1,4 @@
-"""What became of problems and recommendations, from report to report: new, open, claimed, dismissed, done.
+"""What is kept of problems and recommendations: since when, who claimed or dismissed them, and what came of them.
 
 Each has an id that stays while its figures change. One document a cluster keeps, by id, since when it has been seen,
 who claimed it or dismissed it, and what came of it; reports write the first, people and approvals the second. Nothing
@@ -11,7 +11,7 @@ import difflib
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -19,13 +19,13 @@ from typing import Any
 from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.errors import MissingObjectError, RequestError, StorageError
 from kafka_capacity.health.check import NEW
-from kafka_capacity.health.problem import Code, Severity
+from kafka_capacity.health.problem import Severity
 from kafka_capacity.objects.keys import lifecycle_key
 from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.effects import ACTION, PROBLEM, effect_of
 from kafka_capacity.plan.growth import Row, has_grown, is_within
-from kafka_capacity.questions.answer import APPROVED, StepVerb
-from kafka_capacity.text import capitalised, format_percent, format_usd, plural
+from kafka_capacity.questions.answer import StepVerb
 from kafka_capacity.text.names import slug
 
 log = logging.getLogger(__name__)
@@ -34,11 +34,7 @@ LIFECYCLE_KIND = "kafka-capacity-lifecycle"
 LIFECYCLE_VERSION = 1
 ALIKE_DAYS = 35  # a report is compared with one that was asked the same rather than with a newer one, up to this age
 CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
-GONE, DROPPED = "no longer found", "no longer recommended"  # what became of a problem, and of an action not taken
-_EARLIER_DROPPED = "no longer requested"  # what was kept until model version 24
-PROBLEM, ACTION = "problem", "action"
 GRAVE = frozenset({Severity.FATAL, Severity.SERIOUS})
-PLAN_AGAIN = "plan-again"  # the code of an action that only asks for another plan
 
 
 Entry = Mapping[str, Any]  # what is kept of one
@@ -142,54 +138,6 @@ def dismissal(entry: Entry | None, row: Row, ds: str) -> Mapping[str, Any] | Non
     return None if now < then or is_more or is_due_now else found
 
 
-def state_words(entry: Entry | None, row: Row, ds: str) -> str:
-    """Return the state of a problem or an action on the day of a report, in a few words."""
-    since = None if entry is None or (entry["done"] and entry["done"]["on"] < ds) else str(entry["first"])
-    if entry is None or since is None or since >= ds:
-        age = "new"
-    else:
-        days = days_between(since, ds)
-        age = f"open for {plural(days // 7, 'week') if days >= 7 else plural(days, 'day')}"
-    found = dismissal(entry, row, ds)
-    if found is not None:
-        until = f" until {found['until']}" if found["until"] else ""
-        return f"dismissed by {found['by']} on {found['on']}{until}: {found['reason']}"
-    if entry is not None and entry["claimed"] is not None and since is not None:
-        claimed = entry["claimed"]
-        reason = f": {claimed['reason']}" if claimed["reason"] else ""
-        age += f", claimed by {claimed['by']} on {claimed['on']}{reason}"
-    return age
-
-
-def with_states(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> dict[str, Any]:
-    """Return a decision whose problems and actions have a ``state``, and ``is_dismissed`` where they are.
-
-    Those that were, and count again, are marked ``is_again``.
-
-    A dismissed step that the decision box is about stands in its first line: what is to be approved stays as it was.
-    """
-
-    def told(row: Row) -> dict[str, Any]:
-        entry, ds = entries.get(id_of(row)), decision["ds"]
-        found = {**row, "state": state_words(entry, row, ds)}
-        if entry is not None and entry["dismissed"] is not None:
-            found["is_again" if dismissal(entry, row, ds) is None else "is_dismissed"] = True
-        return found
-
-    problems = [told(one) if is_followed(one) else dict(one) for one in decision["problems"]]
-    actions = [told(one) for one in decision.get("actions", ())]
-    dismissed = [
-        f"{capitalised(one['about'])}: {one['state']}."
-        for one in actions
-        if "is_dismissed" in one and one["code"] in APPROVED and one["by"] is None
-    ]
-    found = {**decision, "problems": problems, "actions": actions}
-    if dismissed:
-        lines = [{"name": "dismissed", "label": "Dismissed", "text": text} for text in dismissed]
-        found["box"] = {**decision["box"], "lines": [*lines, *decision["box"]["lines"]]}
-    return found
-
-
 def done_words(
     entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any] | None
 ) -> dict[str, str]:
@@ -205,114 +153,8 @@ def done_words(
         is_over = key in changes["resolved_ids" if entry["kind"] == PROBLEM else "asked_ids"]
         is_told = is_over and (changes["is_alike"] or entry["question"] == CLUSTER) and key not in followed(decision)
         if is_told and (entry["done"] is None or entry["done"]["on"] == decision["ds"]):
-            found[key] = _effect(entry, decision["today"])
+            found[key] = effect_of(entry, decision["today"])
     return found
-
-
-def settled(entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return changes with what the comparison with the last report does not tell of problems of the cluster.
-
-    Those that it could not judge, or judged by other limits, were neither in that report nor resolved by it: where they
-    are judged again and are not there, they are over, and where nobody knew of them, they are new.
-    """
-    if not entries or not changes["is_alike"]:
-        return dict(changes)
-    ds = decision["ds"]
-    left_open = {*changes["unjudged"], *changes["other_limits"], *changes["resolved_ids"]}
-    rows = {key: row for key, row in followed(decision).items() if _question(row) == CLUSTER}
-    over = {
-        key: f"{str(entry['text']).split(' Remedy: ')[0].rstrip('.')}."
-        for key, entry in entries.items()
-        if (entry["kind"], entry["question"]) == (PROBLEM, CLUSTER)
-        and (entry["done"] is None or entry["done"]["on"] == ds)
-        and not {key, entry["code"]} & left_open
-        and key not in rows
-    }
-    unknown = {*changes["new_ids"], *changes["other_limits"]}
-    come = {
-        key: f"{str(row['message']).rstrip('.')}."
-        for key, row in rows.items()
-        if (key not in entries or entries[key]["first"] >= ds) and not {key, row["code"]} & unknown
-    }
-    return {
-        **changes,
-        "new": [*changes["new"], *come.values()],
-        "new_ids": [*changes["new_ids"], *come],
-        "resolved": [*changes["resolved"], *over.values()],
-        "resolved_ids": [*changes["resolved_ids"], *over],
-    }
-
-
-def resolved_lines(entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any]) -> list[str]:
-    """Return the problems that were resolved since the last report, each with the effect that was measured."""
-    effects = done_words(entries, decision, changes)
-    return [
-        text if (effect := effects.get(key, GONE)) == GONE else f"{text.rstrip('.')}: {effect}."
-        for key, text in zip(changes["resolved_ids"], changes["resolved"], strict=True)
-    ]
-
-
-def followed_lines(
-    entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any]
-) -> list[dict[str, str]]:
-    """Return which actions were done, and how what is due or claimed stands, as lines of ``label`` and ``text``.
-
-    What is new is not among them.
-    """
-    done = [
-        {
-            "label": capitalised(ended(effect)),
-            "text": f"{entries[key]['text'].rstrip('.')}: {effect}.",
-        }
-        for key, effect in done_words(entries, decision, changes).items()
-        if effect != GONE and entries[key]["kind"] == ACTION
-    ]
-    return done + [
-        {"label": capitalised(row["about"]), "text": state}
-        for row in decision["actions"]
-        if (state := state_words(entries.get(row["id"]), row, decision["ds"])) != "new"
-        and (row["by"] is None or not state.startswith("open") or "claimed" in state)
-    ]
-
-
-def ended(effect: str) -> str:
-    """Return in a word how what had that effect ended."""
-    return "dropped" if effect.startswith((DROPPED, _EARLIER_DROPPED)) else "gone" if effect == GONE else "done"
-
-
-def _effect(entry: Entry, today: Mapping[str, Any]) -> str:
-    """Return what an action or full disks changed, as far as that is known."""
-    before, wanted = entry["at_first"], entry["broker_count"]
-    if wanted is None and entry["code"] == PLAN_AGAIN:
-        return GONE  # a plan moves nothing
-    was, now = before.get("broker_count"), today["broker_count"]
-    if wanted is not None and was is not None:
-        if _is_missed(was, wanted, now):
-            return f"{DROPPED}; there are {plural(now, 'broker')}"
-        full, fuller = (one.get("fullest_disk_ratio") for one in (before, today))
-        if wanted == was and full is not None and fuller is not None and fuller >= full:
-            return DROPPED  # a move among as many brokers would show
-    told = [
-        f"{label}{write(before[name])} → {write(today[name])}"
-        for name, (label, write) in _MEASURED.items()
-        if None not in (before.get(name), today.get(name)) and write(before[name]) != write(today[name])
-    ]
-    is_measured = entry["kind"] == ACTION or entry["code"] == Code.DISK_OVER_LIMIT
-    return ", ".join(told) if told and is_measured else GONE
-
-
-def _is_missed(was: int, wanted: int, now: int) -> bool:
-    """Whether a count is not reached that was wanted: from below, from above, or by staying as it was."""
-    if wanted == was:
-        return now != wanted
-    return now < wanted if wanted > was else now > wanted
-
-
-_MEASURED: Mapping[str, tuple[str, Callable[[Any], str]]] = {
-    "broker_count": ("", lambda count: plural(count, "broker")),
-    "fullest_disk_ratio": ("the fullest disk ", format_percent),
-    "usd_per_month": ("", lambda usd: f"{format_usd(usd)} per month"),
-}
 
 
 def observed(
@@ -347,7 +189,7 @@ def _seen(old: Entry | None, row: Row, decision: Mapping[str, Any]) -> Entry:
     return {
         "kind": PROBLEM if "severity" in row else ACTION,
         "code": row["code"],
-        "question": _question(row),
+        "question": question_of(row),
         "text": row["text"],
         "broker_count": row.get("broker_count"),
         **{name: old[name] for name in ("first", "at_first", "claimed", "dismissed")},
@@ -356,7 +198,7 @@ def _seen(old: Entry | None, row: Row, decision: Mapping[str, Any]) -> Entry:
     }
 
 
-def _question(row: Row) -> str:
+def question_of(row: Row) -> str:
     """Return what a problem is of; one that only the change would bring is not the cluster's, whatever finds it."""
     return "" if row.get("then") == NEW else str(row.get("question", ""))
 

@@ -12,9 +12,10 @@ from kafka_capacity import questions
 from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.objects.dataset import canonical_json
 from kafka_capacity.plan.changes import changes_since, gist
-from kafka_capacity.plan.lifecycle import CLUSTER, Entry, followed_lines, resolved_lines, settled, with_states
+from kafka_capacity.plan.lifecycle import CLUSTER, Entry
 from kafka_capacity.plan.owners import add_owners
 from kafka_capacity.plan.section.findings import cluster_problems
+from kafka_capacity.plan.states import followed_lines, resolved_lines, settled, with_states
 from kafka_capacity.report.anchors import FINDINGS, OF_PROBLEMS
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION, RenderedReport, rerender

@@ -116,7 +116,9 @@ def _found(place: str, cluster: str | None) -> tuple[ObjectStore, Standing]:
 
 def _rows(decision: Mapping[str, Any], entries: Mapping[str, Entry]) -> list[dict[str, str]]:
     """Return a row each of what stands, the worst first, then of what was done or is not asked any more."""
-    from kafka_capacity.plan.lifecycle import ended, followed, state_words
+    from kafka_capacity.plan.effects import ended
+    from kafka_capacity.plan.lifecycle import followed
+    from kafka_capacity.plan.states import state_words
 
     standing = followed(decision)
     rows = [

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_capacity.plan.lifecycle import (
-    Said,
-    after_saying,
-    entries_of,
-    with_ids,
-    with_states,
-)
+from kafka_capacity.plan.lifecycle import Said, after_saying, entries_of, with_ids
+from kafka_capacity.plan.states import with_states
 
 FULL = {
     "code": "disk-over-limit",

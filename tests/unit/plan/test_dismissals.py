@@ -5,15 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafka_capacity.errors import RequestError
-from kafka_capacity.plan.lifecycle import (
-    Said,
-    Verb,
-    after_saying,
-    entries_of,
-    observed,
-    with_states,
-    with_steps_continued,
-)
+from kafka_capacity.plan.lifecycle import Said, Verb, after_saying, entries_of, observed, with_steps_continued
+from kafka_capacity.plan.states import with_states
 from tests.unit.plan.kept_problems import (
     BEHIND,
     FULL,

@@ -10,21 +10,19 @@ import pytest
 from kafka_capacity.errors import DamagedObjectError, RequestError, StorageError
 from kafka_capacity.objects.keys import lifecycle_key
 from kafka_capacity.objects.store import LocalStore
+from kafka_capacity.plan.effects import ended
 from kafka_capacity.plan.lifecycle import (
     Said,
     Verb,
-    ended,
     entries_of,
-    followed_lines,
     keep_observed,
     keep_said,
     observed,
     read_entries,
-    resolved_lines,
-    settled,
     with_ids,
     with_steps_continued,
 )
+from kafka_capacity.plan.states import followed_lines, resolved_lines, settled
 from tests.unit.plan.kept_problems import (
     BEHIND,
     FULL,
