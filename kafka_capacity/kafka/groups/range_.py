@@ -25,7 +25,8 @@ Worked example, 8 partitions over 3 members:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -80,13 +81,15 @@ def partition_racks(topic: Topic) -> list[frozenset[str]]:
     """Return the racks of the replicas of each partition."""
     if topic.racks is None:
         return [frozenset()] * topic.partitions
-    return [frozenset(rack for rack in replicas if rack is not None) for replicas in topic.racks]
+    sets = {replicas: frozenset(rack for rack in replicas if rack is not None) for replicas in set(topic.racks)}
+    return [sets[replicas] for replicas in topic.racks]
 
 
 def racks_differ(member_racks: frozenset[str], racks: Sequence[frozenset[str]]) -> bool:
     """Return whether it pays to look at racks: members are where replicas are, not all partitions everywhere."""
-    everywhere = frozenset().union(*racks)
-    return not member_racks.isdisjoint(everywhere) and any(found != everywhere for found in racks)
+    distinct = set(racks)
+    everywhere = frozenset().union(*distinct)
+    return not member_racks.isdisjoint(everywhere) and any(found != everywhere for found in distinct)
 
 
 def needs_racks(topic: Topic, members: Sequence[int], racks: Sequence[str | None]) -> bool:
@@ -100,8 +103,8 @@ def needs_racks(topic: Topic, members: Sequence[int], racks: Sequence[str | None
 class TopicRanges:
     """One topic while it is handed out to its subscribers, sorted positions in the group.
 
-    ``racks`` are those of all members of the group; ``owner`` is the member of each partition, -1 where there is none
-    yet.
+    ``rack_of`` is the rack of each member of the group, ``racks`` those of the replicas of each partition; ``owner`` is
+    the member of each partition, -1 where there is none yet.
     """
 
     def __init__(self, topic: Topic, members: list[int], racks: Sequence[str | None]) -> None:
@@ -110,14 +113,10 @@ class TopicRanges:
         self.owner = [-1] * topic.partitions
         self.needs_racks = needs_racks(topic, members, racks)
         self.has_member_racks = any(racks[i] is not None for i in members)
-        self._racks = partition_racks(topic)
+        self.racks = partition_racks(topic)
         self._count = dict.fromkeys(members, 0)
+        self._left = topic.partitions
         self._each, self._extra = divmod(topic.partitions, len(members))
-
-    def matches(self, member: int, partition: int) -> bool:
-        """Return whether a partition has a replica in a member's rack, or the member has none."""
-        rack = self.rack_of[member]
-        return rack is None or rack in self._racks[partition]
 
     def room(self, member: int) -> int:
         """Return how many more partitions a member may get."""
@@ -127,25 +126,28 @@ class TopicRanges:
         """Assign partitions to a member in one go."""
         for partition in partitions:
             self.owner[partition] = member
+        self._left -= len(partitions)
         self._count[member] += len(partitions)
         if self._count[member] > self._each:
             self._extra -= 1
 
     def assign_ranges(self, *, in_rack: bool = False) -> None:
         """Let each member take its share of what is left, from the front."""
-        left = [partition for partition, owner in enumerate(self.owner) if owner < 0]
+        left: dict[str | None, Iterator[int]] = {}
         for member in self.members:
-            room = self.room(member)
-            if not left:
+            if not self._left:
                 break
-            if in_rack:
-                taken = [partition for partition in left if self.matches(member, partition)][:room]
-            else:
-                taken = left[:room]
-            if taken:
+            rack = self.rack_of[member] if in_rack else None
+            if rack not in left:
+                left[rack] = self._left_in(rack)
+            if taken := list(itertools.islice(left[rack], self.room(member))):
                 self.give(member, taken)
-                gone = set(taken)
-                left = [partition for partition in left if partition not in gone]
+
+    def _left_in(self, rack: str | None) -> Iterator[int]:
+        """Yield the partitions without an owner by then, of a rack or of all, from the front."""
+        for partition, racks in enumerate(self.racks):
+            if self.owner[partition] < 0 and (rack is None or rack in racks):
+                yield partition
 
 
 def match_racks(states: Sequence[TopicRanges]) -> None:
@@ -178,16 +180,18 @@ def match_racks(states: Sequence[TopicRanges]) -> None:
 
 
 def _match_together(states: list[TopicRanges], partitions: int) -> None:
-    remaining = list(states[0].members)
+    # Of one size, with the same members, and handed out alike: what one has room for, all have.
+    first, remaining = states[0], list(states[0].members)
     for partition in range(partitions):
+        racks = frozenset.intersection(*(state.racks[partition] for state in states))
         member = next(
-            (i for i in remaining if all(state.matches(i, partition) and state.room(i) > 0 for state in states)), None
+            (i for i in remaining if ((rack := first.rack_of[i]) is None or rack in racks) and first.room(i) > 0), None
         )
         if member is None:
             continue
         for state in states:
             state.give(member, [partition])
-        if not any(state.room(member) > 0 for state in states):
+        if not first.room(member):
             remaining.remove(member)
             if not remaining:
                 break
