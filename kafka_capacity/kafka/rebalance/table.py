@@ -74,14 +74,14 @@ class PartitionTable:
     def owners(self, assignment: Assignment, numbers: Sequence[int]) -> Ints:
         """Return who owns each row: int64[P'], numbers of members, -1 for nobody."""
         owner = np.full(len(self), NOBODY, dtype=np.int64)
+        if not self.row_of:
+            return owner
         place = {name: index for index, name in enumerate(self.names)}
-        member = np.asarray(numbers, dtype=np.int64)[assignment.owner()]
-        for index, name in enumerate(assignment.topics):
-            if name not in place:
-                continue
-            rows = self.row_of[place[name]]
-            chosen = (assignment.topic == index) & (assignment.partition < len(rows))
-            owner[rows[assignment.partition[chosen]]] = member[chosen]
+        counts = np.array([len(rows) for rows in self.row_of])
+        topic = np.array([place.get(name, NOBODY) for name in assignment.topics], dtype=np.int64)[assignment.topic]
+        known = np.flatnonzero((topic >= 0) & (assignment.partition < counts[topic]))
+        rows = np.concatenate(self.row_of)[(np.cumsum(counts) - counts)[topic[known]] + assignment.partition[known]]
+        owner[rows] = np.asarray(numbers, dtype=np.int64)[assignment.owner()[known]]
         return owner
 
 
