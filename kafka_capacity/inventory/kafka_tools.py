@@ -21,7 +21,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 from kafka_capacity.errors import DamagedInputError
-from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some, warning
+from kafka_capacity.health.problem import Problem, fatal, info, problem_of, serious, some, warning
 from kafka_capacity.inventory.brokers_file import listed_brokers_table, parse_brokers_file
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.tables import TABLES, StoredReplica, table_of
@@ -112,17 +112,19 @@ def read_kafka_tools(
     log_dirs_table = pa.Table.from_pylist(disks.dirs, schema=TABLES["log_dirs"].schema)
     if listed.capacities is not None:
         log_dirs_table = listed.capacities.merge_into_dirs(log_dirs_table)
+    brokers_table = listed_brokers_table(listed, str(brokers), sorted(seen))
+    silent = _silent_brokers(brokers_table, disks) if log_dirs is not None else ()
     return RawInventory(
         cluster=cluster,
         ds=ds,
         source="kafka_tools",
         tables={
-            "brokers": listed_brokers_table(listed, str(brokers), sorted(seen)),
+            "brokers": brokers_table,
             "log_dirs": log_dirs_table,
             "topics": table_of("topics", {"topic": topics, "is_internal": [one in INTERNAL_TOPICS for one in topics]}),
             "replicas": _replicas_table(partitions, disks.logs),
         },
-        remarks=(*disks.remarks, *_assignment_remarks(partitions, disks)),
+        remarks=(*disks.remarks, *silent, *_assignment_remarks(partitions, disks)),
     )
 
 
@@ -161,6 +163,17 @@ def _parse_log_dirs(text: str, file: str) -> _Disks:
     shown = [repr(name) for name in sorted(unreadable)]
     disks.remarks.extend(problem_of(shown, "log", warning, "unreadable_log", "log_dirs", message))
     return disks
+
+
+def _silent_brokers(brokers: pa.Table, disks: _Disks) -> Iterator[Problem]:
+    """Remark on listed brokers without log dirs: one that is down has none, and nothing else tells that it is."""
+    told = {row["broker_id"] for row in disks.dirs}
+    silent = [row["broker_id"] for row in brokers.to_pylist() if not row["is_fenced"] and row["broker_id"] not in told]
+    message = (
+        "kafka-log-dirs tells nothing of {count} ({names}), taken as up and in sync: where it is down, set is_fenced "
+        "true in the list of brokers; else run kafka-log-dirs again, for all brokers"
+    )
+    yield from problem_of(silent, "broker", serious, "log_dirs_unknown", "log_dirs", message)
 
 
 def _assignment_remarks(partitions: list[_Partition], disks: _Disks) -> Iterator[Problem]:

@@ -130,7 +130,7 @@ def check_sizes(replicas: ReplicaColumns, log_dirs: pa.Table) -> Iterator[Proble
         share = format_percent(missing / len(is_told)) if missing < len(is_told) else "all"
         message = (
             f"the size of {plural(missing, 'partition')} ({share}) is unknown; they count as 0 bytes, so disk use and "
-            "moves are underestimated: add the output of kafka-log-dirs"
+            "moves are underestimated: add the output of kafka-log-dirs of every broker"
         )
         yield warning("missing_sizes", where, message)
     if estimated:

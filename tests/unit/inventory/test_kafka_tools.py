@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import tempfile
 from pathlib import Path
@@ -256,3 +257,36 @@ def test_a_log_without_a_partition_number_is_left_out_and_said():
         '[{"partition":"odd","size":1,"offsetLag":0,"isFuture":false}]}]}]}'
     )
     assert raw.remarks[0].message == "1 log whose name is not topic-partition ('odd'); they are left out"
+
+
+def log_dirs_of(*told):
+    """What kafka-log-dirs prints of brokers: id, and what each log dir holds as name of a partition and bytes."""
+    entry = {"offsetLag": 0, "isFuture": False}
+    brokers = [
+        {
+            "broker": broker,
+            "logDirs": [
+                {
+                    "logDir": path,
+                    "error": None,
+                    "partitions": [{**entry, "partition": name, "size": size} for name, size in held.items()],
+                }
+                for path, held in dirs.items()
+            ],
+        }
+        for broker, dirs in told
+    ]
+    return json.dumps({"version": 1, "brokers": brokers})
+
+
+def test_a_broker_that_log_dirs_do_not_tell_of_is_serious_unless_it_is_said_to_be_down():
+    told = log_dirs_of((1, {"/d": {"t-0": 1}}))
+    (remark,) = [one for one in import_text(log_dirs=told).remarks if one.code == "log_dirs_unknown"]
+    assert (remark.severity, remark.message) == (
+        "serious",
+        "kafka-log-dirs tells nothing of 2 brokers (2, 3), taken as up and in sync: where it is down, set is_fenced "
+        "true in the list of brokers; else run kafka-log-dirs again, for all brokers",
+    )
+    down = ('[{"id": 1}, {"id": 2, "is_fenced": true}]', "B.json")
+    for raw in (import_text(log_dirs=told, brokers=down), import_text()):
+        assert "log_dirs_unknown" not in {one.code for one in raw.remarks}

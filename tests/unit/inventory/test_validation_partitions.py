@@ -150,7 +150,7 @@ CASES = [
         "warning",
         "missing_sizes",
         "the size of 6 partitions (all) is unknown; they count as 0 bytes, so disk use and moves are underestimated: "
-        "add the output of kafka-log-dirs",
+        "add the output of kafka-log-dirs of every broker",
     ),
     (
         change(cluster(), "replicas", 0, size_bytes=-5),
