@@ -183,19 +183,34 @@ def _assignment_remarks(partitions: list[_Partition], disks: _Disks) -> Iterator
         "again"
     )
     yield from problem_of(empty, "partition", fatal, "partition_without_replicas", "replicas", message)
-    held = {(entry.topic, entry.partition, broker) for entry in partitions for broker in entry.replicas}
-    loose = {key: log.size_bytes for key, log in disks.logs.items() if key not in held}
-    if loose:
-        topics = sorted({topic for topic, _, _ in loose})
-        message = (
-            f"{plural(len(loose), 'replica')} of {plural(len(topics), 'topic')} on disk missing from the assignment "
-            f"({some(topics)}), {sum(loose.values())} bytes in total; they are left out, name every topic in "
-            "--topics-to-move-json-file"
-        )
-        yield warning("unassigned_log", "log_dirs", message)
+    yield from _check_loose_logs(partitions, disks)
     count = plural(len(partitions), "partition")
     message = f"the tools do not show the leader of {count}; the first replica is assumed to lead"
     yield info("leader_assumed", "replicas.is_leader", message)
+
+
+def _check_loose_logs(partitions: list[_Partition], disks: _Disks) -> Iterator[Problem]:
+    """Find logs that nobody is assigned: of topics that were not asked for, or strays of those that were."""
+    held = {(entry.topic, entry.partition, broker) for entry in partitions for broker in entry.replicas}
+    asked = {entry.topic for entry in partitions}
+    loose = {key: max(log.size_bytes, 0) for key, log in disks.logs.items() if key not in held}
+    unasked = {key: size for key, size in loose.items() if key[0] not in asked}
+    if unasked:
+        topics = sorted({topic for topic, _, _ in unasked})
+        message = (
+            f"{plural(len(unasked), 'replica')} of {plural(len(topics), 'topic')} on disk missing from the assignment "
+            f"({some(topics)}), {sum(unasked.values())} bytes in total; they are left out, name every topic in "
+            "--topics-to-move-json-file"
+        )
+        yield warning("unassigned_log", "log_dirs", message)
+    strays = sorted(loose.keys() - unasked.keys())
+    message = (
+        f"{{count}} on disks of brokers that are not assigned them ({{names}}), {sum(loose[key] for key in strays)} "
+        "bytes in total; they are left out: run the tools again when no reassignment is under way, and look for logs "
+        "to delete if they are still there"
+    )
+    names = [f"{topic}-{partition} on broker {broker}" for topic, partition, broker in strays]
+    yield from problem_of(names, "replica", warning, "stray_log", "log_dirs", message)
 
 
 def _replicas_table(partitions: list[_Partition], logs: Mapping[tuple[str, int, int], StoredReplica]) -> pa.Table:

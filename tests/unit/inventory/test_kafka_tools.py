@@ -290,3 +290,16 @@ def test_a_broker_that_log_dirs_do_not_tell_of_is_serious_unless_it_is_said_to_b
     down = ('[{"id": 1}, {"id": 2, "is_fenced": true}]', "B.json")
     for raw in (import_text(log_dirs=told, brokers=down), import_text()):
         assert "log_dirs_unknown" not in {one.code for one in raw.remarks}
+
+
+def test_a_stray_log_of_an_assigned_topic_is_told_from_topics_that_are_missing_and_unknown_sizes_are_not_summed():
+    told = log_dirs_of((1, {"/d": {"t-0": 1, "u-0": 5, "u-1": -1}}), (3, {"/d": {"t-0": -1}}), (4, {"/d": {"t-0": 8}}))
+    remarks = {one.code: one.message for one in import_text(log_dirs=told).remarks}
+    assert remarks["stray_log"] == (
+        "2 replicas on disks of brokers that are not assigned them (t-0 on broker 3, t-0 on broker 4), 8 bytes in "
+        "total; they are left out: run the tools again when no reassignment is under way, and look for logs to delete "
+        "if they are still there"
+    )
+    assert remarks["unassigned_log"].startswith(
+        "2 replicas of 1 topic on disk missing from the assignment (u), 5 bytes"
+    )
