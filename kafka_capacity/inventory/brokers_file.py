@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
 
 from kafka_capacity.errors import DamagedInputError
+from kafka_capacity.health.problem import Problem, problem_of, warning
 from kafka_capacity.inventory.column_values import values
 from kafka_capacity.inventory.tables import TABLES
 from kafka_capacity.kafka.cluster.brokers import FIGURES, Brokers
@@ -92,9 +93,14 @@ class Capacity(BaseModel):
 
     @property
     def log_dir_bytes(self) -> dict[str, int]:
-        """The size of each log dir; none where only their sum is given."""
+        """The size of each log dir, by its :func:`_bare` path; none where only their sum is given."""
         log_dirs = self.DISK if isinstance(self.DISK, dict) else {}
-        return {path: int(amount * _DISK_UNIT_BYTES) for path, amount in log_dirs.items()}
+        return {_bare(path): int(amount * _DISK_UNIT_BYTES) for path, amount in log_dirs.items()}
+
+
+def _bare(path: str) -> str:
+    """Return the path of a log dir without the slash at its end, which means nothing."""
+    return path.rstrip("/") or path
 
 
 class _BrokerCapacity(BaseModel):
@@ -133,8 +139,25 @@ class CapacityFile:
         rows = log_dirs.to_pylist()
         for row in rows:
             if capacity := self.of(row["broker_id"]):
-                row["total_bytes"] = capacity.log_dir_bytes.get(row["path"], row["total_bytes"])
+                row["total_bytes"] = capacity.log_dir_bytes.get(_bare(row["path"]), row["total_bytes"])
         return pa.Table.from_pylist(rows, schema=TABLES["log_dirs"].schema)
+
+    def check_dirs(self, log_dirs: pa.Table) -> Iterator[Problem]:
+        """Find log dirs that are only given here or only there, of brokers of which both tell some."""
+        found: dict[int, set[str]] = {}
+        for row in log_dirs.to_pylist():
+            found.setdefault(row["broker_id"], set()).add(_bare(row["path"]))
+        lone = [
+            f"{path!r} of broker {broker_id} only in {'DISK' if path in given else 'kafka-log-dirs'}"
+            for broker_id, paths in sorted(found.items())
+            if (capacity := self.of(broker_id)) and (given := capacity.log_dir_bytes)
+            for path in sorted(paths ^ given.keys())
+        ]
+        message = (
+            "{count} not in both DISK of Cruise Control's capacities and kafka-log-dirs ({names}): the size of one "
+            "that DISK lacks is unknown, and disk_capacity_bytes is the sum of DISK; correct the paths of DISK"
+        )
+        yield from problem_of(lone, "log dir", warning, "capacity_of_other_log_dirs", "log_dirs.total_bytes", message)
 
 
 def _parse_capacity_file(document: Any, file: str) -> CapacityFile:

@@ -112,6 +112,7 @@ def read_kafka_tools(
     log_dirs_table = pa.Table.from_pylist(disks.dirs, schema=TABLES["log_dirs"].schema)
     if listed.capacities is not None:
         log_dirs_table = listed.capacities.merge_into_dirs(log_dirs_table)
+        disks.remarks.extend(listed.capacities.check_dirs(log_dirs_table))
     brokers_table = listed_brokers_table(listed, str(brokers), sorted(seen))
     silent = _silent_brokers(brokers_table, disks) if log_dirs is not None else ()
     return RawInventory(

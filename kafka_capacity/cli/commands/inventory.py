@@ -227,7 +227,8 @@ def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
         "brokers": found.merge_into(raw.table("brokers")),
         "log_dirs": found.merge_into_dirs(raw.table("log_dirs")),
     }
-    return dataclasses.replace(raw, tables={**raw.tables, **merged})
+    remarks = (*raw.remarks, *found.check_dirs(merged["log_dirs"]))
+    return dataclasses.replace(raw, tables={**raw.tables, **merged}, remarks=remarks)
 
 
 def write_inventory(

@@ -252,18 +252,22 @@ def test_capacities_stand_beside_a_list_of_brokers(run, tmp_path):
     assert any(row["rack"] for row in brokers)
 
 
-def test_capacities_tell_the_sizes_of_log_dirs_whoever_lists_the_brokers(run, tmp_path):
+def test_capacities_tell_the_sizes_of_log_dirs_and_which_are_others_whoever_lists_the_brokers(run, tmp_path):
+    capacity = tmp_path / "capacity.json"
+    capacity.write_text((DATA / "capacity.json").read_text().replace("/data/b", "/data/c"))
     lists = {
-        "alone": ("--brokers", DATA / "capacity.json"),
-        "beside": ("--brokers", DATA / "brokers.json", "--capacity", DATA / "capacity.json"),
+        "alone": ("--brokers", capacity),
+        "beside": ("--brokers", DATA / "brokers.json", "--capacity", capacity),
     }
     for name, given in lists.items():
         run(
             "inventory", "import", "--assignment", DATA / "generate.txt", "--log-dirs", DATA / "log-dirs.txt", *given,
             "--cluster", "pasted", "--ds", "2026-11-20", "--out", tmp_path / name,
         )  # fmt: skip
-    alone, beside = (rows_of(read_snapshot_files(tmp_path / name), "log_dirs") for name in lists)
+    read = [read_snapshot_files(tmp_path / name) for name in lists]
+    alone, beside = (rows_of(raw, "log_dirs") for raw in read)
 
+    assert all("capacity_of_other_log_dirs" in {one.code for one in raw.remarks} for raw in read)
     assert {(row["broker_id"], row["path"]): row["total_bytes"] for row in beside}[1, "/data/a"] == 500000 * 2**20
     assert beside == alone
 

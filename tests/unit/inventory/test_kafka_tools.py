@@ -303,3 +303,19 @@ def test_a_stray_log_of_an_assigned_topic_is_told_from_topics_that_are_missing_a
     assert remarks["unassigned_log"].startswith(
         "2 replicas of 1 topic on disk missing from the assignment (u), 5 bytes"
     )
+
+
+def test_log_dirs_of_capacity_json_are_found_without_their_last_slash_and_others_are_said():
+    disk = '{"brokerId": "-1", "capacity": {"DISK": {"/a/": 1, "/c": 2}, "CPU": 100, "NW_IN": 1, "NW_OUT": 1}}'
+    raw = import_text(
+        brokers=(f'{{"brokerCapacities": [{disk}]}}', "C.json"),
+        log_dirs=log_dirs_of((1, {"/a": {}, "/b": {}}), (2, {"/a": {}, "/c": {}})),
+    )
+    assert [row["total_bytes"] for row in raw.table("log_dirs").to_pylist()] == [2**20, None, 2**20, 2**21]
+    (remark,) = [one for one in raw.remarks if one.code == "capacity_of_other_log_dirs"]
+    assert (remark.severity, remark.message) == (
+        "warning",
+        "2 log dirs not in both DISK of Cruise Control's capacities and kafka-log-dirs ('/b' of broker 1 only in "
+        "kafka-log-dirs, '/c' of broker 1 only in DISK): the size of one that DISK lacks is unknown, and "
+        "disk_capacity_bytes is the sum of DISK; correct the paths of DISK",
+    )
